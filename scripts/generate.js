@@ -11,7 +11,7 @@ import { describeVerdicts } from '../src/cli/verdict-table.ts';
 import { describeErrorTable } from '../src/lib/error/describe.ts';
 import { describeLedger } from '../src/lib/evidence/index.ts';
 import { describeRules } from '../src/lib/overlays/rules/describe.ts';
-import { describeSiteSchema } from '../src/lib/site/describe.ts';
+import { describeSiteSchema } from '../src/lib/site/write.ts';
 import { tableCell } from '../src/lib/text/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

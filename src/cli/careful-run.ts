@@ -2,7 +2,6 @@ import { GwError } from '../lib/error/index.ts';
 import { firstOf, onAbort } from '../lib/lifecycle/index.ts';
 import { printable } from './output.ts';
 import { createProgress } from './progress.ts';
-import { surviveTerminalLoss } from './terminal-loss.ts';
 
 /** Context of work that must not be aborted in the middle. */
 export interface CarefulContext {
@@ -59,4 +58,29 @@ export async function runCarefully<T>(
     terminal.end();
     progress.stop();
   }
+}
+
+/**
+ * Keeps a command alive after the loss of its terminal: a lost SSH session sends SIGHUP and makes later writes fail, and
+ * neither may interrupt a change half-way. Calls back once.
+ */
+function surviveTerminalLoss(onLoss: () => void): { end(): void } {
+  let lost = false;
+  const onSign = () => {
+    if (!lost) onLoss();
+    lost = true;
+  };
+  const streams = [process.stdout, process.stderr];
+  process.on('SIGHUP', onSign);
+  for (const stream of streams) {
+    // The listener of the framework throws, which would end the process.
+    stream.removeAllListeners('error');
+    stream.on('error', onSign);
+  }
+  return {
+    end() {
+      process.off('SIGHUP', onSign);
+      // The listeners of the streams stay, because later output must not fail either.
+    },
+  };
 }

@@ -88,3 +88,33 @@ export function secondsFlag(options: { summary: string; default: number; min: nu
     },
   })();
 }
+
+/**
+ * What a record is verified against. No default: the site file in this folder may be of another robot. A site file that
+ * the person has exported is theirs; the record of another robot is then wrong, never green.
+ */
+export const recordTrustFlags = {
+  ca: Flags.file({
+    summary: 'CA certificates (PEM) of the device certificates.',
+    helpValue: 'FILE',
+  }),
+  site: Flags.file({
+    char: 's',
+    summary: 'Site file of the robot, for the CA of its identity and the expected serial number.',
+    helpValue: 'FILE',
+    env: 'GW_SITE',
+  }),
+  serial: Flags.string({ summary: 'Serial number of the robot that must have signed.', helpValue: 'SERIAL' }),
+};
+
+/** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
+export const safetyFlags = {
+  'it-stands-still': Flags.boolean({
+    summary: 'You see that the robot stands still: continue when its poses do not show it.',
+    default: false,
+  }),
+  backup: Flags.file({
+    summary: 'File for the backup of the current state; default: a new file in the current folder.',
+    helpValue: 'FILE',
+  }),
+};

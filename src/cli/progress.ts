@@ -1,6 +1,7 @@
 import { chalkStderr } from 'chalk';
 import ora from 'ora';
 import { forStderr, isStderrColoured } from './colour.ts';
+import { printable } from './output.ts';
 
 /** Progress on stderr: a spinner at a terminal, plain lines elsewhere, nothing when quiet. */
 export interface Progress {
@@ -52,4 +53,27 @@ export function createProgress({ quiet }: { readonly quiet: boolean }): Progress
  */
 export function canRedraw(stream: { readonly isTTY?: boolean; readonly columns?: number }): boolean {
   return stream.isTTY === true && stream.columns !== 0;
+}
+
+/**
+ * Reports progress: as a spinner at a terminal, elsewhere as one line per stage. Two texts are the same stage if only
+ * their numbers differ.
+ */
+export function createStageReporter(progress: Pick<Progress, 'say' | 'line'>): (text: string) => void {
+  let stage = '';
+  return (text) => {
+    const safe = printable(text);
+    progress.say(safe);
+    const now = safe.replace(/\d+/g, '0');
+    if (now !== stage) progress.line(safe);
+    stage = now;
+  };
+}
+
+/** Runs work with progress on stderr, and clears the spinner afterwards. */
+export function withStages<T>(
+  options: { readonly quiet: boolean },
+  work: (onProgress: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  return withProgress(options, (progress) => work(createStageReporter(progress)));
 }

@@ -1,7 +1,8 @@
 import { homedir, userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
+import type { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
-import type { HostKeyQuestion, SecretQuestion, SshOptions, SshPerson } from '../lib/net/index.ts';
+import type { HostKeyQuestion, SecretQuestion, Ssh, SshOptions, SshPerson } from '../lib/net/index.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printable } from './output.ts';
 import { canAsk } from './question.ts';
@@ -48,4 +49,22 @@ async function askLine(question: string, signal: AbortSignal): Promise<string | 
   } finally {
     lines.close();
   }
+}
+
+export interface ViaContext {
+  readonly signal: AbortSignal;
+  /** See `ViaOptions.onLost`. */
+  readonly onLost?: ((error: GwError) => void) | undefined;
+  /** See `ViaOptions.ifLost`. */
+  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
+}
+
+/** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */
+export async function throughVia<T>(
+  target: string,
+  { signal, onLost, ifLost }: ViaContext,
+  work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { throughSsh } = await import('../lib/toolkit/via.ts');
+  return await throughSsh(target, { ...sshOptionsHere(signal), signal, onLost, ifLost }, work);
 }

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../cli/command.ts';
 import { acceptUndecidedFlag, hostFlag, siteFlag, viaFlag } from '../cli/flags.ts';
 import { renderHealth } from '../cli/render/gateway.ts';
-import type { JudgedHealth as Result } from '../lib/toolkit/gateway/health.result.ts';
+import type { JudgedHealth as Result } from '../lib/toolkit/gateway/gateway.result.ts';
 
 export default class Health extends GwCommand<Result> {
   static override summary = 'Show the health that the running gateway reports: services, disk, cloud, remote support.';

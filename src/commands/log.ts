@@ -2,7 +2,7 @@ import { GwCommand, type Outcome } from '../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../cli/device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from '../cli/flags.ts';
 import { renderLog } from '../cli/render/gateway.ts';
-import type { GatewayLog as Result } from '../lib/toolkit/gateway/log.result.ts';
+import type { GatewayLog as Result } from '../lib/toolkit/gateway/gateway.result.ts';
 
 export default class Log extends GwCommand<Result> {
   static override summary = 'Show the last log events of the running gateway, and earlier acts of people.';

@@ -4,7 +4,7 @@ import { forStderr, forStdout, isStderrColoured } from '../cli/colour.ts';
 import type { Outcome } from '../cli/command.ts';
 import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
-import { renderServeEvent } from '../cli/render/serve.ts';
+import { renderServeEvent } from '../cli/render/gateway.ts';
 import { builtPages } from '../cli/shipped.ts';
 import { exitCodes } from '../lib/error/index.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';

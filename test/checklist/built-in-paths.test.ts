@@ -4,15 +4,14 @@ import { z } from 'zod';
 import { resultSchemas } from '../../src/cli/schemas.ts';
 import { listChecklists, loadChecklist, type PathPart, type RunStep } from '../../src/lib/checklist/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
-import { cloudLinkSchema } from '../../src/lib/toolkit/cloud/link.result.ts';
-import { cloudStopSchema, releaseRehearsalSchema } from '../../src/lib/toolkit/cloud/rehearsal.result.ts';
+import { cloudLinkSchema, cloudStopSchema, releaseRehearsalSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import {
   mediaCheckSchema,
   poseCheckSchema,
   signInCheckSchema,
   stopCheckSchema,
-} from '../../src/lib/toolkit/gateway/commissioning-checks.result.ts';
-import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/rehearsal.result.ts';
+} from '../../src/lib/toolkit/gateway/gateway.result.ts';
+import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 

@@ -14,7 +14,7 @@ import {
   checklistListSchema,
   checklistRunSchema,
   checklistShowSchema,
-} from '../../src/lib/toolkit/checklist/run.result.ts';
+} from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));

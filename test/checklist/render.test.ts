@@ -8,7 +8,7 @@ import {
 } from '../../src/cli/render/checklist.ts';
 import { renderDemo } from '../../src/cli/render/demo.ts';
 import type { StepResult } from '../../src/lib/checklist/index.ts';
-import type { ChecklistRun } from '../../src/lib/toolkit/checklist/run.result.ts';
+import type { ChecklistRun } from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import type { Demo } from '../../src/lib/toolkit/demo/demo.result.ts';
 
 const step = (change: Partial<StepResult>): StepResult => ({

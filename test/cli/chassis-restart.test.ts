@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderChassisRestart } from '../../src/cli/render/chassis-restart.ts';
-import { type ChassisRestart, chassisRestartSchema } from '../../src/lib/toolkit/chassis/restart.result.ts';
+import { type ChassisRestart, chassisRestartSchema } from '../../src/lib/toolkit/chassis/chassis.result.ts';
 
 const there: Omit<ChassisRestart['maps'][number], 'id' | 'name' | 'idNow'> = {
   uid: 'u',

@@ -1,11 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { createScreen } from '../../src/cli/long-running.ts';
 import { renderChassisEvent, renderChassisProbe, renderChassisView } from '../../src/cli/render/chassis.ts';
 import { renderChassisAddress } from '../../src/cli/render/chassis-address.ts';
-import { createScreen } from '../../src/cli/screen.ts';
-import type { ChassisAddress } from '../../src/lib/toolkit/chassis/address.result.ts';
-import type { RobotCondition } from '../../src/lib/toolkit/chassis/condition.result.ts';
-import type { ChassisProbe } from '../../src/lib/toolkit/chassis/probe.result.ts';
+import type { ChassisAddress, ChassisProbe, RobotCondition } from '../../src/lib/toolkit/chassis/chassis.result.ts';
 import type { ChassisView } from '../../src/lib/toolkit/chassis/watch.result.ts';
 
 const firstLine = (text: string) => stripVTControlCharacters(text).split('\n')[0];

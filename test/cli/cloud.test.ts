@@ -8,9 +8,8 @@ import {
   renderCloudWatch,
 } from '../../src/cli/render/cloud.ts';
 import { linkTroubleKinds } from '../../src/lib/cloud/index.ts';
-import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
-import type { CloudUpload } from '../../src/lib/toolkit/cloud/upload.result.ts';
-import type { CloudStatus } from '../../src/lib/toolkit/cloud/view.result.ts';
+import { noCloud } from '../../src/lib/gateway/cloud.ts';
+import type { CloudStatus, CloudUpload } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 
 const plain = (text: string) => stripVTControlCharacters(text);

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { openPointLines, renderNetworkRequest } from '../../src/cli/render/network-request.ts';
+import { openPointLines, renderNetworkRequest } from '../../src/cli/render/network.ts';
 import { renderRecordDiff, renderRecordReport, renderRecordVerify, reportNotes } from '../../src/cli/render/record.ts';
 import type { CheckRecord } from '../../src/lib/checklist/index.ts';
 import { networkRequestFacts } from '../../src/lib/report/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
+import type { RecordReport, RecordVerify } from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import { diffRecords } from '../../src/lib/toolkit/checklist/diff.ts';
-import type { RecordReport } from '../../src/lib/toolkit/checklist/report.result.ts';
-import type { RecordVerify } from '../../src/lib/toolkit/checklist/verify.result.ts';
 import { subjectOf } from '../../src/lib/toolkit/checklist/verify.ts';
-import type { NetworkRequest } from '../../src/lib/toolkit/network/request.result.ts';
+import type { NetworkRequest } from '../../src/lib/toolkit/network/network.result.ts';
 import { deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../report/records.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Config, Help } from '@oclif/core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { frameworkOptions } from '../../src/cli/framework.ts';
+import { frameworkOptions } from '../../src/cli/main.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderHealth, renderLog } from '../../src/cli/render/gateway.ts';
-import type { JudgedHealth } from '../../src/lib/toolkit/gateway/health.result.ts';
-import type { GatewayLog } from '../../src/lib/toolkit/gateway/log.result.ts';
+import type { GatewayLog, JudgedHealth } from '../../src/lib/toolkit/gateway/gateway.result.ts';
 import { standInHealth } from '../operator/stand-ins.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderHeartbeatEvent, renderHeartbeatKey, renderHeartbeatView } from '../../src/cli/render/heartbeat.ts';
-import { type HeartbeatSniffEvent, heartbeatSniffSchema } from '../../src/lib/toolkit/heartbeat/sniff.result.ts';
+import { type HeartbeatSniffEvent, heartbeatSniffSchema } from '../../src/lib/toolkit/heartbeat/heartbeat.result.ts';
 
 type Sender = HeartbeatSniffEvent['senders'][number];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonText } from '../../src/cli/json-text.ts';
+import { jsonText } from '../../src/cli/command.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { RawList } from '../../src/lib/text/index.ts';
 

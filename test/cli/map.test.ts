@@ -7,9 +7,7 @@ import {
   renderMapShow,
   renderMapVerify,
 } from '../../src/cli/render/map.ts';
-import type { MapArchiveView } from '../../src/lib/toolkit/map/archive.result.ts';
-import type { MapList } from '../../src/lib/toolkit/map/list.result.ts';
-import type { MapShow } from '../../src/lib/toolkit/map/show.result.ts';
+import type { MapArchiveView, MapList, MapShow } from '../../src/lib/toolkit/map/map.result.ts';
 
 const plain = (text: string) => stripVTControlCharacters(text);
 const firstLine = (text: string) => plain(text).split('\n')[0];

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { renderNetworkCheck } from '../../src/cli/render/network-check.ts';
-import type { NetworkCheck, NetworkLine } from '../../src/lib/toolkit/network/check.result.ts';
+import { renderNetworkCheck } from '../../src/cli/render/network.ts';
+import type { NetworkCheck, NetworkLine } from '../../src/lib/toolkit/network/network.result.ts';
 
 const line = (about: Partial<NetworkLine>): NetworkLine => ({
   id: 'storage.tcp',

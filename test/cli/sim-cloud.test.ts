@@ -8,8 +8,8 @@ import {
   renderSimCloudRestart,
   renderSimCloudSend,
   renderSimCloudStop,
-} from '../../src/cli/render/sim-cloud.ts';
-import type { SimCloudJob } from '../../src/lib/sim/control/cloud.result.ts';
+} from '../../src/cli/render/sim.ts';
+import type { SimCloudJob } from '../../src/lib/sim/control/control.result.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 const dir = '/tmp/robot';

@@ -6,8 +6,8 @@ import {
   renderSimTunnelList,
   renderSimTunnelOpen,
   renderSimTunnelRotate,
-} from '../../src/cli/render/sim-tunnel.ts';
-import type { SimTunnel, SimTunnelBrowse, SimTunnelPage } from '../../src/lib/sim/control/tunnel.result.ts';
+} from '../../src/cli/render/sim.ts';
+import type { SimTunnel, SimTunnelBrowse, SimTunnelPage } from '../../src/lib/sim/control/control.result.ts';
 
 const dir = '/tmp/robot';
 const place = { host: '127.0.0.1', port: 4711, caFile: '/tmp/robot/enrolment-ca.pem' };

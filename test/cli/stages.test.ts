@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStageReporter } from '../../src/cli/stages.ts';
+import { createStageReporter } from '../../src/cli/progress.ts';
 
 describe('the stage reporter', () => {
   it('updates the spinner with every text and prints one line per stage', () => {

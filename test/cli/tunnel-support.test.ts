@@ -1,8 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { renderTunnelEnd, renderTunnelSessions, renderTunnelStatus } from '../../src/cli/render/tunnel-support.ts';
-import { type TunnelStatus, tunnelStatusSchema } from '../../src/lib/toolkit/tunnel/status.result.ts';
-import { sessionEntrySchema } from '../../src/lib/toolkit/tunnel/support.result.ts';
+import { renderTunnelEnd, renderTunnelSessions, renderTunnelStatus } from '../../src/cli/render/tunnel.ts';
+import {
+  sessionEntrySchema,
+  type TunnelStatus,
+  tunnelStatusSchema,
+} from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { recorded, runningView, waiting } from '../toolkit/tunnel/fake-support.ts';
 
 const plain = (text: string) => stripVTControlCharacters(text);

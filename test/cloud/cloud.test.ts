@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
-import { cloudViewSchema } from '../../src/lib/toolkit/cloud/view.result.ts';
+import { cloudViewSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
 

@@ -18,7 +18,7 @@ import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { runChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-options.ts';
-import { makeDemoPackage } from '../../src/lib/toolkit/demo/release-package.ts';
+import { makeDemoPackage } from '../../src/lib/toolkit/demo/demo.ts';
 import type { Running } from './gw.ts';
 import { startLaunched } from './launched.ts';
 import { until } from './robot.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordSchema } from '../../src/lib/checklist/index.ts';
-import { checklistRunSchema } from '../../src/lib/toolkit/checklist/run.result.ts';
+import { checklistRunSchema } from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import { runGw, startGw } from './gw.ts';
 
 const list = `schema: gw/checklist/1

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { ChecklistRun } from '../../src/lib/toolkit/checklist/run.result.ts';
-import type { EvidenceVerified } from '../../src/lib/toolkit/evidence/verify.result.ts';
+import type { ChecklistRun } from '../../src/lib/toolkit/checklist/checklist.result.ts';
+import type { EvidenceVerified } from '../../src/lib/toolkit/evidence/evidence.result.ts';
 import { runGw, startGw } from './gw.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
 

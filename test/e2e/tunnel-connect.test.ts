@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { tunnelConnectSchema } from '../../src/lib/toolkit/tunnel/connect.result.ts';
+import { tunnelConnectSchema } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { startProcess } from '../process.ts';
 import { createWorld, type World } from '../tunnel/relay-world.ts';
 import { startDestination } from '../tunnel/second-opinion/destination.ts';

@@ -8,7 +8,7 @@ import {
   readCertificates,
   viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
-import { extensionsOf } from '../../src/lib/enrolment/request.ts';
+import { extensionsOf } from '../../src/lib/enrolment/enrol.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 
 const serial = 'SN-0815';

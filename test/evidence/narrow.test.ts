@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, type FactId, facts, relianceOn } from '../../src/lib/evidence/index.ts';
-import { narrowRecords, revocations } from '../../src/lib/evidence/narrow.ts';
+import { narrowRecords, revocations } from '../../src/lib/evidence/watch.ts';
 
 const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
   fact,

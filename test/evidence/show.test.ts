@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEvidenceFact, renderEvidenceList } from '../../src/cli/render/evidence.ts';
 import { type FactFilter, facts, markText } from '../../src/lib/evidence/index.ts';
-import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence/list.result.ts';
+import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence/evidence.result.ts';
 import { listEvidence, showEvidence } from '../../src/lib/toolkit/evidence/list.ts';
 import type { EvidenceSiteOptions } from '../../src/lib/toolkit/evidence/site.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
-import { startBoot } from '../../src/lib/fleet/boot-counter.ts';
+import { startBoot } from '../../src/lib/fleet/fleet.ts';
 
 let dir: string;
 beforeEach(() => {

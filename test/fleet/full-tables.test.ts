@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
+import { createTableFullCounter } from '../../src/lib/fleet/fleet.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 import { createNeighbours } from '../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard, MAX_SERIALS } from '../../src/lib/fleet/replay-guard.ts';
 import { createSniffer } from '../../src/lib/fleet/sniffer.ts';
-import { createTableFullCounter } from '../../src/lib/fleet/table-full.ts';
-import type { Log } from '../../src/lib/lifecycle/index.ts';
-import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import { type Log, silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { heartbeatOf } from './heartbeats.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { portTableIn, readPortTable } from '../../src/lib/fleet/port-table.ts';
+import { portTableIn, readPortTable } from '../../src/lib/fleet/fleet.ts';
 
 const head =
   '   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops';

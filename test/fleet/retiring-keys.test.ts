@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHeartbeat, encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
+import { retiringKeys } from '../../src/lib/fleet/fleet.ts';
 import { createKey, createKeyRing, keyName } from '../../src/lib/fleet/keys.ts';
-import { retiringKeys } from '../../src/lib/fleet/retiring-keys.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { heartbeatOf } from './heartbeats.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CloudView } from '../../src/lib/cloud/index.ts';
-import { noCloud, watchCloud } from '../../src/lib/gateway/cloud-health.ts';
+import { noCloud, watchCloud } from '../../src/lib/gateway/cloud.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 

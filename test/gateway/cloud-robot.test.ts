@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChassisSnapshot } from '../../src/lib/chassis/index.ts';
-import { isMoving, releaseHealth } from '../../src/lib/gateway/cloud-robot.ts';
+import { isMoving, releaseHealth } from '../../src/lib/gateway/cloud.ts';
 import type { MotionStatus } from '../../src/lib/motion/index.ts';
 import { moves, standingNotKnown, stands } from '../chassis/poses.ts';
 import { standInMotion } from '../operator/stand-ins.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gatewayHealth, type HealthParts } from '../../src/lib/gateway/health.ts';
+import { gatewayHealth, type HealthParts } from '../../src/lib/gateway/gateway.ts';
 import { standInHealth } from '../operator/stand-ins.ts';
 
 const service = { name: 'motion', status: 'running', restarts: 0, lastError: null, remedy: null, detail: '' } as const;

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createIdentityReader } from '../../src/lib/gateway/identity.ts';
+import { createIdentityReader } from '../../src/lib/gateway/cloud.ts';
 import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { SERIAL, writeIdentity } from '../toolkit/network/world.ts';

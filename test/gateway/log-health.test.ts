@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logHealth } from '../../src/lib/gateway/log-health.ts';
+import { logHealth } from '../../src/lib/gateway/gateway.ts';
 
 describe('the log in /api/health', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { preferMemoryAfterBursts } from '../../src/lib/gateway/memory-preference.ts';
+import { preferMemoryAfterBursts } from '../../src/lib/gateway/gateway.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
 it('prefers memory from a burst until most of it is returned, and sets nothing in between', async () => {

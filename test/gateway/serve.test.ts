@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderServeEvent } from '../../src/cli/render/serve.ts';
+import { renderServeEvent } from '../../src/cli/render/gateway.ts';
 import { type ServeEvent, serveEventSchema } from '../../src/lib/gateway/serve.result.ts';
 
 const lines: readonly [ServeEvent, string | RegExp][] = [

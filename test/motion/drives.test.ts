@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { planDrive } from '../../src/lib/motion/drives.ts';
+import { planDrive } from '../../src/lib/motion/drive-to-goal.ts';
 import { type Bench, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
 import { SERIAL } from './snapshot.ts';

@@ -1,7 +1,7 @@
 // Sets and clears the stop latch in a loop until it is killed; prints each change before it begins and after it is
 // saved.
 import { systemClock } from '../../src/lib/lifecycle/clock.ts';
-import { silentLog } from '../../src/lib/lifecycle/log.ts';
+import { silentLog } from '../../src/lib/lifecycle/folded-log.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 
 const latch = createStopLatch({ stateDir: process.argv[2] ?? '', clock: systemClock, log: silentLog, onChange() {} });

@@ -1,7 +1,7 @@
 // Latches a stop on a disk with a slow sync, and prints its reported state whenever that changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/lifecycle/clock.ts';
-import { silentLog } from '../../src/lib/lifecycle/log.ts';
+import { silentLog } from '../../src/lib/lifecycle/folded-log.ts';
 import { createLatchDisk } from '../../src/lib/motion/latch-disk.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 

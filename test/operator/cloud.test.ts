@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
-import { noCloud } from '../../src/lib/gateway/cloud-health.ts';
-import { createPathFilter } from '../../src/lib/operator/http/without-paths.ts';
+import { noCloud } from '../../src/lib/gateway/cloud.ts';
+import { createPathFilter } from '../../src/lib/operator/application.ts';
 import { noSupport } from '../../src/lib/operator/index.ts';
 import { pageView } from '../../src/lib/operator/pages/view.ts';
 import { connectedView, lostView } from '../cloud/views.ts';

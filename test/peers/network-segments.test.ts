@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
-import type { NetworkCheck } from '../../src/lib/toolkit/network/check.result.ts';
+import type { NetworkCheck } from '../../src/lib/toolkit/network/network.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf, SERIAL, verdictsOf, writeIdentity } from '../toolkit/network/world.ts';
 import { inside, run } from './namespace.ts';

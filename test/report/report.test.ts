@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ChecklistResult, StepResult } from '../../src/lib/checklist/index.ts';
+import { foreign, toMarkdown } from '../../src/lib/report/document-markdown.ts';
 import { toJson, toJUnit } from '../../src/lib/report/index.ts';
-import { foreign, toMarkdown } from '../../src/lib/report/markdown.ts';
 import { parseXml } from './xml.ts';
 
 const step = (change: Partial<StepResult>): StepResult => ({

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { findFact } from '../../src/lib/evidence/index.ts';
 import { parseEvidenceFile } from '../../src/lib/evidence/record.ts';
-import { describeSiteSchema } from '../../src/lib/site/describe.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
+import { describeSiteSchema } from '../../src/lib/site/write.ts';
 
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const siteKeys = new Set([...describeSiteSchema().matchAll(/^\| `([\w.]+)`/gm)].map((match) => match[1]));

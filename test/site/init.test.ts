@@ -8,10 +8,9 @@ import { withPrompt } from '../../src/cli/prompt.ts';
 import { renderSiteCheck, renderSiteInit } from '../../src/cli/render/site.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
-import { siteCheckSchema } from '../../src/lib/toolkit/site/check.result.ts';
 import { checkSite } from '../../src/lib/toolkit/site/check.ts';
-import { siteInitSchema } from '../../src/lib/toolkit/site/init.result.ts';
 import { initSite, type Question } from '../../src/lib/toolkit/site/init.ts';
+import { siteCheckSchema, siteInitSchema } from '../../src/lib/toolkit/site/site.result.ts';
 
 let dir = '';
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderSiteCheck } from '../../src/cli/render/site.ts';
 import { describeSiteSchema } from '../../src/lib/site/index.ts';
-import { type SiteCheck, siteCheckSchema } from '../../src/lib/toolkit/site/check.result.ts';
+import { type SiteCheck, siteCheckSchema } from '../../src/lib/toolkit/site/site.result.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { Problem } from '../../src/lib/document/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { canMatch } from '../../src/lib/site/topic-rules.ts';
+import { canMatch } from '../../src/lib/site/rules.ts';
 import { defaultTemplates, topicKeys, topicUses } from '../../src/lib/site/topic-uses.ts';
 
 function siteWith(topics: Readonly<Record<string, unknown>>, serial = 'SN0001'): string {

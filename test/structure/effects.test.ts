@@ -46,7 +46,7 @@ describe('no module of gw', () => {
       /import\.meta\.\w+|\b__dirname\b|\b__filename\b/.test(readFileSync(join(src, path), 'utf8')),
     );
     // A thread is started by the address of its module; the build puts in that of the chunk (test/build).
-    expect(found).toEqual(['lib/cloud/outbox/thread/worker-url.ts']);
+    expect(found).toEqual(['lib/cloud/outbox/thread/store-thread.ts']);
   });
 });
 

@@ -16,10 +16,10 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/lib/kiosk/setup/package-step.ts': 'reads a package that the person named',
   'src/lib/kiosk/adb/sync-send.ts': 'reads a package that the person named',
   'src/lib/net/ssh/login/identities.ts': 'reads keys of the person, without waiting for a pipe',
-  'src/lib/net/ssh/host/known-hosts-file.ts': "the person's own list, which ssh itself writes through a link too",
+  'src/lib/net/ssh/host/known-hosts.ts': "the person's own list, which ssh itself writes through a link too",
   'src/lib/operator/media/media.ts': 'reads what it gives out, with O_NOFOLLOW',
   'src/lib/site/secret.ts': 'reads secrets, with O_NOFOLLOW, and looks whose they are',
-  'src/lib/toolkit/demo/release-package.ts': 'copies its own installation into a folder that it has just made',
+  'src/lib/toolkit/demo/demo.ts': 'copies its own installation into a folder that it has just made',
   'src/lib/tunnel/audit/files/lines.ts':
     'reads logs and copies that the person named, often through a link, and prints nothing of them',
   'src/lib/toolkit/demo/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',

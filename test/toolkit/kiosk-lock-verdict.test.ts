@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LockOutcome } from '../../src/lib/toolkit/kiosk/kiosk.result.ts';
-import { concludeLock } from '../../src/lib/toolkit/kiosk/lock-verdict.ts';
+import { concludeLock } from '../../src/lib/toolkit/kiosk/lock.ts';
 
 const locked: LockOutcome = {
   verdict: 'closed',

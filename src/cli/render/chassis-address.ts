@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { formatTried, roundTripText } from '../../lib/error/index.ts';
-import type { ChassisAddress } from '../../lib/toolkit/chassis/address.result.ts';
+import type { ChassisAddress } from '../../lib/toolkit/chassis/chassis.result.ts';
 import { printable, renderVerdict } from '../output.ts';
 
 type Tried = ChassisAddress['tried'];

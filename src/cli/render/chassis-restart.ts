@@ -1,11 +1,9 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import type { ChassisRestart } from '../../lib/toolkit/chassis/restart.result.ts';
+import type { ChassisRestart } from '../../lib/toolkit/chassis/chassis.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { renderMapRestore } from './map-restore.ts';
-import { differenceLines } from './overlays-difference.ts';
-import { runningClause, runningLines } from './running-map.ts';
-import { stillnessLine } from './stillness.ts';
+import { differenceLines, renderMapRestore, runningClause, runningLines } from './map-restore.ts';
+import { stillnessLine } from './motion.ts';
 
 /** `gw chassis restart` */
 export function renderChassisRestart(data: ChassisRestart): string {

@@ -1,11 +1,42 @@
 import chalk from 'chalk';
 import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
-import type { ChassisProbe } from '../../lib/toolkit/chassis/probe.result.ts';
+import type { ChassisProbe, RobotCondition } from '../../lib/toolkit/chassis/chassis.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
 import type { Finding } from '../../lib/toolkit/index.ts';
 import { ageText, findingLines, printable, renderTable, right } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
-import { conditionColumns, conditionHeadline, conditionRow, conditionText } from './robot-condition.ts';
+
+const conditionColumns = ['reported by the robot', 'value', 'mark', right('age'), 'source'];
+
+/** One condition with its reported value, mark and source. */
+export function conditionRow({ title, reported, missing }: RobotCondition): string[] {
+  if (reported === null) return [title, missing === 'rejected' ? 'rejected' : 'not received', '--', '--', '--'];
+  const { value, source, ageMs } = reported;
+  return [title, printable(valueText(value)).slice(0, 60), markText(reported), ageText(ageMs), printable(source)];
+}
+
+function valueText(value: NonNullable<RobotCondition['reported']>['value']): string {
+  if (typeof value === 'boolean') return value ? 'pressed' : 'not pressed';
+  if (typeof value === 'number') return `${value.toFixed(0)} percent`;
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) {
+    return value.length === 0 ? 'none' : value.map(({ code, level }) => `${code} ${level}`).join(', ');
+  }
+  const { state, reliable, quality } = value;
+  return `${state}, ${reliable ? 'reliable' : 'NOT reliable'}${quality === undefined ? '' : `, quality ${quality ?? 'unreadable'}`}`;
+}
+
+/** `battery CRITICAL: 6 %, below 10 %` */
+function conditionText({ title, detail }: RobotCondition): string {
+  return `${title.toLowerCase()} ${printable(detail)}`;
+}
+
+/** Faults reported by the robot, in one line; null without any. */
+function conditionHeadline(conditions: readonly RobotCondition[]): string | null {
+  const wrong = conditions.filter(({ verdict }) => verdict === 'wrong');
+  if (wrong.length === 0) return null;
+  return chalk.red.bold(`The robot reports: ${wrong.map(conditionText).join('; ')}`);
+}
 
 /** A value with its evidence. */
 interface Shown {

@@ -6,7 +6,7 @@ import type {
   ChecklistRun,
   ChecklistShow,
   Prerequisite,
-} from '../../lib/toolkit/checklist/run.result.ts';
+} from '../../lib/toolkit/checklist/checklist.result.ts';
 import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 const MAX_TITLE_WIDTH = 52;

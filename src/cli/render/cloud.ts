@@ -1,10 +1,12 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
-import type { CloudDiscarded } from '../../lib/toolkit/cloud/discarded.result.ts';
-import type { CloudOutbox } from '../../lib/toolkit/cloud/outbox.result.ts';
-import type { CloudUpload } from '../../lib/toolkit/cloud/upload.result.ts';
-import type { CloudStatus } from '../../lib/toolkit/cloud/view.result.ts';
-import type { CloudWatchEvent } from '../../lib/toolkit/cloud/watch.result.ts';
+import type {
+  CloudDiscarded,
+  CloudOutbox,
+  CloudStatus,
+  CloudUpload,
+  CloudWatchEvent,
+} from '../../lib/toolkit/cloud/cloud.result.ts';
 import { ageText, printable, renderTable, right } from '../output.ts';
 
 type Link = NonNullable<CloudStatus['link']>;

@@ -6,7 +6,7 @@ import type {
   KioskStatus,
   LockOutcome,
 } from '../../lib/toolkit/kiosk/kiosk.result.ts';
-import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock-verdict.ts';
+import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock.ts';
 import { findingLines, printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw kiosk plan` */

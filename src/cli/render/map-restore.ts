@@ -1,11 +1,50 @@
 import chalk from 'chalk';
 import { markText } from '../../lib/evidence/index.ts';
-import { plural } from '../../lib/text/index.ts';
-import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/restore.result.ts';
+import { plural, pluralWord } from '../../lib/text/index.ts';
+import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/change.result.ts';
+import type { OverlaysDifference, RunningMapView } from '../../lib/toolkit/map/running-map.result.ts';
 import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines, differenceText } from './overlays-difference.ts';
-import { runningClause, runningLines } from './running-map.ts';
-import { stillnessLine } from './stillness.ts';
+import { stillnessLine } from './motion.ts';
+
+const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
+  equal: 'ok',
+  differs: 'wrong',
+  'another-map': 'wrong',
+  'none-in-use': 'not-checked',
+  'not-checked': 'not-checked',
+};
+
+/** Comparison of stored and running map, as a clause for a first line. */
+export function runningClause({ verdict, mapId, detail }: RunningMapView): string {
+  const map = mapId === null ? 'the current map' : `map ${mapId}`;
+  switch (verdict) {
+    case 'equal':
+      return `stored and running ${map} have the same overlays`;
+    case 'differs':
+      return chalk.red.bold(`the running ${map} has other overlays than the stored one`);
+    case 'another-map':
+      return chalk.red.bold(printable(detail));
+    case 'none-in-use':
+      return chalk.yellow('there is no current map');
+    case 'not-checked':
+      return chalk.yellow(`running ${map} not compared with the stored one`);
+  }
+}
+
+/** The comparison as a row with its reason, and the differences below it. */
+export function runningLines(running: RunningMapView): string[] {
+  const { verdict, detail, difference, announced, notes } = running;
+  const version = announced?.overlaysVersion == null ? '' : `, overlays version ${announced.overlaysVersion}`;
+  const announcedText =
+    announced === null
+      ? ''
+      : chalk.dim(` (announced: ${printable(announced.name)}, uid ${printable(announced.uid)}${version})`);
+  return [
+    `running map ${renderVerdict(verdicts[verdict])} ${printable(detail)}${announcedText}`,
+    ...(verdict === 'differs' ? differenceLines('from the stored to the running map', difference, '            ') : []),
+    ...notes.map((note) => chalk.dim(`            ${printable(note)}`)),
+  ];
+}
 
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
@@ -182,4 +221,43 @@ function useText({ id, archivedId, outcome, why }: NonNullable<MapRestore['use']
     case 'unknown':
       return `${renderVerdict('not-checked')} whether ${map} is the current map is unknown${reason}`;
   }
+}
+
+/** How two collections of overlays differ, in a few words: `2 changed (1 moved), 1 added; 14 features`. */
+export function differenceText({ same, sameText, counts, problem }: OverlaysDifference): string {
+  if (problem !== null) return `cannot be compared: ${printable(problem)}`;
+  if (same) return sameText ? 'the same, character for character' : 'the same content, written differently';
+  if (counts === null) return 'not the same';
+  const { changed, moved, reshaped, turned, recoded, otherwise, added, removed, reordered, members, from, to } = counts;
+  const kinds = clausesOf([
+    [moved - reshaped, 'moved'],
+    [reshaped, 'with another form'],
+    [turned, 'turned'],
+    [recoded, 'with another code'],
+    [otherwise, 'with other properties'],
+  ]);
+  const parts = clausesOf([
+    [changed, kinds === '' ? 'changed' : `changed (${kinds})`],
+    [added, 'added'],
+    [removed, 'removed'],
+    [reordered, 'in another order'],
+    [members, `${pluralWord(members, 'member')} of the collection changed`],
+  ]);
+  return `${parts}; ${from === to ? from : `${from} → ${to}`} features`;
+}
+
+function clausesOf(parts: readonly (readonly [number: number, words: string])[]): string {
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, words]) => `${number} ${words}`)
+    .join(', ');
+}
+
+/** The same with the first differences below it, for the details of a result. */
+export function differenceLines(title: string, difference: OverlaysDifference | null, indent: string): string[] {
+  if (difference === null) return [];
+  return [
+    `${indent}${title}: ${differenceText(difference)}`,
+    ...difference.first.map((sentence) => chalk.dim(`${indent}  ${printable(sentence)}`)),
+  ];
 }

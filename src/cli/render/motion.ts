@@ -1,8 +1,45 @@
 import chalk from 'chalk';
+import type { Finding } from '../../lib/toolkit/finding.result.ts';
+import type { MapRestore } from '../../lib/toolkit/map/change.result.ts';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
-import { findingLines, printable, renderTable } from '../output.ts';
-import { endedHeadline } from './drive-end.ts';
+import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
+import { findingLines, printable, renderTable, renderVerdict } from '../output.ts';
+
+/**
+ * First line of a drive or tour that did not succeed. The cancel of a move, and its reported end, do not prove that the
+ * robot stands: only the finding of that name does.
+ */
+function endedHeadline(
+  what: string,
+  {
+    state,
+    interrupted,
+    mayBeMoving,
+    findings,
+  }: { state: string; interrupted: boolean; mayBeMoving: boolean; findings: readonly Finding[] },
+): string {
+  const standstill = findings.find(({ id }) => id === 'standstill')?.verdict;
+  const isConfirmed = !mayBeMoving && (state === 'stopped' || !interrupted);
+  const ended = interrupted ? `Interrupted: ${what} was ended` : `${sentence(what)} ${chalk.red.bold(state)}`;
+  const open = interrupted
+    ? `Interrupted, and the end of ${what} is not confirmed`
+    : `${ended}, its end is not confirmed`;
+  const end = isConfirmed ? ended : open;
+  switch (standstill) {
+    case 'ok':
+      return isConfirmed
+        ? `${end}; the robot stands.`
+        : `${end}: the robot stands now, and ${alarming('MAY DRIVE ON')}.`;
+    case 'wrong':
+      return `${end}, but ${alarming('THE ROBOT IS STILL MOVING')}: press its emergency stop.`;
+    default:
+      return `${end}, but ${alarming('THE ROBOT MAY STILL BE MOVING')}: it was not seen to stand.`;
+  }
+}
+
+const alarming = chalk.red.bold;
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `gw motion go` and `gw motion dock` */
 export function renderMotionGo(go: MotionGo): string {
@@ -15,7 +52,7 @@ export function renderMotionGo(go: MotionGo): string {
 }
 
 /** The alerts that were passed, under the headline. */
-export function passedLine(although: readonly number[]): string[] {
+function passedLine(although: readonly number[]): string[] {
   if (although.length === 0) return [];
   return [chalk.yellow(`Ordered although the robot may report ${although.map((code) => `alert ${code}`).join(', ')}.`)];
 }
@@ -142,4 +179,50 @@ export function renderMotionClear({ cleared, wasLatched, by, reason, since, diso
   const headline = `${chalk.yellow('CLEARED')}, ${chalk.red.bold('BUT THE ROBOT DID NOT STOP AT IT')}: ${printable(disobeyed)}.`;
   const remedy = 'Verify that it stops before it drives: `gw evidence verify stop`, with a hand on the emergency stop.';
   return [headline, remedy, state, ...reasons, who].join('\n');
+}
+
+/** The check of the standstill. `when`: the result is older than the output. */
+export function stillnessLine({ verdict, detail }: NonNullable<MapRestore['stillness']>, when: string): string {
+  return verdict === 'still'
+    ? `standstill  ${renderVerdict('ok')} ${when}: ${printable(detail)}`
+    : `standstill  ${renderVerdict('not-checked')} not checked ${when}, confirmed by --it-stands-still: ${printable(detail)}`;
+}
+
+/** `gw tour run` */
+export function renderTourRun(run: TourRun): string {
+  const { stations, arrivals, findings, tookMs } = run;
+  const lines = [headline(run), ...passedLine(run.although), '', chalk.dim(stations.map(printable).join(' -> '))];
+  for (const { station, verdict, reason } of arrivals) {
+    lines.push(`${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`);
+  }
+  lines.push(...findings.flatMap((finding) => findingLines(finding)));
+  lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
+  return lines.join('\n');
+}
+
+function verdictOf(arrival: TourRun['arrivals'][number]['verdict']): 'ok' | 'wrong' | 'not-checked' {
+  if (arrival === 'at-goal') return 'ok';
+  return arrival === 'not-known' ? 'not-checked' : 'wrong';
+}
+
+function headline(run: TourRun): string {
+  const { tour, state, interrupted, mayBeMoving, arrivals, findings } = run;
+  const name = printable(tour);
+  if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
+  if (state === 'succeeded') {
+    if (findings.some(({ verdict }) => verdict === 'wrong')) {
+      return `Tour ${name} ended, but ${chalk.red.bold('the reported final pose does not match')}.`;
+    }
+    const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
+    if (!isCompared) return `Tour ${name} ended; ${chalk.yellow('the final pose was not compared')}.`;
+    return `Tour ${name} ${chalk.green('succeeded')}, and the reported final pose matches.`;
+  }
+  const missed = arrivals.find(({ verdict }) => verdict !== 'at-goal');
+  if (missed !== undefined && !interrupted) {
+    const why = `the chassis reports ${printable(missed.station)} reached, but ${chalk.red.bold(printable(missed.reason))}`;
+    const stands = findings.some(({ id, verdict }) => id === 'standstill' && verdict === 'ok');
+    if (stands && !mayBeMoving) return `Tour ${name} ${chalk.red.bold(state)}: ${why}.`;
+    return `Tour ${name} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: ${why}.`;
+  }
+  return endedHeadline(`tour ${name}`, run);
 }

@@ -1,6 +1,5 @@
 import chalk from 'chalk';
-import type { OperatorCheck, RouteRow } from '../../lib/toolkit/operator/check.result.ts';
-import type { OperatorPassword } from '../../lib/toolkit/operator/password.result.ts';
+import type { OperatorCheck, OperatorPassword, RouteRow } from '../../lib/toolkit/operator/operator.result.ts';
 import { findingLines, printable, renderTable, renderVerdict, right } from '../output.ts';
 
 /** `gw operator check` */

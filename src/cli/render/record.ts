@@ -1,8 +1,12 @@
 import chalk from 'chalk';
 import { plural, pluralWord } from '../../lib/text/index.ts';
-import type { RecordDiff, RobotDiff } from '../../lib/toolkit/checklist/diff.result.ts';
-import type { RecordReport } from '../../lib/toolkit/checklist/report.result.ts';
-import type { RecordSubject, RecordVerify } from '../../lib/toolkit/checklist/verify.result.ts';
+import type {
+  RecordDiff,
+  RecordReport,
+  RecordSubject,
+  RecordVerify,
+  RobotDiff,
+} from '../../lib/toolkit/checklist/checklist.result.ts';
 import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 type State = RecordVerify['state'];

@@ -1,7 +1,24 @@
 import chalk from 'chalk';
+import type {
+  SimCloudCancel,
+  SimCloudJob,
+  SimCloudJobs,
+  SimCloudReceived,
+  SimCloudRelease,
+  SimCloudRestart,
+  SimCloudSend,
+  SimCloudStop,
+  SimTunnel,
+  SimTunnelBrowse,
+  SimTunnelClose,
+  SimTunnelList,
+  SimTunnelOpen,
+  SimTunnelPage,
+  SimTunnelRotate,
+} from '../../lib/sim/control/control.result.ts';
 import type { SimEvent, SimFault } from '../../lib/sim/sim.result.ts';
-import { plural } from '../../lib/text/index.ts';
-import { printable, renderTable } from '../output.ts';
+import { plural, shorten } from '../../lib/text/index.ts';
+import { printable, renderTable, right } from '../output.ts';
 
 /** One line of `gw sim`; `ready` closes the list of parts. */
 export function renderSimEvent(event: SimEvent): string {
@@ -49,4 +66,215 @@ export function renderSimFault({ dir, changed, note, faults }: SimFault): string
         : `On${where}: ${on.join(', ')}.`;
   const rows = faults.map((fault) => [fault.name, fault.on === null ? '--' : fault.on ? 'on' : 'off', fault.effect]);
   return `${first}\n\n${renderTable(['fault', 'state', 'effect'], rows)}`;
+}
+
+const MAX_SHOWN_CHARACTERS = 200;
+const JOB_WAITS = 'the job waits until it asks';
+
+/** `gw sim cloud stop` */
+export function renderSimCloudStop({ serial, id, topic, connected }: SimCloudStop): string {
+  return [
+    `Stop published for ${printable(serial)}; whether the device received it is not checked.`,
+    connectedLine(connected, 'the message waits only in a session with a subscription to it'),
+    `${'id'.padEnd(7)}${printable(id)}`,
+    `${'topic'.padEnd(7)}${printable(topic)}`,
+  ].join('\n');
+}
+
+/** `gw sim cloud release` */
+export function renderSimCloudRelease({ job, connected, waited, ended }: SimCloudRelease): string {
+  const name = `Job ${printable(job.jobId)} for ${printable(job.serial)}`;
+  if (!waited) return `${name} is queued; its result is not checked.\n${connectedLine(connected, JOB_WAITS)}`;
+  const first = ended
+    ? `${name} has ended: ${colouredStatus(job)}.`
+    : chalk.yellow(`${name} has not ended within the timeout: ${job.status}.`);
+  return [first, ...(ended ? [] : [connectedLine(connected, JOB_WAITS)]), '', historyTable(job)].join('\n');
+}
+
+/** `gw sim cloud send` */
+export function renderSimCloudSend({ topic, bytes, retain }: SimCloudSend): string {
+  const how = retain ? ', retained' : '';
+  return `Published ${plural(bytes, 'byte')} on ${printable(topic)}${how}; whether a device received it is not checked.`;
+}
+
+/** `gw sim cloud received` */
+export function renderSimCloudReceived({ topic, kept, matching, messages }: SimCloudReceived): string {
+  const where = topic === null ? '' : ` on ${printable(topic)}`;
+  if (messages.length === 0) {
+    const others = topic === null ? '' : `; ${plural(kept, 'message')} on all topics`;
+    return `No message received${where}${others}.`;
+  }
+  const shown = messages.length < matching ? `, the last ${messages.length} shown` : '';
+  const rows = messages.map(({ at, client, topic: own, qos, bytes, text }) => [
+    at,
+    printable(client),
+    printable(own),
+    String(qos),
+    String(bytes),
+    text === null ? '(not UTF-8)' : shortened(text),
+  ]);
+  const columns = ['received', 'client', 'topic', right('QoS'), right('bytes'), 'payload'];
+  return `${plural(matching, 'message')} received${where}${shown}.\n\n${renderTable(columns, rows)}`;
+}
+
+/** `gw sim cloud restart` */
+export function renderSimCloudRestart({ dir, connections }: SimCloudRestart): string {
+  const ended = connections === 0 ? 'no client was connected' : `${plural(connections, 'connection')} ended`;
+  return `The broker in ${printable(dir)} was restarted and accepts connections; ${ended}.`;
+}
+
+/** `gw sim cloud jobs` */
+export function renderSimCloudJobs({ jobs }: SimCloudJobs): string {
+  if (jobs.length === 0) return 'No job.';
+  const open = jobs.filter(({ status }) => status === 'QUEUED' || status === 'IN_PROGRESS').length;
+  const rows = jobs.map((job) => [
+    printable(job.jobId),
+    printable(job.serial),
+    String(job.executionNumber),
+    job.status,
+    job.updatedAt,
+    detailsText(job.statusDetails),
+  ]);
+  const columns = ['job', 'serial', right('execution'), 'status', 'changed', 'details'];
+  return `${plural(jobs.length, 'job')}, ${open} not ended.\n\n${renderTable(columns, rows)}`;
+}
+
+/** `gw sim cloud cancel` */
+export function renderSimCloudCancel({ job }: SimCloudCancel): string {
+  const before = job.history.at(-2)?.status;
+  const first = `Job ${printable(job.jobId)} of ${printable(job.serial)} is cancelled.`;
+  return before === 'IN_PROGRESS' ? `${first}\nIt was in progress: the device may still be working on it.` : first;
+}
+
+function connectedLine(wasConnected: boolean, otherwise: string): string {
+  return wasConnected ? 'The device was connected.' : chalk.yellow(`The device was not connected: ${otherwise}.`);
+}
+
+function colouredStatus({ status }: SimCloudJob): string {
+  return status === 'SUCCEEDED' ? chalk.green(status) : chalk.red.bold(status);
+}
+
+function historyTable({ history }: SimCloudJob): string {
+  const rows = history.map(({ at, status, statusDetails }) => [at, status, detailsText(statusDetails)]);
+  return renderTable(['changed', 'status', 'details'], rows);
+}
+
+function detailsText(details: Readonly<Record<string, string>>): string {
+  return shortened(
+    Object.entries(details)
+      .map(([key, value]) => `${key}: ${value}`)
+      .join(', '),
+  );
+}
+
+function shortened(text: string): string {
+  return shorten(printable(text), MAX_SHOWN_CHARACTERS);
+}
+
+const MAX_BODY_CHARACTERS = 120;
+
+/** `gw sim tunnel open` */
+export function renderSimTunnelOpen({ tunnel, sourceToken, connected, ...place }: SimTunnelOpen): string {
+  const { tunnelId, serial, leftMs, services, region } = tunnel;
+  return [
+    `Tunnel ${printable(tunnelId)} for ${printable(serial)} is open, ${durationText(leftMs)} left; whether the device received the notification is not checked.`,
+    connectedLine(connected, 'the notification waits only in a session with a subscription to it'),
+    `services  ${services.map(printable).join(', ')}`,
+    `region    ${printable(region)}`,
+    ...placeLines(place),
+    ...tokenLines(sourceToken),
+  ].join('\n');
+}
+
+/** `gw sim tunnel rotate` */
+export function renderSimTunnelRotate({ tunnel, side, sourceToken, connected, ...place }: SimTunnelRotate): string {
+  const which = side === 'all' ? 'source and destination have new tokens' : `the ${side} has a new token`;
+  const sent = connected === null ? '' : '; whether the device received the notification is not checked';
+  return [
+    `Tunnel ${printable(tunnel.tunnelId)}: ${which}, the old one is refused${sent}.`,
+    ...(connected === null
+      ? []
+      : [connectedLine(connected, 'the notification waits only in a session with a subscription to it')]),
+    ...(sourceToken === null ? [] : [...placeLines(place), ...tokenLines(sourceToken)]),
+  ].join('\n');
+}
+
+/** `gw sim tunnel close` */
+export function renderSimTunnelClose({ tunnel }: SimTunnelClose): string {
+  return `Tunnel ${printable(tunnel.tunnelId)} for ${printable(tunnel.serial)} is closed at the service; whether connected sides received the close frame is not checked.`;
+}
+
+/** `gw sim tunnel list` */
+export function renderSimTunnelList({ tunnels, handshakes }: SimTunnelList): string {
+  const open = tunnels.filter(({ status }) => status === 'OPEN').length;
+  const first = tunnels.length === 0 ? 'No tunnel.' : `${plural(tunnels.length, 'tunnel')}, ${open} open.`;
+  const parts = [first];
+  if (tunnels.length > 0) {
+    const columns = ['tunnel', 'serial', 'services', 'status', 'left', 'source', 'destination'];
+    parts.push(renderTable(columns, tunnels.map(tunnelRow)));
+  }
+  if (handshakes.length > 0) {
+    const columns = ['handshake', 'mode', 'status', 'answer'];
+    const rows = handshakes.map(({ at, mode, status, reason }) => [
+      at,
+      mode ?? '(invalid)',
+      String(status),
+      status === 101 ? 'connected' : shorten(printable(reason), MAX_BODY_CHARACTERS),
+    ]);
+    parts.push(renderTable(columns, rows));
+  }
+  return parts.join('\n\n');
+}
+
+/** `gw sim tunnel browse` */
+export function renderSimTunnelBrowse({ tunnelId, service, opened, problem, pages }: SimTunnelBrowse): string {
+  const way = `through tunnel ${printable(tunnelId)}, service ${printable(service)}`;
+  const last = opened ? ['', 'The tunnel was opened for this and is closed.'] : [];
+  if (problem !== null) {
+    return [chalk.red.bold(`FAILED: no page requested ${way}: ${printable(problem)}.`), ...last].join('\n');
+  }
+  const answered = pages.filter((page) => page.problem === null).length;
+  const count = `${answered} of ${plural(pages.length, 'request')} answered ${way}`;
+  const first = answered === pages.length ? `${count}.` : chalk.red.bold(`FAILED: ${count}.`);
+  return [first, ...pages.flatMap(pageLines), ...last].join('\n');
+}
+
+function pageLines({ path, status, problem, headers, bytes, title, lines, tookMs }: SimTunnelPage): readonly string[] {
+  const name = `GET ${printable(path)}`;
+  const took = `${plural(bytes, 'byte')} in ${Math.round(tookMs)} ms`;
+  const answer = status === null ? 'no answer' : `${status}, ${took}`;
+  const incomplete = problem === null ? '' : chalk.red(` (${printable(problem)})`);
+  return [
+    '',
+    `${name}: ${answer}${incomplete}`,
+    ...Object.entries(headers).map(([key, value]) => `  ${key}: ${shorten(printable(value), MAX_BODY_CHARACTERS)}`),
+    ...(title === null ? [] : [`  title: ${shorten(printable(title), MAX_BODY_CHARACTERS)}`]),
+    ...lines.map((line) => `  | ${shorten(printable(line), MAX_BODY_CHARACTERS)}`),
+  ];
+}
+
+function tunnelRow({ tunnelId, serial, services, status, closedBy, leftMs, source, destination }: SimTunnel) {
+  const ends = { person: 'CLOSED by a person', lifetime: 'CLOSED, lifetime over' } as const;
+  return [
+    printable(tunnelId),
+    printable(serial),
+    services.map(printable).join(', '),
+    closedBy === null ? status : ends[closedBy],
+    closedBy === null ? durationText(leftMs) : '',
+    source.connected ? 'connected' : 'disconnected',
+    destination.connected ? 'connected' : 'disconnected',
+  ];
+}
+
+function placeLines({ host, port, caFile }: Pick<SimTunnelOpen, 'host' | 'port' | 'caFile'>): readonly string[] {
+  return [`service   wss://${printable(host)}:${port}`, `CA file   ${printable(caFile)}`];
+}
+
+function tokenLines(token: string): readonly string[] {
+  return ['', 'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:', token];
+}
+
+function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

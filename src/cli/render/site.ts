@@ -1,7 +1,6 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
-import type { SiteCheck } from '../../lib/toolkit/site/check.result.ts';
-import type { SiteInit } from '../../lib/toolkit/site/init.result.ts';
+import type { SiteCheck, SiteInit } from '../../lib/toolkit/site/site.result.ts';
 import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw site init` */

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisAddress } from '../../cli/render/chassis-address.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/address.result.ts';
+import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/chassis.result.ts';
 
 export default class ChassisAddress extends GwCommand<Result> {
   static override summary = 'Check whether the chassis answers at its address, and name the kind of failure.';

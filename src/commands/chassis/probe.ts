@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisProbe } from '../../cli/render/chassis.ts';
-import type { ChassisProbe as Result } from '../../lib/toolkit/chassis/probe.result.ts';
+import type { ChassisProbe as Result } from '../../lib/toolkit/chassis/chassis.result.ts';
 
 export default class ChassisProbe extends GwCommand<Result> {
   static override summary =

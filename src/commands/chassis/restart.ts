@@ -4,7 +4,7 @@ import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
 import { exitCodes, type GwError } from '../../lib/error/index.ts';
-import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/restart.result.ts';
+import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/chassis.result.ts';
 
 export default class ChassisRestart extends GwCommand<Result> {
   static override summary = 'Restart the software of the robot with a backup at hand, and compare its maps afterwards.';

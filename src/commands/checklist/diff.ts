@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { recordTrustFlags } from '../../cli/record-flags.ts';
+import { recordTrustFlags } from '../../cli/flags.ts';
 import { renderRecordDiff } from '../../cli/render/record.ts';
-import type { RecordDiff as Result } from '../../lib/toolkit/checklist/diff.result.ts';
+import type { RecordDiff as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistDiff extends GwCommand<Result> {
   static override summary = 'Compare the records of two visits: newly wrong, fixed, changed values, versions.';

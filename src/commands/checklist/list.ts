@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { renderChecklistList } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import type { ChecklistList as Result } from '../../lib/toolkit/checklist/run.result.ts';
+import type { ChecklistList as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistList extends GwCommand<Result> {
   static override summary = 'List the built-in checklists and the checks for your own ones.';

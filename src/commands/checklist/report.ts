@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { recordTrustFlags } from '../../cli/record-flags.ts';
+import { recordTrustFlags } from '../../cli/flags.ts';
 import { renderRecordReport, reportNotes } from '../../cli/render/record.ts';
-import type { RecordReport as Result } from '../../lib/toolkit/checklist/report.result.ts';
+import type { RecordReport as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistReport extends GwCommand<Result> {
   static override summary = 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.';

@@ -9,9 +9,8 @@ import { canAsk, createTechnician } from '../../cli/question.ts';
 import { isInOrder, renderChecklistRun } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
-import type { GwError } from '../../lib/error/index.ts';
-import { exitCodes } from '../../lib/error/index.ts';
-import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/run.result.ts';
+import { exitCodes, type GwError } from '../../lib/error/index.ts';
+import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
   static override summary = 'Run a checklist on one or more robots and write the signed record.';

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { renderChecklistShow } from '../../cli/render/checklist.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
-import type { ChecklistShow as Result } from '../../lib/toolkit/checklist/run.result.ts';
+import type { ChecklistShow as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistShow extends GwCommand<Result> {
   static override summary = 'Show the steps of a checklist without running it.';

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { recordTrustFlags } from '../../cli/record-flags.ts';
+import { recordTrustFlags } from '../../cli/flags.ts';
 import { renderRecordVerify } from '../../cli/render/record.ts';
-import type { RecordVerify as Result } from '../../lib/toolkit/checklist/verify.result.ts';
+import type { RecordVerify as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistVerify extends GwCommand<Result> {
   static override summary = 'Verify an acceptance record: unchanged, signed by the device, attachments complete.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderCloudDiscarded } from '../../cli/render/cloud.ts';
-import type { CloudDiscarded as Result } from '../../lib/toolkit/cloud/discarded.result.ts';
+import type { CloudDiscarded as Result } from '../../lib/toolkit/cloud/cloud.result.ts';
 
 export default class CloudDiscarded extends GwCommand<Result> {
   static override summary = 'Show the messages from the cloud that the gateway has discarded, by reason.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderCloudOutbox } from '../../cli/render/cloud.ts';
-import type { CloudOutbox as Result } from '../../lib/toolkit/cloud/outbox.result.ts';
+import type { CloudOutbox as Result } from '../../lib/toolkit/cloud/cloud.result.ts';
 
 export default class CloudOutbox extends GwCommand<Result> {
   static override summary = 'Show the messages that the gateway keeps until the broker has acknowledged them.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderCloudStatus } from '../../cli/render/cloud.ts';
-import type { CloudStatus as Result } from '../../lib/toolkit/cloud/view.result.ts';
+import type { CloudStatus as Result } from '../../lib/toolkit/cloud/cloud.result.ts';
 
 export default class CloudStatus extends GwCommand<Result> {
   static override summary = 'Show the cloud link of the running gateway: path, failures, messages, release, uploads.';

@@ -4,7 +4,7 @@ import { numberFlag, siteFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderCloudUpload } from '../../cli/render/cloud.ts';
 import { exitCodes } from '../../lib/error/index.ts';
-import type { CloudUpload as Result } from '../../lib/toolkit/cloud/upload.result.ts';
+import type { CloudUpload as Result } from '../../lib/toolkit/cloud/cloud.result.ts';
 
 export default class CloudUpload extends GwCommand<Result> {
   static override summary = 'Give a map backup to the running gateway, which uploads it to the object storage.';

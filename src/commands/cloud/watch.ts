@@ -3,7 +3,7 @@ import type { Outcome } from '../../cli/command.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderCloudWatch } from '../../cli/render/cloud.ts';
-import type { CloudWatchEvent } from '../../lib/toolkit/cloud/watch.result.ts';
+import type { CloudWatchEvent } from '../../lib/toolkit/cloud/cloud.result.ts';
 
 export default class CloudWatch extends LongRunningCommand<CloudWatchEvent> {
   static override summary = 'Follow the cloud link of the running gateway: one line per change.';

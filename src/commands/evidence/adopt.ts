@@ -1,8 +1,8 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { renderEvidenceAdopted } from '../../cli/render/evidence-verify.ts';
-import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence/verify.result.ts';
+import { renderEvidenceAdopted } from '../../cli/render/evidence.ts';
+import type { EvidenceAdopted as Result } from '../../lib/toolkit/evidence/evidence.result.ts';
 
 export default class EvidenceAdopt extends GwCommand<Result> {
   static override summary = 'Adopt new records of the evidence file at once, as a signed-in person.';

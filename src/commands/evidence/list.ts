@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceList } from '../../cli/render/evidence.ts';
-import type { EvidenceList as Result } from '../../lib/toolkit/evidence/list.result.ts';
+import type { EvidenceList as Result } from '../../lib/toolkit/evidence/evidence.result.ts';
 
 export default class EvidenceList extends GwCommand<Result> {
   static override summary = 'List the facts about the platform with their evidence marks.';

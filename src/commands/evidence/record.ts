@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderEvidenceRecorded } from '../../cli/render/evidence.ts';
-import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence/record.result.ts';
+import type { EvidenceRecorded as Result } from '../../lib/toolkit/evidence/evidence.result.ts';
 
 export default class EvidenceRecord extends GwCommand<Result> {
   static override summary = 'Record a fact that you verified on this device.';

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceFact } from '../../cli/render/evidence.ts';
-import type { EvidenceFact } from '../../lib/toolkit/evidence/list.result.ts';
+import type { EvidenceFact } from '../../lib/toolkit/evidence/evidence.result.ts';
 
 export default class EvidenceShow extends GwCommand<EvidenceFact> {
   static override summary = 'Show one fact: mark, value, source, disagreements, and the records of this site.';

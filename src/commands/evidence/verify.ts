@@ -5,12 +5,12 @@ import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.
 import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
-import { renderEvidenceVerified } from '../../cli/render/evidence-verify.ts';
+import { renderEvidenceVerified } from '../../cli/render/evidence.ts';
 import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { firstOf } from '../../lib/lifecycle/index.ts';
 import { type TrialKind, trialKinds } from '../../lib/motion/index.ts';
-import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/verify.result.ts';
+import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/evidence.result.ts';
 
 const INTERRUPTED =
   'Interrupted. Cancelling the trial, within seconds; a second Ctrl-C exits at once, and the gateway cancels the trial after 3 s.';
@@ -69,7 +69,7 @@ export default class EvidenceVerify extends GwCommand<Result> {
     const { verifyEvidence } = await import('../../lib/toolkit/evidence/verify.ts');
     const gone = new AbortController();
     const watching = onParentLoss(() => gone.abort(new GwError('INTERRUPTED', 'The parent process has ended.')));
-    const { lossOfTrial } = await import('../../lib/toolkit/motion/loss.ts');
+    const { lossOfTrial } = await import('../../lib/toolkit/motion/followed-run.ts');
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) =>

@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
-import { renderHeartbeatCheck } from '../../cli/render/heartbeat-check.ts';
-import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat/check.result.ts';
+import { renderHeartbeatCheck } from '../../cli/render/heartbeat.ts';
+import type { HeartbeatCheck as Result } from '../../lib/toolkit/heartbeat/heartbeat.result.ts';
 
 export default class HeartbeatCheck extends GwCommand<Result> {
   static override summary =
@@ -32,7 +32,7 @@ export default class HeartbeatCheck extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatCheck);
     if (flags.via !== undefined) {
-      const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat/check.result.ts');
+      const { heartbeatCheckSchema } = await import('../../lib/toolkit/heartbeat/heartbeat.result.ts');
       return await this.runThere(flags.via, heartbeatCheckSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/index.ts');

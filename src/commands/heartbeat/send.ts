@@ -3,8 +3,8 @@ import { Errors, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
-import { renderHeartbeatSend } from '../../cli/render/heartbeat-check.ts';
-import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat/send.result.ts';
+import { renderHeartbeatSend } from '../../cli/render/heartbeat.ts';
+import type { HeartbeatSend as Result } from '../../lib/toolkit/heartbeat/heartbeat.result.ts';
 
 export default class HeartbeatSend extends GwCommand<Result> {
   static override summary = 'Send test heartbeats, to check a network path.';
@@ -42,7 +42,7 @@ export default class HeartbeatSend extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(HeartbeatSend);
     if (flags.via !== undefined) {
-      const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat/send.result.ts');
+      const { heartbeatSendSchema } = await import('../../lib/toolkit/heartbeat/heartbeat.result.ts');
       return await this.runThere(flags.via, heartbeatSendSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/index.ts');

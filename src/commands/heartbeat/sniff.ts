@@ -3,7 +3,7 @@ import type { Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderHeartbeatEvent, renderHeartbeatView } from '../../cli/render/heartbeat.ts';
-import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/sniff.result.ts';
+import type { HeartbeatSniffEvent } from '../../lib/toolkit/heartbeat/heartbeat.result.ts';
 
 export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEvent> {
   static override summary = 'Listen to heartbeats: senders, timing, rejected datagrams.';
@@ -32,7 +32,7 @@ export default class HeartbeatSniff extends LongRunningCommand<HeartbeatSniffEve
     const { flags } = await this.parse(HeartbeatSniff);
     const { via } = flags;
     if (via !== undefined) {
-      const { heartbeatSniffSchema } = await import('../../lib/toolkit/heartbeat/sniff.result.ts');
+      const { heartbeatSniffSchema } = await import('../../lib/toolkit/heartbeat/heartbeat.result.ts');
       const isLast = (event: HeartbeatSniffEvent) => event.event === 'ended';
       const data = await this.shown(renderHeartbeatView, (onEvent) =>
         this.followThere(via, heartbeatSniffSchema, { onEvent, isLast }),

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
+import { withStages } from '../../cli/progress.ts';
 import { renderKioskLock } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/stages.ts';
 import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskLock extends GwCommand<Result> {
@@ -22,7 +22,7 @@ export default class KioskLock extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(KioskLock);
     const { lockKiosk } = await import('../../lib/toolkit/kiosk/lock.ts');
-    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock-verdict.ts');
+    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock.ts');
     const options = {
       ...kioskAccess(flags),
       afterRestart: flags['after-restart'],

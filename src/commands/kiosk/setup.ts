@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
+import { withStages } from '../../cli/progress.ts';
 import { renderKioskSetup } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/stages.ts';
 import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskSetup extends GwCommand<Result> {
@@ -40,7 +40,7 @@ export default class KioskSetup extends GwCommand<Result> {
       withStages({ quiet: this.jsonEnabled() }, (onProgress) => setUpKiosk(toolkit, options, { signal, onProgress })),
     );
     if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);
-    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock-verdict.ts');
+    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock.ts');
     const isOpen =
       data.steps.some(({ state }) => state === 'not-checked') ||
       (data.lock !== null && concludeLock(data.lock, options) !== 'ok');

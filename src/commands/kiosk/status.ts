@@ -1,8 +1,8 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, secondsFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
+import { withStages } from '../../cli/progress.ts';
 import { renderKioskStatus } from '../../cli/render/kiosk.ts';
-import { withStages } from '../../cli/stages.ts';
 import type { KioskStatus as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
 export default class KioskStatus extends GwCommand<Result> {

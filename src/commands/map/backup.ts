@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { backupWarnings, renderMapBackup } from '../../cli/render/map.ts';
-import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
+import type { MapArchiveView as Result } from '../../lib/toolkit/map/map.result.ts';
 
 export default class MapBackup extends GwCommand<Result> {
   static override summary = 'Back up the maps of the chassis into one file.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapList } from '../../cli/render/map.ts';
-import type { MapList as Result } from '../../lib/toolkit/map/list.result.ts';
+import type { MapList as Result } from '../../lib/toolkit/map/map.result.ts';
 
 export default class MapList extends GwCommand<Result> {
   static override summary = 'List the stored maps of the chassis and the current map.';

@@ -1,12 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { safetyFlags, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { nothingWritten, unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
-import { safetyFlags } from '../../cli/safety-flags.ts';
 import type { GwError } from '../../lib/error/index.ts';
-import type { MapRestore as Result } from '../../lib/toolkit/map/restore.result.ts';
+import type { MapRestore as Result } from '../../lib/toolkit/map/change.result.ts';
 
 export default class MapRestore extends GwCommand<Result> {
   static override summary = 'Restore maps of a backup to their chassis; without the risk flag a dry run.';
@@ -60,7 +59,7 @@ export default class MapRestore extends GwCommand<Result> {
     );
     for (const note of data.notes) this.warn(printable(note));
     for (const lack of data.safetyBackup?.lacks ?? []) this.warn(printable(`the safety backup lacks ${lack}`));
-    const { isRunningDifferent } = await import('../../lib/toolkit/map/change/running-map.ts');
+    const { isRunningDifferent } = await import('../../lib/toolkit/map/change.ts');
     const isSuccess = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
     const ok = isSuccess && !data.interrupted && !isRunningDifferent(data.running);
     return { data, ok, ...(data.interrupted && unended(lost)) };

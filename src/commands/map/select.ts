@@ -1,12 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { safetyFlags, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { nothingWritten, unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
-import { renderMapSelect } from '../../cli/render/map-select.ts';
-import { safetyFlags } from '../../cli/safety-flags.ts';
+import { renderMapSelect } from '../../cli/render/map.ts';
 import type { GwError } from '../../lib/error/index.ts';
-import type { MapSelect as Result } from '../../lib/toolkit/map/select.result.ts';
+import type { MapSelect as Result } from '../../lib/toolkit/map/change.result.ts';
 
 export default class MapSelect extends GwCommand<Result> {
   static override summary = 'Select a stored map, or the current one again; without the risk flag a dry run.';

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderMapShow } from '../../cli/render/map.ts';
-import type { MapShow as Result } from '../../lib/toolkit/map/show.result.ts';
+import type { MapShow as Result } from '../../lib/toolkit/map/map.result.ts';
 
 export default class MapShow extends GwCommand<Result> {
   static override summary = 'Show one map: grid, features by kind, and what a backup of it would lack.';

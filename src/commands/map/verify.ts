@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag } from '../../cli/flags.ts';
 import { renderMapVerify } from '../../cli/render/map.ts';
-import type { MapArchiveView as Result } from '../../lib/toolkit/map/archive.result.ts';
+import type { MapArchiveView as Result } from '../../lib/toolkit/map/map.result.ts';
 
 export default class MapVerify extends GwCommand<Result> {
   static override summary = 'Verify a backup file, without site file and chassis.';

@@ -21,7 +21,7 @@ export default class MotionClear extends GwCommand<Result> {
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
     const { clearStop } = await import('../../lib/toolkit/motion/clear.ts');
-    const { lossOfClear } = await import('../../lib/toolkit/motion/loss.ts');
+    const { lossOfClear } = await import('../../lib/toolkit/motion/followed-run.ts');
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) => clearStop(toolkit, { host, password }, { signal, onProgress: () => {} }),

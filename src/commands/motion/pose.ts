@@ -62,7 +62,7 @@ export default class MotionPose extends GwCommand<Result> {
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
     const { setPose } = await import('../../lib/toolkit/motion/pose.ts');
-    const { lossOfPose } = await import('../../lib/toolkit/motion/loss.ts');
+    const { lossOfPose } = await import('../../lib/toolkit/motion/followed-run.ts');
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) => setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),

@@ -35,7 +35,7 @@ export default class MotionStop extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionStop);
     const { stopTheRobot } = await import('../../lib/toolkit/motion/stop.ts');
-    const { openStopPlace } = await import('../../lib/toolkit/motion/stop-place.ts');
+    const { openStopPlace } = await import('../../lib/toolkit/motion/stop.ts');
     const { host, port, site } = flags;
     const reason = flags.reason.slice(0, 200) || 'gw motion stop';
     let isLatched = false;

@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, secondsFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
-import { renderNetworkCheck } from '../../cli/render/network-check.ts';
-import type { NetworkCheck as Result } from '../../lib/toolkit/network/check.result.ts';
+import { renderNetworkCheck } from '../../cli/render/network.ts';
+import type { NetworkCheck as Result } from '../../lib/toolkit/network/network.result.ts';
 
 export default class NetworkCheck extends GwCommand<Result> {
   static override summary = 'Check the network of the site: cloud endpoints, open sockets, segments.';
@@ -37,7 +37,7 @@ export default class NetworkCheck extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(NetworkCheck);
     if (flags.via !== undefined) {
-      const { networkCheckSchema } = await import('../../lib/toolkit/network/check.result.ts');
+      const { networkCheckSchema } = await import('../../lib/toolkit/network/network.result.ts');
       return await this.runThere(flags.via, networkCheckSchema);
     }
     const { openToolkit } = await import('../../lib/toolkit/index.ts');

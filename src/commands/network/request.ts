@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
-import { openPointLines, renderNetworkRequest } from '../../cli/render/network-request.ts';
-import type { NetworkRequest as Result } from '../../lib/toolkit/network/request.result.ts';
+import { openPointLines, renderNetworkRequest } from '../../cli/render/network.ts';
+import type { NetworkRequest as Result } from '../../lib/toolkit/network/network.result.ts';
 
 export default class NetworkRequest extends GwCommand<Result> {
   static override summary = "Write the letter to the customer's IT with the network requirements.";

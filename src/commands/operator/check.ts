@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { withProgress } from '../../cli/progress.ts';
 import { renderOperatorCheck } from '../../cli/render/operator.ts';
-import type { OperatorCheck as Result } from '../../lib/toolkit/operator/check.result.ts';
+import type { OperatorCheck as Result } from '../../lib/toolkit/operator/operator.result.ts';
 
 export default class OperatorCheck extends GwCommand<Result> {
   static override summary = 'Check both sockets of the running operator server over the network.';

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderOperatorPassword } from '../../cli/render/operator.ts';
-import type { OperatorPassword as Result } from '../../lib/toolkit/operator/password.result.ts';
+import type { OperatorPassword as Result } from '../../lib/toolkit/operator/operator.result.ts';
 
 export default class OperatorPassword extends GwCommand<Result> {
   static override summary = 'Set the device password of the operator surface.';
@@ -37,7 +37,7 @@ export default class OperatorPassword extends GwCommand<Result> {
       signal: this.signal,
     });
     if (flags.via !== undefined) {
-      const { operatorPasswordSchema } = await import('../../lib/toolkit/operator/password.result.ts');
+      const { operatorPasswordSchema } = await import('../../lib/toolkit/operator/operator.result.ts');
       return await this.runThere(flags.via, operatorPasswordSchema, { text: password, flags: ['--from-file'] });
     }
     return { data: await setOperatorPassword(flags.site, password) };

@@ -92,7 +92,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       });
     }
     const { inspectMapOverlays, inspectExactly } = await import('../../lib/toolkit/overlays/inspect.ts');
-    const { isRunningDifferent } = await import('../../lib/toolkit/map/change/running-map.ts');
+    const { isRunningDifferent } = await import('../../lib/toolkit/map/change.ts');
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },

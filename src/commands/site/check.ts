@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag } from '../../cli/flags.ts';
 import { renderSiteCheck } from '../../cli/render/site.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
-import type { SiteCheck as Result } from '../../lib/toolkit/site/check.result.ts';
+import type { SiteCheck as Result } from '../../lib/toolkit/site/site.result.ts';
 
 export default class SiteCheck extends GwCommand<Result> {
   static override summary = 'Check a site file and the files and folders that it names.';

@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { withPrompt } from '../../cli/prompt.ts';
 import { renderSiteInit } from '../../cli/render/site.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { SiteInit as Result } from '../../lib/toolkit/site/init.result.ts';
+import type { SiteInit as Result } from '../../lib/toolkit/site/site.result.ts';
 
 export default class SiteInit extends GwCommand<Result> {
   static override summary = 'Create the site file of one robot.';

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { driveFlags, driveOutcome, followOptions, watchLoss, whileDriving } from '../../cli/drive-command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
-import { renderTourRun } from '../../cli/render/tour.ts';
+import { renderTourRun } from '../../cli/render/motion.ts';
 import type { TourRun as Result } from '../../lib/toolkit/tour/run.result.ts';
 
 export default class TourRun extends GwCommand<Result> {

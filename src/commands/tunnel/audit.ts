@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
-import { renderTunnelAudit } from '../../cli/render/tunnel-audit.ts';
+import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { TunnelAudit as Result } from '../../lib/toolkit/tunnel/audit.result.ts';
 

@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
-import { renderTunnelConnect } from '../../cli/render/tunnel-connect.ts';
-import type { TunnelConnectEvent } from '../../lib/toolkit/tunnel/connect.result.ts';
+import { renderTunnelConnect } from '../../cli/render/tunnel.ts';
+import type { TunnelConnectEvent } from '../../lib/toolkit/tunnel/tunnel.result.ts';
 
 export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent> {
   static override summary = "Open the robot's read-only page through a tunnel, from the technician's machine.";

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { renderTunnelEnd } from '../../cli/render/tunnel-support.ts';
-import type { TunnelEnd as Result } from '../../lib/toolkit/tunnel/end.result.ts';
+import { renderTunnelEnd } from '../../cli/render/tunnel.ts';
+import type { TunnelEnd as Result } from '../../lib/toolkit/tunnel/tunnel.result.ts';
 
 export default class TunnelEnd extends GwCommand<Result> {
   static override summary = 'End the running session of remote support, without sign-in.';

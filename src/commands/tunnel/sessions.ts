@@ -2,8 +2,8 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { renderTunnelSessions } from '../../cli/render/tunnel-support.ts';
-import type { TunnelSessions as Result } from '../../lib/toolkit/tunnel/sessions.result.ts';
+import { renderTunnelSessions } from '../../cli/render/tunnel.ts';
+import type { TunnelSessions as Result } from '../../lib/toolkit/tunnel/tunnel.result.ts';
 
 export default class TunnelSessions extends GwCommand<Result> {
   static override summary = 'List the support sessions and refused requests in the records of the gateway.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { renderTunnelStatus } from '../../cli/render/tunnel-support.ts';
-import type { TunnelStatus as Result } from '../../lib/toolkit/tunnel/status.result.ts';
+import { renderTunnelStatus } from '../../cli/render/tunnel.ts';
+import type { TunnelStatus as Result } from '../../lib/toolkit/tunnel/tunnel.result.ts';
 
 export default class TunnelStatus extends GwCommand<Result> {
   static override summary = 'Show remote support of the running gateway: the session, its clock, its records.';

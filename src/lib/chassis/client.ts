@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { readJsonBytes } from '../json/index.ts';
-import { type Clock, systemClock } from '../lifecycle/index.ts';
+import { checkJson, problemOfFinding, readJsonBytes } from '../json/index.ts';
+import { type Clock, systemClock, untilAborted } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
 import { isPng } from '../png/index.ts';
 import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
-import { contentOf } from './forwarded-content.ts';
 import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
 import {
   bootProgressSchema,
@@ -16,9 +15,34 @@ import {
   mapSchema,
   misfit,
 } from './schema.ts';
-import { createSharedReads } from './shared-reads.ts';
-import { createTransport, type Limits, limits, type Reply, type Request, type Transport } from './transport.ts';
+import {
+  createTransport,
+  type Limits,
+  limits,
+  mapBounds,
+  type Reply,
+  type Request,
+  type Transport,
+} from './transport.ts';
 import { paths } from './wire.ts';
+
+/** Content type of forwarded bytes, or why they are not forwarded. */
+type ForwardedContent =
+  | { readonly kind: 'json' | 'png'; readonly problem?: undefined }
+  | { readonly kind?: undefined; readonly problem: string };
+
+/**
+ * Only JSON and PNG pass: a page of a foreign device must not reach a browser from the origin of the gateway. Decided
+ * by the bytes and not by Content-Type, without building objects: a map of 32 MiB can hold eleven million.
+ */
+export async function contentOf(body: Uint8Array): Promise<ForwardedContent> {
+  if (isPng(body)) return { kind: 'png' };
+  if (body[0] === LESS_THAN) return { problem: 'answered with HTML instead of JSON' };
+  const problem = problemOfFinding(await checkJson(body, mapBounds), mapBounds);
+  return problem === null ? { kind: 'json' } : { problem };
+}
+
+const LESS_THAN = 0x3c;
 
 export interface ChassisClientOptions {
   readonly endpoint: Endpoint;
@@ -273,4 +297,52 @@ export function mapPath(id: string): string {
     });
   }
   return `${paths.maps}${id}`;
+}
+
+/** A read in progress for one key, with the number of its waiters. */
+interface Running<T> {
+  readonly result: Promise<T>;
+  readonly ending: AbortController;
+  waiting: number;
+}
+
+/**
+ * Coalesces concurrent identical reads into one. An aborted waiter does not affect the others; when the last one
+ * has aborted, the read itself is aborted. Results are not cached.
+ */
+function createSharedReads<T>() {
+  const running = new Map<string, Running<T>>();
+
+  function begin(key: string, read: (signal: AbortSignal) => Promise<T>): Running<T> {
+    const ending = new AbortController();
+    const result = read(ending.signal).finally(() => {
+      if (running.get(key)?.ending === ending) running.delete(key);
+    });
+    // Each waiter handles its own rejection; an abandoned read must not count as unhandled.
+    result.catch(() => {});
+    const entry = { result, ending, waiting: 0 };
+    running.set(key, entry);
+    return entry;
+  }
+
+  return async function share(
+    key: string,
+    signal: AbortSignal | undefined,
+    read: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const entry = running.get(key) ?? begin(key, read);
+    entry.waiting += 1;
+    try {
+      return await untilAborted(signal, entry.result);
+    } finally {
+      entry.waiting -= 1;
+      // A finished read is no longer in the map.
+      if (entry.waiting === 0 && running.get(key) === entry) {
+        // A new waiter must not join an aborted read.
+        running.delete(key);
+        entry.ending.abort();
+      }
+    }
+  };
 }

@@ -1,7 +1,15 @@
 import { isRecord } from '../json/index.ts';
 import type { Alert, LiveValue, LiveValues, Positioning, Wheels } from './model.ts';
-import { moveProgress } from './move-state.ts';
 import { type KnownTopic, knownTopics } from './schema.ts';
+
+/** States of a move that is not under way. @source chassis vendor (HINWEIS) */
+const ENDED: readonly string[] = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
+
+/** Progress of a move from its reported state; null: no state was received over the present connection. */
+export function moveProgress(moveState: string | null): 'under-way' | 'ended' | 'not-known' {
+  if (moveState === 'moving') return 'under-way';
+  return moveState !== null && ENDED.includes(moveState) ? 'ended' : 'not-known';
+}
 
 /**
  * What a message of the chassis may open or close (project decision): what permits a drive must be read well; what

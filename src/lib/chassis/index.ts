@@ -2,8 +2,8 @@
  * The chassis: REST client, topic stream, and the live state from both. The calls that move the robot are in
  * moves.ts, which only the motion module may import.
  */
-export { createChassisClient } from './client.ts';
-export { type Obstacle, obstaclesIn } from './closing.ts';
+export { contentOf, createChassisClient } from './client.ts';
+export { moveProgress, type Obstacle, obstaclesIn } from './closing.ts';
 export {
   type ConditionId,
   CRITICAL_BATTERY_PERCENT,
@@ -15,11 +15,9 @@ export {
   type NotChecked,
 } from './condition.ts';
 export { connectionFailureOf, failureDetail } from './failure.ts';
-export { contentOf } from './forwarded-content.ts';
 export { createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
-export { moveProgress } from './move-state.ts';
 export type { PoseSample, PoseUnit } from './pose-sample.ts';
 export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';

@@ -14,25 +14,25 @@ export {
   type Missing,
   type StepContext,
 } from './catalogue.ts';
-export { findChecklist, listChecklists } from './file/library.ts';
 export {
   type AskedStep,
   type Checklist,
   type ConfirmStep,
+  findChecklist,
+  listChecklists,
   loadChecklist,
   type MeasureStep,
   parseChecklist,
   type RunStep,
   type Step,
 } from './file/load.ts';
-export { INITIALS } from './initials.ts';
 export { readPhoto } from './journal/attachment.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal/journal.ts';
 export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './match/matcher.ts';
 export { lookUp, type PathPart, parsePath } from './match/path.ts';
 export { composeRecord, type RecordRobot, recordText } from './record/record.ts';
-export { type RecordSigner, signRecord } from './record/signature.ts';
 export { attachmentsDirOf, verifyRecord, verifyRecordFile } from './record/verify.ts';
+export { type RecordSigner, signRecord } from './record/verify-signature.ts';
 export {
   type CheckRecord,
   type RecordVerification,
@@ -42,7 +42,7 @@ export {
   recordVerificationSchema,
   redLineSchema,
 } from './record.result.ts';
-export { type Answer, loadAnswers, parseAnswers } from './run/answers.ts';
+export { type Answer, INITIALS, loadAnswers, parseAnswers } from './run/answers.ts';
 export type { AskContext } from './run/asking.ts';
 export { runSteps } from './run/runner.ts';
 export type { CompletedStep, Decision, RunnerOptions } from './run/runner-options.ts';

@@ -10,5 +10,5 @@ export {
   readDocument,
   readDocumentBytes,
 } from './read.ts';
-export { nearest } from './spelling.ts';
+export { nearest } from './schema.ts';
 export type { Path } from './tree.ts';

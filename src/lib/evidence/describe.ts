@@ -1,8 +1,6 @@
 import { tableCell } from '../text/index.ts';
-import { markText } from './basis.ts';
-import type { Fact } from './fact.ts';
+import { type Fact, type Mark, marks, markText } from './fact.ts';
 import { facts, isDisagreement, sectionOf, sections } from './ledger.ts';
-import { type Mark, marks } from './mark.ts';
 
 /** The ledger as Markdown: how many facts of each mark, then one table a section. For docs/evidence.md. */
 export function describeLedger(): string {

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../json/index.ts';
-import type { Basis } from './basis.ts';
-import type { Fact, FactValue } from './fact.ts';
+import type { Basis, Fact, FactValue, Mark } from './fact.ts';
 import { type FactId, factById, isDisagreement } from './ledger.ts';
-import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
 import type { DeviceEvidence } from './reliance.ts';
 

@@ -9,6 +9,8 @@ export {
   checkAttachment,
   writeAttachment,
 } from './attachment.ts';
+export { describeLedger } from './describe.ts';
+export type { Disagreement, Fact } from './fact.ts';
 export {
   type Basis,
   bases,
@@ -16,12 +18,12 @@ export {
   basisText,
   type FactBasis,
   factBases,
+  type Mark,
+  markRank,
+  marks,
   markText,
   markTextDe,
-} from './basis.ts';
-export { citeFact } from './cite.ts';
-export { describeLedger } from './describe.ts';
-export type { Disagreement, Fact } from './fact.ts';
+} from './fact.ts';
 export {
   compareWithFact,
   hereVerdicts,
@@ -34,6 +36,7 @@ export {
   type Actionable,
   actionableBases,
   chosen,
+  citeFact,
   type Known,
   known,
   stronger,
@@ -52,7 +55,6 @@ export {
   sections,
   selectFacts,
 } from './ledger.ts';
-export { type Mark, markRank, marks } from './mark.ts';
 export type { EvidenceRecord } from './record.ts';
 export { loadEvidenceFile } from './record-file.ts';
 export {
@@ -61,11 +63,12 @@ export {
   relianceOn,
   supports,
 } from './reliance.ts';
-export { type EvidenceSource, fixedEvidence } from './source.ts';
 export {
   createEvidenceWatch,
   type EvidenceAdoption,
   type EvidenceReport,
+  type EvidenceSource,
   type EvidenceWatch,
+  fixedEvidence,
   readAtStart,
 } from './watch.ts';

@@ -1,5 +1,5 @@
-import type { Basis } from './basis.ts';
-import { type Mark, markRank } from './mark.ts';
+import { type Basis, type Mark, markRank } from './fact.ts';
+import { type FactId, factById } from './ledger.ts';
 
 /** A value with its evidence. */
 export interface Known<T, M extends Mark = Mark, B extends Basis = Basis> {
@@ -57,4 +57,10 @@ export type Actionable<T> = Known<T, 'BELEGT', ActionableBasis> | Chosen<T> | Ve
 /** Of two statements about the same subject the one with the higher mark wins; the other is kept as a disagreement. */
 export function stronger<A extends Known<unknown>, B extends Known<unknown>>(a: A, b: B): A | B {
   return markRank[b.mark] < markRank[a.mark] ? b : a;
+}
+
+/** Mark, basis and source of a fact of the ledger, for a value whose meaning depends on it. */
+export function citeFact(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {
+  const { mark, basis, source } = factById(id);
+  return { mark, basis, source: `${source} (${id})`, ...(unit !== undefined && { unit }) };
 }

@@ -1,5 +1,5 @@
 import { GwError } from '../error/index.ts';
-import type { Disagreement, Fact } from './fact.ts';
+import type { Disagreement, Fact, Mark } from './fact.ts';
 import { angleFacts } from './facts/angles.ts';
 import { chassisFacts } from './facts/chassis.ts';
 import { cloudFacts } from './facts/cloud.ts';
@@ -14,7 +14,6 @@ import { tunnelFacts } from './facts/tunnel.ts';
 import { vendorCallFacts } from './facts/vendor-calls.ts';
 import { vendorCodeFacts } from './facts/vendor-codes.ts';
 import { vendorTopicFacts } from './facts/vendor-topics.ts';
-import type { Mark } from './mark.ts';
 
 /** The ledger: every fact of specification and vendor that gw relies on, shows, or leaves open. */
 export const facts = [

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { markText } from './basis.ts';
-import type { Fact } from './fact.ts';
+import { type Fact, type Mark, markText } from './fact.ts';
 import { disagreementsAbout, type FactId, factById } from './ledger.ts';
-import type { Mark } from './mark.ts';
 import type { EvidenceRecord } from './record.ts';
 
 /** The device of an order, and its records. */

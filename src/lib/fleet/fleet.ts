@@ -1,16 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { GwError } from '../error/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
+import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
-import { startBoot } from './boot-counter.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
-import { readKeyRing } from './keys.ts';
+import { type HeartbeatKey, type KeyRing, keyName, readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
-import { readPortTable } from './port-table.ts';
-import { createReplayGuard } from './replay-guard.ts';
-import { retiringKeys } from './retiring-keys.ts';
+import { createReplayGuard, MAX_SERIALS } from './replay-guard.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
-import { createTableFullCounter } from './table-full.ts';
-import { MAX_UINT32 } from './wire.ts';
+import { readStateFile, writeStateFile } from './state-file.ts';
+import { at, MAX_UINT32 } from './wire.ts';
+
+/** Minimum time between log entries, since a device with the key can cause them at will. */
+const LOG_INTERVAL_MS = 10 * 60_000;
+
+/** Counts and logs heartbeats that are rejected because the table of serials is full. */
+interface TableFullCounter {
+  refused(address: string): void;
+  count(): number;
+}
+
+export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>): TableFullCounter {
+  let refused = 0;
+  let loggedAtMs: number | null = null;
+  return {
+    count: () => refused,
+    refused(address) {
+      refused += 1;
+      const nowMs = clock.monotonicMs();
+      if (loggedAtMs !== null && nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
+      loggedAtMs = nowMs;
+      log.warn(
+        { serials: MAX_SERIALS, refused, address },
+        'heartbeats of new serials are rejected: the table of serials is full; robots of fleet.robots keep their places',
+      );
+    },
+  };
+}
+
+/** Project decision: a key unused for this long may be dropped; robots are away for charging or repair. */
+const UNUSED_FOR_MS = 60 * 60_000;
+
+/**
+ * A key ring whose accepted keys, except the signing key, expire: after the given time since the start of the daemon, by the
+ * monotonic clock, a key is dropped once no heartbeat was signed with it for an hour.
+ */
+export function retiringKeys(
+  ring: KeyRing,
+  options: {
+    readonly afterMs: number;
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly onRetired: (key: string) => void;
+  },
+): KeyRing {
+  const { afterMs, clock, onRetired } = options;
+  const beganMs = clock.monotonicMs();
+  const watched = new Map<number, { readonly key: HeartbeatKey; usedAtMs: number; isRetired: boolean }>();
+
+  return {
+    signing: ring.signing,
+    byId(id) {
+      const key = ring.byId(id);
+      if (key === undefined || key === ring.signing) return key;
+      let entry = watched.get(id);
+      if (entry === undefined) {
+        const made = { key: { ...key, verifies }, usedAtMs: beganMs, isRetired: false };
+        function verifies(bytes: Uint8Array, signature: Uint8Array): boolean {
+          const isValid = ring.byId(id)?.verifies(bytes, signature) ?? false;
+          if (isValid) made.usedAtMs = clock.monotonicMs();
+          return isValid;
+        }
+        entry = made;
+        watched.set(id, entry);
+      }
+      const nowMs = clock.monotonicMs();
+      const isOver = nowMs - beganMs >= afterMs && nowMs - entry.usedAtMs >= UNUSED_FOR_MS;
+      if (isOver && !entry.isRetired) {
+        entry.isRetired = true;
+        onRetired(keyName(key));
+      }
+      return entry.isRetired ? undefined : entry.key;
+    },
+  };
+}
+
+/** Kernel counters of the sockets of this machine on the heartbeat port. */
+interface PortTable {
+  /** Datagrams dropped because a receive buffer was full, since those sockets were opened. */
+  readonly dropped: number;
+  /** Sockets bound to 0.0.0.0: a unicast datagram reaches only the one bound last. */
+  readonly openToAll: number;
+}
+
+/** null when not on Linux. @source proc(5), /proc/net/udp */
+export function readPortTable(path = '/proc/net/udp'): PortTable | null {
+  try {
+    return portTableIn(readFileSync(path, 'utf8'), HEARTBEAT_PORT);
+  } catch {
+    return null;
+  }
+}
+
+const LOCAL_ADDRESS = 1;
+const ANY = '00000000';
+
+/** Sums up the rows of this port; null when the table has no column `drops`. */
+export function portTableIn(table: string, port: number): PortTable | null {
+  const [head = '', ...rows] = table.split('\n');
+  // Some header titles cover parts of one column, so columns are matched from the end.
+  if (head.trim().split(/\s+/).at(-1) !== 'drops') return null;
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  let dropped = 0;
+  let openToAll = 0;
+  for (const row of rows) {
+    const cells = row.trim().split(/\s+/);
+    const local = cells[LOCAL_ADDRESS];
+    if (local?.endsWith(ending) !== true) continue;
+    const drops = Number(cells.at(-1));
+    if (Number.isSafeInteger(drops) && drops >= 0) dropped += drops;
+    if (local === ANY + ending) openToAll += 1;
+  }
+  return { dropped, openToAll };
+}
+
+const FILE = 'heartbeat-boots.json';
+const FORMAT = 'gw/heartbeat-boots/1';
+const schema = z.strictObject({ format: z.literal(FORMAT), boots: z.int().min(0).max(MAX_UINT32) });
+const REMEDY =
+  `Inspect the file. If its number is lost, write {"format":"${FORMAT}","boots":N} to it, with an N above every earlier ` +
+  'boot counter of this robot: its neighbours reject heartbeats with a lower one as replays.';
+
+/** The identity of one start of the heartbeat. */
+interface Boot {
+  readonly bootCounter: number;
+  readonly instance: string;
+}
+
+/**
+ * Increments the boot counter, durably before it resolves: no two boots of a robot share a counter, not even after a power
+ * failure. Throws FILE_UNREADABLE, FILE_UNWRITABLE.
+ */
+export async function startBoot(stateDir: string): Promise<Boot> {
+  const path = join(stateDir, FILE);
+  const before = await readStateFile(path, schema, REMEDY);
+  const bootCounter = (before?.boots ?? 0) + 1;
+  if (bootCounter > MAX_UINT32) {
+    throw new GwError('FILE_UNWRITABLE', `The boot counter in ${path} is exhausted.`, {
+      remedy:
+        'The number was edited by hand. Write the real one; if neighbours received this one, move their heartbeat-received.json away.',
+    });
+  }
+  await writeStateFile(path, { format: FORMAT, boots: bootCounter });
+  return { bootCounter, instance: randomBytes(at.uptimeS - at.instance).toString('hex') };
+}
 
 const HOUR_MS = 3_600_000;
 

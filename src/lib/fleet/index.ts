@@ -4,11 +4,10 @@
  */
 export { broadcastSources } from './beacon.ts';
 export type { CoarseState, Heartbeat } from './datagram.ts';
-export { createFleet, type Fleet, type FleetOptions, type FleetView } from './fleet.ts';
+export { createFleet, type Fleet, type FleetOptions, type FleetView, readPortTable } from './fleet.ts';
 export { keyName, readKeyRing } from './keys.ts';
 export { presenceOf } from './neighbours.ts';
 export { makeKey } from './new-key.ts';
-export { readPortTable } from './port-table.ts';
 export { createSniffer, type Noise, type SniffView } from './sniffer.ts';
 export { closeSocket, openBesideOthers, openBroadcastsOnly } from './socket.ts';
 export { sendTestHeartbeats } from './test-heartbeat.ts';

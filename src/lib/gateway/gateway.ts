@@ -1,24 +1,53 @@
 import { hostname } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import { createChassisLink } from '../chassis/index.ts';
+import type { Cloud } from '../cloud/index.ts';
 import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, readAtStart } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
-import { createMotion, createTrialStore } from '../motion/index.ts';
+import { createMotion, createTrialStore, type KeepingTrouble, type StopLatch } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
-import { createJournal, createOperator, type GatewayHealth, READ_ONLY_SOCKET } from '../operator/index.ts';
+import {
+  createJournal,
+  createOperator,
+  type GatewayHealth,
+  noSupport,
+  type OutputHealth,
+  READ_ONLY_SOCKET,
+  type SupportHealth,
+} from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
-import { type CloudParts, openCloud } from './cloud.ts';
-import { noCloud, watchCloud } from './cloud-health.ts';
+import type { Support, SupportOptions } from '../tunnel/index.ts';
+import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
 import { watchDisk } from './disk-watch.ts';
-import { gatewayHealth } from './health.ts';
 import type { OutputState } from './line-writer.ts';
-import { logHealth } from './log-health.ts';
-import { preferMemoryAfterBursts } from './memory-preference.ts';
 import { coarseState, fleetHealth, neighboursView, notListening } from './neighbours.ts';
 import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
-import { openSupport, supportHealth } from './support.ts';
+
+/** Project decisions: resident memory from which the engine prefers memory, and speed again. Idle it is 100 to 125 MB. */
+const MEMORY_ABOVE_BYTES = 170_000_000;
+const SPEED_BELOW_BYTES = 140_000_000;
+const CHECK_MS = 5_000;
+
+/**
+ * The engine keeps the pages of its heap that a burst has freed. While it prefers memory to speed it returns them within
+ * seconds, for a tenth of its speed, so it does only after a burst.
+ */
+export function preferMemoryAfterBursts(
+  clock: Pick<Clock, 'every'>,
+  residentBytes: () => number = process.memoryUsage.rss,
+  setFlag: (flag: string) => void = setFlagsFromString,
+): Disposable {
+  let prefersMemory = false;
+  return clock.every(CHECK_MS, () => {
+    const bytes = residentBytes();
+    if (prefersMemory ? bytes >= SPEED_BELOW_BYTES : bytes <= MEMORY_ABOVE_BYTES) return;
+    prefersMemory = !prefersMemory;
+    setFlag(prefersMemory ? '--optimize-for-size' : '--no-optimize-for-size');
+  });
+}
 
 export interface GatewayOptions {
   readonly sitePath: string;
@@ -221,4 +250,79 @@ function eventOf(event: SupervisorEvent): ServeEvent {
     case 'stop-failed':
       return { event: 'stop-failed', service, message: asGwError(event.error).message };
   }
+}
+
+/** The health of each part of the gateway. */
+export interface HealthParts extends Omit<GatewayHealth, 'status'> {
+  readonly stop: Pick<StopLatch, 'saved'>;
+  /** Result of the last write to the folder of the stop latch; takes precedence over the disk check. */
+  readonly keepingTrouble: KeepingTrouble | null;
+  /** Whether the cloud is configured and enrolled, and not connected for too long, or a stop from it is not saved. */
+  readonly cloudIsDown: boolean;
+  /** What does not work in the operator server. */
+  readonly operatorTrouble: string | null;
+}
+
+/**
+ * The health of the whole gateway: 'ok' only if every part that movement or a stop needs works, the stop from the cloud
+ * included.
+ */
+export function gatewayHealth({
+  stop,
+  keepingTrouble,
+  cloudIsDown,
+  operatorTrouble,
+  ...parts
+}: HealthParts): GatewayHealth {
+  const unkept = keepingTrouble && {
+    status: 'unusable' as const,
+    detail: keepingTrouble.reason,
+    remedy: keepingTrouble.remedy,
+  };
+  const disk = { ...parts.disk, state: { ...parts.disk.state, ...unkept } };
+  const isSound =
+    parts.evidence.status === 'as-read' &&
+    parts.services.every((service) => service.status === 'running') &&
+    operatorTrouble === null &&
+    !cloudIsDown &&
+    parts.support.records !== 'failing' &&
+    parts.fleet.status !== 'conflict' &&
+    stop.saved !== false &&
+    Object.values(disk).every(({ status }) => status === 'ok');
+  return { ...parts, disk, status: isSound ? 'ok' : 'degraded' };
+}
+
+/** The state of the log output; separate from the status of the gateway, since it does not affect movement. */
+export function logHealth(state: OutputState | undefined): OutputHealth {
+  if (state === undefined)
+    return { status: 'not-checked', droppedLines: null, detail: 'The destination of the log is unknown.' };
+  const { status, failure, droppedLines } = state;
+  const now = {
+    writing: 'The log is written.',
+    unread: 'The reader of the log is not reading; lines wait, and the gateway continues.',
+    discarded: 'The log goes to /dev/null and is discarded.',
+    failing: `The log cannot be written: ${failure}.`,
+  }[status];
+  const lost = droppedLines === 0 ? '' : ` Lines dropped since the start: ${droppedLines}.`;
+  return { status, droppedLines, detail: `${now}${lost}` };
+}
+
+/**
+ * Remote support of this robot, also without `cloud.tunnel`: it then refuses each notification and records that. Null for
+ * a site file without `cloud`.
+ */
+async function openSupport(
+  site: Site,
+  cloud: Cloud | null,
+  parts: Pick<SupportOptions, 'program' | 'clock' | 'log'>,
+): Promise<Support | null> {
+  if (cloud === null) return null;
+  const { createSupport } = await import('../tunnel/session/index.ts');
+  return createSupport({ ...parts, site, sendRecord: cloud.sendRecord });
+}
+
+/** The part of remote support in the health of the gateway; records that fail come first. */
+function supportHealth(support: Pick<Support, 'view'> | null): SupportHealth {
+  const { status, detail, records } = support?.view() ?? noSupport;
+  return { status, records: records.status, detail: records.status === 'failing' ? records.detail : detail };
 }

@@ -2,7 +2,6 @@
  * Parsing of external JSON: of the chassis, a file, an archive. Errors are described for a technician, and duplicate
  * keys are rejected, since either value might be meant.
  */
-export { checkJson, problemOfFinding } from './check.ts';
-export { quote, readJson, readJsonBytes } from './read.ts';
+export { checkJson, problemOfFinding, quote, readJson, readJsonBytes } from './read.ts';
 export { isRecord } from './record.ts';
 export { createJsonScanner, type JsonBounds, type ScanFinding, type TopMember } from './scan.ts';

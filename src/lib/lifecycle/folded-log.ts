@@ -1,5 +1,14 @@
 import type { Clock } from './clock.ts';
-import type { Log } from './log.ts';
+
+/** The structured log that modules receive: pino in the daemon, a list in tests. Never a secret in `fields`. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 type LogLevelName = keyof Log;
 

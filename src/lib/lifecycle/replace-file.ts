@@ -1,8 +1,6 @@
-import { constants, type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { ensureFolder } from './ensure-folder.ts';
-import { syncFolder } from './sync-folder.ts';
 
 export interface ReplaceOptions {
   readonly mode?: number;
@@ -78,4 +76,41 @@ export async function removeLeftDrafts(dir: string, now: Date): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (now.getTime() - mtimeMs > DRAFT_LEFT_MS) await rm(path, { force: true }).catch(() => {});
   }
+}
+
+/**
+ * Creates a folder and its parents; an existing one is kept as it is. Rejects with the error of the operating system.
+ * Step by step, since the recursive form of Node loops for ever where a file system answers ENOENT for an existing
+ * folder (`/proc`).
+ */
+export async function ensureFolder(path: string, mode = 0o755): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path) throw error;
+    // Another process may have created it meanwhile.
+    if (!(await isThere(above))) await ensureFolder(above, mode);
+    await mkdir(path, { mode }).catch(async (again: NodeJS.ErrnoException) => {
+      if (again.code !== 'EEXIST' || !(await stat(path)).isDirectory()) throw again;
+    });
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Syncs a folder: without it a power failure can undo the creation, renaming or removal of a file in it. Rejects with
+ * the error of the operating system.
+ */
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  await folder.sync();
 }

@@ -1,8 +1,5 @@
 import { asGwError, GwError } from '../error/index.ts';
-import { firstOf } from './abort.ts';
-import { type BackoffOptions, createBackoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
-import type { Service, ServiceHealth, ServiceStatus } from './service.ts';
 
 export type SupervisorEvent =
   | { readonly kind: 'started'; readonly name: string; readonly detail: string; readonly tookMs: number }
@@ -203,4 +200,101 @@ async function stoppedInTime(work: Promise<unknown>, ms: number, clock: Clock): 
     done.abort();
     late.catch(() => {});
   }
+}
+
+/** Passed to a service at its start. */
+export interface ServiceContext {
+  /** Aborted when the service is to end; a start in progress must end too. */
+  readonly signal: AbortSignal;
+  /** The service calls this when it fails after its start; it is then restarted. */
+  fail(error: unknown): void;
+}
+
+/**
+ * A part of the daemon. Creating one has no effect; `start` resolves when it works (socket bound, file open) or rejects
+ * with a GwError; `stop` drains, and may be called twice or without a start.
+ */
+export interface Service {
+  readonly name: string;
+  /**
+   * Effect of a failure at the first start. 'refuses' (the default): the whole start fails, as for every service that
+   * guards movement or answers a stop. 'is-retried': the others run without it, and it is restarted with backoff.
+   */
+  readonly failedStart?: 'refuses' | 'is-retried';
+  start(context: ServiceContext): Promise<void>;
+  stop(): Promise<void>;
+  /** One line for a person about its current state; empty when there is nothing to add. */
+  describe?(): string;
+}
+
+type ServiceStatus = 'waiting' | 'starting' | 'running' | 'restarting' | 'stopping' | 'stopped';
+
+export interface ServiceHealth {
+  readonly name: string;
+  readonly status: ServiceStatus;
+  readonly restarts: number;
+  /** The last failure, kept after the service runs again. */
+  readonly lastError: string | null;
+  /** What to do about the failure; null while the service runs. */
+  readonly remedy: string | null;
+  readonly detail: string;
+}
+
+interface BackoffOptions {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** Exponential backoff up to a limit, with jitter in the upper half, so that a fleet does not retry in step. */
+export function createBackoff(options: BackoffOptions, clock: Pick<Clock, 'random'>) {
+  let attempt = 0;
+  return {
+    /** The wait before the next attempt, in milliseconds. */
+    nextMs(): number {
+      const whole = Math.min(options.maxMs, options.firstMs * 2 ** attempt);
+      attempt += 1;
+      return whole / 2 + clock.random() * (whole / 2);
+    },
+    /** After a success, or after it has run long enough to count as one. */
+    reset(): void {
+      attempt = 0;
+    },
+  };
+}
+
+/**
+ * Calls `fn` when the signal is aborted, immediately if it already is. Disposing removes the listener, so that a
+ * signal that outlives the work keeps no reference to it.
+ */
+export function onAbort(signal: AbortSignal | undefined, fn: () => void): Disposable {
+  if (signal?.aborted) fn();
+  else signal?.addEventListener('abort', fn, { once: true });
+  return { [Symbol.dispose]: () => signal?.removeEventListener('abort', fn) };
+}
+
+/** Waits for work, but no longer than the signal; rejects with its reason then, and the work goes on. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  using _aborted = onAbort(signal, () => reject(signal?.reason));
+  return await Promise.race([work, promise]);
+}
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _aborted = onAbort(signal, resolve);
+  await promise;
+}
+
+/**
+ * Aborted with the first of these, for its reason. A signal that outlives the result keeps it while it has a listener, so
+ * listeners on it are removed when the work ends (`onAbort`).
+ */
+export function firstOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined));
+}
+
+/** Aborted with the signal, or after so many milliseconds of real time with a TimeoutError. */
+export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
+  return firstOf(signal, AbortSignal.timeout(ms));
 }

@@ -5,8 +5,7 @@ import type { EvidenceSource } from '../evidence/index.ts';
 import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
-import { driveToGoal } from './drive-to-goal.ts';
-import { planDrive, runDrive } from './drives.ts';
+import { driveToGoal, planDrive, runDrive } from './drive-to-goal.ts';
 import { closingAlerts } from './fitness.ts';
 import {
   type GateInput,

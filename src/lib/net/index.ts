@@ -23,7 +23,7 @@ export {
   reachEndpoint,
   resolveHost,
 } from './reach.ts';
-export { parseSshTarget } from './ssh/config/target.ts';
+export { parseSshTarget } from './ssh/config/config.ts';
 export type {
   HostKeyQuestion,
   RemoteExit,

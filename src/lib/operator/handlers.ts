@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
+import { type TrialRequest, trialKinds } from '../motion/index.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
-import { cloudHandlers } from './cloud-handlers.ts';
 import { peerAddress } from './connections/address.ts';
 import { holdOpen } from './connections/connections.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
 import type { Outflow } from './connections/outflow.ts';
-import { param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
+import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
-import { evidenceHandlers, trialHandlers } from './motion/trial-handlers.ts';
 import { servicePage } from './pages/service-page.ts';
 import { signInPage } from './pages/sign-in-page.ts';
 import { surfacePage } from './pages/surface.ts';
@@ -21,6 +21,91 @@ import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { sessionHandlers, UNREADABLE_PROBLEM } from './sign-in/session-handlers.ts';
 import { supportHandlers } from './support-handlers.ts';
+
+/** Checks the shape only; the motion module decides which trials are allowed. */
+const trialBody = z.strictObject({
+  kind: z.enum(trialKinds),
+  who: z.string().min(1).max(100),
+  conditions: z.union([
+    z.strictObject({ unattended: z.literal(true) }),
+    z.strictObject({ robotWillMove: z.boolean(), spaceFree: z.boolean(), emergencyStopInHand: z.boolean() }),
+  ]),
+  towardsDeg: z.number().optional(),
+  distanceM: z.number().optional(),
+});
+const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
+
+function trialHandlers({ motion, log }: Parts) {
+  const { trials } = motion;
+  return {
+    read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { trial: trials.view() }),
+    async start(request: FastifyRequest, reply: FastifyReply) {
+      const body = trialBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      const { kind, who } = body.data;
+      try {
+        const trial = await trials.start(body.data satisfies TrialRequest);
+        log.warn({ audit: true, address: peerAddress(request), kind, who, trial: trial.id }, 'trial started');
+        return sendJson(reply.code(202), { trial });
+      } catch (error) {
+        log.warn({ address: peerAddress(request), kind, who, error }, 'trial not started');
+        return sendRefusal(request, reply, refusalOf(error));
+      }
+    },
+    keepAlive(request: FastifyRequest, reply: FastifyReply) {
+      const body = keepAliveBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      const trial = trials.keepAlive(body.data.id);
+      if (trial !== null) return sendJson(reply, { trial });
+      return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Unknown trial id.' }));
+    },
+    async cancel(request: FastifyRequest, reply: FastifyReply) {
+      log.warn({ audit: true, address: peerAddress(request) }, 'trial cancelled');
+      return sendJson(reply, { trial: await trials.cancel(`cancelled by ${peerAddress(request)}`) });
+    },
+  };
+}
+
+function evidenceHandlers({ motion, log }: Parts) {
+  return {
+    /** The current evidence file takes effect, on the order of a signed-in person. */
+    async adopt(request: FastifyRequest, reply: FastifyReply) {
+      try {
+        const adoption = await motion.trials.adoptEvidence();
+        log.warn({ audit: true, address: peerAddress(request), ...adoption }, 'evidence adopted');
+        return sendJson(reply, adoption);
+      } catch (error) {
+        return sendRefusal(request, reply, refusalOf(error));
+      }
+    },
+  };
+}
+
+const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
+
+function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
+  let isChecking = false;
+  return {
+    read: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, cloud().view, sessions.has(request.raw)),
+
+    /** One check at a time: each may move the link to the other path and back. */
+    async checkPath(request: FastifyRequest, reply: FastifyReply) {
+      const body = checkBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (checkCloudPath === null) {
+        return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No cloud is configured.' }));
+      }
+      if (isChecking) return sendRefusal(request, reply, refuse('BUSY'));
+      isChecking = true;
+      try {
+        const { path, step, outcome } = await checkCloudPath(body.data.path);
+        return sendJson(reply, { path, step, outcome });
+      } finally {
+        isChecking = false;
+      }
+    },
+  };
+}
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 

@@ -3,7 +3,7 @@
  * the read-only socket is a constant, and its allow list is a column of the route table.
  */
 
-export { ROBOT_HEADER } from './http/robot.ts';
+export { ROBOT_HEADER } from './application.ts';
 export { createJournal } from './journal.ts';
 export type {
   FolderHealth,

@@ -18,10 +18,15 @@ export {
   valueRow,
 } from './diff/diff-wording.ts';
 export { frameOf } from './frame.ts';
-export { inspectOverlays } from './inspect/inspect.ts';
-export { type FeatureFilter, isFiltering, type SelectableKind, selectableKinds } from './inspect/select.ts';
+export {
+  type FeatureFilter,
+  inspectOverlays,
+  isFiltering,
+  type SelectableKind,
+  selectableKinds,
+} from './inspect/inspect.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';
 export { jsonTypes, overlaysContainers, severities } from './model.ts';
-export { featureTexts } from './read/feature-texts.ts';
 export { overlaysSource, readOverlays } from './read/read.ts';
+export { featureTexts } from './render/geojson.ts';

@@ -5,13 +5,13 @@
  */
 export { auditDocument, auditInformation } from './audit/document.ts';
 export type { DocumentModel, Language } from './document.ts';
+export { toMarkdown } from './document-markdown.ts';
 export { toJson } from './json.ts';
 export { recordToJUnit, toJUnit } from './junit.ts';
-export { toMarkdown } from './markdown.ts';
 export { networkRequestFacts } from './network/facts.ts';
 export { networkRequestLetter } from './network/letter.ts';
 export { networkRequestFactsSchema } from './network-request.result.ts';
 export { recordDocument } from './record/document.ts';
-export { signatureState, verdictOf } from './record/judgement.ts';
+export { signatureState, verdictOf } from './record/summary.ts';
 export { auditTexts } from './texts/audit.ts';
 export { type DocumentFormat, type WrittenDocument, writeDocumentAs } from './write.ts';

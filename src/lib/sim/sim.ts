@@ -1,18 +1,18 @@
+import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
 import { type ReceivedRequest, startChassis } from './chassis/chassis.ts';
 import { type Cloud, startCloud } from './cloud/cloud.ts';
-import { type EnrolmentEndpoint, startEnrolment } from './cloud/enrolment.ts';
-import { openCa, writeCode } from './cloud/enrolment-files.ts';
-import { openReleaseKey } from './cloud/release-key.ts';
+import { type EnrolmentEndpoint, openCa, startEnrolment, writeCode } from './cloud/enrolment.ts';
+import { openReleaseKey } from './cloud/services/release.ts';
 import { openControl } from './control/control.ts';
 import { isRunning } from './control/request.ts';
 import { makeFolder } from './files.ts';
 import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
+import { closeServer, listenOn } from './listen.ts';
 import type { Sim, SimOptions } from './model.ts';
 import { assertWrittenBySim, type SiteFiles, writeSiteFiles } from './site-files.ts';
-import { type SmallService, startBuildingModule, startVoiceService } from './small-services.ts';
 import { startTablet, type Tablet } from './tablet/index.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
@@ -270,4 +270,39 @@ async function startOnPort<T>(
       note: `Port ${DEFAULT_CHASSIS_PORT} is in use, so the chassis listens on another port.`,
     };
   }
+}
+
+/** A minimal HTTP service of the site with one path. Its interface is not shown by the specification. */
+interface SmallService extends AsyncDisposable {
+  readonly url: string;
+}
+
+function startVoiceService(): Promise<SmallService> {
+  return startSmallService('/config', {
+    service: 'simulated voice assistant',
+    language: 'de-DE',
+    wakeWord: 'Hallo Robbi',
+    volume: 0.6,
+  });
+}
+
+function startBuildingModule(): Promise<SmallService> {
+  return startSmallService('/status', {
+    service: 'simulated building module',
+    lift: { floor: 0, door: 'closed' },
+    doors: [{ name: 'Küchentür', open: false }],
+  });
+}
+
+async function startSmallService(path: string, answer: object): Promise<SmallService> {
+  const text = JSON.stringify(answer);
+  const server = createServer((request, response) => {
+    request.resume();
+    const known = request.url?.split('?', 1)[0] === path;
+    const allowed = request.method === 'GET' || request.method === 'HEAD';
+    const [status, body] = known && allowed ? [200, text] : [known ? 405 : 404, '{"error":"not found"}'];
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+  });
+  const port = await listenOn(server, '127.0.0.1', 0);
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => closeServer(server) };
 }

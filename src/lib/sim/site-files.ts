@@ -1,15 +1,87 @@
+import { randomBytes, randomInt, scrypt } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { dock, stations } from './chassis/floor/floor.ts';
+import { isRecord } from './chassis/maps/map-store.ts';
 import { CA_FILE } from './cloud/ca-file.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
 import { makeFolder, readIfThere } from './files.ts';
-import { HEARTBEAT_KEY_FILE, type NeighbourFiles, writeNeighbourFiles } from './fleet/neighbour-files.ts';
-import { generatePassword, hashPassword } from './password.ts';
 import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet/files.ts';
+
+const COST = { N: 2 ** 15, r: 8, p: 1 } as const;
+const HASH_BYTES = 32;
+/** Letters and digits without characters that look alike. */
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
+const LENGTH = 12;
+
+function generatePassword(): string {
+  return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+/** Hash of a device password for the operator server: one line in PHC form, base64 without padding. */
+async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await new Promise<Buffer>((resolve, reject) => {
+    scrypt(password, salt, HASH_BYTES, { ...COST, maxmem: 64 * 1024 * 1024 }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+  const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$scrypt$ln=15,r=${COST.r},p=${COST.p}$${text(salt)}$${text(hash)}`;
+}
+
+/** Key file of the heartbeat, relative to the site file. */
+const HEARTBEAT_KEY_FILE = 'secrets/heartbeat';
+const RUNS_FILE = 'neighbours.json';
+const FORMAT = 'gw/sim-neighbours/1';
+const KEY_BYTES = 32;
+const KEY_TEXT = /^[0-9a-f]{64}$/i;
+/** Boot counters per run; more restarts of one neighbour would overlap with the next run. */
+const STARTS_PER_RUN = 2 ** 16;
+const MAX_RUNS = 2 ** 16 - 1;
+
+interface NeighbourFiles {
+  /** Key of the heartbeats. */
+  readonly secret: Uint8Array;
+  /** First boot counter of every neighbour: 1 in the first run of a folder, higher in each later one. */
+  readonly firstBoot: number;
+}
+
+/**
+ * Writes the key of the heartbeat and the number of runs with neighbours: a gateway that received an earlier run takes
+ * lower boot counters for replays. An existing key is kept, so that a gateway with that key still accepts them. Throws
+ * FILE_EXISTS, FILE_UNREADABLE, FILE_UNWRITABLE.
+ */
+async function writeNeighbourFiles(dir: string): Promise<NeighbourFiles> {
+  const runsPath = join(dir, RUNS_FILE);
+  const runs = readRuns(await readIfThere(runsPath), runsPath);
+  await makeFolder(join(dir, 'secrets'), 0o700);
+  const keyPath = join(dir, HEARTBEAT_KEY_FILE);
+  const kept = (await readIfThere(keyPath))?.trim() ?? '';
+  const secret = KEY_TEXT.test(kept) ? Buffer.from(kept, 'hex') : randomBytes(KEY_BYTES);
+  await replaceFile(keyPath, `${secret.toString('hex')}\n`, { mode: 0o600 });
+  await replaceFile(runsPath, `${JSON.stringify({ format: FORMAT, runs: runs + 1 })}\n`);
+  return { secret, firstBoot: runs * STARTS_PER_RUN + 1 };
+}
+
+function readRuns(text: string | undefined, path: string): number {
+  if (text === undefined) return 0;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const runs = isRecord(value) && value.format === FORMAT ? value.runs : undefined;
+  if (typeof runs === 'number' && Number.isSafeInteger(runs) && runs >= 0 && runs < MAX_RUNS) return runs;
+  throw new GwError('FILE_EXISTS', `${path} contains no valid number of runs.`, {
+    remedy:
+      'Name another folder with --dir, or delete the file; a running gateway then takes the heartbeats for replays.',
+  });
+}
 
 export interface SiteFilesOptions {
   readonly dir: string;

@@ -4,15 +4,19 @@
  */
 
 export { calledServices, placeOf, sameHost } from './called-services.ts';
-export { CLOUD_REGION } from './cloud-schema.ts';
-export { describeSiteSchema } from './describe.ts';
+export { CLOUD_REGION, MIN_TLS_VERSION } from './cloud-schema.ts';
 export { regionOfHost } from './host-region.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
-export { HEARTBEAT_PORT, READ_ONLY_PORT } from './platform-ports.ts';
+export { HEARTBEAT_PORT, isThisMachine, READ_ONLY_PORT } from './rules.ts';
 export { type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
-export { isThisMachine } from './this-machine.ts';
-export { MIN_TLS_VERSION } from './tls-version.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
-export { askedKeys, commentedSiteFile, type NewSite, refuseExisting, writeSiteFile } from './write.ts';
+export {
+  askedKeys,
+  commentedSiteFile,
+  describeSiteSchema,
+  type NewSite,
+  refuseExisting,
+  writeSiteFile,
+} from './write.ts';

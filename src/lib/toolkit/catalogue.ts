@@ -5,7 +5,7 @@ import { GwError } from '../error/index.ts';
 import { trialKinds } from '../motion/index.ts';
 import type { Ssh } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
-import type { ChassisProbe } from './chassis/probe.result.ts';
+import type { ChassisProbe } from './chassis/chassis.result.ts';
 import { needsOfIdentity, needsOfLines } from './checklist/needs-by-result.ts';
 import type { SecondHost } from './network/check/outside.ts';
 import { type Need, needs } from './site/needs.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bases, marks } from '../evidence/index.ts';
 
 /** Result of one point of a check. 'not-checked' is a value of its own and never green. */
 export const findingSchema = z.strictObject({
@@ -23,3 +24,16 @@ export const checkVerdictSchema = z
   .describe(
     'wrong: at least one line is wrong. not-checked: none is, and at least one was not checked or not decided.',
   );
+
+/** A value with how well it is known, as every result of gw carries it. */
+export function knownSchema<T extends z.ZodType>(value: T) {
+  return z.strictObject({ value, ...evidenceShape });
+}
+
+const evidenceShape = {
+  mark: z.enum(marks),
+  basis: z.enum(bases).describe('What the mark rests on.'),
+  source: z.string(),
+  unit: z.string().optional().describe('Absent for names, numbers of kinds and structures.'),
+};
+export const evidenceSchema = z.strictObject(evidenceShape);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createRemover } from '../../../src/lib/cloud/outbox/remover.ts';
+import { createRemover } from '../../../src/lib/cloud/outbox/outbox.ts';
 import type { StoreThread } from '../../../src/lib/cloud/outbox/thread/store-thread.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 

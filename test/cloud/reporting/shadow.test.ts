@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createShadowReports } from '../../../src/lib/cloud/reporting/shadow.ts';
-import { changesOf, type State, shadowState, wholeState } from '../../../src/lib/cloud/reporting/state-diff.ts';
+import {
+  changesOf,
+  createShadowReports,
+  type State,
+  shadowState,
+  wholeState,
+} from '../../../src/lib/cloud/reporting/shadow.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTelemetryReports } from '../../../src/lib/cloud/reporting/telemetry.ts';
+import { createTelemetryReports } from '../../../src/lib/cloud/reporting/reporting.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';

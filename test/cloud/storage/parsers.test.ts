@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signedHeaders, storageAddress } from '../../../src/lib/cloud/storage/address.ts';
-import { parseContentRange } from '../../../src/lib/cloud/storage/content-range.ts';
+import { parseContentRange } from '../../../src/lib/cloud/storage/download.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 
 describe('Content-Range', () => {

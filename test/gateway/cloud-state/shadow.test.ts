@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { shadowState } from '../../../src/lib/cloud/reporting/state-diff.ts';
+import { shadowState } from '../../../src/lib/cloud/reporting/shadow.ts';
 import { type ShadowSources, shadowOf } from '../../../src/lib/gateway/cloud-state/index.ts';
 import { tried } from '../../operator/stand-ins.ts';
 import { chassisAfter, inOrder, motion } from './sources.ts';

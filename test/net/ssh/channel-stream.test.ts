@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { Channel } from 'ssh2';
 import { expect, it } from 'vitest';
-import { channelStream } from '../../../src/lib/net/ssh/channel-stream.ts';
+import { channelStream } from '../../../src/lib/net/ssh/connection.ts';
 
 const channel = () => new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Channel;
 

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { type ConfigLine, matchesPattern, parseSshConfig, settingsOf } from '../../../src/lib/net/ssh/config/config.ts';
-import { readSshConfig } from '../../../src/lib/net/ssh/config/config-file.ts';
+import {
+  type ConfigLine,
+  matchesPattern,
+  parseSshConfig,
+  readSshConfig,
+  settingsOf,
+} from '../../../src/lib/net/ssh/config/config.ts';
 import { routeOf } from '../../../src/lib/net/ssh/connection.ts';
 import { errorOf, temporaryHome } from './ssh-server.ts';
 

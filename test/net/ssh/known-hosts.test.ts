@@ -2,9 +2,16 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf, keyTypeOf, knownHostName } from '../../../src/lib/net/ssh/host/host-key.ts';
-import { judgeHostKey, knownHostLine, parseKnownHosts } from '../../../src/lib/net/ssh/host/known-hosts.ts';
-import { addKnownHost, readKnownHosts } from '../../../src/lib/net/ssh/host/known-hosts-file.ts';
+import {
+  addKnownHost,
+  fingerprintOf,
+  judgeHostKey,
+  keyTypeOf,
+  knownHostLine,
+  knownHostName,
+  parseKnownHosts,
+  readKnownHosts,
+} from '../../../src/lib/net/ssh/host/known-hosts.ts';
 import { errorOf, newKeyPair, temporaryHome } from './ssh-server.ts';
 
 function newKey(): { blob: Buffer; words: string } {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { commandLine } from '../../../src/lib/net/ssh/command-line.ts';
-import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/config/target.ts';
+import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/config/config.ts';
+import { commandLine } from '../../../src/lib/net/ssh/connection.ts';
 import { foreignText } from '../../../src/lib/net/ssh/foreign-text.ts';
 import { publicPartOf } from '../../../src/lib/net/ssh/login/identities.ts';
 

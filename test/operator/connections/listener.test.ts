@@ -3,7 +3,7 @@ import { Agent, createServer, request as httpRequest, type IncomingMessage } fro
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../../src/lib/gateway/neighbours.ts';
 import { type Listener, openListener, type RequestHandler } from '../../../src/lib/operator/connections/listener.ts';
 import { createOperator, openListeners, READ_ONLY_SOCKET } from '../../../src/lib/operator/operator.ts';

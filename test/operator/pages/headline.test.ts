@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
 import type { CloudView } from '../../../src/lib/cloud/index.ts';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
 import type { GatewayHealth } from '../../../src/lib/operator/model.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { escapeMarkup, markup } from '../../../src/lib/markup/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
 import { spanText } from '../../../src/lib/operator/pages/number-text.ts';

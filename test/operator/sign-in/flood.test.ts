@@ -1,10 +1,13 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createDeviceMarks } from '../../../src/lib/operator/sign-in/device-mark.ts';
-import { createFailedTries, failedTryRules } from '../../../src/lib/operator/sign-in/failed-tries.ts';
 import { parsePasswordHash } from '../../../src/lib/operator/sign-in/password-hash.ts';
-import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
+import {
+  createDeviceMarks,
+  createFailedTries,
+  createSignIn,
+  failedTryRules,
+} from '../../../src/lib/operator/sign-in/sign-in.ts';
 import { queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
 import { hashOf, PASSWORD, signIn, startServer } from '../server.ts';
 import { standInClock } from '../stand-ins.ts';

@@ -2,14 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../../src/lib/gateway/neighbours.ts';
 import { createApplication } from '../../../src/lib/operator/application.ts';
 import { openListener } from '../../../src/lib/operator/connections/listener.ts';
-import { failedTryRules } from '../../../src/lib/operator/sign-in/failed-tries.ts';
 import { hashPassword, parsePasswordHash, verifyPassword } from '../../../src/lib/operator/sign-in/password-hash.ts';
 import { sessionRules } from '../../../src/lib/operator/sign-in/session-store.ts';
-import { createSignIn } from '../../../src/lib/operator/sign-in/sign-in.ts';
+import { createSignIn, failedTryRules } from '../../../src/lib/operator/sign-in/sign-in.ts';
 import { ask, PASSWORD, postJson, signIn, startServer } from '../server.ts';
 import { standInClock, standInHealth } from '../stand-ins.ts';
 

@@ -8,9 +8,9 @@ import { type MapFrame, type OverlayFinding, type Place, severities } from '../.
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { findMeeting, insideTest } from '../../../src/lib/overlays/rules/edges.ts';
 import { findFaults } from '../../../src/lib/overlays/rules/faults.ts';
-import { likelyTurnDeg } from '../../../src/lib/overlays/rules/headings.ts';
 import { createBudget } from '../../../src/lib/overlays/rules/input.ts';
-import { scatter } from '../../../src/lib/overlays/rules/scatter.ts';
+import { scatter } from '../../../src/lib/overlays/rules/no-go.ts';
+import { likelyTurnDeg } from '../../../src/lib/overlays/rules/properties.ts';
 import { type OverlayRuleId, overlayRules } from '../../../src/lib/overlays/rules/table.ts';
 import { collectionText, oddCollection, place, plainCollection } from '../arbitrary.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { RecordVerify } from '../../../src/lib/toolkit/checklist/verify.result.ts';
+import type { RecordVerify } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { run } from '../namespace.ts';
 import { nameOf } from '../segments.ts';

@@ -2,15 +2,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  simCloudCancelSchema,
-  simCloudJobsSchema,
-  simCloudReceivedSchema,
-  simCloudReleaseSchema,
-  simCloudRestartSchema,
-  simCloudSendSchema,
-  simCloudStopSchema,
-} from '../../../src/lib/sim/control/cloud.result.ts';
-import {
   simCloudCancel,
   simCloudJobs,
   simCloudReceived,
@@ -19,6 +10,15 @@ import {
   simCloudSend,
   simCloudStop,
 } from '../../../src/lib/sim/control/cloud-commands.ts';
+import {
+  simCloudCancelSchema,
+  simCloudJobsSchema,
+  simCloudReceivedSchema,
+  simCloudReleaseSchema,
+  simCloudRestartSchema,
+  simCloudSendSchema,
+  simCloudStopSchema,
+} from '../../../src/lib/sim/control/control.result.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
 import { until } from '../raw-client.ts';
 import { type CloudSim, startCloudSim } from './device.ts';

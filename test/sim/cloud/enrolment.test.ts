@@ -5,7 +5,7 @@ import { Agent, get, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCertificateRequest } from '../../../src/lib/enrolment/request.ts';
+import { makeCertificateRequest } from '../../../src/lib/enrolment/enrol.ts';
 import { createCa, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
 import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';

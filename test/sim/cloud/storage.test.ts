@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRange } from '../../../src/lib/sim/cloud/storage/range.ts';
-import { checkUrl, signUrl } from '../../../src/lib/sim/cloud/storage/signed-url.ts';
+import { checkUrl, readRange, signUrl } from '../../../src/lib/sim/cloud/storage/storage.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { type CloudSim, callStorage, startCloudSim } from './device.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { conditionRow } from '../../../src/cli/render/robot-condition.ts';
+import { conditionRow } from '../../../src/cli/render/chassis.ts';
 import { createLiveValues } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage } from '../../../src/lib/chassis/topics/message.ts';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { telemetryOf } from '../../../src/lib/gateway/cloud-state/telemetry.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';

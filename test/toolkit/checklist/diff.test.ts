@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderRecordDiff } from '../../../src/cli/render/record.ts';
 import type { CheckRecord, StepResult } from '../../../src/lib/checklist/index.ts';
-import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
-import { diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
-import { isSteady, steadyText } from '../../../src/lib/toolkit/checklist/steady-values.ts';
+import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
+import { diffRecords, isSteady, steadyText } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { answeredStep, deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../../report/records.ts';
 
 const side = (record: CheckRecord, path = 'a.json') => ({ path, state: 'verified', record }) as const;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import type { Prerequisite } from '../../../src/lib/toolkit/checklist/run.result.ts';
+import type { Prerequisite } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 

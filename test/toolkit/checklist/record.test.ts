@@ -6,11 +6,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckRecord, recordText, signRecord } from '../../../src/lib/checklist/index.ts';
 import { type CertificateAuthority, createCa, type IssuedPair } from '../../../src/lib/sim/cloud/certificates.ts';
-import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/diff.result.ts';
+import {
+  recordDiffSchema,
+  recordReportSchema,
+  recordVerifySchema,
+} from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { compareRecords, diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
-import { recordReportSchema } from '../../../src/lib/toolkit/checklist/report.result.ts';
 import { reportRecord } from '../../../src/lib/toolkit/checklist/report.ts';
-import { recordVerifySchema } from '../../../src/lib/toolkit/checklist/verify.result.ts';
 import { checkRecord } from '../../../src/lib/toolkit/checklist/verify.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
 import {

@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { Ssh } from '../../../src/lib/net/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/run.result.ts';
+import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 import { parseXml } from '../../report/xml.ts';

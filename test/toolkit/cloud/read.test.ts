@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../../src/lib/cloud/link/model.ts';
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
-import { noCloud } from '../../../src/lib/gateway/cloud-health.ts';
+import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
-import { cloudDiscardedSchema } from '../../../src/lib/toolkit/cloud/discarded.result.ts';
+import {
+  cloudDiscardedSchema,
+  cloudLinkSchema,
+  cloudOutboxSchema,
+  cloudViewSchema,
+} from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { readCloudDiscarded } from '../../../src/lib/toolkit/cloud/discarded.ts';
-import { cloudLinkSchema } from '../../../src/lib/toolkit/cloud/link.result.ts';
 import { checkCloudLink } from '../../../src/lib/toolkit/cloud/link.ts';
-import { cloudOutboxSchema } from '../../../src/lib/toolkit/cloud/outbox.result.ts';
 import { judgeOutbox, readCloudOutbox } from '../../../src/lib/toolkit/cloud/outbox.ts';
 import { judgeCloud, readCloudStatus } from '../../../src/lib/toolkit/cloud/status.ts';
-import { cloudViewSchema } from '../../../src/lib/toolkit/cloud/view.result.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { startWorld } from '../../enrolment/world.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
-import { cloudStopSchema, releaseRehearsalSchema } from '../../../src/lib/toolkit/cloud/rehearsal.result.ts';
+import { cloudStopSchema, releaseRehearsalSchema } from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { rehearseRelease } from '../../../src/lib/toolkit/cloud/release-rehearsal.ts';
 import { rehearseCloudStop } from '../../../src/lib/toolkit/cloud/stop-rehearsal.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';

@@ -9,7 +9,7 @@ import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { packArchive } from '../../../src/lib/maps/archive/archive.ts';
 import { localSocketPath, siteSchema } from '../../../src/lib/site/index.ts';
-import { cloudUploadSchema } from '../../../src/lib/toolkit/cloud/upload.result.ts';
+import { cloudUploadSchema } from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { uploadArchive } from '../../../src/lib/toolkit/cloud/upload.ts';
 import { storageServer, trust } from '../../cloud/storage/storage-server.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';

@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CloudView } from '../../../src/lib/cloud/index.ts';
 import { cloudChanges } from '../../../src/lib/toolkit/cloud/changes.ts';
-import type { CloudStatus } from '../../../src/lib/toolkit/cloud/view.result.ts';
-import { type CloudWatchEvent, cloudWatchSchema } from '../../../src/lib/toolkit/cloud/watch.result.ts';
+import {
+  type CloudStatus,
+  type CloudWatchEvent,
+  cloudWatchSchema,
+} from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { watchCloudLink } from '../../../src/lib/toolkit/cloud/watch.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readReleaseKey, verifyPackage } from '../../../src/lib/cloud/index.ts';
 import { privateFolderProblem } from '../../../src/lib/lifecycle/index.ts';
-import { makeDemoPackage } from '../../../src/lib/toolkit/demo/release-package.ts';
+import { makeDemoPackage } from '../../../src/lib/toolkit/demo/demo.ts';
 import { scratch, writeTree } from '../../cloud/release/packages.ts';
 
 describe('the package of the demo', () => {

@@ -3,7 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDeviceKey } from '../../../src/lib/enrolment/request.ts';
+import { makeDeviceKey } from '../../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';

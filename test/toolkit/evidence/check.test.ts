@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { factsOfOrder } from '../../../src/lib/motion/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
-import { checkReliedFacts } from '../../../src/lib/toolkit/chassis/probe/relied-facts.ts';
+import { checkReliedFacts } from '../../../src/lib/toolkit/chassis/probe.ts';
 import { checkEvidence, type OrderKind } from '../../../src/lib/toolkit/evidence/check.ts';
 
 const context = { signal: new AbortController().signal, onProgress() {} };

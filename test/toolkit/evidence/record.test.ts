@@ -6,9 +6,12 @@ import { printable } from '../../../src/cli/output.ts';
 import { renderEvidenceFact, renderEvidenceList, renderEvidenceRecorded } from '../../../src/cli/render/evidence.ts';
 import { loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { evidenceFactSchema, evidenceListSchema } from '../../../src/lib/toolkit/evidence/list.result.ts';
+import {
+  evidenceFactSchema,
+  evidenceListSchema,
+  evidenceRecordedSchema,
+} from '../../../src/lib/toolkit/evidence/evidence.result.ts';
 import { listEvidence, showEvidence } from '../../../src/lib/toolkit/evidence/list.ts';
-import { evidenceRecordedSchema } from '../../../src/lib/toolkit/evidence/record.result.ts';
 import { type RecordOptions, recordEvidence } from '../../../src/lib/toolkit/evidence/record.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 

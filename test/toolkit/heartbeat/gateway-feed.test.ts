@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gatewayFeed, withFeed } from '../../../src/lib/toolkit/heartbeat/gateway-feed.ts';
+import { gatewayFeed, withFeed } from '../../../src/lib/toolkit/heartbeat/gateway.ts';
 import type { OperatorAccess } from '../../../src/lib/toolkit/operator/access.ts';
 
 /** As a gateway of version 0.2 answers GET /api/nachbarn. */

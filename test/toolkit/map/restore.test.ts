@@ -6,8 +6,8 @@ import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { backUpMaps, restoreMaps, writeArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
-import { commandText } from '../../../src/lib/toolkit/map/change/command-text.ts';
-import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/restore.result.ts';
+import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/change.result.ts';
+import { commandText } from '../../../src/lib/toolkit/map/change.ts';
 import { restoreFromBackup, viewRestore } from '../../../src/lib/toolkit/map/restore.ts';
 import {
   type Handling,

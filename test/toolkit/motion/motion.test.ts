@@ -9,8 +9,8 @@ import {
   renderMotionGo,
   renderMotionPose,
   renderMotionStop,
+  renderTourRun,
 } from '../../../src/cli/render/motion.ts';
-import { renderTourRun } from '../../../src/cli/render/tour.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { clearStop } from '../../../src/lib/toolkit/motion/clear.ts';
@@ -22,8 +22,7 @@ import {
   motionStopSchema,
 } from '../../../src/lib/toolkit/motion/motion.result.ts';
 import { setPose } from '../../../src/lib/toolkit/motion/pose.ts';
-import { type StopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
-import { openStopPlace } from '../../../src/lib/toolkit/motion/stop-place.ts';
+import { openStopPlace, type StopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { tourRunSchema } from '../../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../../src/lib/toolkit/tour/run.ts';

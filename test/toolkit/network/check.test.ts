@@ -6,12 +6,12 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { renderNetworkCheck } from '../../../src/cli/render/network-check.ts';
+import { renderNetworkCheck } from '../../../src/cli/render/network.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { DialError, type Dialer, directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import type { FaultName } from '../../../src/lib/sim/faults.ts';
-import { networkCheckSchema } from '../../../src/lib/toolkit/network/check.result.ts';
 import { checkNetwork, type SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+import { networkCheckSchema } from '../../../src/lib/toolkit/network/network.result.ts';
 import { buildWorld, lineOf, machineOf, openPort, recordingDialer, verdictsOf, type World } from './world.ts';
 
 let dir: string;

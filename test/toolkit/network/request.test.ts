@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { networkRequestSchema } from '../../../src/lib/toolkit/network/request.result.ts';
+import { networkRequestSchema } from '../../../src/lib/toolkit/network/network.result.ts';
 import { writeNetworkRequest } from '../../../src/lib/toolkit/network/request.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
 

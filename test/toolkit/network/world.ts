@@ -8,9 +8,8 @@ import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/
 import { type Cloud, startCloud } from '../../../src/lib/sim/cloud/cloud.ts';
 import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { loadSite, type Site } from '../../../src/lib/site/index.ts';
-import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/check.result.ts';
 import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../src/lib/toolkit/network/check.ts';
-
+import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/network.result.ts';
 import { freePort } from '../../free-port.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 

@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
-import { operatorAccess } from '../../../src/lib/toolkit/operator/access.ts';
-import { robotNamed } from '../../../src/lib/toolkit/operator/robot.ts';
+import { operatorAccess, robotNamed } from '../../../src/lib/toolkit/operator/access.ts';
 
 let server: Server;
 let port: number;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { renderOverlaysDiff } from '../../../src/cli/render/overlays-diff.ts';
+import { renderOverlaysDiff } from '../../../src/cli/render/overlays.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';

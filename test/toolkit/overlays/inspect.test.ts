@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { jsonText } from '../../../src/cli/json-text.ts';
+import { jsonText } from '../../../src/cli/command.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { renderTunnelAudit } from '../../../src/cli/render/tunnel-audit.ts';
+import { renderTunnelAudit } from '../../../src/cli/render/tunnel.ts';
 import { auditTexts } from '../../../src/lib/report/index.ts';
 import { tunnelAuditSchema } from '../../../src/lib/toolkit/tunnel/audit.result.ts';
 import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';

@@ -1,18 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { renderTunnelConnect } from '../../../src/cli/render/tunnel-connect.ts';
+import { renderTunnelConnect } from '../../../src/cli/render/tunnel.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
-import { type TunnelConnectEvent, tunnelConnectSchema } from '../../../src/lib/toolkit/tunnel/connect.result.ts';
-import { connectTunnel } from '../../../src/lib/toolkit/tunnel/connect.ts';
 import {
   checkedToken,
   compareRegions,
+  connectTunnel,
   placeOfTunnel,
   servicesOf,
-} from '../../../src/lib/toolkit/tunnel/connect-options.ts';
+} from '../../../src/lib/toolkit/tunnel/connect.ts';
+import { type TunnelConnectEvent, tunnelConnectSchema } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { createWorld, type World } from '../../tunnel/relay-world.ts';
 
 const REGION = 'eu-central-1';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { readProxyProcesses } from '../../../src/lib/toolkit/tunnel/proxy-processes.ts';
+import { readProxyProcesses } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
 import { startProcess } from '../../process.ts';
 
 const IDLE = 'setInterval(() => {}, 1000)';

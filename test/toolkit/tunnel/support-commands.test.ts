@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localSocketPath } from '../../../src/lib/site/index.ts';
-import { tunnelEndSchema } from '../../../src/lib/toolkit/tunnel/end.result.ts';
 import { endTunnel, isEnded } from '../../../src/lib/toolkit/tunnel/end.ts';
-import { tunnelSessionsSchema } from '../../../src/lib/toolkit/tunnel/sessions.result.ts';
 import { readTunnelSessions } from '../../../src/lib/toolkit/tunnel/sessions.ts';
-import { tunnelStatusSchema } from '../../../src/lib/toolkit/tunnel/status.result.ts';
 import { readTunnelStatus } from '../../../src/lib/toolkit/tunnel/status.ts';
+import {
+  tunnelEndSchema,
+  tunnelSessionsSchema,
+  tunnelStatusSchema,
+} from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import type { SessionEntry } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
 import { type FakeSupport, recorded, runningView, startFakeSupport, waiting } from './fake-support.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as ws from 'ws';
-import { encodeBinaryMessage, releaseMessage } from '../../../src/lib/tunnel/link/binary-message.ts';
+import { encodeBinaryMessage, releaseMessage } from '../../../src/lib/tunnel/link/socket.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { anyMessage } from '../wire/messages.ts';
 

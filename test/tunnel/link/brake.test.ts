@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBrake } from '../../../src/lib/tunnel/link/brake.ts';
+import { createBrake } from '../../../src/lib/tunnel/link/connection.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { scriptedClock } from '../source/harness.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTurns, type Sender, type Turns } from '../../../src/lib/tunnel/link/turns.ts';
+import { createTurns, type Sender, type Turns } from '../../../src/lib/tunnel/link/connection.ts';
 
 const CHUNK = 32_768;
 const CREDIT = 256 * 1024;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
-import { connectTarget } from '../../../src/lib/tunnel/proxy/target.ts';
+import { connectTarget } from '../../../src/lib/tunnel/proxy/run.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { plainPeer } from '../../net/probe/world.ts';
 import {

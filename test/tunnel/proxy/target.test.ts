@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { connectTarget } from '../../../src/lib/tunnel/proxy/target.ts';
+import { connectTarget } from '../../../src/lib/tunnel/proxy/run.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { message } from '../wire/messages.ts';
 import { fakeService, type Sent, startProxy, target, until } from './world.ts';

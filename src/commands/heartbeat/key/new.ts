@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { siteFlag, viaThereFlag } from '../../../cli/flags.ts';
 import { renderHeartbeatKey } from '../../../cli/render/heartbeat.ts';
-import type { HeartbeatKey as Result } from '../../../lib/toolkit/heartbeat/key.result.ts';
+import type { HeartbeatKey as Result } from '../../../lib/toolkit/heartbeat/heartbeat.result.ts';
 
 export default class HeartbeatKeyNew extends GwCommand<Result> {
   static override summary = 'Make a site key that signs heartbeats.';
@@ -20,7 +20,7 @@ export default class HeartbeatKeyNew extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(HeartbeatKeyNew);
     if (flags.via !== undefined) {
-      const { heartbeatKeySchema } = await import('../../../lib/toolkit/heartbeat/key.result.ts');
+      const { heartbeatKeySchema } = await import('../../../lib/toolkit/heartbeat/heartbeat.result.ts');
       return await this.runThere(flags.via, heartbeatKeySchema);
     }
     const { newHeartbeatKey } = await import('../../../lib/toolkit/heartbeat/key.ts');

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
-import { renderSimCloudCancel } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudCancel as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudCancel } from '../../../cli/render/sim.ts';
+import type { SimCloudCancel as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudCancel extends GwCommand<Result> {
   static override summary = 'Cancel a job of the simulated cloud.';

@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimCloudJobs } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudJobs as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudJobs } from '../../../cli/render/sim.ts';
+import type { SimCloudJobs as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudJobs extends GwCommand<Result> {
   static override summary = 'List the jobs of the simulated cloud.';

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimCloudReceived } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudReceived as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudReceived } from '../../../cli/render/sim.ts';
+import type { SimCloudReceived as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudReceived extends GwCommand<Result> {
   static override summary = 'Show the messages that the simulated cloud received.';

@@ -2,8 +2,8 @@ import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { numberFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
-import { renderSimCloudRelease } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudRelease as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudRelease } from '../../../cli/render/sim.ts';
+import type { SimCloudRelease as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudRelease extends GwCommand<Result> {
   static override summary = 'Release a package from the simulated cloud.';

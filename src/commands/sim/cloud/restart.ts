@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimCloudRestart } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudRestart as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudRestart } from '../../../cli/render/sim.ts';
+import type { SimCloudRestart as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudRestart extends GwCommand<Result> {
   static override summary = 'Restart the broker of the simulated cloud.';

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimCloudSend } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudSend as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudSend } from '../../../cli/render/sim.ts';
+import type { SimCloudSend as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudSend extends GwCommand<Result> {
   static override summary = 'Publish any message from the simulated cloud.';

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
-import { renderSimCloudStop } from '../../../cli/render/sim-cloud.ts';
-import type { SimCloudStop as Result } from '../../../lib/sim/control/cloud.result.ts';
+import { renderSimCloudStop } from '../../../cli/render/sim.ts';
+import type { SimCloudStop as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimCloudStop extends GwCommand<Result> {
   static override summary = 'Send a stop from the simulated cloud.';

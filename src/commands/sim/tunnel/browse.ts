@@ -2,10 +2,10 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { secondsFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
-import { renderSimTunnelBrowse } from '../../../cli/render/sim-tunnel.ts';
+import { renderSimTunnelBrowse } from '../../../cli/render/sim.ts';
 import { tunnelMinutesFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
 import { exitCodes } from '../../../lib/error/index.ts';
-import type { SimTunnelBrowse as Result } from '../../../lib/sim/control/tunnel.result.ts';
+import type { SimTunnelBrowse as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimTunnelBrowse extends GwCommand<Result> {
   static override summary = 'Request pages of the device through a tunnel of the simulated cloud.';

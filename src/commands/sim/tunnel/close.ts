@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimTunnelClose } from '../../../cli/render/sim-tunnel.ts';
-import type { SimTunnelClose as Result } from '../../../lib/sim/control/tunnel.result.ts';
+import { renderSimTunnelClose } from '../../../cli/render/sim.ts';
+import type { SimTunnelClose as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimTunnelClose extends GwCommand<Result> {
   static override summary = 'Close a tunnel of the simulated cloud.';

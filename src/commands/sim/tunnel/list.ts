@@ -1,7 +1,7 @@
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimTunnelList } from '../../../cli/render/sim-tunnel.ts';
-import type { SimTunnelList as Result } from '../../../lib/sim/control/tunnel.result.ts';
+import { renderSimTunnelList } from '../../../cli/render/sim.ts';
+import type { SimTunnelList as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimTunnelList extends GwCommand<Result> {
   static override summary = 'List the tunnels of the simulated cloud and the latest handshakes.';

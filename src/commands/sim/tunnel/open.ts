@@ -1,8 +1,8 @@
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
-import { renderSimTunnelOpen } from '../../../cli/render/sim-tunnel.ts';
+import { renderSimTunnelOpen } from '../../../cli/render/sim.ts';
 import { servicesFlag, tunnelMinutesFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
-import type { SimTunnelOpen as Result } from '../../../lib/sim/control/tunnel.result.ts';
+import type { SimTunnelOpen as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimTunnelOpen extends GwCommand<Result> {
   static override summary = 'Open a tunnel in the simulated cloud and notify the device.';

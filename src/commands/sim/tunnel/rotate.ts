@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../../cli/command.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
-import { renderSimTunnelRotate } from '../../../cli/render/sim-tunnel.ts';
-import type { SimTunnelRotate as Result } from '../../../lib/sim/control/tunnel.result.ts';
+import { renderSimTunnelRotate } from '../../../cli/render/sim.ts';
+import type { SimTunnelRotate as Result } from '../../../lib/sim/control/control.result.ts';
 
 export default class SimTunnelRotate extends GwCommand<Result> {
   static override summary = 'Replace the tokens of a tunnel of the simulated cloud.';

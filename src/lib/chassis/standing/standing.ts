@@ -1,6 +1,25 @@
 import type { PoseSample, PoseUnit } from '../pose-sample.ts';
-import { jitterOf } from './jitter.ts';
-import { createLineFit } from './line-fit.ts';
+
+/** Fewer second differences than this estimate nothing. Project decision. */
+const MIN_DIFFERENCES = 5;
+
+/**
+ * Noise of a series (standard deviation), from its second differences: a steady drive or turn cancels out of them, so
+ * it is known of a moving robot too. Null where there are too few.
+ */
+function jitterOf(values: readonly number[]): number | null {
+  const count = Math.max(0, values.length - 2);
+  if (count < MIN_DIFFERENCES) return null;
+  // Judged with every pose: numbers of one type are sorted several times as fast.
+  const differences = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) {
+    differences[at] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
+  }
+  differences.sort();
+  // The median, since braking and one relocalisation are not noise; scaled as for a normal distribution.
+  const median = differences[Math.floor(differences.length / 2)] ?? 0;
+  return (1.4826 * median) / Math.sqrt(6);
+}
 
 /**
  * Whether the robot stands, from its poses alone: what the chassis says of its moves (`move_state`) is not evidence of
@@ -332,4 +351,33 @@ function doubtAbout(found: Pick<Reading, 'scatter' | 'scatters'> & { readonly ax
 
 function notKnown(reason: string, overMs: number, poses: number): Standing {
   return { verdict: 'not-known', reason, speedMS: null, overMs, poses };
+}
+
+/**
+ * A straight line through samples by least squares, extended one sample at a time towards the past. Values are relative
+ * to the newest sample, which keeps the sums exact enough at any place of a map.
+ */
+function createLineFit() {
+  let n = 0;
+  let [t1, t2, v1, v2, tv] = [0, 0, 0, 0, 0];
+
+  return {
+    add(seconds: number, value: number): void {
+      n += 1;
+      t1 += seconds;
+      t2 += seconds * seconds;
+      v1 += value;
+      v2 += value * value;
+      tv += seconds * value;
+    },
+    /** Change per second, the mean, and the sum of squared distances from the line. Meaningless below two samples. */
+    read(): { readonly slope: number; readonly squares: number; readonly timeSquares: number } {
+      const timeSquares = t2 - (t1 * t1) / n;
+      const together = tv - (t1 * v1) / n;
+      const slope = timeSquares > 0 ? together / timeSquares : 0;
+      // Rounding can leave a sum of squares just below zero.
+      const squares = Math.max(0, v2 - (v1 * v1) / n - slope * together);
+      return { slope, squares, timeSquares };
+    },
+  };
 }

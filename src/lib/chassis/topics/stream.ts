@@ -3,8 +3,7 @@ import type { Duplex } from 'node:stream';
 import WebSocket from 'ws';
 import { GwError, type Tried } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
-import type { Clock } from '../../lifecycle/index.ts';
-import { onAbort } from '../../lifecycle/index.ts';
+import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import {
   afterOverLink,
   DialError,
@@ -14,11 +13,10 @@ import {
   linkAllowanceMs,
   triedOver,
 } from '../../net/index.ts';
-import { interrupted } from '../failure.ts';
+import { badAnswer, interrupted } from '../failure.ts';
 import type { ConnectionFailure } from '../model.ts';
 import { paths, type TopicRequestWire } from '../wire.ts';
 import { createTopicFlood, LARGE_FRAME_BYTES, SAMPLE_MS } from './flood.ts';
-import { handshakeFailure, refusal } from './handshake.ts';
 import { createTopicIntake, type Steps } from './intake.ts';
 import { readTopicFrame, type TopicMessage, topicNames, unreadable } from './message.ts';
 
@@ -301,4 +299,30 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 /** Bytes in the middle of a large message count as received data; only real sockets count them. */
 function bytesOf(socket: Duplex): number {
   return (socket as { bytesRead?: number }).bytesRead ?? 0;
+}
+
+/** Why the topic stream was not opened, where the chassis sent an HTTP response. */
+function refusal(response: IncomingMessage, tried: Tried): GwError {
+  const status = response.statusCode ?? 0;
+  const { location } = response.headers;
+  response.on('error', () => {});
+  response.destroy();
+  if (status === 503) {
+    return new GwError('CHASSIS_BOOTING', 'The chassis is starting.', {
+      tried,
+      details: { progress: null, step: null },
+    });
+  }
+  if (status >= 300 && status < 400) {
+    return badAnswer(`redirect of the topic stream to ${quote(location ?? 'no location')} refused`, tried);
+  }
+  return badAnswer(`WebSocket upgrade answered with status ${status}`, tried);
+}
+
+/** Why the topic stream was not opened, where no HTTP response was received. */
+function handshakeFailure(error: Error, tried: Tried): GwError {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code.startsWith('HPE_')) return badAnswer('malformed HTTP response', tried, error);
+  if (code !== '') return new DialError(dialFailureOf(error), tried, error);
+  return badAnswer('WebSocket handshake failed', tried, error);
 }

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { nearest, parseDocument, type Report, readDocument } from '../../document/index.ts';
 import { isRecord } from '../../json/index.ts';
 import type { Checklist, Step } from '../file/load.ts';
-import { INITIALS } from '../initials.ts';
+
+/** What a person signs a line with. */
+export const INITIALS = /^[\p{L}\p{N}.-]{1,8}$/u;
 
 /** Answer of a technician to a question, or a measured value. */
 export interface Answer {

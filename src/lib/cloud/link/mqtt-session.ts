@@ -1,13 +1,12 @@
-import { Readable } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import type { IClientOptions } from 'mqtt';
 import { GwError } from '../../error/index.ts';
 import { type Clock, type Log, onAbort } from '../../lifecycle/index.ts';
 import { createConnackReader, type MqttProbe, type PathConnection, type TlsFailure } from '../../net/path/index.ts';
-import { createInboundAcks } from './inbound-acks.ts';
-import { createLimitedStream } from './limited-stream.ts';
+import { createInboundAcks, createPendingAcks } from './acks.ts';
 import type { CloudLinkOptions } from './model.ts';
 import { createPacketLimit, MAX_FILTERS, PacketError } from './packet-limit.ts';
-import { createPendingAcks } from './pending-acks.ts';
 
 /** Project decision: shorter than the idle timeout of common NAT and firewall tables. */
 export const KEEPALIVE_S = 30;
@@ -310,4 +309,49 @@ function* batches(filters: readonly string[]): Generator<readonly string[]> {
 
 function notConnected(cause?: unknown): GwError {
   return new GwError('CLOUD_NOT_CONNECTED', 'not connected: the connection to the cloud ended.', { cause });
+}
+
+/**
+ * The byte stream of the MQTT client over a TLS socket: received bytes pass `accept` first. An error that it throws goes to
+ * `onRefused` behind what came before it in the same chunk, which may be a stop, and nothing more is passed on.
+ */
+function createLimitedStream(
+  socket: TLSSocket,
+  accept: (chunk: Uint8Array) => Iterable<Uint8Array>,
+  onRefused: (error: unknown) => void,
+): Duplex {
+  let isRefused = false;
+  const stream = new Duplex({
+    read() {
+      socket.resume();
+    },
+    write(chunk: Buffer, _encoding, done) {
+      socket.write(chunk, done);
+    },
+    // The client writes a packet in several pieces.
+    writev(chunks, done) {
+      socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done);
+    },
+    final(done) {
+      socket.end(done);
+    },
+    // Closed after the socket, whose error says why.
+    destroy(error, done) {
+      if (socket.closed) done(error);
+      else socket.once('close', () => done(error));
+      socket.destroy();
+    },
+  });
+  socket.on('data', (chunk: Buffer) => {
+    if (isRefused) return;
+    try {
+      for (const piece of accept(chunk)) if (!stream.push(piece)) socket.pause();
+    } catch (error) {
+      isRefused = true;
+      onRefused(error);
+    }
+  });
+  socket.once('end', () => stream.push(null));
+  socket.once('close', () => stream.destroy());
+  return stream;
 }

@@ -2,11 +2,30 @@ import { GwError, type Tried } from '../../error/index.ts';
 import { createBackoff, systemClock } from '../../lifecycle/index.ts';
 import { shorten } from '../../text/index.ts';
 import { type StorageAddress, signedHeaders, storageAddress } from './address.ts';
-import { parseContentRange } from './content-range.ts';
 import { transferLimits } from './limits.ts';
 import type { DownloadTarget, TransferOptions } from './model.ts';
 import { describeFile, onDisk, openPartial, type PartialFile } from './partial-file.ts';
 import { AttemptFailure, type StorageReply, statusFailure, storageRequest } from './request.ts';
+
+/** The part of a file that an answer 206 holds; positions count from 0 and include `last`. */
+interface ContentRange {
+  readonly first: number;
+  readonly last: number;
+  /** Size of the whole file; null: not given (`*`). */
+  readonly total: number | null;
+}
+
+/** At most 15 digits, so that every accepted number is exact. */
+const FORM = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
+
+/** Parses a Content-Range header of an answer 206; null for anything else. @source RFC 9110, 14.4 */
+export function parseContentRange(header: string | undefined): ContentRange | null {
+  const found = FORM.exec(header ?? '');
+  if (found === null) return null;
+  const [first, last] = [Number(found[1]), Number(found[2])];
+  const total = found[3] === '*' ? null : Number(found[3]);
+  return first > last || (total !== null && last >= total) ? null : { first, last, total };
+}
 
 /**
  * Downloads a file of known size and hash; resolves when it is complete, synced and has its name. What an earlier run

@@ -1,4 +1,4 @@
-import { isSimulated } from '../../chassis/index.ts';
+import { type ChassisSnapshot, isSimulated } from '../../chassis/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { type Clock, firstOf, type Log, orAfter } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
@@ -6,11 +6,10 @@ import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import { KEEP_ALIVE_CHECK_MS, KEEP_ALIVE_MS } from '../keep-alive.ts';
 import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
-import { conclude } from './conclusion.ts';
 import { conductTrial } from './conduct.ts';
 import { judgeTrial, orderKindOf, trialFacts } from './gate.ts';
 import type { Rest } from './judge/numbers.ts';
-import type { TrialFinding, TrialRequest, Trials, TrialView } from './model.ts';
+import type { TrialFinding, TrialOutcome, TrialRequest, Trials, TrialView } from './model.ts';
 import { checkRequest, planTrial } from './plan.ts';
 import { untilAtRest } from './rest.ts';
 import { ALARM, createRunawayWatch, holdUntilStill } from './runaway.ts';
@@ -265,4 +264,62 @@ export function createTrials(options: TrialsOptions): Trials {
 
     view: () => (current === null ? null : viewOf(current)),
   };
+}
+
+interface ConductedTrial {
+  /** The chassis that the trial began with. */
+  readonly of: Pick<TrialView, 'serial' | 'software'>;
+  readonly sampler: Pick<Sampler, 'invalidatedBy'>;
+  readonly facts: readonly TrialFinding[];
+  /** Why it could not be conducted to its end. */
+  readonly failure: string | null;
+  readonly signal: AbortSignal;
+  /** The chassis as it is now. */
+  readonly snapshot: ChassisSnapshot;
+}
+
+/** An interrupted or invalid trial verifies nothing; contradictions stay. */
+function conclude({
+  of,
+  sampler,
+  facts: found,
+  failure,
+  signal,
+  snapshot,
+}: ConductedTrial): Pick<TrialView, 'outcome' | 'reason' | 'facts'> {
+  const { serial, software } = of;
+  const isOther = snapshot.identity?.serial !== serial || snapshot.identity?.software !== software;
+  const broken = signal.aborted
+    ? reasonOf(signal)
+    : (sampler.invalidatedBy ?? (isOther ? 'the chassis or its software has changed' : null));
+  let facts = [...found];
+  if (broken !== null || failure !== null) {
+    const why = broken ?? failure ?? '';
+    facts = facts.map((fact) =>
+      fact.verdict === 'holds'
+        ? { ...fact, verdict: 'not-decided', value: null, why: `${fact.why}; but ${why}` }
+        : fact,
+    );
+  }
+  if (snapshot.unitContradicted) {
+    const fact = 'angles.tracked-pose-ori';
+    const why = snapshot.poseUnit.reason;
+    facts = [...facts.filter((other) => other.fact !== fact), { fact, verdict: 'differs', why, value: 'radians' }];
+  }
+  const differing = facts.filter(({ verdict }) => verdict === 'differs');
+  if (differing.length > 0) {
+    const reason = differing.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
+    return { outcome: 'contradicted', reason, facts };
+  }
+  if (broken !== null) return { outcome: 'cancelled', reason: `The trial was cancelled: ${broken}.`, facts };
+  if (failure !== null) return { outcome: 'not-decided', reason: failure, facts };
+  const open = facts.filter(({ verdict }) => verdict !== 'holds');
+  const outcome: TrialOutcome = open.length === 0 && facts.length > 0 ? 'verified' : 'not-decided';
+  const reason =
+    open.length === 0 ? 'Every fact on trial holds.' : open.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
+  return { outcome, reason, facts };
+}
+
+function reasonOf(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message.replace(/\.$/, '') : String(signal.reason);
 }

@@ -5,15 +5,15 @@
  */
 export { createConnackReader, type MqttProbe, systemCertificates, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
-export { readCaFile, readSiteCa } from './ca-file.ts';
-export { nameOutcome, tcpOutcome } from './dial-outcome.ts';
+export { FULL_SIZE_ASK, lastIssuer, nameOutcome, type PathOutcome, quoted, tcpOutcome } from './dial-outcome.ts';
 export {
   openPath,
   type PathConnection,
   type PathPlan,
+  readCaFile,
+  readSiteCa,
   STEP_MS,
 } from './open-path.ts';
-export { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './outcome.ts';
 export {
   createNameCache,
   createSerialQueue,

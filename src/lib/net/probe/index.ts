@@ -3,10 +3,8 @@
  * queues, path MTU. A separate entry point, so that the daemon loads only those that `net/path` uses.
  */
 export { isInRange } from './address-range.ts';
-export { type ChainLink, certificatesOf, chainOf, nameLine, type Trust, trustOf } from './certificate-chain.ts';
 export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
-export { parseHttpDate, parseHttpHead } from './http-date.ts';
-export { clockDifference, type HttpProbe, probeHttps } from './http-probe.ts';
+export { clockDifference, type HttpProbe, parseHttpDate, parseHttpHead, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
 export {
   type OwnedSocket,
@@ -16,5 +14,16 @@ export {
   socketInode,
 } from './open-sockets.ts';
 export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';
-export { probeTls, type TlsFailure, type TlsProbe, tlsFailureOf } from './tls-probe.ts';
+export {
+  type ChainLink,
+  certificatesOf,
+  chainOf,
+  nameLine,
+  probeTls,
+  type TlsFailure,
+  type TlsProbe,
+  type Trust,
+  tlsFailureOf,
+  trustOf,
+} from './tls-probe.ts';
 export { systemCertificates, type VerifiedBy, verifiedByText } from './trust-lists.ts';

@@ -1,17 +1,50 @@
+import { Duplex } from 'node:stream';
 import type { Channel } from 'ssh2';
 import { GwError, roundTripText, type Tried } from '../../error/index.ts';
 import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, type DialFailure, directDialer, type RoundTrips } from '../dialer.ts';
 import { linkAllowanceMs, triedOver } from '../link-delay.ts';
-import { channelStream } from './channel-stream.ts';
-import { commandLine } from './command-line.ts';
-import { type ConfigLine, type HostSettings, invalid, nameOf, settingsOf } from './config/config.ts';
-import { readSshConfig } from './config/config-file.ts';
-import { parseSshTarget } from './config/target.ts';
+import {
+  type ConfigLine,
+  type HostSettings,
+  invalid,
+  nameOf,
+  parseSshTarget,
+  readSshConfig,
+  settingsOf,
+} from './config/config.ts';
 import { foreignText } from './foreign-text.ts';
 import { connectHop, type Hop, interrupted } from './hop.ts';
 import type { RemoteProcess, Ssh, SshOptions, SshTarget } from './model.ts';
 import { remoteProcess } from './remote-process.ts';
+
+const plain = /^[A-Za-z0-9_./:,+@%-]+$/;
+
+/**
+ * Arguments as one command line for the login shell of the remote host. Each argument arrives unchanged, with quoting
+ * that shells which interpret a backslash between single quotes (fish) and POSIX shells read alike. Throws USAGE for a
+ * NUL byte, which no argument can hold.
+ */
+export function commandLine(argv: readonly string[]): string {
+  if (argv.length === 0) throw new RangeError('a command line needs a program name');
+  return argv.map(shellWord).join(' ');
+}
+
+function shellWord(word: string): string {
+  if (word.includes('\0')) {
+    throw new GwError('USAGE', 'A command argument contains a NUL byte.');
+  }
+  if (plain.test(word)) return word;
+  if (word === '') return "''";
+  return word
+    .split(/(['\\]+)/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (part.startsWith("'") || part.startsWith('\\')) return `"${part.replaceAll('\\', '\\\\')}"`;
+      return `'${part}'`;
+    })
+    .join('');
+}
 
 const TIMEOUT_MS = 10_000;
 const MAX_HOPS = 8;
@@ -236,4 +269,49 @@ async function exec(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * An SSH channel that behaves like a TCP socket: it ends when the peer ends, destroying it closes the channel, and when
+ * the connection is lost it fails with that error, where the library would end it as if the data were complete.
+ */
+export function channelStream(channel: Channel, lost: AbortSignal): Duplex {
+  let losing: Disposable | undefined;
+  const stream = new Duplex({
+    allowHalfOpen: false,
+    read() {
+      channel.resume();
+    },
+    write(chunk: Buffer, _encoding, callback) {
+      channel.write(chunk, callback);
+    },
+    final(callback) {
+      channel.end();
+      callback();
+    },
+    destroy(error, callback) {
+      losing?.[Symbol.dispose]();
+      channel.off('data', onData);
+      channel.resume();
+      channel.destroy();
+      callback(error);
+    },
+  });
+  const onData = (chunk: Buffer) => {
+    if (!stream.push(chunk)) channel.pause();
+  };
+  channel.on('data', onData);
+  channel.on('end', () => {
+    if (!stream.destroyed) stream.push(null);
+  });
+  // Data received before the close must still be read.
+  channel.on('close', () => {
+    if (!stream.destroyed && !stream.readableEnded) stream.once('end', () => stream.destroy());
+    else stream.destroy();
+  });
+  // Its user may not listen yet, or no more: a loss in between must not end the process.
+  stream.on('error', () => {});
+  channel.on('error', (error: Error) => stream.destroy(error));
+  losing = onAbort(lost, () => void stream.destroy(lost.reason));
+  return stream;
 }

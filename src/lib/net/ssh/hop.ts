@@ -1,22 +1,44 @@
 import { join } from 'node:path';
-import ssh2, { type AuthenticationType, type AuthHandlerMiddleware, type ServerHostKeyAlgorithm } from 'ssh2';
+import type { AuthenticationType, AuthHandlerMiddleware, ServerHostKeyAlgorithm } from 'ssh2';
+import ssh2 from 'ssh2';
 import { type ErrorCode, GwError, type Tried } from '../../error/index.ts';
-import type { Clock } from '../../lifecycle/index.ts';
-import { onAbort } from '../../lifecycle/index.ts';
+import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import { DialError, type Dialer, dialFailureText, type RoundTrips } from '../dialer.ts';
 import { triedOver } from '../link-delay.ts';
 import { type HostSettings, nameOf } from './config/config.ts';
 import { foreignText } from './foreign-text.ts';
 import { createHostCheck } from './host/host-check.ts';
-import { knownHostName } from './host/host-key.ts';
-import { entriesFor, type KnownHost } from './host/known-hosts.ts';
-import { readKnownHosts } from './host/known-hosts-file.ts';
-import { createBannerReader } from './login/banner.ts';
+import { entriesFor, type KnownHost, knownHostName, readKnownHosts } from './host/known-hosts.ts';
 import { findIdentities, type Identities } from './login/identities.ts';
 import { createLogin, type Login } from './login/login.ts';
 import type { SecretQuestion, SshOptions } from './model.ts';
-import { createPeerTimeout } from './peer-timeout.ts';
 import { measureRoundTrips } from './round-trips.ts';
+
+/** Project decision: bounds for SSH_MSG_USERAUTH_BANNER before the login succeeds. */
+const MAX_BANNERS = 32;
+const MAX_CHARS = 32 * 1024;
+const MAX_SHOWN_LINES = 20;
+
+/** Passes the first banner lines to `onLine`, and calls `onFlood` when a server sends more than the bounds. */
+function createBannerReader(onLine: (line: string) => void, onFlood: () => void): (text: string) => void {
+  let banners = 0;
+  let chars = 0;
+  let lines = 0;
+  return (text) => {
+    banners += 1;
+    chars += text.length;
+    if (banners > MAX_BANNERS || chars > MAX_CHARS) {
+      onFlood();
+      return;
+    }
+    for (const line of text.split('\n')) {
+      const plain = foreignText(line);
+      if (plain === '' || lines >= MAX_SHOWN_LINES) continue;
+      lines += 1;
+      onLine(plain);
+    }
+  };
+}
 
 /** One authenticated SSH connection of a route. */
 export interface Hop {
@@ -301,4 +323,36 @@ function hostKeyAlgorithmsFor(entries: readonly KnownHost[]): ServerHostKeyAlgor
   const types = new Set(entries.filter(({ kind }) => kind === 'key').map(({ keyType }) => keyType));
   const isKnown = (algorithm: string) => types.has(algorithm.startsWith('rsa-') ? 'ssh-rsa' : algorithm);
   return [...algorithms.filter(isKnown), ...algorithms.filter((algorithm) => !isKnown(algorithm))];
+}
+
+/** A timeout for the peer that is paused while the user is asked. */
+interface PeerTimeout extends Disposable {
+  /** Runs work that waits for the user; afterwards the timeout starts anew. */
+  pausedDuring<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function createPeerTimeout(clock: Clock, ms: number, onEnd: () => void): PeerTimeout {
+  let timer: Disposable | undefined = clock.after(ms, onEnd);
+  let asking = 0;
+  let isOver = false;
+  const stop = () => {
+    timer?.[Symbol.dispose]();
+    timer = undefined;
+  };
+  return {
+    async pausedDuring(work) {
+      asking += 1;
+      stop();
+      try {
+        return await work();
+      } finally {
+        asking -= 1;
+        if (asking === 0 && !isOver) timer = clock.after(ms, onEnd);
+      }
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      stop();
+    },
+  };
 }

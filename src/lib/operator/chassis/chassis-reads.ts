@@ -2,7 +2,6 @@ import type { ChassisLink, ForwardedReply } from '../../chassis/index.ts';
 import { GwError, type Tried } from '../../error/index.ts';
 import { type JsonBounds, readJsonBytes } from '../../json/index.ts';
 import type { Outflow } from '../connections/outflow.ts';
-import { createTurns } from './turns.ts';
 
 /** An answer of the chassis or of a peer that is forwarded unchanged. */
 export interface Passed {
@@ -147,4 +146,28 @@ function asText(body: Buffer): Buffer | string {
 function serialIn(info: unknown): string | null {
   const { sn } = (info as { device?: { sn?: unknown } | null } | null)?.device ?? {};
   return typeof sn === 'string' ? sn : null;
+}
+
+/**
+ * Limits concurrent work: up to `maxConcurrent` run, up to `maxWaiting` wait in order of arrival, and further ones get
+ * `beyond` at once.
+ */
+function createTurns(maxConcurrent: number, maxWaiting: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  return async function inTurn<T, B>(work: () => Promise<T>, beyond: B): Promise<T | B> {
+    if (running >= maxConcurrent) {
+      if (waiting.length >= maxWaiting) return beyond;
+      // The finished work passes its slot on, so `running` does not change.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }

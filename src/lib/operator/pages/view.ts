@@ -4,13 +4,19 @@ import type { SupportView } from '../../tunnel/index.ts';
 import type { GatewayHealth } from '../model.ts';
 import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
-import { evidenceText, folderText, gatewayText, serviceTexts } from './gateway-text.ts';
+import {
+  evidenceText,
+  folderText,
+  gatewayText,
+  isRunning,
+  overallText,
+  runText,
+  serviceTexts,
+} from './gateway-text.ts';
 import { complaintsText, gateText, headingDoubt, headlineOf, stoppedState } from './headline.ts';
 import { linkDetail, linkText, triedText } from './link-text.ts';
 import { type LiveKey, liveTexts } from './live-texts.ts';
 import { num, spanText, timeText } from './number-text.ts';
-import { overallText } from './overall-text.ts';
-import { isRunning, runText } from './run-text.ts';
 import { type SupportKey, supportTexts } from './support-text.ts';
 
 /** The texts of the pages: the server renders them into the page, live events update them in place. */

@@ -1,10 +1,86 @@
-import type { DeviceEvidence } from '../../evidence/index.ts';
+import type { DeviceEvidence, Mark } from '../../evidence/index.ts';
 import { createCodeBook } from '../codes.ts';
-import type { Inspection, MapFrame, Overlays } from '../model.ts';
+import { distanceToM } from '../geometry.ts';
+import type {
+  ChargerPair,
+  CodeBook,
+  Feature,
+  FeatureKind,
+  Inspection,
+  MapFrame,
+  OverlayFinding,
+  Overlays,
+  Place,
+} from '../model.ts';
 import { findFaults } from '../rules/faults.ts';
 import { chargerPairs } from './chargers.ts';
-import { type FeatureFilter, isFiltering, selectFeatures, selectFindings } from './select.ts';
 import { surveyOf } from './survey.ts';
+
+/** Selectable kinds: a kind by geometry, or the items of charging stations. */
+export const selectableKinds = ['point', 'zone', 'lane', 'charger', 'other'] as const;
+export type SelectableKind = FeatureKind | 'charger';
+
+/** A feature must pass every filter that is set. */
+export interface FeatureFilter {
+  readonly kinds?: readonly SelectableKind[] | undefined;
+  /** Features with a code whose meaning has this mark. A code that is not a number counts as OFFEN. */
+  readonly mark?: Mark | undefined;
+  /** Features that intersect this circle, including zones around it. Features without a place are left out. */
+  readonly near?: { readonly at: Place; readonly radiusM: number } | undefined;
+  /** Features with a finding. */
+  readonly withFindings?: boolean | undefined;
+}
+
+interface SelectionContext {
+  readonly codeBook: CodeBook;
+  readonly pairs: readonly ChargerPair[];
+  readonly findings: readonly OverlayFinding[];
+}
+
+export function isFiltering({ kinds, mark, near, withFindings }: FeatureFilter): boolean {
+  return kinds !== undefined || mark !== undefined || near !== undefined || withFindings === true;
+}
+
+/** The features that pass, in their order. */
+function selectFeatures(
+  features: readonly Feature[],
+  filter: FeatureFilter,
+  { codeBook, pairs, findings }: SelectionContext,
+): readonly Feature[] {
+  if (!isFiltering(filter)) return features;
+  const { kinds, mark, near, withFindings } = filter;
+  const chargers = kinds?.includes('charger') ? itemsOf(pairs) : null;
+  const withFinding = withFindings === true ? new Set(findings.flatMap((finding) => finding.features)) : null;
+  return features.filter(
+    (feature) =>
+      (withFinding === null || withFinding.has(feature.index)) &&
+      (kinds === undefined || kinds.includes(feature.kind) || chargers?.has(feature.index) === true) &&
+      (mark === undefined || hasMark(feature, mark, codeBook)) &&
+      (near === undefined || isNear(feature, near)),
+  );
+}
+
+/** The findings on these features. Findings on the map as a whole belong to no selection. */
+function selectFindings(findings: readonly OverlayFinding[], selected: readonly Feature[]): readonly OverlayFinding[] {
+  const indices = new Set(selected.map(({ index }) => index));
+  return findings.filter((finding) => finding.features.some((index) => indices.has(index)));
+}
+
+/** Both items of every charging station, and items without a partner. */
+function itemsOf(pairs: readonly ChargerPair[]): ReadonlySet<number> {
+  return new Set(
+    pairs.flatMap(({ charger, dockingPoint }) => [charger, dockingPoint].filter((index) => index !== null)),
+  );
+}
+
+function hasMark({ codes }: Feature, mark: Mark, codeBook: CodeBook): boolean {
+  return codes.some(({ field, number }) => (number === null ? 'OFFEN' : codeBook.meaning(field, number).mark) === mark);
+}
+
+function isNear({ shape }: Feature, { at, radiusM }: { readonly at: Place; readonly radiusM: number }): boolean {
+  const distanceM = distanceToM(at, shape);
+  return distanceM !== null && distanceM <= radiusM;
+}
 
 export interface InspectOptions {
   readonly frame: MapFrame | null;

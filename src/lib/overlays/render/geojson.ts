@@ -1,5 +1,5 @@
-import type { Feature, Inspection } from '../model.ts';
-import { featureTexts } from '../read/feature-texts.ts';
+import type { Feature, Inspection, Overlays } from '../model.ts';
+import { jsonOf, type Span } from '../read/json-source.ts';
 import { numbersOf, rulesByFeature } from './page/census.ts';
 
 /**
@@ -60,4 +60,20 @@ function freeName({ overlays }: Inspection): string {
     overlays.members.some((member) => member.in === 'feature' && member.name === name);
   const names = ['gw', 'gwReading', 'gwReading2', 'gwReading3', 'gwReading4'];
   return names.find((name) => !isTaken(name)) ?? `gwReading-${overlays.features.length}-${overlays.text.length}`;
+}
+
+/** Returns the JSON source of a feature on one line: parsed numbers may have lost digits. */
+export function featureTexts({ text, entries }: Overlays): (feature: Feature) => string {
+  const sourceOf = ({ index }: Feature) => onOneLine(jsonOf(entries[index] as Span));
+  return text.isWellFormed() ? sourceOf : (feature) => withEscapedSurrogates(sourceOf(feature));
+}
+
+/** JSON has line breaks between tokens only, never inside a string. */
+function onOneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n][ \t\r\n]*/g, ' ') : json;
+}
+
+/** Escapes a lone surrogate inside a string, which UTF-8 cannot encode; the value stays the same. */
+function withEscapedSurrogates(json: string): string {
+  return json.replace(/\p{Surrogate}/gu, (surrogate) => `\\u${surrogate.charCodeAt(0).toString(16)}`);
 }

@@ -1,25 +1,98 @@
-import { factById, markRank } from '../../evidence/index.ts';
+import { factById, markRank, markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
 import {
   type ChargerPair,
+  type Code,
   type CodeBook,
+  type CodeField,
+  type CodeMeaning,
+  type Feature,
+  type FeatureKind,
   type MapFrame,
   type OverlayFinding,
   type Overlays,
   severities,
 } from '../model.ts';
 import { findChargerFaults } from './chargers.ts';
-import { findCodeFaults } from './codes.ts';
 import { findCoordinateFaults } from './coordinates.ts';
-import { findDoorFaults } from './doors.ts';
-import { findHeadingFaults } from './headings.ts';
-import { findIdentifierFaults } from './identifiers.ts';
 import { byShape, type MarkWithBasis, type Report, type RuleInput, type ZoneFeature } from './input.ts';
 import { findNoGoFaults } from './no-go.ts';
-import { findPictureFaults } from './picture.ts';
-import { findPropertyFaults } from './properties.ts';
-import { findShapeFaults } from './shapes.ts';
+import { findHeadingFaults, findIdentifierFaults, findPropertyFaults } from './properties.ts';
+import { createReader } from './reading.ts';
+import { findPictureFaults, findShapeFaults } from './shapes.ts';
 import { type OverlayRule, type OverlayRuleId, overlayRules } from './table.ts';
+import { naming, namingAll, wording } from './wording.ts';
+
+const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
+  Exclude<FeatureKind, 'other'>,
+  CodeField
+>;
+
+interface UnknownCode {
+  readonly meaning: CodeMeaning;
+  readonly features: number[];
+}
+
+/** Codes that are not whole numbers, unknown or missing. One finding per number, for any number of features. */
+function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput): void {
+  const byField = new Map<CodeField, Map<number, UnknownCode | null>>();
+  const missing = { point: [] as number[], lane: [] as number[], zone: [] as number[] };
+  for (const feature of features) {
+    const { kind, codes, code, index } = feature;
+    if (code === null && kind !== 'other') missing[kind].push(index);
+    for (const each of codes) checkCode(feature, each);
+  }
+  for (const numbers of byField.values()) {
+    for (const unknown of numbers.values()) {
+      if (unknown === null) continue;
+      const { meaning, features: carriers } = unknown;
+      report(
+        'code-unknown',
+        carriers,
+        () => {
+          const by = plural(carriers.length, 'feature carries', 'features carry');
+          return `${by} ${meaning.field} ${meaning.number}, whose meaning is unknown: ${namingAll(features, carriers)}.`;
+        },
+        meaning,
+      );
+    }
+  }
+  for (const kind of ['point', 'lane', 'zone'] as const) {
+    const without = missing[kind];
+    if (without.length === 0) continue;
+    report('code-missing', without, () => {
+      const have = plural(without.length, `${kind} has`, `${kind}s have`);
+      return `${have} no ${fieldOf[kind]}: ${namingAll(features, without)}.`;
+    });
+  }
+
+  function checkCode(feature: Feature, { field, number, written }: Code): void {
+    if (number === null) {
+      report('code-not-whole', [feature.index], () => {
+        return `${field} of ${naming(feature)} is ${wording(written)}, which is not a whole number.`;
+      });
+      return;
+    }
+    let numbers = byField.get(field);
+    if (numbers === undefined) {
+      numbers = new Map();
+      byField.set(field, numbers);
+    }
+    let unknown = numbers.get(number);
+    if (unknown === undefined) {
+      const meaning = codeBook.meaning(field, number);
+      unknown = isKnown(meaning) ? null : { meaning, features: [] };
+      numbers.set(number, unknown);
+    }
+    // A feature has a field once, so no feature is listed twice.
+    unknown?.features.push(feature.index);
+  }
+}
+
+/** Whether a reading has a meaning that this device does not contradict. */
+function isKnown({ readings }: CodeMeaning): boolean {
+  return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
+}
 
 /** Separate findings per rule; further ones are combined into one. Project decision. */
 const MAX_SEPARATE_FINDINGS = 200;
@@ -121,4 +194,19 @@ const ruleById = Object.fromEntries(overlayRules.map((rule) => [rule.id, rule]))
 
 function rankOf({ severity }: OverlayFinding): number {
   return severities.indexOf(severity);
+}
+
+/** Door zones without a door controller. */
+function findDoorFaults({ zones, codeBook, report }: RuleInput): void {
+  const door = createReader(codeBook, /\bdoor\b/i);
+  for (const feature of zones) {
+    const read = door(feature.code);
+    if (read === null) continue;
+    const { mac } = feature;
+    if (typeof mac === 'string' && mac.trim() !== '') continue;
+    report('door-without-controller', [feature.index], () => {
+      const found = mac === undefined ? 'it has no mac' : `its mac is ${wording(mac)}`;
+      return `${naming(feature)} is of regionType ${read.number}, '${read.meaning}' (${markText(read)}), and ${found}.`;
+    });
+  }
 }

@@ -2,9 +2,17 @@ import { createHash } from 'node:crypto';
 import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Block, Column, DocumentModel, Language, Row, Tone, Words } from '../document.ts';
 import { type RecordTexts, recordTexts } from '../texts/record.ts';
-import { isBad, notOkFirst, type SignatureState, signatureState } from './judgement.ts';
-import { summaryBlocks } from './summary.ts';
-import { bounded, markIn, moment, valueText } from './wording.ts';
+import {
+  bounded,
+  isBad,
+  markIn,
+  moment,
+  notOkFirst,
+  type SignatureState,
+  signatureState,
+  summaryBlocks,
+  valueText,
+} from './summary.ts';
 
 /**
  * The report of a record: one page of summary, then steps that are not ok, wrong ones first, then ok steps, measured values,

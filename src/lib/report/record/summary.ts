@@ -1,17 +1,102 @@
-import type { CheckRecord, RecordVerification, RobotRecord } from '../../checklist/index.ts';
+import type { CheckRecord, MeasuredValue, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
+import type { Basis, Mark } from '../../evidence/index.ts';
+import { shorten } from '../../text/index.ts';
 import type { Block, Span, Tone, Words } from '../document.ts';
 import type { RecordTexts } from '../texts/record.ts';
-import {
-  allSteps,
-  isBad,
-  redLineCount,
-  type SignatureState,
-  signatureState,
-  signatureTone,
-  type Verdict,
-  verdictOf,
-} from './judgement.ts';
-import { cut, duration, markIn, moment } from './wording.ts';
+
+/** Verification state of a record. Only `verified` may be green. */
+export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
+
+export function signatureState(record: CheckRecord, verification: RecordVerification): SignatureState {
+  if (verification.verdict === 'wrong') return 'wrong';
+  if (record.signature === null) return 'not-signed';
+  return verification.verified ? 'verified' : 'not-verified';
+}
+
+const signatureTone: Readonly<Record<SignatureState, Tone>> = {
+  verified: 'good',
+  'not-verified': 'open',
+  wrong: 'bad',
+  'not-signed': 'open',
+};
+
+/** Verdict stated by a record, before its verification. */
+type Verdict = 'ok' | 'accepted' | 'wrong' | 'incomplete';
+
+export function verdictOf({
+  ok,
+  accepted,
+  steps,
+  redLines,
+}: Pick<RobotRecord, 'ok' | 'accepted'> & {
+  readonly steps: readonly StepResult[];
+  readonly redLines: number;
+}): Verdict {
+  if (ok) return 'ok';
+  if (accepted) return 'accepted';
+  return redLines > 0 || steps.some(isBad) ? 'wrong' : 'incomplete';
+}
+
+/** Wrong and not accepted. */
+export function isBad(step: StepResult): boolean {
+  return step.verdict === 'wrong' && step.deviation === null;
+}
+
+/** Red first: wrong, wrong but accepted, not checked, skipped. Within these the order of the checklist. */
+export function notOkFirst(steps: readonly StepResult[]): StepResult[] {
+  const rank = (step: StepResult) =>
+    isBad(step) ? 0 : step.verdict === 'wrong' ? 1 : step.verdict === 'not-checked' ? 2 : 3;
+  return steps.filter(({ verdict }) => verdict !== 'ok').sort((one, other) => rank(one) - rank(other));
+}
+
+/** Everything of all robots that this red line or these steps are about. */
+function allSteps({ robots }: CheckRecord): StepResult[] {
+  return robots.flatMap(({ steps }) => steps);
+}
+
+function redLineCount({ robots }: CheckRecord): number {
+  return robots.reduce((sum, { redLines }) => sum + redLines.length, 0);
+}
+
+/** The beginning of a text, on one line. */
+function cut(text: string, most: number): string {
+  return shorten(text.replace(/\s+/g, ' ').trim(), most);
+}
+
+/** `2026-11-21 14:03 UTC`: to the minute, in UTC for comparison. */
+export function moment(iso: string): string {
+  return iso.replace(/T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, ' $1 UTC');
+}
+
+function duration(ms: number, texts: RecordTexts): string {
+  return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : texts.minutes((ms / 60_000).toFixed(1));
+}
+
+/** A measured value with its unit, as it came. */
+export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>): string {
+  return unit === null ? String(value) : `${value} ${unit}`;
+}
+
+const MAX_CHARACTERS = 4_000;
+
+/** Truncates every text that is too long for paper, with the number of characters cut. */
+export function bounded<T>(value: T, texts: RecordTexts): T {
+  if (typeof value === 'string') {
+    const rest = value.length - MAX_CHARACTERS;
+    return (rest <= 0 ? value : `${value.slice(0, MAX_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
+  }
+  if (Array.isArray(value)) return value.map((one) => bounded(one, texts)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one, texts)])) as T;
+}
+
+/** Records of older versions have no basis of a mark. */
+export function markIn(
+  { mark, basis }: { readonly mark: Mark; readonly basis?: Basis | undefined },
+  texts: Pick<RecordTexts, 'markText'>,
+) {
+  return basis === undefined ? mark : texts.markText({ mark, basis });
+}
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
 const MAX_LINES = 4;

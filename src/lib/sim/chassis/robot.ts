@@ -2,7 +2,6 @@ import type { Faults } from '../faults.ts';
 import { dock } from './floor/floor.ts';
 import type { Point } from './floor/grid.ts';
 import { createPlanner, type Planner } from './floor/plan.ts';
-import { createTrail } from './floor/trail.ts';
 import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
 import { createDeeds } from './motion/deeds.ts';
 import { createDrive, type PoseRad } from './motion/drive.ts';
@@ -12,6 +11,28 @@ import type { MoveOrder } from './motion/move-order.ts';
 import { createMoves } from './motion/moves.ts';
 import { createRemoteControl } from './motion/remote-control.ts';
 import { createSettings } from './rest/settings.ts';
+
+const EVERY_M = 0.1;
+/** Older points are dropped, as the vendor's text states for `/trajectory`; the number is a project decision. */
+const MAX_POINTS = 500;
+
+/** Recent positions of the robot. */
+function createTrail(start: Point) {
+  let points: Point[] = [start];
+  return {
+    points: (): readonly Point[] => points,
+    add({ xM, yM }: Point): void {
+      const last = points.at(-1);
+      if (last && Math.hypot(xM - last.xM, yM - last.yM) < EVERY_M) return;
+      points.push({ xM, yM });
+      if (points.length > MAX_POINTS) points.shift();
+    },
+    /** Clears the trail, after a new pose or another map. */
+    begin({ xM, yM }: Point): void {
+      points = [{ xM, yM }];
+    },
+  };
+}
 
 /** Parts of the state that are published on change. */
 export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path' | 'global-positioning';

@@ -6,7 +6,7 @@ import { type CertificateAuthority, createCa } from './certificates.ts';
 import { CLOUD_HOST, type ConnectionHandler, createHttpsHandler, startListener } from './listener.ts';
 import type { CloudControl, CloudSettings, ReceivedMessage } from './model.ts';
 import { type Broker, type ClientMessage, type ClosedConnection, SLOW_MS, startBroker } from './mqtt/broker.ts';
-import { vendorLimits } from './mqtt/limits.ts';
+import { vendorLimits } from './mqtt/guard.ts';
 import { createJobs } from './services/jobs.ts';
 import { readPackageVersion, releaseDocument } from './services/release.ts';
 import { createShadows } from './services/shadow.ts';

@@ -1,10 +1,13 @@
-import { randomInt } from 'node:crypto';
+import { createPrivateKey, randomInt, X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import type { Clock } from '../../lifecycle/index.ts';
+import { join } from 'node:path';
+import { type Clock, replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
-import { type CertificateAuthority, CURVE, createCa, readRequest } from './certificates.ts';
+import { makeFolder, readIfThere } from '../files.ts';
+import { CA_FILE } from './ca-file.ts';
+import { type CertificateAuthority, CURVE, createCa, readRequest, restoreCa } from './certificates.ts';
 import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
 
 /**
@@ -246,4 +249,48 @@ async function parseRequest(body: string): Promise<EnrolmentRequest | undefined>
   const read = await readRequest(requestPem);
   if (read === undefined || read.commonName !== serial || read.curve !== CURVE) return undefined;
   return { serial, requestPem, publicKeyPem: read.publicKeyPem, oneTimeCode, renewal };
+}
+
+const CA_KEY_FILE = join('secrets', 'cloud-ca.json');
+const CODE_FILE = join('secrets', 'enrolment-code.txt');
+
+/**
+ * The CA of the simulated cloud, kept in the folder so that certificates of an earlier run stay valid; without a folder
+ * it exists as long as the simulator.
+ */
+export async function openCa(dir: string | undefined): Promise<CertificateAuthority> {
+  if (dir === undefined) return createCa();
+  const path = join(dir, CA_KEY_FILE);
+  const kept = readKept(await readIfThere(path));
+  const ca = kept ?? (await createCa());
+  if (kept === undefined) {
+    await makeFolder(join(dir, 'secrets'), 0o700);
+    const { caPem, keyPem } = ca;
+    await replaceFile(path, `${JSON.stringify({ caPem, keyPem })}\n`, { mode: 0o600 });
+  }
+  await replaceFile(join(dir, CA_FILE), ca.caPem);
+  return ca;
+}
+
+/** Writes the next valid one-time code; returns the file's path. */
+export async function writeCode(dir: string, code: string): Promise<string> {
+  const path = join(dir, CODE_FILE);
+  await makeFolder(join(dir, 'secrets'), 0o700);
+  await replaceFile(path, `${code}\n`, { mode: 0o600 });
+  return path;
+}
+
+function readKept(text: string | undefined): CertificateAuthority | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const kept: unknown = JSON.parse(text);
+    if (!isRecord(kept) || typeof kept.caPem !== 'string' || typeof kept.keyPem !== 'string') return undefined;
+    const { caPem, keyPem } = kept;
+    const certificate = new X509Certificate(caPem);
+    const isValid = certificate.ca && certificate.validToDate > new Date();
+    // Certificate and key may not belong together.
+    return isValid && certificate.checkPrivateKey(createPrivateKey(keyPem)) ? restoreCa({ caPem, keyPem }) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { type Clock, readWhole, systemClock } from '../../lifecycle/index.ts';
+import type { CloudAction } from './cloud-actions.ts';
 import type {
   SimCloudCancel,
   SimCloudJob,
@@ -10,8 +11,7 @@ import type {
   SimCloudRestart,
   SimCloudSend,
   SimCloudStop,
-} from './cloud.result.ts';
-import type { CloudAction } from './cloud-actions.ts';
+} from './control.result.ts';
 import { controlCloud, DEFAULT_DIR, defaultPointerFile } from './request.ts';
 
 /** The simulator to control: by default that of ./gw-sim, or the last started one. */

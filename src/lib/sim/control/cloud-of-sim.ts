@@ -1,5 +1,5 @@
-import type { SimCloudJob } from './cloud.result.ts';
 import { simCloudJobs, simCloudReceived, simCloudRelease, simCloudStop } from './cloud-commands.ts';
+import type { SimCloudJob } from './control.result.ts';
 import { controlSim } from './request.ts';
 import { simTunnelBrowse, simTunnelClose, simTunnelOpen } from './tunnel-commands.ts';
 

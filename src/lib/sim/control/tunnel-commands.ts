@@ -12,7 +12,7 @@ import type {
   SimTunnelOpen,
   SimTunnelPage,
   SimTunnelRotate,
-} from './tunnel.result.ts';
+} from './control.result.ts';
 
 const POLL_MS = 200;
 

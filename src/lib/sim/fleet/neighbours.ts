@@ -1,10 +1,127 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../faults.ts';
-import { encodeHeartbeat, type HeartbeatKey, heartbeatKey } from './heartbeat.ts';
-import { type NeighbourTraits, neighbourState, randomTraits } from './neighbour-state.ts';
+
+/** The state in a heartbeat of a neighbour. */
+interface NeighbourState {
+  readonly moving: boolean;
+  readonly stopped: boolean;
+  readonly batteryPercent: number;
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+}
+
+/** Random parameters of one neighbour. */
+interface NeighbourTraits {
+  readonly radiusM: number;
+  /** Uptime when the simulator started. */
+  readonly headStartS: number;
+  readonly batteryAtStart: number;
+}
+
+/** One cycle: driving, standing, then a latched stop. */
+const DRIVING_S = 60;
+const STANDING_S = 20;
+const STOPPED_S = 10;
+const CYCLE_S = DRIVING_S + STANDING_S + STOPPED_S;
+const SPEED_MS = 0.5;
+const DISCHARGE_S_PER_PERCENT = 60;
+const MIN_PERCENT = 5;
+
+function randomTraits(random: () => number): NeighbourTraits {
+  return {
+    radiusM: 1 + 4 * random(),
+    headStartS: 10_000 * random(),
+    batteryAtStart: 60 + Math.floor(41 * random()),
+  };
+}
+
+/** A robot that drives in a circle, counter-clockwise, `ageS` after the start of the simulator. */
+function neighbourState({ radiusM, headStartS, batteryAtStart }: NeighbourTraits, ageS: number): NeighbourState {
+  const upS = headStartS + ageS;
+  const cycles = Math.floor(upS / CYCLE_S);
+  const inCycleS = upS - cycles * CYCLE_S;
+  const drivenM = SPEED_MS * (cycles * DRIVING_S + Math.min(inCycleS, DRIVING_S));
+  const turns = drivenM / (2 * Math.PI * radiusM);
+  const angleDeg = 360 * (turns - Math.floor(turns));
+  const angleRad = (angleDeg * Math.PI) / 180;
+  // The heading is tangential, a quarter turn ahead of the position; reported in (-180, 180].
+  const aheadDeg = angleDeg + 90;
+  return {
+    moving: inCycleS < DRIVING_S,
+    stopped: inCycleS >= DRIVING_S + STANDING_S,
+    batteryPercent: Math.max(MIN_PERCENT, batteryAtStart - Math.floor(ageS / DISCHARGE_S_PER_PERCENT)),
+    xM: radiusM * Math.cos(angleRad),
+    yM: radiusM * Math.sin(angleRad),
+    yawDeg: aheadDeg > 180 ? aheadDeg - 360 : aheadDeg,
+  };
+}
+
+/**
+ * Encoder of the heartbeat datagram, from the table in docs/heartbeat.md, without code of the decoder: a shared mistake
+ * would stay hidden.
+ */
+
+interface Heartbeat {
+  readonly serial: string;
+  readonly software: string;
+  readonly bootCounter: number;
+  readonly sequence: number;
+  /** 8 bytes. */
+  readonly instance: Uint8Array;
+  readonly uptimeS: number;
+  readonly moving: boolean;
+  readonly stopped: boolean;
+  readonly batteryPercent: number;
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+}
+
+/** A key with its id in the datagram. */
+interface HeartbeatKey {
+  readonly secret: Uint8Array;
+  /** 4 bytes. */
+  readonly id: Uint8Array;
+}
+
+const FIXED_BYTES = 48;
+const SIGNATURE_BYTES = 32;
+
+function heartbeatKey(secret: Uint8Array): HeartbeatKey {
+  const hash = createHash('sha256').update('gw heartbeat key id').update(Uint8Array.of(0)).update(secret).digest();
+  return { secret, id: hash.subarray(0, 4) };
+}
+
+function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
+  const serial = Buffer.from(heartbeat.serial, 'latin1');
+  const software = Buffer.from(heartbeat.software, 'utf8');
+  const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length;
+  const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
+  bytes.write('GWHB', 0, 'latin1');
+  bytes.writeUInt8(1, 4);
+  bytes.writeUInt16BE(signedBytes, 6);
+  bytes.set(key.id, 8);
+  bytes.writeUInt32BE(heartbeat.bootCounter, 12);
+  bytes.writeUInt32BE(heartbeat.sequence, 16);
+  bytes.set(heartbeat.instance, 20);
+  bytes.writeUInt32BE(heartbeat.uptimeS, 28);
+  bytes.writeUInt8(heartbeat.moving ? 2 : 1, 32);
+  bytes.writeUInt8(heartbeat.stopped ? 2 : 1, 33);
+  bytes.writeUInt8(heartbeat.batteryPercent, 34);
+  bytes.writeInt32BE(Math.round(heartbeat.xM * 1000), 36);
+  bytes.writeInt32BE(Math.round(heartbeat.yM * 1000), 40);
+  bytes.writeInt32BE(Math.round(heartbeat.yawDeg * 1000), 44);
+  bytes.writeUInt8(serial.length, 48);
+  bytes.set(serial, 49);
+  bytes.writeUInt8(software.length, 49 + serial.length);
+  bytes.set(software, 50 + serial.length);
+  bytes.set(createHmac('sha256', key.secret).update(bytes.subarray(0, signedBytes)).digest(), signedBytes);
+  return bytes;
+}
 
 export const MAX_NEIGHBOURS = 1000;
 /** A constant, so that heartbeats never leave this machine. */

@@ -16,7 +16,7 @@ import {
 } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { chassisAccess } from './access.ts';
-import type { ChassisAddress } from './address.result.ts';
+import type { ChassisAddress } from './chassis.result.ts';
 
 export interface ChassisAddressOptions {
   /** Compare the neighbour table of this machine with the hardware address of the site file. */

@@ -10,7 +10,7 @@ import {
 } from '../../chassis/index.ts';
 import { factById } from '../../evidence/index.ts';
 import type { Finding } from '../finding.result.ts';
-import type { RobotCondition } from './condition.result.ts';
+import type { RobotCondition } from './chassis.result.ts';
 
 /** Conditions reported by the robot, judged and described, each with the mark and source of its topic. */
 export function robotConditions(values: LiveValues): RobotCondition[] {

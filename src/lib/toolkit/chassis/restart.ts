@@ -8,15 +8,19 @@ import {
   readArchive,
   restartChassis,
 } from '../../maps/index.ts';
-import { citeFacts } from '../map/change/cited-facts.ts';
-import { commandText } from '../map/change/command-text.ts';
-import { differenceOf } from '../map/change/overlays-difference.ts';
-import { isRunningDifferent, selectAgain, viewRunningMap } from '../map/change/running-map.ts';
-import type { MapRestore } from '../map/restore.result.ts';
+import type { MapRestore } from '../map/change.result.ts';
+import {
+  citeFacts,
+  commandText,
+  differenceOf,
+  isRunningDifferent,
+  selectAgain,
+  viewRunningMap,
+} from '../map/change.ts';
 import { backupView, type MapRestoreContext, restoreFromBackup } from '../map/restore.ts';
 import type { Toolkit } from '../toolkit.ts';
 import { chassisAccess } from './access.ts';
-import type { ChassisRestart } from './restart.result.ts';
+import type { ChassisRestart } from './chassis.result.ts';
 
 export interface ChassisRestartOptions {
   /** A backup with every present map of the chassis. */

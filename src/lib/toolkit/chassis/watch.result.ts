@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { evidenceSchema } from '../known.result.ts';
-import { robotConditionSchema } from './condition.result.ts';
+import { evidenceSchema } from '../finding.result.ts';
+import { robotConditionSchema } from './chassis.result.ts';
 
 const tried = z.strictObject({
   address: z.string(),

@@ -22,7 +22,7 @@ import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
 import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
-import type { ChecklistRun } from './run.result.ts';
+import type { ChecklistRun } from './checklist.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
 /** Folder of the checklist journals, in the state folder of a site. */

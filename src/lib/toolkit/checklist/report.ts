@@ -9,8 +9,8 @@ import {
   writeDocumentAs,
 } from '../../report/index.ts';
 import { assertPrintable, writeDocument } from '../document-file.ts';
+import type { RecordReport } from './checklist.result.ts';
 import { type RecordTrust, unaltered, verifyRecordAt } from './record-file.ts';
-import type { RecordReport } from './report.result.ts';
 import { subjectOf } from './verify.ts';
 
 export interface RecordReportOptions extends RecordTrust {

@@ -3,7 +3,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { CatalogueOptions } from '../catalogue.ts';
 import type { CheckContext } from '../toolkit.ts';
-import type { Prerequisite } from './run.result.ts';
+import type { Prerequisite } from './checklist.result.ts';
 
 export interface ChecklistRunOptions
   extends Pick<RunnerOptions, 'motionAllowed' | 'ask' | 'decide' | 'onStep' | 'onResult'>,

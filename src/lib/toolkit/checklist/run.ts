@@ -8,23 +8,68 @@ import {
   listChecklists,
   loadAnswers,
   loadChecklist,
+  type Missing,
   mergeResults,
   type RedLine,
+  type RunStep,
   readPhoto,
   runSession,
+  type Step,
   selectSteps,
   type Wanted,
 } from '../../checklist/index.ts';
 import { GwError } from '../../error/index.ts';
 import { replaceFile } from '../../lifecycle/index.ts';
+import type { Ssh } from '../../net/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
 import { createCatalogue } from '../catalogue.ts';
-import { askedPassword } from './asked-password.ts';
+import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from './checklist.result.ts';
 import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
-import { findPrerequisites } from './prerequisites.ts';
-import type { ChecklistList, ChecklistRun, ChecklistShow } from './run.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
+
+/** So few that the gateway does not yet refuse further attempts. */
+const TRIES = 3;
+
+/**
+ * The typed device password; null: none, or each was rejected. A running gateway judges it before the first step, since
+ * a mistyped one would be noticed only where it is used. One that no gateway can judge is kept: its step says why.
+ */
+async function askedPassword(
+  { askPassword, sitePaths, signal, onWarning = () => {} }: ChecklistRunOptions,
+  ssh: Ssh | undefined,
+): Promise<string | null> {
+  for (let turn = 1; askPassword && turn <= TRIES; turn += 1) {
+    const password = await askPassword(signal);
+    if (password === null) return null;
+    const rejected = await Promise.all(sitePaths.map((path) => isRejected(path, { ssh, password, signal })));
+    if (!rejected.includes(true)) return password;
+    const then =
+      turn === TRIES ? 'The steps that sign in are questions.' : 'Type it again, or press Enter to answer questions.';
+    onWarning(`The gateway rejects this device password. ${then}`);
+  }
+  return null;
+}
+
+interface Attempt {
+  readonly ssh: Ssh | undefined;
+  readonly password: string;
+  readonly signal: AbortSignal;
+}
+
+async function isRejected(sitePath: string, { ssh, password, signal }: Attempt): Promise<boolean> {
+  const [{ openToolkit }, { operatorAccess }] = await Promise.all([
+    import('../toolkit.ts'),
+    import('../operator/access.ts'),
+  ]);
+  try {
+    const toolkit = await openToolkit(sitePath, ssh);
+    await using _session = await operatorAccess(toolkit, { signal, onProgress: () => {} }).signIn(password);
+    return false;
+  } catch (error) {
+    return error instanceof GwError && error.details?.status === 401;
+  }
+}
 
 /** The checklists in a folder, and the checks that checklists may name. */
 export async function listLibrary(dir: string): Promise<ChecklistList> {
@@ -235,4 +280,44 @@ async function writeReports(result: ChecklistResult, name: string, outDir: strin
   ] as const;
   for (const [path, text] of files) await replaceFile(path, text);
   return files.map(([path]) => path);
+}
+
+/** Completed steps of each robot in the journal, by step id. */
+type Earlier = readonly ReadonlyMap<string, { readonly result: { readonly verdict: string } }>[];
+
+/**
+ * Prerequisites of this session's steps that the site files lack, found before the first step. Reads files only. An
+ * unreadable site file is reported by its own step.
+ */
+async function findPrerequisites(
+  robots: readonly RunRobot[],
+  wanted: Wanted,
+  earlier: Earlier,
+): Promise<Prerequisite[]> {
+  const found = await Promise.all(robots.map((robot, index) => ofRobot(robot, wanted, earlier[index] ?? new Map())));
+  return found.flat();
+}
+
+async function ofRobot(
+  { checklist, subject }: RunRobot,
+  wanted: Wanted,
+  earlier: Earlier[number],
+): Promise<Prerequisite[]> {
+  const { chosen } = selectSteps(checklist, wanted);
+  const isTaken = (step: Step): step is RunStep =>
+    step.kind === 'run' && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
+  const byKey = new Map<string, Missing & { steps: string[] }>();
+  for (const step of checklist.steps.filter(isTaken)) {
+    for (const missing of (await step.entry.missing?.(readingOptions(step, checklist), step.expected)) ?? []) {
+      const known = byKey.get(missing.key) ?? { ...missing, steps: [] };
+      byKey.set(missing.key, { ...known, steps: [...known.steps, step.id] });
+    }
+  }
+  return [...byKey.values()].map((missing) => ({ serial: subject?.serial ?? null, ...missing }));
+}
+
+/** The options of the check that the step runs, or whose result it reads. */
+function readingOptions(step: RunStep, { steps }: Checklist): unknown {
+  const source = steps.find(({ id }) => id === step.reads);
+  return source?.kind === 'run' ? source.options : step.options;
 }

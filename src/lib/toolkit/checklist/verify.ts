@@ -1,7 +1,7 @@
 import type { CheckRecord } from '../../checklist/index.ts';
 import { signatureState, verdictOf } from '../../report/index.ts';
+import type { RecordSubject, RecordVerify } from './checklist.result.ts';
 import { type RecordTrust, verifyRecordAt } from './record-file.ts';
-import type { RecordSubject, RecordVerify } from './verify.result.ts';
 
 /**
  * Verifies a record file. A failed verification is a result, not an error. Throws what `verifyRecordAt` throws.

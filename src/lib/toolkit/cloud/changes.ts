@@ -1,6 +1,5 @@
 import { plural } from '../../text/index.ts';
-import type { CloudStatus } from './view.result.ts';
-import type { CloudWatchEvent } from './watch.result.ts';
+import type { CloudStatus, CloudWatchEvent } from './cloud.result.ts';
 
 type Change = Pick<Extract<CloudWatchEvent, { event: 'change' }>, 'part' | 'detail'>;
 

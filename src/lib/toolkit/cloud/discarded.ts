@@ -1,5 +1,5 @@
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { CloudDiscarded } from './discarded.result.ts';
+import type { CloudDiscarded } from './cloud.result.ts';
 import { type CloudOptions, readCloudStatus } from './status.ts';
 
 /** The messages from the cloud that the running gateway has discarded, by reason. Throws OPERATOR_NOT_REACHABLE. */

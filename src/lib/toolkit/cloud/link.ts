@@ -5,10 +5,9 @@ import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { CloudLinkCheck } from './link.result.ts';
+import type { CloudLinkCheck, CloudStatus } from './cloud.result.ts';
 import { isAccepting } from './outbox.ts';
 import { readCloudStatus } from './status.ts';
-import type { CloudStatus } from './view.result.ts';
 
 export interface CloudLinkOptions {
   /** How long to wait for a connection, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Deciding } from '../verdict.ts';
-import type { CloudOutbox } from './outbox.result.ts';
+import type { CloudOutbox } from './cloud.result.ts';
 import { type CloudOptions, judgeCloud, readCloudStatus } from './status.ts';
 
 /** The messages that the running gateway keeps until the broker has acknowledged them. Throws OPERATOR_NOT_REACHABLE. */

@@ -2,9 +2,8 @@ import { asGwError, GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { ReleaseRehearsal } from './rehearsal.result.ts';
+import type { CloudStatus, ReleaseRehearsal } from './cloud.result.ts';
 import { readCloudStatus } from './status.ts';
-import type { CloudStatus } from './view.result.ts';
 
 export interface ReleaseRehearsalOptions {
   /** How long to wait until a release was received, installed and reported, in milliseconds. */

@@ -1,7 +1,7 @@
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Deciding } from '../verdict.ts';
-import { type CloudStatus, cloudViewSchema } from './view.result.ts';
+import { type CloudStatus, cloudViewSchema } from './cloud.result.ts';
 
 export interface CloudOptions {
   /** Host of the operator server; by default this machine. */

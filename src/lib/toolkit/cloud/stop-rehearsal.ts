@@ -5,9 +5,8 @@ import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { CloudStopCheck } from './rehearsal.result.ts';
+import type { CloudStatus, CloudStopCheck } from './cloud.result.ts';
 import { readCloudStatus } from './status.ts';
-import type { CloudStatus } from './view.result.ts';
 
 export interface StopRehearsalOptions {
   /** The device password, with which the person on site clears the stop. */

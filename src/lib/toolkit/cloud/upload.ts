@@ -4,8 +4,7 @@ import { GwError } from '../../error/index.ts';
 import { readArchive } from '../../maps/index.ts';
 import { type GatewayAccess, localOperatorAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { CloudUpload } from './upload.result.ts';
-import { type CloudStatus, cloudViewSchema } from './view.result.ts';
+import { type CloudStatus, type CloudUpload, cloudViewSchema } from './cloud.result.ts';
 
 export interface CloudUploadOptions {
   /** A backup of `gw map backup`. */

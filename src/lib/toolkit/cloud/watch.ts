@@ -2,9 +2,8 @@ import { asGwError } from '../../error/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { cloudChanges } from './changes.ts';
+import type { CloudStatus, CloudWatchEvent } from './cloud.result.ts';
 import { type CloudOptions, readCloudStatus } from './status.ts';
-import type { CloudStatus } from './view.result.ts';
-import type { CloudWatchEvent } from './watch.result.ts';
 
 export interface CloudWatchOptions extends CloudOptions {
   /** For how long; without it until the signal. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
-import type { CloudStatus } from '../cloud/view.result.ts';
+import type { CloudStatus } from '../cloud/cloud.result.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, ok, wrong } from '../finding.ts';
 import { clearStop } from '../motion/clear.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { checklistRunSchema } from '../checklist/run.result.ts';
-import { recordVerifySchema } from '../checklist/verify.result.ts';
+import { checklistRunSchema, recordVerifySchema } from '../checklist/checklist.result.ts';
 import { findingSchema } from '../finding.result.ts';
 
 /** `gw demo`: addresses of the servers, result of the checklist, written files. */

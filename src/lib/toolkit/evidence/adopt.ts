@@ -1,6 +1,6 @@
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type EvidenceAdopted, evidenceAdoptedSchema } from './verify.result.ts';
+import { type EvidenceAdopted, evidenceAdoptedSchema } from './evidence.result.ts';
 
 /**
  * Adopts the whole evidence file of the running gateway at once, as after a restart. Throws

@@ -20,7 +20,7 @@ import {
   tableOf,
 } from '../../evidence/index.ts';
 import type { CheckContext } from '../toolkit.ts';
-import type { EvidenceFact, EvidenceList, PlainFact } from './list.result.ts';
+import type { EvidenceFact, EvidenceList, PlainFact } from './evidence.result.ts';
 import { type EvidenceSite, type EvidenceSiteOptions, entriesOf, hereOf, openEvidenceSite } from './site.ts';
 
 /**

@@ -10,8 +10,8 @@ import {
 import { readJson } from '../../json/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { EvidenceRecorded } from './evidence.result.ts';
 import { movementHere, namedFact, plainFact } from './list.ts';
-import type { EvidenceRecorded } from './record.result.ts';
 import { askDevice, hereOf } from './site.ts';
 
 export interface RecordOptions {

@@ -11,7 +11,7 @@ import {
 import type { Ssh } from '../../net/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
-import type { EvidenceEntry, Here } from './list.result.ts';
+import type { EvidenceEntry, Here } from './evidence.result.ts';
 
 /** The evidence records of one site. */
 export interface EvidenceSite extends DeviceEvidence {

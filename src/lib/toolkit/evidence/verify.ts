@@ -4,7 +4,7 @@ import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { type GatewayWay, type SignedInAccess, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type EvidenceVerified, type TrialView, trialAnswerSchema } from './verify.result.ts';
+import { type EvidenceVerified, type TrialView, trialAnswerSchema } from './evidence.result.ts';
 
 export interface VerifyOptions extends GatewayWay, TrialRequest {}
 

@@ -2,7 +2,7 @@ import type { Site } from '../../site/index.ts';
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type CheckVerdict, conclude } from '../verdict.ts';
-import { type GatewayHealth, gatewayHealthSchema, type JudgedHealth } from './health.result.ts';
+import { type GatewayHealth, gatewayHealthSchema, type JudgedHealth } from './gateway.result.ts';
 
 export interface GatewayHealthOptions {
   /** Host of the operator server; by default this machine. */

@@ -1,6 +1,6 @@
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type GatewayLog, gatewayLogSchema } from './log.result.ts';
+import { type GatewayLog, gatewayLogSchema } from './gateway.result.ts';
 
 /**
  * The last log events of the running gateway, as a signed-in person. Throws NOT_SIGNED_IN, SIGN_IN_FAILED,

@@ -12,7 +12,7 @@ import {
 } from '../operator/access.ts';
 import { answeredErrorSchema } from '../operator/answered-error.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { MediaCheck } from './commissioning-checks.result.ts';
+import type { MediaCheck } from './gateway.result.ts';
 
 /** The specification says 'up to 200 MB'; 1 MB = 1,000,000 bytes is a project decision. @source specification, 'Limits' */
 const MEDIA_LIMIT_BYTES = 200_000_000;

@@ -5,7 +5,7 @@ import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { PoseCheck } from './commissioning-checks.result.ts';
+import type { PoseCheck } from './gateway.result.ts';
 import { formatPose, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
 /** Allowed correction of the set pose by the lidar. Project decision; a wrong unit is off by 88° at these headings. */

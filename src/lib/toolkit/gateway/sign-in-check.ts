@@ -4,7 +4,7 @@ import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { SignInCheck } from './commissioning-checks.result.ts';
+import type { SignInCheck } from './gateway.result.ts';
 
 /** Needs a session, reads only. */
 const BEHIND_SIGN_IN = '/api/einstellungen';

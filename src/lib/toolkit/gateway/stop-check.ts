@@ -7,7 +7,7 @@ import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { orderOnceItStands } from '../motion/standstill.ts';
 import { type OperatorAccess, type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { StopCheck } from './commissioning-checks.result.ts';
+import type { StopCheck } from './gateway.result.ts';
 import { onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
 /** Project decisions: time limits for the answer to a stop, and for standstill from walking pace. */

@@ -13,10 +13,10 @@ import {
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
-import type { HeartbeatCheck, HeartbeatFinding } from './check.result.ts';
 import { fleetFindings, type ReceivedFleet, type Sender } from './findings.ts';
 import { fleetOf } from './fleet.ts';
 import { type GatewayWatch, watchGateway } from './gateway.ts';
+import type { HeartbeatCheck, HeartbeatFinding } from './heartbeat.result.ts';
 import { type OwnSending, ownFindings } from './own-findings.ts';
 import type { Arrival } from './timing.ts';
 

@@ -1,8 +1,8 @@
 import type { Noise } from '../../fleet/index.ts';
 import { plural } from '../../text/index.ts';
 import { finding } from '../finding.ts';
-import type { HeartbeatFinding } from './check.result.ts';
 import type { Rejected } from './gateway.ts';
+import type { HeartbeatFinding } from './heartbeat.result.ts';
 import { type Arrival, judgePeriod, MAX_UPTIME_OFF_S, PERIOD_TOLERANCE, timingOf } from './timing.ts';
 
 /** The expectations of the site file, and the duration of the check. */

@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import { makeKey } from '../../fleet/index.ts';
 import { createFile } from '../../lifecycle/index.ts';
 import { loadSite } from '../../site/index.ts';
-import type { HeartbeatKey } from './key.result.ts';
+import type { HeartbeatKey } from './heartbeat.result.ts';
 
 /**
  * Makes a heartbeat key, readable for its owner only, in the configured key file or another one. An existing file is never

@@ -1,7 +1,7 @@
 import { finding } from '../finding.ts';
-import type { HeartbeatFinding } from './check.result.ts';
 import { type ExpectedFleet, periodFinding, queryFailureText } from './findings.ts';
 import type { GatewayCounts } from './gateway.ts';
+import type { HeartbeatFinding } from './heartbeat.result.ts';
 import type { Arrival } from './timing.ts';
 
 /** Measurements of the heartbeats that this gateway sends. */

@@ -2,7 +2,7 @@ import { GwError } from '../../error/index.ts';
 import { PERIOD_MS, readKeyRing, sendTestHeartbeats } from '../../fleet/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { fleetOf } from './fleet.ts';
-import type { HeartbeatSend } from './send.result.ts';
+import type { HeartbeatSend } from './heartbeat.result.ts';
 
 export interface HeartbeatSendOptions {
   /** Only to these addresses; absent: broadcast and fleet.unicast of the site file. */

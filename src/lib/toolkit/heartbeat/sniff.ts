@@ -7,14 +7,13 @@ import {
   readPortTable,
   type SniffView,
 } from '../../fleet/index.ts';
-import type { Clock } from '../../lifecycle/index.ts';
-import { aborted, onAbort } from '../../lifecycle/index.ts';
+import { aborted, type Clock, onAbort } from '../../lifecycle/index.ts';
 import { directDialer } from '../../net/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
 import { gatewayAccess } from '../operator/local-access.ts';
 import { fleetOf } from './fleet.ts';
-import { type GatewayFeed, gatewayFeed, QUERY_INTERVAL_MS, withFeed } from './gateway-feed.ts';
-import type { HeartbeatSniffEvent } from './sniff.result.ts';
+import { type GatewayFeed, gatewayFeed, QUERY_INTERVAL_MS, withFeed } from './gateway.ts';
+import type { HeartbeatSniffEvent } from './heartbeat.result.ts';
 
 export interface HeartbeatSniffOptions {
   readonly sitePath: string;

@@ -4,8 +4,8 @@ import { plural, shorten } from '../../text/index.ts';
 import type { Finding, Line } from '../finding.result.ts';
 import { type FindingStart, notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { conclude } from '../verdict.ts';
-import type { MapArchiveView } from './archive.result.ts';
-import { countFeatures } from './contents/overlays.ts';
+import { countFeatures } from './contents.ts';
+import type { MapArchiveView } from './map.result.ts';
 
 const RESTORING = 'restoring';
 

@@ -4,8 +4,8 @@ import { GwError } from '../../error/index.ts';
 import { archiveFileName, backUpMaps, refuseExistingArchive, writeArchive } from '../../maps/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { MapArchiveView } from './archive.result.ts';
 import { viewArchive } from './archive.ts';
+import type { MapArchiveView } from './map.result.ts';
 
 export interface MapBackupOptions {
   /** Map numbers as texts; every map when empty. */

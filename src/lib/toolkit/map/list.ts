@@ -1,8 +1,8 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { evidenceOfFields, listedFields } from './contents/facts.ts';
-import type { MapList } from './list.result.ts';
+import { evidenceOfFields, listedFields } from './contents.ts';
+import type { MapList } from './map.result.ts';
 
 /** The stored maps of a chassis and the current map. Throws the errors of the chassis client. */
 export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<MapList> {

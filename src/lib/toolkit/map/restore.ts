@@ -15,11 +15,17 @@ import {
 } from '../../maps/index.ts';
 import { type ChassisAccess, chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { citeFacts } from './change/cited-facts.ts';
-import { commandText } from './change/command-text.ts';
-import { differenceOf } from './change/overlays-difference.ts';
-import { afterSelecting, compareAgain, isRunningDifferent, selectAgain, viewRunningMap } from './change/running-map.ts';
-import type { MapRestore, RestoredMap } from './restore.result.ts';
+import type { MapRestore, RestoredMap } from './change.result.ts';
+import {
+  afterSelecting,
+  citeFacts,
+  commandText,
+  compareAgain,
+  differenceOf,
+  isRunningDifferent,
+  selectAgain,
+  viewRunningMap,
+} from './change.ts';
 
 export interface MapRestoreOptions {
   readonly path: string;

@@ -2,12 +2,17 @@ import { createChassisClient } from '../../chassis/index.ts';
 import { archiveFileName, type SelectRun, selectMap } from '../../maps/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { Toolkit } from '../toolkit.ts';
-import { citeFacts } from './change/cited-facts.ts';
-import { commandText } from './change/command-text.ts';
-import { differenceOf } from './change/overlays-difference.ts';
-import { afterSelecting, isRunningDifferent, selectAgain, viewRunningMap } from './change/running-map.ts';
+import type { MapSelect } from './change.result.ts';
+import {
+  afterSelecting,
+  citeFacts,
+  commandText,
+  differenceOf,
+  isRunningDifferent,
+  selectAgain,
+  viewRunningMap,
+} from './change.ts';
 import { type MapRestoreContext, safetyView, writeOptionsOf } from './restore.ts';
-import type { MapSelect } from './select.result.ts';
 
 export interface MapSelectOptions {
   /** Number of the map on the chassis. */

@@ -5,9 +5,8 @@ import { checkPng, pickMap, readMap } from '../../maps/index.ts';
 import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { evidenceOfFields, listedFields } from './contents/facts.ts';
-import { countFeatures } from './contents/overlays.ts';
-import type { MapShow } from './show.result.ts';
+import { countFeatures, evidenceOfFields, listedFields } from './contents.ts';
+import type { MapShow } from './map.result.ts';
 
 /**
  * One map of a chassis with all files of a backup, and what a backup would lack. Throws MAP_UNKNOWN and the errors of the

@@ -1,6 +1,6 @@
 import { readArchive } from '../../maps/index.ts';
-import type { MapArchiveView } from './archive.result.ts';
 import { viewArchive } from './archive.ts';
+import type { MapArchiveView } from './map.result.ts';
 
 /**
  * Verifies a backup file, without site file and chassis. Throws ARCHIVE_INVALID with every problem, FILE_UNREADABLE.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Finding } from '../finding.result.ts';
 import { notChecked } from '../finding.ts';
-import type { EndPose, StationArrival } from './end-pose.result.ts';
+import type { EndPose, StationArrival } from './motion.result.ts';
 
 const pose = z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 

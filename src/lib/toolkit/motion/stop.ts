@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { createChassisClient, moveProgress } from '../../chassis/index.ts';
 import { asGwError, formatTried } from '../../error/index.ts';
-import type { Clock } from '../../lifecycle/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { cancelAtChassis } from '../../motion/index.ts';
+import { directDialer, type Ssh } from '../../net/index.ts';
 import { localSocketPath, type Site } from '../../site/index.ts';
-import type { ChassisAccess } from '../chassis/access.ts';
+import { type ChassisAccess, chassisAccess } from '../chassis/access.ts';
 import { readLiveRobot } from '../gateway/live-robot.ts';
 import { type OperatorAccess, type OperatorPlace, steadyOperatorAccess } from '../operator/access.ts';
 import { localOperatorAccess } from '../operator/local-access.ts';
@@ -230,4 +231,39 @@ async function moveAfterStop(access: Access, clock: Clock): Promise<Pick<MotionS
       ? 'the chassis reports no move state: it may be disconnected'
       : `unknown move state '${last}' reported`;
   return { move: 'not-known', moveDetail };
+}
+
+/** @source specification, 'Operator server' */
+const DEFAULT_PORT = 5173;
+
+export interface StopPlaceOptions {
+  readonly sitePath: string;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/**
+ * Target of a stop, from the site file if there is one: a missing or invalid file must not prevent a stop. `trouble`:
+ * why it was not used.
+ */
+export async function openStopPlace(
+  { sitePath, host, port }: StopPlaceOptions,
+  ssh?: Ssh,
+): Promise<{ readonly place: StopPlace; readonly trouble: string | null }> {
+  const ways = { clock: systemClock, dialer: ssh?.dialer ?? directDialer, ssh, host };
+  try {
+    const { loadSite } = await import('../../site/index.ts');
+    const site = await loadSite(sitePath);
+    const { operator, stateDir } = site;
+    const chassis = await chassisAccess({ site, ...ways }).catch(() => null);
+    return {
+      place: { ...ways, port: port ?? operator.port, stateDir, chassis, robot: site.chassis.serial },
+      trouble: null,
+    };
+  } catch (error) {
+    return {
+      place: { ...ways, port: port ?? DEFAULT_PORT, stateDir: null, chassis: null, robot: null },
+      trouble: asGwError(error).message,
+    };
+  }
 }

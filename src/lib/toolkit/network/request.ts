@@ -8,7 +8,7 @@ import {
 import { loadSite } from '../../site/index.ts';
 import { assertPrintable, writeDocument } from '../document-file.ts';
 import { readKnownIdentity } from './check/identity.ts';
-import type { NetworkRequest } from './request.result.ts';
+import type { NetworkRequest } from './network.result.ts';
 
 export interface NetworkRequestOptions {
   readonly sitePath: string;

@@ -15,7 +15,7 @@ import { asJson, operatorAccess } from './access.ts';
 import { type Ask, createRawHttp, hostHeader, requestBytes } from './check/raw-http.ts';
 import { fullRules, readOnlyRules } from './check/rules.ts';
 import { type SpecifiedRoute, specifiedRoutes, specifiedSockets } from './check/table.ts';
-import type { OperatorCheck, RouteRow } from './check.result.ts';
+import type { OperatorCheck, RouteRow } from './operator.result.ts';
 
 export interface OperatorCheckOptions {
   /** Host of the operator server; by default this machine. */

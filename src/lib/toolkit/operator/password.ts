@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import { replaceFile } from '../../lifecycle/index.ts';
 import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../operator/index.ts';
 import { loadSite } from '../../site/index.ts';
-import type { OperatorPassword } from './password.result.ts';
+import type { OperatorPassword } from './operator.result.ts';
 
 /** Why a new password is not acceptable; undefined when it is. */
 export function passwordProblem(password: string): string | undefined {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { bases, hereVerdicts, marks } from '../../evidence/index.ts';
 import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../../overlays/index.ts';
-import { knownSchema } from '../known.result.ts';
-import { runningMapSchema } from '../map/change/running-map.result.ts';
+import { knownSchema } from '../finding.result.ts';
+import { runningMapSchema } from '../map/running-map.result.ts';
 
 const markSchema = z.enum(marks);
 const basisSchema = z.enum(bases).describe('The basis of the mark.');

@@ -1,17 +1,20 @@
 import { factById, known, markHere } from '../../evidence/index.ts';
 import {
+  type Code,
+  type CodeBook,
+  type Feature,
   type FeatureFilter,
+  featureTexts,
   type Inspection,
   inspectOverlays,
   isFiltering,
   knownOf,
   type Severity,
 } from '../../overlays/index.ts';
-import type { RawList } from '../../text/index.ts';
+import { RawList } from '../../text/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { DocumentFormat, OverlaysInspect } from './inspect.result.ts';
-import { exactFeaturesOf, featuresOf } from './inspected-features.ts';
+import type { DocumentFormat, InspectedFeature, OverlaysInspect } from './inspect.result.ts';
 import type { OpenedOverlays, OverlaysSource } from './source/model.ts';
 import { openOverlays } from './source.ts';
 
@@ -187,4 +190,44 @@ function codesOf({ survey, codeBook }: Inspection): OverlaysInspect['codes'] {
     const { mark, basis, readings, disagreement } = codeBook.meaning(field, number);
     return { field, number, count, mark, basis, readings: [...readings], disagreement };
   });
+}
+
+/** The selected features for a result. */
+function featuresOf({ overlays, selected, codeBook }: Inspection): InspectedFeature[] {
+  return selected.map((feature) => ({ ...readingOf(feature, codeBook), feature: overlays.rawOf(feature) }));
+}
+
+/** The same as JSON, each feature as in its source, since parsed numbers may have lost digits. */
+function exactFeaturesOf(inspection: Inspection): RawList {
+  return new RawList(featureLines(inspection));
+}
+
+function* featureLines({ overlays, selected, codeBook }: Inspection): Generator<string> {
+  const sourceOf = featureTexts(overlays);
+  for (const feature of selected) {
+    const reading = JSON.stringify(readingOf(feature, codeBook));
+    yield `${reading.slice(0, -1)},"feature":${sourceOf(feature)}}`;
+  }
+}
+
+type FeatureReading = Omit<InspectedFeature, 'feature'>;
+
+function readingOf({ index, id, kind, name, shape, yaw, iconYaw, codes }: Feature, codeBook: CodeBook): FeatureReading {
+  return {
+    index,
+    id,
+    kind,
+    name,
+    xM: shape.kind === 'point' ? shape.at[0] : null,
+    yM: shape.kind === 'point' ? shape.at[1] : null,
+    yawDeg: yaw?.deg ?? null,
+    iconYawDeg: iconYaw?.deg ?? null,
+    codes: codes.map((code) => codeOf(code, codeBook)),
+  };
+}
+
+function codeOf({ field, number }: Code, codeBook: CodeBook): FeatureReading['codes'][number] {
+  if (number === null) return { field, number, mark: 'OFFEN', basis: 'not-shown' };
+  const { mark, basis } = codeBook.meaning(field, number);
+  return { field, number, mark, basis };
 }

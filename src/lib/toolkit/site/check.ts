@@ -12,8 +12,8 @@ import { loadSite, readSecret, type Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import { readKnownIdentity } from '../network/check/identity.ts';
 import { conclude } from '../verdict.ts';
-import type { SiteCheck } from './check.result.ts';
 import { purposes } from './needs.ts';
+import type { SiteCheck } from './site.result.ts';
 
 type Finding = SiteCheck['findings'][number];
 type Check = (site: Site) => Promise<Pick<Finding, 'verdict' | 'detail'> & { readonly remedy?: string }>;

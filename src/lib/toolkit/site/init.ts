@@ -8,7 +8,7 @@ import {
   refuseExisting,
   writeSiteFile,
 } from '../../site/index.ts';
-import type { SiteInit } from './init.result.ts';
+import type { SiteInit } from './site.result.ts';
 
 type Asked = keyof typeof askedKeys;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findingSchema } from '../finding.result.ts';
-import { arrivalSchema, endPoseSchema } from '../motion/end-pose.result.ts';
+import { arrivalSchema, endPoseSchema } from '../motion/motion.result.ts';
 
 /** Shape of `gw tour run --json`. */
 export const tourRunSchema = z.strictObject({

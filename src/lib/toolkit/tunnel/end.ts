@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { TunnelEnd } from './end.result.ts';
 import { isNotConfigured, readSupport, SUPPORT_PATH, type TunnelOptions } from './status.ts';
+import type { TunnelEnd } from './tunnel.result.ts';
 
 export const endedSchema = z.strictObject({ ended: z.boolean() });
 

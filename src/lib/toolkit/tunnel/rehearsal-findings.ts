@@ -3,7 +3,7 @@ import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { TunnelAudit } from './audit.result.ts';
-import type { RecordedSession, SupportState } from './support.result.ts';
+import type { RecordedSession, SupportState } from './tunnel.result.ts';
 
 type Running = NonNullable<SupportState['running']>;
 type SessionEntry = Extract<RecordedSession, { readonly kind: 'session' }>;

@@ -1,8 +1,7 @@
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { TunnelSessions } from './sessions.result.ts';
 import { isNotConfigured, readSupport } from './status.ts';
-import { type RecordedSession, sessionListSchema } from './support.result.ts';
+import { type RecordedSession, sessionListSchema, type TunnelSessions } from './tunnel.result.ts';
 
 export interface TunnelSessionsOptions extends GatewayWay {
   /** Number of sessions and refusals, the newest. */

@@ -2,8 +2,7 @@ import { asGwError } from '../../error/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { TunnelStatus } from './status.result.ts';
-import { type SupportState, supportViewSchema } from './support.result.ts';
+import { type SupportState, supportViewSchema, type TunnelStatus } from './tunnel.result.ts';
 
 export const SUPPORT_PATH = '/api/wartung/sitzung';
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Head } from '../records/pointers.ts';
 import { checksOf, verdictOf } from './checks.ts';
 import { createCloudCopy } from './cloud/cloud-copy.ts';
@@ -9,7 +10,7 @@ import { type AuditFacts, type AuditOptions, type CloudFacts, chainCodes, type F
 import { type Chain, createChain } from './records/chain.ts';
 import { readRecordFile } from './records/read-records.ts';
 import { createSessions, type SessionTotals } from './records/sessions.ts';
-import { searchLog } from './tokens/logs.ts';
+import { findToken } from './tokens/tokens.ts';
 
 const CHAIN_CODES: ReadonlySet<FindingCode> = new Set(chainCodes);
 
@@ -123,4 +124,37 @@ async function searchLogs({ logs = [], signal }: AuditOptions, findings: Finding
   let isWhole = true;
   for (const path of logs) isWhole = (await searchLog(path, totals, findings, signal)) && isWhole;
   return { files: logs.length, isWhole };
+}
+
+/**
+ * Searches a log file for tokens. Returns whether all of it was searched: not an empty file, a line that is too long, nor
+ * bytes that are no text, such as those of a compressed file. Throws FILE_UNREADABLE.
+ */
+async function searchLog(
+  path: string,
+  { tokens, channelIds }: Pick<SessionTotals, 'tokens' | 'channelIds'>,
+  findings: Findings,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let isWhole = true;
+  const bytes = await readLinesOf(
+    path,
+    (line, at) => {
+      if (line === null) {
+        isWhole = false;
+        return;
+      }
+      if (line.includes(0) || !isUtf8(line)) isWhole = false;
+      const hit = findToken(
+        line.toString('latin1'),
+        (own) => tokens.has(own),
+        (run) => channelIds.has(run),
+      );
+      if (hit === null) return;
+      const { isCertain, column, length } = hit;
+      findings.add(isCertain ? 'token-in-log' : 'token-like-in-log', at, { values: { column, length } });
+    },
+    signal,
+  );
+  return isWhole && bytes > 0;
 }

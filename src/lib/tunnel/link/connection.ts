@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lifecycle/index.ts';
-import type { Brake } from './brake.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
-import type { Sender, Sent } from './turns.ts';
 
 /** Pieces of one connection that wait for the WebSocket: many small ones take more memory than their bytes. */
 const MAX_READ_PIECES = 64;
@@ -162,4 +160,184 @@ export function reset(socket: Socket): void {
   // The library's own sends a FIN before the reset.
   socket._final = (done) => done();
   socket.resetAndDestroy();
+}
+
+/**
+ * Slows the other side down. The protocol has no flow control, so the only way is not to read the WebSocket, which holds
+ * up every stream; so it is done for moments only, and a program that has not read after `holdMs` loses its connection,
+ * at once with every other one that has taken nothing meanwhile: else each of them would hold up the rest in its turn.
+ * Project decision.
+ */
+export interface Brake {
+  /** Bytes that wait for all local connections, with their overhead. */
+  readonly queuedBytes: number;
+  /** Bytes were queued for a connection. `onLate`: it has not taken them in time. */
+  queued(connection: object, own: number, bytes: number, onLate: () => void): void;
+  /** Bytes were written, or given up; `own` is what is left for the connection. */
+  settled(connection: object, own: number, bytes: number): void;
+  /** The connection is over. */
+  leave(connection: object): void;
+}
+
+interface BrakeOptions {
+  readonly limits: ProxyLimits;
+  readonly clock: Clock;
+  /** Stops and continues reading the WebSocket. */
+  readonly setHeld: (isHeld: boolean) => void;
+  /** The connections together have not taken enough in time, though each of them has taken something. */
+  readonly onTotalLate: () => void;
+}
+
+/** A connection that data was queued for. */
+interface Waiting {
+  own: number;
+  /** Since the hold began. */
+  hasTaken: boolean;
+  readonly onLate: () => void;
+}
+
+export function createBrake({ limits, clock, setHeld, onTotalLate }: BrakeOptions): Brake {
+  const holding = new Map<object, Disposable>();
+  const connections = new Map<object, Waiting>();
+  /** Stands for all connections together. */
+  const whole = {};
+  let queuedBytes = 0;
+
+  const release = (key: object) => {
+    const timer = holding.get(key);
+    if (timer === undefined) return;
+    timer[Symbol.dispose]();
+    holding.delete(key);
+    if (holding.size === 0) setHeld(false);
+  };
+  /** One of which little waits, such as a page in a hidden tab, holds up no other. */
+  const isStalled = ({ own, hasTaken }: Waiting) => !hasTaken && own > limits.queueBytes / 64;
+  const late = (key: object) => {
+    release(key);
+    for (const [connection, waiting] of [...connections]) {
+      if (connection !== key && !isStalled(waiting)) continue;
+      connections.delete(connection);
+      waiting.onLate();
+    }
+    const left = [...connections.values()].reduce((sum, { own }) => sum + own, 0);
+    if (key === whole && left > limits.queueTotalBytes / 2) onTotalLate();
+  };
+  const hold = (key: object) => {
+    if (holding.has(key)) return;
+    holding.set(
+      key,
+      clock.after(limits.holdMs, () => late(key)),
+    );
+    if (holding.size > 1) return;
+    for (const waiting of connections.values()) waiting.hasTaken = false;
+    setHeld(true);
+  };
+  /** Reads on when a slow reader has taken a part, not when it has taken all. */
+  const isLow = (bytes: number, limit: number) => bytes < (limit / 16) * 7;
+
+  return {
+    get queuedBytes() {
+      return queuedBytes;
+    },
+    queued(connection, own, bytes, onLate) {
+      queuedBytes += bytes;
+      const waiting = connections.get(connection);
+      if (waiting) waiting.own = own;
+      else connections.set(connection, { own, hasTaken: false, onLate });
+      if (own > limits.queueBytes / 2) hold(connection);
+      if (queuedBytes > limits.queueTotalBytes / 2) hold(whole);
+    },
+    settled(connection, own, bytes) {
+      queuedBytes -= bytes;
+      const waiting = connections.get(connection);
+      if (waiting) {
+        waiting.own = own;
+        waiting.hasTaken ||= bytes > 0;
+      }
+      if (isLow(own, limits.queueBytes)) release(connection);
+      if (isLow(queuedBytes, limits.queueTotalBytes)) release(whole);
+    },
+    leave(connection) {
+      connections.delete(connection);
+      release(connection);
+    },
+  };
+}
+
+/** Something that has data for the WebSocket. */
+export interface Sender {
+  /** Sends one message at most. */
+  sendOne(): Sent;
+}
+
+interface Sent {
+  readonly bytes: number;
+  readonly hasMore: boolean;
+}
+
+export interface Turns {
+  /** Gives a sender its turns, until it has no more. */
+  add(sender: Sender): void;
+  /** Sends, as long as the WebSocket takes it. To be called when something was sent. */
+  run(): void;
+}
+
+interface TurnsOptions {
+  /** Bytes that are not sent yet. */
+  readonly unsentBytes: () => number;
+  /** Pauses while more wait in the WebSocket, and continues below half of it. */
+  readonly pauseBytes: number;
+  /** What a sender that had nothing for a while may catch up. */
+  readonly creditBytes: number;
+}
+
+/**
+ * Shares the WebSocket between the local connections by bytes: the next turn has the one that was served least. Turns
+ * of one message each in a circle would not do: a connection whose data is read a moment late misses a turn every time.
+ */
+export function createTurns({ unsentBytes, pauseBytes, creditBytes }: TurnsOptions): Turns {
+  const waiting = new Set<Sender>();
+  /** Bytes that were sent for each, counted from where the others were when it came. */
+  const served = new WeakMap<Sender, number>();
+  /** `served` of the one whose turn it was last. */
+  let level = 0;
+  let isPaused = false;
+  let isRunning = false;
+  const servedOf = (sender: Sender) => served.get(sender) ?? level;
+
+  const leastServed = (): Sender | undefined => {
+    let least: Sender | undefined;
+    for (const sender of waiting) if (least === undefined || servedOf(sender) < servedOf(least)) least = sender;
+    return least;
+  };
+
+  const turns: Turns = {
+    add(sender) {
+      if (!waiting.has(sender)) served.set(sender, Math.max(servedOf(sender), level - creditBytes));
+      waiting.add(sender);
+      turns.run();
+    },
+    run() {
+      // A sender may become ready again within its own turn.
+      if (isRunning) return;
+      isRunning = true;
+      try {
+        for (;;) {
+          isPaused = unsentBytes() > (isPaused ? pauseBytes / 2 : pauseBytes);
+          const sender = isPaused ? undefined : leastServed();
+          if (sender === undefined) break;
+          // Added again it is the last one of those that were served as much; a set keeps the order of insertion.
+          waiting.delete(sender);
+          const before = servedOf(sender);
+          level = Math.max(level, before);
+          const { bytes, hasMore } = sender.sendOne();
+          served.set(sender, before + bytes);
+          if (hasMore) waiting.add(sender);
+        }
+      } finally {
+        isRunning = false;
+      }
+    },
+  };
+  return turns;
 }

@@ -2,11 +2,48 @@ import { GwError } from '../../error/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import type { PartialMessage } from '../wire/codec.ts';
 import { createFrameReader } from '../wire/frames.ts';
-import type { Engine, TunnelWire } from './engine.ts';
-import { startKeepAlive } from './keep-alive.ts';
+import type { TunnelMessage } from '../wire.ts';
 import { PIECE_OVERHEAD_BYTES, type ProxyLimits } from './limits.ts';
 import { redacted } from './redaction.ts';
 import { bytesOf, type TunnelSocket } from './socket.ts';
+
+/** Interval of the pings. @source vendor (HINWEIS) */
+const PING_MS = 20_000;
+/** Project decision: three intervals, since the vendor calls a missing pong no error. */
+const SILENT_MS = 3 * PING_MS;
+/** Resolution of the silence. */
+const CHECK_MS = 5_000;
+
+interface KeepAliveOptions {
+  readonly clock: Clock;
+  /** All bytes received since the connection was opened. */
+  readonly bytesRead: () => number;
+  readonly ping: (payload: string) => void;
+  /** Nothing was received for three intervals. Called at most once. */
+  readonly onSilent: (silentMs: number) => void;
+}
+
+/** Pings at once and then every 20 s, with the time in milliseconds as text, and watches whether anything arrives. */
+function startKeepAlive({ clock, bytesRead, ping, onSilent }: KeepAliveOptions): Disposable {
+  let [lastBytes, lastReceivedMs, lastPingMs] = [bytesRead(), clock.monotonicMs(), clock.monotonicMs()];
+  // For the service's log only: no decision uses it.
+  const sendPing = () => ping(String(clock.wall().getTime()));
+  sendPing();
+  const timer = clock.every(CHECK_MS, () => {
+    const [bytes, nowMs] = [bytesRead(), clock.monotonicMs()];
+    if (bytes !== lastBytes) [lastBytes, lastReceivedMs] = [bytes, nowMs];
+    const silentMs = nowMs - lastReceivedMs;
+    if (silentMs >= SILENT_MS) {
+      timer[Symbol.dispose]();
+      onSilent(silentMs);
+      return;
+    }
+    if (nowMs - lastPingMs < PING_MS) return;
+    lastPingMs = nowMs;
+    sendPing();
+  });
+  return timer;
+}
 
 /** How long the service may take for SERVICE_IDS. Project decision. */
 const SERVICE_IDS_MS = 20_000;
@@ -160,4 +197,31 @@ async function closed({ ws }: TunnelSocket, code: number, clock: Clock): Promise
   using _late = clock.after(CLOSE_MS, () => resolve());
   await promise;
   ws.terminate();
+}
+
+/** The WebSocket, as an engine sees it. */
+export interface TunnelWire {
+  /** One message, in a WebSocket message of its own. */
+  send(message: PartialMessage): void;
+  /** Bytes that are not sent yet, with their overhead. */
+  unsentBytes(): number;
+  /** Stops and continues reading. */
+  setHeld(isHeld: boolean): void;
+}
+
+/** What the WebSocket must be closed for. */
+export type EngineEnd = { readonly kind: 'configuration' | 'protocol'; readonly detail: string };
+
+/** One side of the tunnel on one WebSocket. */
+export interface Engine {
+  /** Handles one message. Not null: the WebSocket must be closed. */
+  receive(message: TunnelMessage): EngineEnd | null;
+  /** Whether SERVICE_IDS was received. */
+  isReady(): boolean;
+  /** Something was sent: connections may go on. */
+  sent(): void;
+  /** Resets every open stream, and closes all local connections at once; resolves when they are closed. */
+  shutDown(): Promise<void>;
+  /** The WebSocket is lost: ends all local connections; resolves when the next WebSocket may begin. */
+  destroy(): Promise<void>;
 }

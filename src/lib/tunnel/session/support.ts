@@ -1,18 +1,48 @@
 import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
-import { createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import { RECORDS_FOLDER, type RecordBody, type Support, type SupportOptions, type SupportView } from '../model.ts';
+import { type Clock, createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
+import {
+  type EndReason,
+  RECORDS_FOLDER,
+  type RecordBody,
+  type SessionEntry,
+  type SessionRecord,
+  type Support,
+  type SupportOptions,
+  type SupportView,
+} from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
 import { checkNotification } from './check.ts';
-import { entriesOf, recordsFor } from './entries.ts';
 import { forwardRecords } from './forwarder.ts';
-import { createLateRotation } from './late-rotation.ts';
 import { oneLine } from './proxy-events.ts';
 import { createRecordLimit } from './record-limit.ts';
 import { createRecordWriter } from './record-writer.ts';
 import { beginSession, type EndCause, type Session } from './session.ts';
 import { type Notified, notified, type Refusal, type Refused, refuse, unknownEnd } from './state.ts';
+
+/** So long after such an end, a notification may be the rotation that caused it. Project decision. */
+const ROTATION_WITHIN_MS = 10_000;
+/** How a rotation ends the session when its proxy notices it before the notification arrives. */
+const reasons: ReadonlySet<EndReason> = new Set(['token-refused', 'closed-by-cloud']);
+
+/**
+ * Keeps the deadline of a session that a rotation may have ended. A notification does not name its tunnel, so a new tunnel
+ * looks the same: within the time for it, it gets the deadline of the session before, and later one of its own.
+ */
+function createLateRotation(clock: Pick<Clock, 'monotonicMs'>) {
+  let last: { readonly untilMs: number; readonly endedMs: number } | null = null;
+  return {
+    ended(reason: EndReason, untilMs: number): void {
+      last = reasons.has(reason) ? { untilMs, endedMs: clock.monotonicMs() } : null;
+    },
+    /** The deadline of a session that would otherwise end at `untilMs`. */
+    limit(untilMs: number): number {
+      if (last === null || clock.monotonicMs() - last.endedMs > ROTATION_WITHIN_MS) return untilMs;
+      return Math.min(untilMs, last.untilMs);
+    },
+  };
+}
 
 /** Notifications that wait for those before them; more are refused. Project decision. */
 export const MAX_WAITING_NOTIFICATIONS = 16;
@@ -290,4 +320,32 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (records === null) return state('not-checked', 'Not started: no session is possible.');
     return state('waiting', 'No support session is running.');
   }
+}
+
+/** Each entry has at most two records, and one older session may have ended among them. */
+function recordsFor(entries: number): number {
+  return 2 * entries + 1;
+}
+
+/** Sessions and refusals from records, newest first as the records are. An end without its start is left out. */
+function entriesOf(records: readonly SessionRecord[], limit: number): SessionEntry[] {
+  const ends = new Map(records.flatMap((record) => (record.kind === 'end' ? [[record.session, record] as const] : [])));
+  return records.flatMap((record) => entryOf(record, ends)).slice(0, limit);
+}
+
+type EndRecord = Extract<SessionRecord, { readonly kind: 'end' }>;
+
+function entryOf(record: SessionRecord, ends: ReadonlyMap<string, EndRecord>): SessionEntry[] {
+  if (record.kind === 'end') return [];
+  const { at, region, services } = record;
+  if (record.kind === 'refused') {
+    return [{ kind: 'refused', at, reason: record.reason, detail: record.detail, region, services }];
+  }
+  const { session, maxS } = record;
+  const end = ends.get(session);
+  return [{ kind: 'session', session, at, region, services, maxS, end: end === undefined ? null : pickEnd(end) }];
+}
+
+function pickEnd({ at, reason, detail, durationS, connections }: EndRecord) {
+  return { at, reason, detail, durationS, connections };
 }

@@ -6,7 +6,7 @@ import {
   simTunnelListSchema,
   simTunnelOpenSchema,
   simTunnelRotateSchema,
-} from '../../../../src/lib/sim/control/tunnel.result.ts';
+} from '../../../../src/lib/sim/control/control.result.ts';
 import {
   type SimTunnelBrowseOptions,
   simTunnelBrowse,

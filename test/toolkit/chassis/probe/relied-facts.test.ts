@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { factsOfOrder } from '../../../../src/lib/motion/index.ts';
-import { checkReliedFacts } from '../../../../src/lib/toolkit/chassis/probe/relied-facts.ts';
+import { checkReliedFacts } from '../../../../src/lib/toolkit/chassis/probe.ts';
 
 const identity = (model: string | null, software: string | null = '2.12.3') => ({
   serial: 'SN1',

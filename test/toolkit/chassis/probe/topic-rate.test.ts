@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addArrival, rateOf, type TopicArrivals } from '../../../../src/lib/toolkit/chassis/probe/topic-rate.ts';
+import { addArrival, rateOf, type TopicArrivals } from '../../../../src/lib/toolkit/chassis/probe/listen.ts';
 
 /** The rate of these arrivals, in milliseconds since the topic was enabled, when the measurement ends at `endMs`. */
 function rate(arrivalsMs: readonly number[], endMs: number) {

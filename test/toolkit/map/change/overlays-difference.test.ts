@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { differenceLines, differenceText } from '../../../../src/cli/render/overlays-difference.ts';
+import { differenceLines, differenceText } from '../../../../src/cli/render/map-restore.ts';
 import { compareOverlays } from '../../../../src/lib/maps/live-maps.ts';
 import { createCodeBook, diffOverlays, readOverlays } from '../../../../src/lib/overlays/index.ts';
 import { renderDiffPage, renderDiffSvg } from '../../../../src/lib/overlays/render/index.ts';
-import { overlaysDifferenceSchema } from '../../../../src/lib/toolkit/map/change/overlays-difference.result.ts';
-import { differenceOf } from '../../../../src/lib/toolkit/map/change/overlays-difference.ts';
+import { differenceOf } from '../../../../src/lib/toolkit/map/change.ts';
+import { overlaysDifferenceSchema } from '../../../../src/lib/toolkit/map/running-map.result.ts';
 import { place } from '../../../overlays/arbitrary.ts';
 
 const square = (side: number) => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lookUpName, parseAddresses } from '../../../../src/lib/toolkit/network/check/names.ts';
+import { lookUpName, parseAddresses } from '../../../../src/lib/toolkit/network/check.ts';
 
 describe('the name server of this machine', () => {
   it('is queried through the C library', async () => {

@@ -4,7 +4,6 @@ import { DISK_TIMEOUT_MS } from '../limits.ts';
 import { failureText } from '../store/failure.ts';
 import type { StoreOptions } from '../store/store.ts';
 import type { StoreCallName, StoreCalls, StoreFailure, StoreReply, StoreRequest } from './messages.ts';
-import { workerUrl } from './worker-url.ts';
 
 /**
  * Loads the module and calls its function, since no module of gw does anything when it is loaded. An import that fails
@@ -130,4 +129,9 @@ export function createStoreThread(options: StoreOptions, clock: Clock, events: S
       void closing.terminate();
     },
   };
+}
+
+/** Address of the module with the code of the worker thread: a source file, or its chunk in the build (vite.config.ts). */
+function workerUrl(): URL {
+  return new URL('./worker.ts', import.meta.url);
 }

@@ -1,7 +1,51 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { basename, dirname, join } from 'node:path';
 import { GwError } from '../../../error/index.ts';
 import { shorten } from '../../../text/index.ts';
 import { formatEndpoint } from '../../dialer.ts';
-import { isSshHost, isSshUser, readSshTarget } from './target.ts';
+import type { SshTarget } from '../model.ts';
+
+const name = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/;
+const user = /^[^\s\p{Cc}:@,-][^\s\p{Cc},]{0,255}$/u;
+
+/** `host`, `user@host:port`, `user@[2001:db8::7]:22`, `ssh://user@host:port`. Throws USAGE. */
+export function parseSshTarget(text: string): SshTarget {
+  const found = readSshTarget(text);
+  if (found !== null) return found;
+  throw new GwError('USAGE', `'${text.slice(0, 200)}' is not an SSH target.`, {
+    remedy: 'Write USER@HOST or USER@HOST:PORT, for example technician@192.0.2.2 or technician@[2001:db8::7]:2222.',
+  });
+}
+
+/** Null: not an SSH target. */
+export function readSshTarget(text: string): SshTarget | null {
+  const plain = text.startsWith('ssh://') ? text.slice('ssh://'.length).replace(/\/$/, '') : text;
+  // A user name may contain an @.
+  const at = plain.lastIndexOf('@');
+  const who = at < 0 ? null : plain.slice(0, at);
+  if (who !== null && !user.test(who)) return null;
+  const place = readPlace(plain.slice(at + 1));
+  return place && { ...place, user: who };
+}
+
+function readPlace(text: string): { readonly host: string; readonly port: number | null } | null {
+  if (isSshHost(text)) return { host: text, port: null };
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || !isSshHost(host) || (bracketed !== undefined && !isIPv6(bracketed))) return null;
+  const port = digits === undefined ? null : Number(digits);
+  return port !== null && (port < 1 || port > 65_535) ? null : { host, port };
+}
+
+/** A name, an alias or an address literal; nothing that could be read as an option, a pattern or a list. */
+function isSshHost(text: string): boolean {
+  return text.includes(':') ? isIPv6(text) : name.test(text);
+}
+
+function isSshUser(text: string): boolean {
+  return user.test(text);
+}
 
 /** One line of an SSH configuration: its keyword in lower case, and its arguments. */
 export interface ConfigLine {
@@ -253,4 +297,67 @@ const MAX_PROBLEM_CHARACTERS = 300;
 
 export function invalid(at: string, what: string, remedy?: string): GwError {
   return new GwError('SSH_CONFIG_INVALID', `${at}: ${shorten(what, MAX_PROBLEM_CHARACTERS)}.`, { remedy });
+}
+
+const MAX_DEPTH = 8;
+const MAX_FILES = 64;
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Reads the user's SSH configuration, `.ssh/config` in the home directory, with the files that it includes. Empty when
+ * the file does not exist. Throws SSH_CONFIG_INVALID.
+ */
+export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
+  const folder = join(homeDir, '.ssh');
+  let files = 0;
+
+  async function read(path: string, depth: number): Promise<ConfigLine[]> {
+    files += 1;
+    if (depth > MAX_DEPTH || files > MAX_FILES)
+      throw invalid(path, `Include nested deeper than ${MAX_DEPTH}, or more than ${MAX_FILES} files`);
+    const text = await textOf(path);
+    if (text === null) return [];
+    const lines = parseSshConfig(text, path);
+    for (const line of lines) {
+      if (line.keyword !== 'include') continue;
+      const included: ConfigLine[][] = [];
+      for (const word of line.words) {
+        for (const file of await matchingFiles(placeOf(word, homeDir, folder), line.at)) {
+          included.push(await read(file, depth + 1));
+        }
+      }
+      line.included = included;
+    }
+    return lines;
+  }
+
+  return await read(join(folder, 'config'), 0);
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    const { size, mode } = await stat(path);
+    // The file decides which host is connected to; OpenSSH rejects such a file too.
+    if ((mode & 0o022) !== 0) throw invalid(path, 'the file is writable by others', `Run: chmod 600 ${path}`);
+    if (size > MAX_BYTES) throw invalid(path, `the file is larger than ${MAX_BYTES} bytes`);
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof GwError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new GwError('SSH_CONFIG_INVALID', `SSH configuration ${path} cannot be read.`, { cause: error });
+  }
+}
+
+function placeOf(word: string, homeDir: string, folder: string): string {
+  if (word.startsWith('~/')) return join(homeDir, word.slice(2));
+  return word.startsWith('/') ? word : join(folder, word);
+}
+
+/** Files that match a wildcard in the last path component, sorted by name. */
+async function matchingFiles(path: string, at: string): Promise<string[]> {
+  if (/[*?]/.test(dirname(path))) throw invalid(at, 'wildcards are supported in the last path component only');
+  if (!/[*?]/.test(basename(path))) return [path];
+  const names = await readdir(dirname(path)).catch(() => []);
+  const matching = names.filter((name) => !name.startsWith('.') && matchesPattern(basename(path), name));
+  return matching.toSorted().map((name) => join(dirname(path), name));
 }

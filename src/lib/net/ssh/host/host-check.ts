@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../../../error/index.ts';
 import { foreignText } from '../foreign-text.ts';
 import type { HostKeyQuestion } from '../model.ts';
-import { fingerprintOf, keyTypeOf } from './host-key.ts';
-import { judgeHostKey, type KnownHost, knownHostLine } from './known-hosts.ts';
-import { addKnownHost } from './known-hosts-file.ts';
+import { addKnownHost, fingerprintOf, judgeHostKey, type KnownHost, keyTypeOf, knownHostLine } from './known-hosts.ts';
 
 export interface HostCheckOptions {
   /** As known_hosts writes it. */

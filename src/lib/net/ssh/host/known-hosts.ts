@@ -1,6 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { GwError } from '../../../error/index.ts';
+import { ensureFolder } from '../../../lifecycle/index.ts';
 import { matchesPatterns } from '../config/config.ts';
-import { keyTypeOf } from './host-key.ts';
 
 /** One valid line of known_hosts. */
 export interface KnownHost {
@@ -95,4 +99,73 @@ export function knownHostLine(name: string, blob: Uint8Array, salt: Buffer | nul
   const written =
     salt === null ? name : `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`;
   return `${written} ${keyTypeOf(blob)} ${Buffer.from(blob).toString('base64')}\n`;
+}
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads known_hosts files; a missing one counts as empty. Throws FILE_UNREADABLE for an existing one that cannot be
+ * read, because it may revoke a key or hold another one.
+ */
+export async function readKnownHosts(paths: readonly string[]): Promise<KnownHosts> {
+  const read = await Promise.all(paths.map(async (path) => parseKnownHosts(await textOf(path), path)));
+  return {
+    entries: read.flatMap(({ entries }) => entries),
+    invalidLines: read.flatMap(({ invalidLines }) => invalidLines),
+  };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const text = await readFile(path, 'latin1');
+    if (text.length <= MAX_BYTES) return text;
+    throw new GwError('FILE_UNREADABLE', `Known hosts file ${path} is larger than ${MAX_BYTES} bytes.`);
+  } catch (cause) {
+    if (cause instanceof GwError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new GwError('FILE_UNREADABLE', `Known hosts file ${path} cannot be read.`, { cause });
+  }
+}
+
+/**
+ * Appends a line and syncs the file. A single appending write, since other programs append to the file too; a last line
+ * without a line end gets one first. Throws FILE_UNWRITABLE.
+ */
+export async function addKnownHost(path: string, line: string): Promise<void> {
+  try {
+    await ensureFolder(dirname(path), 0o700);
+    await using file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
+    const ending = (await endsInLine(file)) ? '' : '\n';
+    await file.write(`${ending}${line}`);
+    await file.sync();
+  } catch (cause) {
+    throw new GwError('FILE_UNWRITABLE', `Host key cannot be added to ${path}.`, { cause });
+  }
+}
+
+async function endsInLine(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return true;
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] === 0x0a;
+}
+
+/** The key type in the first field of a public key (RFC 4253, 6.6): `ssh-ed25519`. Null: not a key. */
+export function keyTypeOf(blob: Uint8Array): string | null {
+  const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+  if (bytes.length < 5) return null;
+  const length = bytes.readUInt32BE(0);
+  if (length === 0 || length > 64 || bytes.length < 4 + length) return null;
+  const type = bytes.toString('latin1', 4, 4 + length);
+  return /^[a-z0-9][a-z0-9@.-]*$/i.test(type) ? type : null;
+}
+
+/** `SHA256:…`, as `ssh-keygen -l` prints it. */
+export function fingerprintOf(blob: Uint8Array): string {
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+}
+
+/** The host name as in known_hosts: `192.0.2.7`, `[192.0.2.7]:2222`. */
+export function knownHostName(host: string, port: number): string {
+  return port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
 }

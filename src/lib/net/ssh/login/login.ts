@@ -1,8 +1,16 @@
-import type { AnyAuthMethod, AuthenticationType, Prompt } from 'ssh2';
+import type {
+  AnyAuthMethod,
+  AuthenticationType,
+  IdentityCallback,
+  ParsedKey,
+  Prompt,
+  SignCallback,
+  SigningRequestOptions,
+} from 'ssh2';
+import ssh2 from 'ssh2';
 import { foreignText } from '../foreign-text.ts';
 import type { SecretQuestion } from '../model.ts';
-import type { Identities } from './identities.ts';
-import { OneKeyAgent } from './one-key-agent.ts';
+import type { Identities, Identity } from './identities.ts';
 
 export interface LoginOptions {
   readonly user: string;
@@ -113,4 +121,43 @@ export function createLogin({ user: username, where, identities, askSecret }: Lo
       return `${parts.join('; ')}${accepted === '' ? '' : `; the server accepts: ${accepted}`}`;
     },
   };
+}
+
+/**
+ * One key wrapped as an agent: the library asks an agent to sign only once the server accepts the public key, so that no
+ * passphrase is asked for in vain.
+ */
+class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
+  readonly #identity: Identity;
+  readonly #onSign: () => void;
+
+  constructor(identity: Identity, onSign: () => void) {
+    super();
+    this.#identity = identity;
+    this.#onSign = onSign;
+  }
+
+  override getIdentities(callback: IdentityCallback<ParsedKey>): void {
+    this.#identity.publicKey().then(
+      (key) => callback(null, [key]),
+      (error: Error) => callback(error),
+    );
+  }
+
+  override sign(
+    _key: ParsedKey,
+    data: Buffer,
+    options: SigningRequestOptions | SignCallback,
+    callback?: SignCallback,
+  ): void {
+    const done = typeof options === 'function' ? options : callback;
+    const hash = typeof options === 'function' ? undefined : options.hash;
+    this.#identity.sign(data, hash).then(
+      (signature) => {
+        this.#onSign();
+        done?.(null, signature);
+      },
+      (error: Error) => done?.(error),
+    );
+  }
 }

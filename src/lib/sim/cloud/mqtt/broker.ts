@@ -5,9 +5,7 @@ import type { Clock } from '../../../lifecycle/index.ts';
 import type { Faults } from '../../faults.ts';
 import type { CertificateAuthority } from '../certificates.ts';
 import { type ConnectionHandler, createTlsHandler, startListener } from '../listener.ts';
-import { createGuard } from './guard.ts';
-import { createGuardedStream } from './guarded-stream.ts';
-import { type BrokerLimits, type DiscardedPublish, topicProblem } from './limits.ts';
+import { type BrokerLimits, createGuard, createGuardedStream, type DiscardedPublish, topicProblem } from './guard.ts';
 
 /** A client that the broker accepted. */
 interface AcceptedClient {

@@ -1,7 +1,9 @@
+import { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../lifecycle/index.ts';
 import type { Faults } from '../../faults.ts';
-import { type BrokerLimits, type DiscardedPublish, topicProblem } from './limits.ts';
 import {
+  createPacketReader,
   type ParsedPublish,
   packetIdOf,
   packetTypes,
@@ -10,6 +12,48 @@ import {
   type RawPacket,
   withPacketId,
 } from './packets.ts';
+
+/** Limits of the broker for each connection. */
+export interface BrokerLimits {
+  /** A larger payload closes the connection. */
+  readonly maxPayloadBytes: number;
+  /** Sent and received; further publishes of the client are discarded without PUBACK. */
+  readonly maxPublishesPerSecond: number;
+  /** Unacknowledged publishes of the client with QoS 1; further ones are discarded without PUBACK. */
+  readonly maxInFlight: number;
+  /** More topic filters in one SUBSCRIBE close the connection. */
+  readonly maxFiltersPerSubscribe: number;
+  /** More topic filters on one connection close it. */
+  readonly maxSubscriptions: number;
+  readonly maxTopicBytes: number;
+  readonly maxSlashes: number;
+}
+
+/** @source vendor, quota pages (HINWEIS) */
+export const vendorLimits: BrokerLimits = {
+  maxPayloadBytes: 128 * 1024,
+  maxPublishesPerSecond: 100,
+  maxInFlight: 100,
+  maxFiltersPerSubscribe: 8,
+  maxSubscriptions: 50,
+  maxTopicBytes: 256,
+  maxSlashes: 7,
+};
+
+/** Why the broker ignored a publish: without PUBACK, as a common vendor does. */
+export type DiscardedPublish = 'qos-2' | 'rate' | 'in-flight';
+
+/**
+ * Why a topic or filter is not allowed for a device; undefined when it is. Its serial number must be one of the path
+ * elements.
+ */
+export function topicProblem(topic: string, serial: string, limits: BrokerLimits): string | undefined {
+  const elements = topic.split('/');
+  if (Buffer.byteLength(topic) > limits.maxTopicBytes) return `a topic of more than ${limits.maxTopicBytes} bytes`;
+  if (elements.length - 1 > limits.maxSlashes) return `a topic with more than ${limits.maxSlashes} slashes`;
+  if (!elements.includes(serial)) return `the topic '${topic}' without its serial number`;
+  return undefined;
+}
 
 /** What becomes of a packet of the client. */
 type Verdict = 'forward' | 'discard' | { readonly close: string };
@@ -118,4 +162,89 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
       return [packet.bytes];
     },
   };
+}
+
+interface GuardedStreamOptions {
+  readonly guard: Guard;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'after'>;
+  /** Delay of what the broker sends now. */
+  readonly delayMs: () => number;
+  readonly onClose: (reason: string) => void;
+}
+
+/** Of a client; larger than any packet that the limits allow. */
+const MAX_PACKET_BYTES = 1024 * 1024;
+
+/** The connection of a client as the broker sees it: only complete packets that the guard forwards. */
+export function createGuardedStream(socket: TLSSocket, options: GuardedStreamOptions): Duplex {
+  const { guard, clock, delayMs, onClose } = options;
+  const received = createPacketReader(MAX_PACKET_BYTES);
+  const sent = createPacketReader();
+  /** Late packets in order; one timer for each. */
+  const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
+  const timers = new Set<Disposable>();
+
+  const stream = new Duplex({
+    read: () => void socket.resume(),
+    write: (chunk: Buffer, _encoding, done) => send(chunk, done),
+    writev: (chunks, done) => send(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+    final(done) {
+      socket.end();
+      done();
+    },
+    destroy(error, done) {
+      for (const timer of timers) timer[Symbol.dispose]();
+      socket.destroy();
+      done(error);
+    },
+  });
+
+  function close(reason: string): void {
+    onClose(reason);
+    stream.destroy();
+  }
+
+  /** False when the connection was closed. */
+  function receive(packet: RawPacket): boolean {
+    const verdict = guard.inbound(packet);
+    if (typeof verdict === 'object') {
+      close(verdict.close);
+      return false;
+    }
+    if (verdict === 'forward' && !stream.push(packet.bytes)) socket.pause();
+    return true;
+  }
+
+  function send(chunk: Buffer, done: (error?: Error | null) => void): void {
+    const bytes = Buffer.concat((sent.read(chunk) ?? []).flatMap((packet) => guard.outbound(packet)));
+    if (bytes.length === 0) {
+      done();
+      return;
+    }
+    const delay = delayMs();
+    if (delay === 0 && late.length === 0) {
+      socket.write(bytes, done);
+      return;
+    }
+    const now = clock.monotonicMs();
+    const dueMs = Math.max(now + delay, late.at(-1)?.dueMs ?? 0);
+    late.push({ bytes, dueMs });
+    const timer = clock.after(dueMs - now, () => {
+      timers.delete(timer);
+      const next = late.shift();
+      if (next !== undefined) socket.write(next.bytes);
+    });
+    timers.add(timer);
+    done();
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    const packets = received.read(chunk);
+    if (packets === null) close('malformed data');
+    else packets.every(receive);
+  });
+  socket.on('end', () => stream.push(null));
+  socket.on('error', () => stream.destroy());
+  socket.on('close', () => stream.destroy());
+  return stream;
 }

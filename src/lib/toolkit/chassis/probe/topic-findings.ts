@@ -1,8 +1,8 @@
 import { plural } from '../../../text/index.ts';
 import type { Finding } from '../../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../../finding.ts';
+import type { ChassisProbe } from '../chassis.result.ts';
 import { REJECTED_REMEDY } from '../condition.ts';
-import type { ChassisProbe } from '../probe.result.ts';
 
 type TopicRow = ChassisProbe['topics'][number];
 

@@ -1,7 +1,7 @@
 import type { GwError } from '../../../error/index.ts';
 import { DialError, type Endpoint, formatEndpoint, isLoopback } from '../../../net/index.ts';
 import { type Site, sameHost } from '../../../site/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 import type { Outcome } from './outcome.ts';
 import { agreedDevices } from './plans.ts';
 import { segmentLine } from './segment.ts';

@@ -1,7 +1,7 @@
 import { type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
 import { GwError } from '../../../error/index.ts';
 import { type Site, sameHost } from '../../../site/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 
 /** The enrolled identity of this device. */
 export type KnownIdentity =

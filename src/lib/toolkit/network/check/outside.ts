@@ -10,7 +10,7 @@ import {
 } from '../../../net/index.ts';
 import { READ_ONLY_PORT, type Site } from '../../../site/index.ts';
 import type { Toolkit } from '../../toolkit.ts';
-import type { NetworkLine, NetworkSocket } from '../check.result.ts';
+import type { NetworkLine, NetworkSocket } from '../network.result.ts';
 import { failedNear, unconfiguredLines } from './configured-only.ts';
 import type { Outcome } from './outcome.ts';
 import { segmentLine } from './segment.ts';

@@ -9,7 +9,7 @@ import {
   tcpOutcome,
   tlsOutcome,
 } from '../../../net/path/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedPath } from './plans.ts';
 

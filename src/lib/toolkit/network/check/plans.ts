@@ -1,6 +1,6 @@
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
 import { calledServices, type Site } from '../../../site/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
 /** A path to check, with what its lines are called. */

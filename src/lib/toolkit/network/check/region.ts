@@ -1,5 +1,5 @@
 import { CLOUD_REGION, placeOf, regionOfHost } from '../../../site/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 
 /** The site file keys that name cloud endpoints. */
 interface CloudHosts {

@@ -1,7 +1,7 @@
 import { type DialFailure, dialFailureText, formatEndpoint, isLoopback } from '../../../net/index.ts';
 import { isInRange } from '../../../net/probe/index.ts';
 import type { Site } from '../../../site/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 import type { Outcome } from './outcome.ts';
 import { agreedDevices } from './plans.ts';
 

@@ -1,7 +1,7 @@
 import { formatEndpoint } from '../../../net/index.ts';
 import { FULL_SIZE_ASK, lastIssuer, type PathResult, quoted } from '../../../net/path/index.ts';
 import { verifiedByText } from '../../../net/probe/index.ts';
-import type { NetworkLine } from '../check.result.ts';
+import type { NetworkLine } from '../network.result.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedPath } from './plans.ts';
 

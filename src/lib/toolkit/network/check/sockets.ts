@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../net/index.ts';
 import type { OwnedSocket } from '../../../net/probe/index.ts';
 import { HEARTBEAT_PORT, READ_ONLY_PORT, type Site } from '../../../site/index.ts';
-import type { NetworkLine, NetworkSocket } from '../check.result.ts';
+import type { NetworkLine, NetworkSocket } from '../network.result.ts';
 import { judgeSshAddress, type RobotAddresses } from './ssh-listener.ts';
 
 /** @source specification, 'Cloud and other network paths' */

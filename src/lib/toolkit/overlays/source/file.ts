@@ -7,8 +7,7 @@ import type { ArchivedMap, MapArchive } from '../../../maps/index.ts';
 import { frameOf, readOverlays } from '../../../overlays/index.ts';
 import { pngSize } from '../../../png/index.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { OpenedOverlays, OpenOverlaysOptions, OverlaysSource } from './model.ts';
-import { listed, mapOf } from './naming.ts';
+import { listed, mapOf, type OpenedOverlays, type OpenOverlaysOptions, type OverlaysSource } from './model.ts';
 
 const MiB = 1024 * 1024;
 /** Project decision: 100,000 features take 40 MB; twice this limit exceeds the maximum string length. */

@@ -4,11 +4,10 @@ import { loadEvidenceFile } from '../../../evidence/index.ts';
 import { quote } from '../../../json/index.ts';
 import { frameOf, readOverlays } from '../../../overlays/index.ts';
 import type { ChassisAccess } from '../../chassis/access.ts';
-import type { RunningMapView } from '../../map/change/running-map.result.ts';
-import { viewRunningMap } from '../../map/change/running-map.ts';
+import { viewRunningMap } from '../../map/change.ts';
+import type { RunningMapView } from '../../map/running-map.result.ts';
 import type { CheckContext } from '../../toolkit.ts';
-import type { OpenedOverlays, OpenOverlaysOptions } from './model.ts';
-import { listed, mapOf } from './naming.ts';
+import { listed, mapOf, type OpenedOverlays, type OpenOverlaysOptions } from './model.ts';
 
 const CURRENT = 'current';
 

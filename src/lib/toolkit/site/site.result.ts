@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
+
+/** Shape of `gw site check --json`. */
+export const siteCheckSchema = z.strictObject({
+  path: z.string(),
+  valid: z.boolean().describe('true: no problems and no wrong findings.'),
+  verdict: checkVerdictSchema,
+  errors: z.int().describe('Number of problems and wrong findings.'),
+  problems: z
+    .array(
+      z.strictObject({
+        line: z.int().nullable(),
+        column: z.int().nullable(),
+        key: z.string(),
+        found: z.string(),
+        expected: z.string(),
+        suggestion: z.string().nullable(),
+      }),
+    )
+    .describe('Problems in the file itself.'),
+  findings: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        verdict: lineSchema.shape.verdict,
+        detail: z.string(),
+        remedy: z.string().nullable(),
+      }),
+    )
+    .describe('Checks of the files and folders that it names.'),
+  completeFor: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        missing: z
+          .array(z.strictObject({ key: z.string(), what: z.string(), remedy: z.string() }))
+          .describe('Empty: complete for it.'),
+      }),
+    )
+    .describe('What the commands for each purpose need of it, as the checklists ask; empty when it is invalid.'),
+});
+export type SiteCheck = z.infer<typeof siteCheckSchema>;
+
+/** Shape of `gw site init --json`. */
+export const siteInitSchema = z.strictObject({
+  path: z.string().describe('The written file.'),
+  name: z.string(),
+  host: z.string(),
+  serial: z.string(),
+  mac: z.string().nullable(),
+  operatorPort: z.int(),
+});
+export type SiteInit = z.infer<typeof siteInitSchema>;

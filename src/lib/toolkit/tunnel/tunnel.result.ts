@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { endReasons, refusalReasons } from '../../tunnel/index.ts';
+import { cloudStatusWord } from '../cloud/cloud.result.ts';
+import { findingSchema } from '../finding.result.ts';
+
+const utc = z.string().describe('UTC of the gateway, for people.');
+
+export const runningSessionSchema = z.strictObject({
+  session: z.string(),
+  services: z.array(z.string()),
+  since: utc,
+  forMs: z.number(),
+  leftMs: z.number().describe('Until the own clock of the gateway ends it.'),
+  state: z
+    .enum(['connecting', 'connected', 'not-checked'])
+    .describe(
+      'connecting: no connection to the tunnel service at the moment; not-checked: the proxy has not reported for 5 s.',
+    ),
+  reportAgeMs: z.number().describe('Since the last report of the proxy, which reports every second.'),
+  open: z.int().nullable().describe('Open connections at the last report of the proxy; null: no report yet.'),
+  connections: z.int().nullable().describe('Connections since the start; null: no report yet.'),
+});
+
+/** `GET /api/wartung/sitzung`: the state of remote support of a running gateway. */
+export const supportViewSchema = z.strictObject({
+  status: z
+    .enum(['not-configured', 'waiting', 'running', 'not-checked'])
+    .describe('waiting: no session, and a notification from the cloud would be handled.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  running: runningSessionSchema.nullable(),
+  records: z.strictObject({
+    status: z.enum(['ok', 'failing', 'not-checked']).describe('failing: no session can start.'),
+    detail: z.string(),
+    notSentYet: z.int().nullable().describe('Records that the outbox of the cloud has not taken yet; null: unknown.'),
+  }),
+  lastRefused: z
+    .strictObject({ reason: z.enum(refusalReasons), at: utc, detail: z.string() })
+    .nullable()
+    .describe('Since the start of gw.'),
+  lastEnded: z
+    .strictObject({ session: z.string(), reason: z.enum(endReasons), at: utc, detail: z.string() })
+    .nullable()
+    .describe('Since the start of gw.'),
+});
+export type SupportState = z.infer<typeof supportViewSchema>;
+
+export const sessionEntrySchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('session'),
+    session: z.string(),
+    at: utc,
+    region: z.string(),
+    services: z.array(z.string()),
+    maxS: z.number().describe('Seconds after which the gateway ends it.'),
+    end: z
+      .strictObject({
+        at: utc,
+        reason: z.enum(endReasons),
+        detail: z.string(),
+        durationS: z.number().nullable(),
+        connections: z.int().nullable().describe('To the read-only socket; null: not known.'),
+      })
+      .nullable()
+      .describe('null: it runs, or its end is not recorded.'),
+  }),
+  z.strictObject({
+    kind: z.literal('refused'),
+    at: utc,
+    reason: z.enum(refusalReasons),
+    detail: z.string(),
+    region: z.string(),
+    services: z.array(z.string()),
+  }),
+]);
+export type RecordedSession = z.infer<typeof sessionEntrySchema>;
+
+/** `GET /api/wartung/sitzungen` */
+export const sessionListSchema = z.strictObject({
+  sessions: z.array(sessionEntrySchema).describe('Sessions and refusals, newest first.'),
+  hasMore: z.boolean().describe('Whether there are older ones.'),
+});
+
+const at = z.string().describe('UTC of this machine, for people.');
+const service = z.string();
+const connection = z.int().describe('Counts per service from 1 for the whole run.');
+const open = z.int().describe('Open connections of this service.');
+
+/** One line of `gw tunnel connect --json`. */
+export const tunnelConnectSchema = z.discriminatedUnion('event', [
+  z.strictObject({
+    event: z.literal('ready'),
+    at,
+    host: z.string().describe('Host of the tunnel service.'),
+    port: z.int(),
+    channelId: z.string().nullable().describe('Id that the service gave this connection; null: none.'),
+    services: z.array(z.string()).describe('Services of the tunnel.'),
+    listeners: z
+      .array(z.strictObject({ service, host: z.string(), port: z.int(), url: z.string() }))
+      .describe('Ports on this machine, one for each asked service.'),
+    region: z
+      .strictObject({
+        expected: z.string().nullable().describe('By --region or the site file; null: neither.'),
+        status: z
+          .enum(['ok', 'not-checked'])
+          .describe(
+            "ok: a provider's host name has this region. not-checked: nothing to compare, or a name that proves nothing.",
+          ),
+        detail: z.string(),
+      })
+      .describe('Whether the tunnel service is in the expected region; a different one is refused before.'),
+    robotSide: z
+      .literal('not-checked')
+      .describe("The protocol does not show whether the robot's side is connected; see `answered` and `no-answer`."),
+  }),
+  z.strictObject({ event: z.literal('reconnected'), at, channelId: z.string().nullable() }),
+  z.strictObject({
+    event: z.literal('lost'),
+    at,
+    detail: z.string(),
+    retryInMs: z.number(),
+    wasReady: z.boolean().describe('false: no attempt has succeeded yet.'),
+  }),
+  z.strictObject({ event: z.literal('opened'), at, service, connection, open }),
+  z.strictObject({ event: z.literal('answered'), at, service }),
+  z.strictObject({ event: z.literal('no-answer'), at, service, forMs: z.number() }),
+  z.strictObject({
+    event: z.literal('closed'),
+    at,
+    service,
+    connection,
+    open,
+    reason: z
+      .enum(['local', 'remote', 'reset', 'stalled', 'lost'])
+      .describe(
+        "local: by the program here. remote: by the robot's side. reset: all of the service, by the robot's side or the service. stalled: the program here does not read. lost: with the connection to the tunnel service.",
+      ),
+    bytesUp: z.int(),
+    bytesDown: z.int(),
+  }),
+  z.strictObject({
+    event: z.literal('ended'),
+    at,
+    reason: z.enum(['closed-by-service', 'interrupted']),
+    detail: z.string(),
+    connections: z.int(),
+    bytesUp: z.int(),
+    bytesDown: z.int(),
+    reconnects: z.int(),
+  }),
+]);
+export type TunnelConnectEvent = z.infer<typeof tunnelConnectSchema>;
+
+/** `gw tunnel end --json` */
+export const tunnelEndSchema = z.strictObject({
+  ended: z.boolean().describe('Whether a session was ended; false: none ran.'),
+  status: supportViewSchema.shape.status.describe('Afterwards.'),
+  session: runningSessionSchema.nullable().describe('The session that ran before; null: none.'),
+  running: runningSessionSchema.nullable().describe('The session that runs afterwards; null: none.'),
+});
+export type TunnelEnd = z.infer<typeof tunnelEndSchema>;
+
+/** `gw tunnel sessions --json` */
+export const tunnelSessionsSchema = z.strictObject({
+  sessions: z
+    .array(sessionEntrySchema)
+    .nullable()
+    .describe('Sessions and refusals, newest first; null: the running gateway has no cloud and reads no records.'),
+  hasMore: z.boolean().describe('Whether there are older ones.'),
+  running: z.string().nullable().describe('Id of the session that runs now; null: none.'),
+});
+export type TunnelSessions = z.infer<typeof tunnelSessionsSchema>;
+
+/** `gw tunnel status --json` */
+export const tunnelStatusSchema = z.strictObject({
+  ...supportViewSchema.shape,
+  cloud: z
+    .strictObject({ status: cloudStatusWord, detail: z.string(), remedy: z.string().nullable() })
+    .describe('The cloud link, by which the notification of a session arrives.'),
+});
+export type TunnelStatus = z.infer<typeof tunnelStatusSchema>;
+
+/** 'tunnel rehearsal': a session of remote support that a person opens in the cloud console during the check. */
+export const tunnelRehearsalSchema = z.strictObject({
+  serial: z.string(),
+  session: z.string().nullable().describe('Id of the session that was opened during the check; null: none.'),
+  services: z.array(z.string()).nullable().describe('Services of this session.'),
+  connections: z.int().nullable().describe('Connections through the tunnel that were reported; null: no report.'),
+  waitedMs: z.number().describe('From the request to the person at the cloud console to the start of the session.'),
+  findings: z.array(findingSchema),
+});
+export type TunnelRehearsal = z.infer<typeof tunnelRehearsalSchema>;
