@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { nameHolder } from '../../src/lib/gateway/running-gateway.ts';
-import { openLocalListener } from '../../src/lib/operator/connections/local-listener.ts';
+import { openLocalListener } from '../../src/lib/operator/operator.ts';
 import { localSocketPath, type Site } from '../../src/lib/site/index.ts';
 
 let stateDir: string;

@@ -3,7 +3,7 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import { judgeStanding, type PoseSample, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
 import { chosen } from '../../src/lib/evidence/index.ts';
 import { judgeArrival } from '../../src/lib/motion/arrival.ts';
-import { verifiedStanding } from '../../src/lib/motion/verified-standing.ts';
+import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
 import { moves, posesOf, standingNotKnown } from '../chassis/poses.ts';
 import { type Bench, moveTo, startBench, until } from './bench.ts';
 import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Block, DocumentModel, Words } from '../../src/lib/report/document.ts';
-import { createCharacterSet } from '../../src/lib/report/pdf/characters.ts';
+import { createCharacterSet } from '../../src/lib/report/pdf/write.ts';
 import { shown } from '../../src/lib/report/text.ts';
 import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
 import { oddText } from '../overlays/arbitrary.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { networkRequestFacts, networkRequestLetter, writeDocumentAs } from '../../src/lib/report/index.ts';
+import { letterTexts } from '../../src/lib/report/network/letter.ts';
 import { networkRequestFactsSchema } from '../../src/lib/report/network-request.result.ts';
-import { letterTexts } from '../../src/lib/report/texts/letter.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';

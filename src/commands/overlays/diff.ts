@@ -1,7 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
-import { isJsonFormat } from '../../cli/json-format.ts';
 import { renderOverlaysDiff } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { OverlaysDiffResult as Result } from '../../lib/toolkit/overlays/diff.result.ts';

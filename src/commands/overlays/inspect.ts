@@ -1,7 +1,6 @@
 import { Errors, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
-import { isJsonFormat } from '../../cli/json-format.ts';
 import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';

@@ -4,7 +4,7 @@ import type { Outcome } from '../../cli/command.ts';
 import { secondsFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderSimEvent } from '../../cli/render/sim.ts';
-import { type SimPart, simParts } from '../../lib/sim/parts.ts';
+import { type SimPart, simParts } from '../../lib/sim/model.ts';
 import type { SimEvent } from '../../lib/sim/sim.result.ts';
 
 export default class Sim extends LongRunningCommand<SimEvent> {

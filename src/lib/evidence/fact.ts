@@ -104,6 +104,26 @@ export interface Fact {
   readonly note?: string;
 }
 
+/** What most facts of a file have in common. */
+type Common = Pick<Fact, 'mark' | 'basis' | 'source'>;
+type Row = Omit<Fact, 'id' | keyof Common> & Partial<Common>;
+type Rows = Readonly<Record<string, Row>>;
+type NoOtherKeys<R extends Rows> = { [Id in keyof R]: { [K in Exclude<keyof R[Id], keyof Row>]: never } };
+type FactOf<C extends Common, R extends Rows, Id extends keyof R> = Id extends string
+  ? Fact & { readonly id: Id; readonly mark: R[Id] extends { readonly mark: infer M extends Mark } ? M : C['mark'] }
+  : never;
+
+/** Facts by their ids, in this order. A row states mark, basis and source only where they differ from the common ones. */
+export function factsOf<const C extends Common, const R extends Rows>(
+  common: C,
+  rows: R & NoOtherKeys<R>,
+): readonly FactOf<C, R, keyof R>[] {
+  return Object.entries<Row>(rows).map(([id, row]) => {
+    const { statement, mark, basis, source, note, ...rest } = { ...common, ...row };
+    return { id, statement, mark, basis, ...rest, source, ...(note === undefined ? {} : { note }) };
+  }) as unknown as readonly FactOf<C, R, keyof R>[];
+}
+
 /** Two facts about the same subject that differ. */
 export interface Disagreement<Id extends string = string> extends Fact {
   readonly basis: 'disagreement';

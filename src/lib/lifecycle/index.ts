@@ -4,14 +4,13 @@
  */
 
 export { type Clock, systemClock } from './clock.ts';
-export { createFile } from './create-file.ts';
+export { createFile, ensureFolder, openFresh, removeLeftDrafts, replaceFile, syncFolder } from './create-file.ts';
 export { createFoldedLog, type EmittedEvent, type Log, silentLog, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { lockName } from './lock-name.ts';
 export { openExisting, UnsuitableFile } from './open-existing.ts';
 export { orAfter } from './or-after.ts';
 export { type BoundedRead, readBounded, readWhole } from './read-bounded.ts';
-export { ensureFolder, openFresh, removeLeftDrafts, replaceFile, syncFolder } from './replace-file.ts';
 export { sha256 } from './sha256.ts';
 export type { Service, ServiceContext, ServiceHealth } from './supervisor.ts';
 export {

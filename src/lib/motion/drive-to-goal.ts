@@ -6,8 +6,8 @@ import { unfitUnderWay } from './fitness.ts';
 import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
 import { carryOut, type OrderTools } from './orders.ts';
 import { ended } from './outcome.ts';
+import { verifiedStanding } from './standstill.ts';
 import { dockOrder, isStopped, stationOrder } from './tours.ts';
-import { verifiedStanding } from './verified-standing.ts';
 
 /** Project decision: an ended run waits so long for the proof that the robot stands. */
 const AFTER_ABORT_MS = 6_000;

@@ -25,14 +25,13 @@ import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createPoseAlarm } from './pose-alarm.ts';
 import { setPoseWithAlarm } from './set-pose.ts';
-import { standstillOf } from './standstill.ts';
+import { standstillOf, verifiedStanding } from './standstill.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { createStopProofs } from './stop-proof.ts';
 import { planTour, runTour } from './tours.ts';
 import type { TrialStore } from './trial/store.ts';
 import { createTrials } from './trial/trials.ts';
 import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
-import { verifiedStanding } from './verified-standing.ts';
 
 export interface MotionOptions {
   readonly link: ChassisLink;

@@ -1,7 +1,7 @@
 import { type ChassisSnapshot, judgeAfterStop } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { StopProof } from './model.ts';
-import { standingUnit } from './verified-standing.ts';
+import { standingUnit } from './standstill.ts';
 
 /**
  * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove

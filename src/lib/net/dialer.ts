@@ -1,8 +1,13 @@
+import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError, type Tried } from '../error/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
-import { type Lookup, systemLookup } from './lookup.ts';
+
+export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
+
+/** Queries the machine's resolver. Cannot be cancelled, and occupies a thread of the pool meanwhile. */
+export const systemLookup: Lookup = (host) => lookup(host, { all: true });
 
 /** A TCP endpoint: a host name or an address literal (IPv6 without brackets), and a TCP port. */
 export interface Endpoint {

@@ -8,13 +8,19 @@ export {
   directDialer,
   type Endpoint,
   formatEndpoint,
+  type Lookup,
   type RoundTrips,
   slowLinkRemedy,
+  systemLookup,
   viaOf,
 } from './dialer.ts';
 export { afterOverLink, linkAllowanceMs, triedOver } from './link-delay.ts';
-export { type ListeningSocket, parseListeningSockets, readListeningSockets } from './listening-sockets.ts';
-export { type Lookup, systemLookup } from './lookup.ts';
+export {
+  type ListeningSocket,
+  parseListeningSockets,
+  parseListeningUnixSockets,
+  readListeningSockets,
+} from './listening-sockets.ts';
 export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
 export {
   isLoopback,
@@ -33,4 +39,3 @@ export type {
   SshOptions,
   SshPerson,
 } from './ssh/model.ts';
-export { parseListeningUnixSockets } from './unix-sockets.ts';

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, type Endpoint } from './dialer.ts';
-import { type Lookup, systemLookup } from './lookup.ts';
+import { DialError, type Dialer, type DialFailure, type Endpoint, type Lookup, systemLookup } from './dialer.ts';
 
 /** The result of a name resolution. */
 export type Resolution =

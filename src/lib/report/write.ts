@@ -1,3 +1,4 @@
+import type { ChecklistResult } from '../checklist/index.ts';
 import type { DocumentModel } from './document.ts';
 import { writeMarkdown } from './document-markdown.ts';
 import { writeHtml } from './html.ts';
@@ -22,4 +23,9 @@ export async function writeDocumentAs(model: DocumentModel, format: DocumentForm
   }
   const content = format === 'html' ? writeHtml(model) : writeMarkdown(model);
   return { content, pages: null, replacedCharacters: 0 };
+}
+
+/** The result as a file, with its schema id. */
+export function toJson(result: ChecklistResult): string {
+  return `${JSON.stringify({ schema: 'gw/checklist-run/1', ...result }, null, 2)}\n`;
 }

@@ -4,9 +4,12 @@ import type { OtherOriUnit } from './chassis/messages.ts';
 import type { ReceivedEnrolment } from './cloud/enrolment.ts';
 import type { CloudControl, CloudSettings } from './cloud/model.ts';
 import type { FaultKind, FaultName } from './faults.ts';
-import type { SimPart } from './parts.ts';
 import type { SimEvent } from './sim.result.ts';
 import type { Tablet, TabletOptions } from './tablet/index.ts';
+
+/** Optional simulated parts of the site. */
+export const simParts = ['voice', 'building', 'password', 'enrolment', 'cloud', 'tablet'] as const;
+export type SimPart = (typeof simParts)[number];
 
 export interface SimOptions {
   /** Folder for site file, evidence, secrets and control handle; without it nothing is written. */

@@ -5,7 +5,7 @@ import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { dock, stations } from './chassis/floor/floor.ts';
 import { isRecord } from './chassis/maps/map-store.ts';
-import { CA_FILE } from './cloud/ca-file.ts';
+import { CA_FILE } from './cloud/certificates.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
 import { makeFolder, readIfThere } from './files.ts';

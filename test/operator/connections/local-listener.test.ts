@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Listener } from '../../../src/lib/operator/connections/listener.ts';
-import { openLocalListener } from '../../../src/lib/operator/connections/local-listener.ts';
+import { openLocalListener } from '../../../src/lib/operator/operator.ts';
 import { startServer } from '../server.ts';
 
 let dir: string;

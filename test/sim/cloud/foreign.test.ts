@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { answerUploadRequest } from '../../../src/lib/sim/cloud/cloud.ts';
 import { createJobs } from '../../../src/lib/sim/cloud/services/jobs.ts';
 import { readPackageVersion, releaseDocument } from '../../../src/lib/sim/cloud/services/release.ts';
 import { createShadows } from '../../../src/lib/sim/cloud/services/shadow.ts';
-import { answerUploadRequest } from '../../../src/lib/sim/cloud/storage/upload-requests.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
 // Requests of any content: each has exactly one answer, and a wrong one changes nothing.

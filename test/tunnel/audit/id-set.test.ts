@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createIdSet } from '../../../src/lib/tunnel/audit/records/id-set.ts';
+import { createIdSet } from '../../../src/lib/tunnel/audit/records/sessions.ts';
 
 describe('the set of ids', () => {
   it('has what was added and nothing else, over many times its first size', () => {

@@ -1,6 +1,5 @@
 import { GwError } from '../../error/index.ts';
-import { maxBatchBytes } from './batch.ts';
-import { MAX_BATCH_MESSAGES, MAX_WAITING_BYTES } from './limits.ts';
+import { MAX_BATCH_MESSAGES, MAX_WAITING_BYTES, maxBatchBytes } from './limits.ts';
 import type { NewMessage } from './store/model.ts';
 import type { StoreFailure } from './thread/messages.ts';
 import type { StoreThread } from './thread/store-thread.ts';

@@ -12,7 +12,7 @@ export const ID_LENGTH = 36;
 
 /** Bounds of one transaction: the write-ahead log holds it whole. */
 export const MAX_BATCH_MESSAGES = 512;
-export const MAX_BATCH_BYTES = 256 * 1024;
+const MAX_BATCH_BYTES = 256 * 1024;
 /** Payloads that wait for a commit in memory; beyond it messages are refused. */
 export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
@@ -28,3 +28,13 @@ export const PROBE_INTERVAL_MS = 5_000;
 export const PUBACK_TIMEOUT_MS = 30_000;
 /** Minimum interval of the records about thinned telemetry. */
 export const THINNING_RECORD_INTERVAL_MS = 60_000;
+
+/** The share of a size limit that the write-ahead log may take. */
+export function walBytes(maxBytes: number): number {
+  return Math.min(4 * 1024 * 1024, Math.floor(maxBytes / 4));
+}
+
+/** Payloads in one transaction; a message that is larger is alone in it. */
+export function maxBatchBytes(maxBytes: number): number {
+  return Math.min(MAX_BATCH_BYTES, Math.floor(walBytes(maxBytes) / 2));
+}

@@ -1,390 +1,210 @@
-import type { Fact } from '../fact.ts';
+import { factsOf } from '../fact.ts';
 
-/** docs/evidence.md lists the repository and revision of each. */
-const book = 'vendor REST book';
-const sdk = 'vendor SDK';
-
-export const vendorCallFacts = [
+/** docs/evidence.md lists the repository and revision of each source. */
+export const vendorCallFacts = factsOf(
+  { mark: 'HINWEIS', basis: 'vendor', source: 'vendor REST book' },
   {
-    id: 'vendor.texts-about-this-chassis',
-    statement: 'The vendor texts that gw reads are assumed to describe this very chassis.',
-    mark: 'VORSICHT',
-    basis: 'assumed',
-    source: 'comparison of the vendor texts with the specification',
-    note: 'The specification does not name the vendor. Paths, field names and the WebSocket of the texts agree with it; every other fact of this section hangs on it, so each is verified on the device before an order relies on it.',
+    'vendor.texts-about-this-chassis': {
+      statement: 'The vendor texts that gw reads are assumed to describe this very chassis.',
+      mark: 'VORSICHT',
+      basis: 'assumed',
+      source: 'comparison of the vendor texts with the specification',
+      note: 'The specification does not name the vendor. Paths, field names and the WebSocket of the texts agree with it; every other fact of this section hangs on it, so each is verified on the device before an order relies on it.',
+    },
+    'vendor.move.request': {
+      statement:
+        'POST /chassis/moves takes `creator`, `type`, `target_x`, `target_y` (m), `target_z` (0), `target_ori`, `target_accuracy` (m) and further optional fields, and answers with the `id` of the move.',
+      note: 'The field carries no unit in this text; the measured unit of target_ori is angles.target-ori. The reference answers {id}, the guide the whole move: only `id` is relied on.',
+    },
+    'vendor.move.state': {
+      statement:
+        'GET /chassis/moves/<id> gives the state of a move: idle, moving, succeeded, failed or cancelled; `fail_reason` counts only when it failed.',
+      note: "The guide once shows 'finished'. An unknown state is unknown, never success.",
+    },
+    'vendor.move.charge-target': {
+      statement:
+        'A move of type charge takes the pose of the dock in `target_x`, `target_y` and `target_ori`; no move by the identifier of a charger exists.',
+      source: 'vendor REST book, withdrawn page',
+      note: 'Weaker than the rest: the page has since been deleted.',
+    },
+    'vendor.move.cancel': {
+      statement: 'PATCH /chassis/moves/current with {"state":"cancelled"} cancels the running move.',
+      note: 'Stopping is never gated: gw sends it whether or not it was verified here.',
+    },
+    'vendor.pose.request': {
+      statement:
+        'POST /chassis/pose takes `position` [x, y, 0] in metres, `ori` counter-clockwise with 0 along +x, and `adjust_position`.',
+      note: 'Without adjust_position the behaviour is undefined, so gw always sends it. The unit of ori is angles.pose-ori.',
+    },
+    'vendor.move.types': {
+      statement: 'The kinds of move, by name.',
+      value: [
+        'standard',
+        'charge',
+        'return_to_elevator_waiting_point',
+        'enter_elevator',
+        'leave_elevator',
+        'along_given_route',
+        'align_with_rack',
+        'to_unload_point',
+        'follow_target',
+      ],
+      note: 'leave_elevator is deprecated there. gw orders standard and charge, nothing else.',
+    },
+    'vendor.move.no-pause': {
+      statement: 'A move cannot be paused or resumed at this interface, only cancelled.',
+      source: 'vendor REST book, withdrawn page',
+      note: 'gw pauses by cancelling and ordering again.',
+    },
+    'vendor.move.second-order': {
+      statement: 'What a second order does while a move runs is described nowhere.',
+      mark: 'OFFEN',
+      basis: 'not-shown',
+      note: 'gw orders one move at a time.',
+    },
+    'vendor.state.rest-readable': {
+      statement: 'Moves and the current map can also be read by REST; polling is called inefficient.',
+    },
+    'vendor.pose.lost-on-map-change': {
+      statement: 'The client of the vendor sets a pose anew right after every change of the map.',
+      source: 'vendor SDK',
+      note: 'A pose is not expected to survive a map change.',
+    },
+    'vendor.move.needs-map-and-pose': { statement: 'Moving needs a current map and a pose that was set.' },
+    'vendor.identity.device-info': {
+      statement: 'GET /device/info carries the serial number in `device.sn`, unique to each device.',
+      value: 'device.sn',
+    },
+    'vendor.identity.brief-without-serial': {
+      statement: 'The brief device information, by REST or topic, may leave out the serial number.',
+      note: 'Seen in an example only.',
+    },
+    'vendor.software-version': {
+      statement: 'GET /device/info carries the chassis software version in `axbot_version`.',
+      value: 'axbot_version',
+      note: 'Records of an evidence file count for exactly this text.',
+    },
+    'vendor.capabilities': {
+      statement: '`caps` in GET /device/info announces optional features; a flag that is absent means no.',
+    },
+    'vendor.dimensions': {
+      statement:
+        '`robot` in GET /device/info gives footprint and sizes in metres, the origin at the centre of rotation, x to the right and y to the front.',
+      unit: 'm',
+      note: 'The unit is implied there, not stated.',
+    },
+    'vendor.device-time': {
+      statement: '`time` in GET /device/info is the clock of the chassis, without a time zone.',
+      note: 'In one old example only.',
+    },
+    'vendor.step-time': { statement: 'GET /services/step_time checks the clock of the chassis, POST corrects it.' },
+    'vendor.boot-phase': {
+      statement:
+        'While the chassis starts, every request is answered 503, except GET /device/boot_progress, which is always 200.',
+      value: 503,
+    },
+    'vendor.boot-progress': { statement: 'GET /device/boot_progress gives `progress` from 0 to 1 and a log of steps.' },
+    'vendor.http-statuses': {
+      statement:
+        'The HTTP statuses of the chassis that are named: 200, 201 (created, also: service run), 204, 400, 404, 500 and 503.',
+      value: [200, 201, 204, 400, 404, 500, 503],
+    },
+    'vendor.error-body': {
+      statement: 'An error body has no general shape; `message`, `error` and `detail` are seen, and plain text.',
+      source: 'vendor REST book and vendor SDK',
+    },
+    'vendor.secret-header': {
+      statement:
+        'A `Secret` request header is required on HTTP requests, except from two private address ranges of the robot itself.',
+      source: 'vendor REST book, since software 2.7.1',
+      note: 'gw can send one (chassis.secretFile). It is never counted on as protection.',
+    },
+    'vendor.default-addresses': {
+      statement:
+        'The documented addresses of a chassis: on the wire 192.168.25.25, on its own access point 192.168.12.1.',
+      value: ['192.168.25.25', '192.168.12.1'],
+      note: 'gw never assumes an address: the site file names it.',
+    },
+    'vendor.trailing-slashes': {
+      statement: 'Paths are written with and without a trailing slash, also for the same resource.',
+    },
+    'vendor.rest-unversioned': {
+      statement: 'REST paths carry no version; a replaced call stays for at least one major version of the software.',
+    },
+    'vendor.call-guard': {
+      statement: 'Calls that are too frequent raise an alert on the chassis; no figure is given.',
+      source: 'vendor REST book, withdrawn release notes (2.7.1)',
+    },
+    'vendor.delete-collection': {
+      statement: 'DELETE on a collection removes everything in it: DELETE /maps wipes every map.',
+      note: 'gw has no call for it.',
+    },
+    'vendor.current-map': {
+      statement:
+        'POST /chassis/current-map sets the map by `map_id` or `map_uid`; GET gives id, uid, name and both versions.',
+    },
+    'vendor.current-map-from-data': {
+      statement: 'The current map has `id` -1 when it was set from data and not from a stored map.',
+      value: -1,
+    },
+    'vendor.map.list': {
+      statement: 'GET /maps/ lists the stored maps with id, uid, name and versions, without overlays and without grid.',
+    },
+    'vendor.map.grid': {
+      statement:
+        'GET /maps/<id> adds the grid: `grid_origin_x`, `grid_origin_y` in metres at the lower left pixel, `grid_resolution` in metres per pixel.',
+      note: 'Usually 0.05 metres per pixel.',
+    },
+    'vendor.map.image': { statement: 'GET /maps/<id>.png is the map in full resolution.' },
+    'vendor.map.localisation': {
+      statement: 'GET /maps/<id>.pbstream is the localisation data of the map, which POST /maps/ takes as `carto_map`.',
+      note: 'Bytes that only a chassis understands. Whether a map made from them is the one that was lost was never measured.',
+    },
+    'vendor.map.overlays-string': {
+      statement: 'Over REST, `overlays` is a JSON text inside the JSON: parsed twice, serialised before it is sent.',
+      note: 'On the topic /map/info it is an object, or text, or a wrapper: all three are accepted.',
+    },
+    'vendor.map.patch': {
+      statement: 'PATCH /maps/<id> takes `map_name` and `overlays`; it presumably replaces all overlays.',
+      note: 'Never measured on a device: chassis.patch-maps.',
+    },
+    'vendor.map.patch-effects': {
+      statement:
+        'What PATCH /maps/<id> answers, whether it raises `overlays_version` and whether a running map reloads is described nowhere.',
+      mark: 'OFFEN',
+      basis: 'not-shown',
+    },
+    'vendor.map.running-overlays': {
+      statement:
+        'A running robot continues with the overlays it has loaded until POST /chassis/current-map selects the map again; `overlays_version` may stay the same.',
+      source: 'code of a public integrator, firmware 2.12.21 by its own account',
+    },
+    'vendor.map.create': {
+      statement:
+        'POST /maps/ creates a map from data: `map_name`, `occupancy_grid` (PNG) and `carto_map` (localisation data) in base64, the grid, and optionally `overlays`, `uid` and both versions. The chassis chooses its number.',
+      note: 'How gw brings a lost map back: everything is read back and compared.',
+    },
+    'vendor.map.urls': {
+      statement: 'Addresses inside map answers are absolute and name the host of the robot itself.',
+      note: 'gw builds every address from the site file and follows none of these.',
+    },
+    'vendor.map.mappings': { statement: 'A mapping task is not a map: it must first be saved through POST /maps/.' },
+    'vendor.service.restart': {
+      statement: 'POST /services/restart_service restarts the robot software; no side effect is named.',
+    },
+    'vendor.service.emergency-stop': {
+      statement:
+        'POST /services/wheel_control/set_emergency_stop with `enable` is a stop by software, reported on /wheel_state.',
+      note: 'A deprecation page spells the path otherwise. gw does not use it; the emergency stop is the one on the robot.',
+    },
+    'vendor.service.control-mode': {
+      statement: 'POST /services/wheel_control/set_control_mode sets auto, manual or remote.',
+      value: ['auto', 'manual', 'remote'],
+      note: 'The reference and the guide name the key differently.',
+    },
+    'vendor.service.charger-pose': {
+      statement: 'GET /services/query_pose/charger_pose gives the pose of the dock while the robot stands on it.',
+      note: 'The unit of its ori is not known.',
+    },
   },
-  {
-    id: 'vendor.move.request',
-    statement:
-      'POST /chassis/moves takes `creator`, `type`, `target_x`, `target_y` (m), `target_z` (0), `target_ori`, `target_accuracy` (m) and further optional fields, and answers with the `id` of the move.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'The field carries no unit in this text; the measured unit of target_ori is angles.target-ori. The reference answers {id}, the guide the whole move: only `id` is relied on.',
-  },
-  {
-    id: 'vendor.move.state',
-    statement:
-      'GET /chassis/moves/<id> gives the state of a move: idle, moving, succeeded, failed or cancelled; `fail_reason` counts only when it failed.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: "The guide once shows 'finished'. An unknown state is unknown, never success.",
-  },
-  {
-    id: 'vendor.move.charge-target',
-    statement:
-      'A move of type charge takes the pose of the dock in `target_x`, `target_y` and `target_ori`; no move by the identifier of a charger exists.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: 'vendor REST book, withdrawn page',
-    note: 'Weaker than the rest: the page has since been deleted.',
-  },
-  {
-    id: 'vendor.move.cancel',
-    statement: 'PATCH /chassis/moves/current with {"state":"cancelled"} cancels the running move.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Stopping is never gated: gw sends it whether or not it was verified here.',
-  },
-  {
-    id: 'vendor.pose.request',
-    statement:
-      'POST /chassis/pose takes `position` [x, y, 0] in metres, `ori` counter-clockwise with 0 along +x, and `adjust_position`.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Without adjust_position the behaviour is undefined, so gw always sends it. The unit of ori is angles.pose-ori.',
-  },
-  {
-    id: 'vendor.move.types',
-    statement: 'The kinds of move, by name.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: [
-      'standard',
-      'charge',
-      'return_to_elevator_waiting_point',
-      'enter_elevator',
-      'leave_elevator',
-      'along_given_route',
-      'align_with_rack',
-      'to_unload_point',
-      'follow_target',
-    ],
-    source: book,
-    note: 'leave_elevator is deprecated there. gw orders standard and charge, nothing else.',
-  },
-  {
-    id: 'vendor.move.no-pause',
-    statement: 'A move cannot be paused or resumed at this interface, only cancelled.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: 'vendor REST book, withdrawn page',
-    note: 'gw pauses by cancelling and ordering again.',
-  },
-  {
-    id: 'vendor.move.second-order',
-    statement: 'What a second order does while a move runs is described nowhere.',
-    mark: 'OFFEN',
-    basis: 'not-shown',
-    source: book,
-    note: 'gw orders one move at a time.',
-  },
-  {
-    id: 'vendor.state.rest-readable',
-    statement: 'Moves and the current map can also be read by REST; polling is called inefficient.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.pose.lost-on-map-change',
-    statement: 'The client of the vendor sets a pose anew right after every change of the map.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: sdk,
-    note: 'A pose is not expected to survive a map change.',
-  },
-  {
-    id: 'vendor.move.needs-map-and-pose',
-    statement: 'Moving needs a current map and a pose that was set.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.identity.device-info',
-    statement: 'GET /device/info carries the serial number in `device.sn`, unique to each device.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: 'device.sn',
-    source: book,
-  },
-  {
-    id: 'vendor.identity.brief-without-serial',
-    statement: 'The brief device information, by REST or topic, may leave out the serial number.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Seen in an example only.',
-  },
-  {
-    id: 'vendor.software-version',
-    statement: 'GET /device/info carries the chassis software version in `axbot_version`.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: 'axbot_version',
-    source: book,
-    note: 'Records of an evidence file count for exactly this text.',
-  },
-  {
-    id: 'vendor.capabilities',
-    statement: '`caps` in GET /device/info announces optional features; a flag that is absent means no.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.dimensions',
-    statement:
-      '`robot` in GET /device/info gives footprint and sizes in metres, the origin at the centre of rotation, x to the right and y to the front.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    unit: 'm',
-    source: book,
-    note: 'The unit is implied there, not stated.',
-  },
-  {
-    id: 'vendor.device-time',
-    statement: '`time` in GET /device/info is the clock of the chassis, without a time zone.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'In one old example only.',
-  },
-  {
-    id: 'vendor.step-time',
-    statement: 'GET /services/step_time checks the clock of the chassis, POST corrects it.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.boot-phase',
-    statement:
-      'While the chassis starts, every request is answered 503, except GET /device/boot_progress, which is always 200.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: 503,
-    source: book,
-  },
-  {
-    id: 'vendor.boot-progress',
-    statement: 'GET /device/boot_progress gives `progress` from 0 to 1 and a log of steps.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.http-statuses',
-    statement:
-      'The HTTP statuses of the chassis that are named: 200, 201 (created, also: service run), 204, 400, 404, 500 and 503.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: [200, 201, 204, 400, 404, 500, 503],
-    source: book,
-  },
-  {
-    id: 'vendor.error-body',
-    statement: 'An error body has no general shape; `message`, `error` and `detail` are seen, and plain text.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: `${book} and ${sdk}`,
-  },
-  {
-    id: 'vendor.secret-header',
-    statement:
-      'A `Secret` request header is required on HTTP requests, except from two private address ranges of the robot itself.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: `${book}, since software 2.7.1`,
-    note: 'gw can send one (chassis.secretFile). It is never counted on as protection.',
-  },
-  {
-    id: 'vendor.default-addresses',
-    statement:
-      'The documented addresses of a chassis: on the wire 192.168.25.25, on its own access point 192.168.12.1.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: ['192.168.25.25', '192.168.12.1'],
-    source: book,
-    note: 'gw never assumes an address: the site file names it.',
-  },
-  {
-    id: 'vendor.trailing-slashes',
-    statement: 'Paths are written with and without a trailing slash, also for the same resource.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.rest-unversioned',
-    statement: 'REST paths carry no version; a replaced call stays for at least one major version of the software.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.call-guard',
-    statement: 'Calls that are too frequent raise an alert on the chassis; no figure is given.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: 'vendor REST book, withdrawn release notes (2.7.1)',
-  },
-  {
-    id: 'vendor.delete-collection',
-    statement: 'DELETE on a collection removes everything in it: DELETE /maps wipes every map.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'gw has no call for it.',
-  },
-  {
-    id: 'vendor.current-map',
-    statement:
-      'POST /chassis/current-map sets the map by `map_id` or `map_uid`; GET gives id, uid, name and both versions.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.current-map-from-data',
-    statement: 'The current map has `id` -1 when it was set from data and not from a stored map.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: -1,
-    source: book,
-  },
-  {
-    id: 'vendor.map.list',
-    statement: 'GET /maps/ lists the stored maps with id, uid, name and versions, without overlays and without grid.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.map.grid',
-    statement:
-      'GET /maps/<id> adds the grid: `grid_origin_x`, `grid_origin_y` in metres at the lower left pixel, `grid_resolution` in metres per pixel.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Usually 0.05 metres per pixel.',
-  },
-  {
-    id: 'vendor.map.image',
-    statement: 'GET /maps/<id>.png is the map in full resolution.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.map.localisation',
-    statement: 'GET /maps/<id>.pbstream is the localisation data of the map, which POST /maps/ takes as `carto_map`.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Bytes that only a chassis understands. Whether a map made from them is the one that was lost was never measured.',
-  },
-  {
-    id: 'vendor.map.overlays-string',
-    statement: 'Over REST, `overlays` is a JSON text inside the JSON: parsed twice, serialised before it is sent.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'On the topic /map/info it is an object, or text, or a wrapper: all three are accepted.',
-  },
-  {
-    id: 'vendor.map.patch',
-    statement: 'PATCH /maps/<id> takes `map_name` and `overlays`; it presumably replaces all overlays.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'Never measured on a device: chassis.patch-maps.',
-  },
-  {
-    id: 'vendor.map.patch-effects',
-    statement:
-      'What PATCH /maps/<id> answers, whether it raises `overlays_version` and whether a running map reloads is described nowhere.',
-    mark: 'OFFEN',
-    basis: 'not-shown',
-    source: book,
-  },
-  {
-    id: 'vendor.map.running-overlays',
-    statement:
-      'A running robot continues with the overlays it has loaded until POST /chassis/current-map selects the map again; `overlays_version` may stay the same.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: 'code of a public integrator, firmware 2.12.21 by its own account',
-  },
-  {
-    id: 'vendor.map.create',
-    statement:
-      'POST /maps/ creates a map from data: `map_name`, `occupancy_grid` (PNG) and `carto_map` (localisation data) in base64, the grid, and optionally `overlays`, `uid` and both versions. The chassis chooses its number.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'How gw brings a lost map back: everything is read back and compared.',
-  },
-  {
-    id: 'vendor.map.urls',
-    statement: 'Addresses inside map answers are absolute and name the host of the robot itself.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'gw builds every address from the site file and follows none of these.',
-  },
-  {
-    id: 'vendor.map.mappings',
-    statement: 'A mapping task is not a map: it must first be saved through POST /maps/.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.service.restart',
-    statement: 'POST /services/restart_service restarts the robot software; no side effect is named.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-  },
-  {
-    id: 'vendor.service.emergency-stop',
-    statement:
-      'POST /services/wheel_control/set_emergency_stop with `enable` is a stop by software, reported on /wheel_state.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'A deprecation page spells the path otherwise. gw does not use it; the emergency stop is the one on the robot.',
-  },
-  {
-    id: 'vendor.service.control-mode',
-    statement: 'POST /services/wheel_control/set_control_mode sets auto, manual or remote.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    value: ['auto', 'manual', 'remote'],
-    source: book,
-    note: 'The reference and the guide name the key differently.',
-  },
-  {
-    id: 'vendor.service.charger-pose',
-    statement: 'GET /services/query_pose/charger_pose gives the pose of the dock while the robot stands on it.',
-    mark: 'HINWEIS',
-    basis: 'vendor',
-    source: book,
-    note: 'The unit of its ori is not known.',
-  },
-] as const satisfies readonly Fact[];
+);

@@ -20,10 +20,12 @@ export {
   chainOf,
   nameLine,
   probeTls,
+  systemCertificates,
   type TlsFailure,
   type TlsProbe,
   type Trust,
   tlsFailureOf,
   trustOf,
+  type VerifiedBy,
+  verifiedByText,
 } from './tls-probe.ts';
-export { systemCertificates, type VerifiedBy, verifiedByText } from './trust-lists.ts';

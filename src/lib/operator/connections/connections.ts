@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../lifecycle/index.ts';
 import { createAdmission } from './admission.ts';
-import { dropConnection } from './drop-connection.ts';
 import { peerOf } from './ip-address.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { type Reader, takeOverReading } from './reading.ts';
@@ -304,4 +303,15 @@ export function createConnectionTable(options: ConnectionTableOptions) {
 function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * Closes a connection at once, with a reset where possible: unread data would otherwise stay in the kernel for minutes.
+ * Unix sockets have no reset. While a FIN is pending libuv refuses the reset (EINVAL of uv_tcp_close_reset); Node then
+ * leaks the descriptor and spins on it at process exit (24.21, measured).
+ */
+export function dropConnection(socket: Socket): void {
+  const isFinOnItsWay = socket.writableEnded && socket.writableLength === 0 && !socket.writableFinished;
+  if (socket.remoteAddress === undefined || isFinOnItsWay) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -1,6 +1,10 @@
 import { basename } from 'node:path';
 import type { Block, DocumentModel, Language, Row, Tone } from '../document.ts';
-import { type AuditTexts, auditTexts } from '../texts/audit.ts';
+import { auditDe } from '../texts/audit.de.ts';
+import { auditEn } from '../texts/audit.en.ts';
+
+type AuditTexts = typeof auditEn;
+export const auditTexts: Readonly<Record<Language, AuditTexts>> = { de: auditDe, en: auditEn };
 
 /**
  * The report of an audit of the support sessions: the verdict and what limits it first, then the checks, the findings and

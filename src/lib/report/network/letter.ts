@@ -1,7 +1,11 @@
 import { HEARTBEAT_PORT } from '../../site/index.ts';
 import type { Block, DocumentModel, Language, Row, Span, Words } from '../document.ts';
 import type { NetworkRequestFacts } from '../network-request.result.ts';
-import { type LetterTexts, letterTexts } from '../texts/letter.ts';
+import { letterDe } from '../texts/letter.de.ts';
+import { letterEn } from '../texts/letter.en.ts';
+
+type LetterTexts = typeof letterEn;
+export const letterTexts: Readonly<Record<Language, LetterTexts>> = { de: letterDe, en: letterEn };
 
 /**
  * The letter to the customer's IT. Missing facts are marked as open, with the party that has to provide them.

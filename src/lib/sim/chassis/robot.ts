@@ -4,13 +4,53 @@ import type { Point } from './floor/grid.ts';
 import { createPlanner, type Planner } from './floor/plan.ts';
 import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
 import { createDeeds } from './motion/deeds.ts';
-import { createDrive, type PoseRad } from './motion/drive.ts';
+import { createDrive, type Drive, type PoseRad } from './motion/drive.ts';
 import { createGlobalPositioning } from './motion/global-positioning.ts';
 import { headingRad, wrapRad } from './motion/heading.ts';
 import type { MoveOrder } from './motion/move-order.ts';
 import { createMoves } from './motion/moves.ts';
-import { createRemoteControl } from './motion/remote-control.ts';
 import { createSettings } from './rest/settings.ts';
+
+/** Validity of a command; then the robot brakes. Project decision: the vendor names no figure. */
+const COMMAND_VALID_S = 0.5;
+
+interface RemoteControlOptions {
+  readonly drive: Drive;
+  readonly isAllowed: () => boolean;
+  readonly isFree: (at: Point) => boolean;
+  /** Called for the first command after a pause, so that a running move can be cancelled. */
+  readonly onTakeOver: () => void;
+}
+
+/** Remote control with `/twist` (vendor's guide, HINWEIS); moves the robot in remote mode only. */
+function createRemoteControl({ drive, isAllowed, isFree, onTakeOver }: RemoteControlOptions) {
+  let speedMS = 0;
+  let turnRadS = 0;
+  let leftS = 0;
+
+  return {
+    /** Metres per second along the heading, radians per second counter-clockwise. */
+    command(linearMS: number, angularRadS: number): void {
+      if (!isAllowed()) return;
+      if (leftS <= 0) onTakeOver();
+      speedMS = linearMS;
+      turnRadS = angularRadS;
+      leftS = COMMAND_VALID_S;
+    },
+    /** Ends the last command. */
+    release(): void {
+      leftS = 0;
+    },
+    /** False when no command is active. */
+    step(dt: number): boolean {
+      leftS = isAllowed() ? leftS - dt : 0;
+      if (leftS <= 0) return false;
+      const isFreeNow = isFree(drive.pose());
+      drive.steer(dt, speedMS, turnRadS, (at) => !isFreeNow || isFree(at));
+      return true;
+    },
+  };
+}
 
 const EVERY_M = 0.1;
 /** Older points are dropped, as the vendor's text states for `/trajectory`; the number is a project decision. */

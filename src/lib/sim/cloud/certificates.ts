@@ -249,3 +249,6 @@ function period({ notBefore, notAfter }: Validity): { notBefore: Date; notAfter:
   const now = Date.now();
   return { notBefore: notBefore ?? new Date(now - HOUR_MS), notAfter: notAfter ?? new Date(now + YEAR_MS) };
 }
+
+/** CA certificate of the simulated cloud, in the folder of the simulator. */
+export const CA_FILE = 'enrolment-ca.pem';

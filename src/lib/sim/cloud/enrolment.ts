@@ -6,8 +6,7 @@ import { type Clock, replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
 import { makeFolder, readIfThere } from '../files.ts';
-import { CA_FILE } from './ca-file.ts';
-import { type CertificateAuthority, CURVE, createCa, readRequest, restoreCa } from './certificates.ts';
+import { CA_FILE, type CertificateAuthority, CURVE, createCa, readRequest, restoreCa } from './certificates.ts';
 import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
 
 /**

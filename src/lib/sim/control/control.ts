@@ -7,8 +7,7 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import type { CloudControl } from '../cloud/model.ts';
 import { isFaultName } from '../faults.ts';
 import { closeServer, listenOn } from '../listen.ts';
-import type { Sim } from '../model.ts';
-import type { SimPart } from '../parts.ts';
+import type { Sim, SimPart } from '../model.ts';
 import { CONTROL_HOST, type ControlView, HANDLE_FILE, parseObject, readPointer } from './handle.ts';
 
 /** Enough for a message above the limit of the broker, in base64. */

@@ -2,8 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { readIfThere } from '../files.ts';
-import type { Sim } from '../model.ts';
-import type { SimPart } from '../parts.ts';
+import type { Sim, SimPart } from '../model.ts';
 
 /**
  * Control of a running simulator: a server on 127.0.0.1 with a token; address and token are in `DIR/sim.json`, readable

@@ -3,16 +3,22 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../../error/index.ts';
 import { withDeadline } from '../../lifecycle/index.ts';
-import { reachEndpoint } from '../../net/index.ts';
+import { formatEndpoint, reachEndpoint } from '../../net/index.ts';
 import {
+  alpnOutcome,
   createNameCache,
   createSerialQueue,
+  httpsOutcome,
+  mqttOutcome,
   type NameLookup,
+  nameOutcome,
   type PathOutcome,
   type PathResult,
   type PathTools,
   probePath,
   STEP_MS,
+  tcpOutcome,
+  tlsOutcome,
 } from '../../net/path/index.ts';
 import { type ConnectionInfo, type OwnedSocket, parseConnectionInfo, readOpenSockets } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
@@ -29,15 +35,14 @@ import {
   probeFrom,
   type SecondHost,
 } from './check/outside.ts';
-import { pathLines, uniqueNames } from './check/path-lines.ts';
-import { agreedDevices, missingPlans, type PlannedPath, pathPlans } from './check/plans.ts';
+import { agreedDevices, missingPlans, type Outcome, type PlannedPath, pathPlans } from './check/plans.ts';
 import { regionLines } from './check/region.ts';
 import { provenByRunningLink } from './check/running-link.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';
 import { sharedLines } from './check/shared-lines.ts';
 import { judgeSockets, socketLines } from './check/sockets.ts';
 import { type RobotAddresses, robotAddresses } from './check/ssh-listener.ts';
-import type { NetworkCheck, NetworkPath, NetworkSocket } from './network.result.ts';
+import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket } from './network.result.ts';
 
 /** Grace period after the caller's timeout, so that a late answer is not reported as an unknown name. */
 const KILL_AFTER_MS = 50;
@@ -299,4 +304,46 @@ function pathView({ plan, name, dial, tls, info, tookMs }: PathResult<PlannedPat
     pathMtuBytes: info?.pathMtuBytes ?? null,
     tookMs,
   };
+}
+
+/**
+ * The lines of one path: name, TCP, TLS, ALPN where one is offered, and the application protocol. `provenMqtt`: the
+ * result of the running gateway, in place of a CONNECT that would displace it.
+ */
+function pathLines(path: PathResult<PlannedPath>, provenMqtt?: PathOutcome): NetworkLine[] {
+  const { plan } = path;
+  const { id, title, need, spec, port } = plan;
+  const line = (what: string, claim: string, outcome: Outcome): NetworkLine => ({
+    id: `${id}.${what}`,
+    title: `${title}: ${claim}`,
+    section: 'outward',
+    seenFrom: 'gateway',
+    need,
+    tried: formatEndpoint(plan),
+    spec,
+    verdict: outcome.verdict,
+    detail: outcome.detail,
+    remedy: outcome.remedy ?? null,
+    ask: outcome.ask ?? null,
+  });
+  return [
+    line('name', 'name resolves', nameOutcome(path)),
+    line('tcp', `TCP ${port} connects`, tcpOutcome(path)),
+    line('tls', 'TLS is not intercepted', tlsOutcome(path)),
+    ...(plan.alpn === null ? [] : [line('alpn', `ALPN ${plan.alpn} is selected`, alpnOutcome(path, plan.alpn))]),
+    ...(plan.application === 'mqtt' ? [line('mqtt', 'MQTT CONNECT is accepted', provenMqtt ?? mqttOutcome(path))] : []),
+    ...(plan.application === 'https' ? [line('https', 'HTTPS responds', httpsOutcome(path))] : []),
+  ];
+}
+
+/** Several paths to one host share its name line; the first one is kept. */
+function uniqueNames(lines: readonly NetworkLine[]): NetworkLine[] {
+  const seen = new Set<string>();
+  return lines.filter(({ id, tried }) => {
+    if (!id.endsWith('.name') || tried === null) return true;
+    const host = tried.slice(0, tried.lastIndexOf(':'));
+    if (seen.has(host)) return false;
+    seen.add(host);
+    return true;
+  });
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ThinnedWire } from '../../wire.ts';
-import { walBytes } from '../batch.ts';
-import { MAX_PAYLOAD_BYTES } from '../limits.ts';
+import { MAX_PAYLOAD_BYTES, walBytes } from '../limits.ts';
 import { type MessageClass, messageClasses } from '../model.ts';
 import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES } from './database.ts';
 import { DamagedContentError } from './failure.ts';

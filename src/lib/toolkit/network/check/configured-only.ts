@@ -2,8 +2,7 @@ import type { GwError } from '../../../error/index.ts';
 import { DialError, type Endpoint, formatEndpoint, isLoopback } from '../../../net/index.ts';
 import { type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
-import type { Outcome } from './outcome.ts';
-import { agreedDevices } from './plans.ts';
+import { agreedDevices, type Outcome } from './plans.ts';
 import { segmentLine } from './segment.ts';
 
 /** For an SSH connection that failed at the first dial: whether packets came back from that host. */

@@ -12,7 +12,7 @@ import { READ_ONLY_PORT, type Site } from '../../../site/index.ts';
 import type { Toolkit } from '../../toolkit.ts';
 import type { NetworkLine, NetworkSocket } from '../network.result.ts';
 import { failedNear, unconfiguredLines } from './configured-only.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './plans.ts';
 import { segmentLine } from './segment.ts';
 import { SSH_PORT } from './sockets.ts';
 

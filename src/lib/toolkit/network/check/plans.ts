@@ -148,3 +148,6 @@ export function agreedDevices(site: Site): { id: string; name: string; host: str
     ...calledServices(site).map(({ id, host, port }) => ({ id, name: names[id], host, port })),
   ];
 }
+
+/** The verdict of a line with its detail, remedy and request to the IT. */
+export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & { readonly remedy?: string; readonly ask?: string };

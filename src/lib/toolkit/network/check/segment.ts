@@ -2,8 +2,7 @@ import { type DialFailure, dialFailureText, formatEndpoint, isLoopback } from '.
 import { isInRange } from '../../../net/probe/index.ts';
 import type { Site } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
-import type { Outcome } from './outcome.ts';
-import { agreedDevices } from './plans.ts';
+import { agreedDevices, type Outcome } from './plans.ts';
 
 /** A dial with its failure; null: TCP connected. */
 export interface Dialled {

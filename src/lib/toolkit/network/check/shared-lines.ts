@@ -2,8 +2,7 @@ import { formatEndpoint } from '../../../net/index.ts';
 import { FULL_SIZE_ASK, lastIssuer, type PathResult, quoted } from '../../../net/path/index.ts';
 import { verifiedByText } from '../../../net/probe/index.ts';
 import type { NetworkLine } from '../network.result.ts';
-import type { Outcome } from './outcome.ts';
-import type { PlannedPath } from './plans.ts';
+import type { Outcome, PlannedPath } from './plans.ts';
 
 /** Project decision: the validity of certificates and pre-signed URLs depends on the clock. */
 const MAX_CLOCK_OFFSET_MS = 60_000;
