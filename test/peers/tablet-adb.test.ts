@@ -160,17 +160,6 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
     await detach(tablet);
   });
 
-  it('installs several files as one package', async () => {
-    await using tablet = await startTablet();
-    await attach(tablet);
-    const part = join(folder, 'part.apk');
-    writeFileSync(part, makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 10_000 }));
-    const { code, stdout } = await on(tablet, 'install-multiple', file, part);
-    expect({ code, isDone: stdout.includes('Success') }).toEqual({ code: 0, isDone: true });
-    expect(tablet.state().packages.some(({ name }) => name === 'org.example.kiosk')).toBe(true);
-    await detach(tablet);
-  });
-
   it('closes the port with usb, moves it with tcpip, and waits for a restart', async () => {
     await using tablet = await startTablet({ rebootMs: 1_000, isPortKept: true });
     await attach(tablet);

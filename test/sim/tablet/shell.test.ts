@@ -178,7 +178,7 @@ describe('unknown options on the simulated tablet', () => {
 
   it.each([
     'pm install --zzz x',
-    'pm install-create --zzz',
+    'pm install --zzz',
     'pm list packages --zzz',
     'pm path --zzz android',
     'pm disable-user --zzz com.android.email',

@@ -42,7 +42,7 @@ describe('the handshake of the simulated tablet', () => {
     const online = await line.next();
     expect(online).toMatchObject({ command: 'CNXN', arg0: 0x01000001, arg1: 1024 * 1024 });
     expect(online?.payload.toString()).toBe(
-      'device::ro.product.name=gwtab;ro.product.model=GW-TAB-10;ro.product.device=gwtab;features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,fixed_push_symlink_timestamp',
+      'device::ro.product.name=gwtab;ro.product.model=GW-TAB-10;ro.product.device=gwtab;features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir',
     );
     expect(tablet.state()).toMatchObject({ prompts: 1, connections: 1 });
   });
@@ -378,18 +378,12 @@ describe('packages of the simulated tablet', () => {
     expect((await run(line, 'pm uninstall org.example.kiosk; pm path org.example.kiosk')).stdout).toBe('Success\n');
   });
 
-  it('are installed from a stream, with or without a session', async () => {
+  it('are installed from a stream', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
     const stream = await openStream(line, `exec:cmd package 'install' -S ${file.length}`);
     await stream?.write(file);
     expect((await stream?.all())?.toString()).toBe('Success\n');
-    const created = (await run(line, `pm install-create -S ${file.length}`)).stdout;
-    const session = /^Success: created install session \[(\d+)\]\n$/.exec(created)?.[1];
-    const write = await openStream(line, `exec:cmd package install-write -S ${file.length} ${session} base.apk -`);
-    await write?.write(file);
-    expect((await write?.all())?.toString()).toBe(`Success: streamed ${file.length} bytes\n`);
-    expect(await run(line, `pm install-commit ${session}`)).toMatchObject({ stdout: 'Success\n', code: 0 });
   });
 
   it.each([
@@ -408,18 +402,6 @@ describe('packages of the simulated tablet', () => {
     const { stdout, code } = await run(line, 'pm install /sdcard/other.apk');
     expect(stdout).toMatch(reason);
     expect(code).toBe(1);
-  });
-
-  it('drop the oldest session for a ninth, so that sessions of cut connections do not block', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const ids: string[] = [];
-    for (let count = 0; count < 9; count += 1) {
-      const created = (await run(line, 'pm install-create')).stdout;
-      ids.push(/\[(\d+)\]/.exec(created)?.[1] ?? '');
-    }
-    expect((await run(line, `pm install-commit ${ids[0]}`)).stderr).toBe(`Error: no session ${ids[0]}\n`);
-    expect((await run(line, `pm install-abandon ${ids[1]}`)).stdout).toBe('Success\n');
   });
 
   it('become device owner, lock the screen, and then cannot be removed', async () => {

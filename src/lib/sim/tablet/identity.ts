@@ -37,7 +37,7 @@ export const OTHER_IDENTITY: Identity = {
 export const defaultAndroid: Android = {
   release: '13',
   sdk: 33,
-  features: ['shell_v2', 'cmd', 'stat_v2', 'ls_v2', 'fixed_push_mkdir', 'fixed_push_symlink_timestamp'],
+  features: ['shell_v2', 'cmd', 'stat_v2', 'ls_v2', 'fixed_push_mkdir'],
   version: VERSION_UNSUMMED,
   maxPayload: 1024 * 1024,
 };

@@ -131,7 +131,6 @@ export async function startTablet(options: TabletOptions = {}): Promise<Tablet> 
   for (const folder of ['/data/local/tmp', '/storage/emulated/0', '/storage/emulated/0/Download']) {
     storage.system.folder(folder, 0o771, 2000);
   }
-  storage.system.link('/sdcard', '/storage/emulated/0');
 
   for (const folder of ['/proc', '/proc/sys', '/proc/sys/kernel', '/proc/sys/kernel/random']) {
     storage.system.folder(folder, 0o555);

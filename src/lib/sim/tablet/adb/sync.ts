@@ -55,8 +55,7 @@ const fail = (text: string) => {
   return Buffer.concat([words('FAIL', message.length), message]);
 };
 
-const sizeOf = (entry: Entry) =>
-  entry.kind === 'file' ? entry.content.size : entry.kind === 'link' ? entry.target.length : 4096;
+const sizeOf = (entry: Entry) => (entry.kind === 'file' ? entry.content.size : 4096);
 
 /** The long form of STAT: error, device, inode, mode, links, owner, group, size, three times. */
 function longStat(id: string, entry: Entry | undefined, error: number): Buffer {
@@ -115,13 +114,13 @@ async function answer(
   }
   switch (id) {
     case 'STAT': {
-      const entry = storage.find(path, false);
+      const entry = storage.find(path);
       const known = typeof entry === 'object';
       return channel.write(known ? words('STAT', entry.mode, sizeOf(entry), entry.mtimeS) : words('STAT', 0, 0, 0));
     }
     case 'STA2':
     case 'LST2': {
-      const entry = storage.find(path, id === 'STA2');
+      const entry = storage.find(path);
       const known = typeof entry === 'object';
       return channel.write(known ? longStat(id, entry, 0) : longStat(id, undefined, problemNumber(entry)));
     }
@@ -167,7 +166,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
     await channel.write(fail(text));
   };
   if (mode === undefined) await refuse(`missing , in ${JSON.stringify(request)}`);
-  const isLink = ((mode ?? 0) & KIND_MODE) === LINK_MODE;
+  else if ((mode & KIND_MODE) === LINK_MODE) await refuse("couldn't create file: links are not simulated");
   if (problem === undefined) {
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
     // Like the real service, creates a missing folder.
@@ -182,9 +181,7 @@ async function receive(channel: Channel, reader: ByteReader, storage: Storage, r
     if (id === 'DONE') {
       if (problem !== undefined) return false;
       const content = sink.finish();
-      const failed = isLink
-        ? storage.link(path, content.head.toString('utf8', 0, MAX_PATH_LENGTH).replace(/\0.*$/s, ''))
-        : storage.write(path, content, mode, length);
+      const failed = storage.write(path, content, mode, length);
       if (failed !== undefined) {
         await channel.write(fail(`couldn't create file: ${failed}`));
         return false;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Content, Storage } from '../storage.ts';
-import { readPackageFile } from './package-file.ts';
-import type { PackageManifest } from './package-manifest.ts';
+import { type PackageManifest, readPackageFile } from './package-file.ts';
 
 export interface InstalledPackage {
   readonly manifest: PackageManifest;
@@ -18,8 +17,6 @@ export interface InstallOptions {
 }
 
 const MAX_PACKAGES = 2000;
-/** Beyond it the oldest session is dropped. */
-const MAX_SESSIONS = 8;
 const FIRST_UID = 10_100;
 
 /** Preinstalled packages, with name and version code: standard packages of Android, none of a vendor. */
@@ -56,9 +53,7 @@ export interface PackagesOptions {
 /** The installed packages. Results are the texts of the package manager. */
 export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptions) {
   const packages = new Map<string, InstalledPackage>();
-  const sessions = new Map<number, { readonly options: InstallOptions; content: Content | undefined }>();
   let lastUid = FIRST_UID;
-  let lastSession = 1_000_000_000 + (randomBytes(4).readUInt32LE(0) % 900_000_000);
 
   for (const [name, versionCode, activity] of onDelivery) {
     lastUid += 1;
@@ -127,7 +122,6 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
           packages.delete(name);
         }
       }
-      sessions.clear();
     },
     uninstall(name: string): string {
       const there = packages.get(name);
@@ -137,28 +131,6 @@ export function createPackages({ storage, sdk, refusal, isOwner }: PackagesOptio
       storage.system.remove(there.path.split('/').slice(0, 4).join('/'));
       packages.delete(name);
       return 'Success';
-    },
-    sessions: {
-      create(options: InstallOptions): number {
-        // Sessions of disconnected hosts are never committed.
-        if (sessions.size >= MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? 0);
-        lastSession += 1;
-        sessions.set(lastSession, { options, content: undefined });
-        return lastSession;
-      },
-      has: (id: number): boolean => sessions.has(id),
-      /** Accepts several files; the first one is installed. */
-      write(id: number, content: Content): void {
-        const session = sessions.get(id);
-        if (session) session.content ??= content;
-      },
-      commit(id: number): string {
-        const session = sessions.get(id);
-        sessions.delete(id);
-        if (!session?.content) return 'Failure [INSTALL_FAILED_INVALID_APK: Session has no files]';
-        return install(session.content, session.options);
-      },
-      abandon: (id: number): boolean => sessions.delete(id),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Device } from '../device.ts';
-import { classOf } from '../packages/package-manifest.ts';
+import { classOf } from '../packages/package-file.ts';
 import { type OptionTable, type Program, readOptions } from '../shell/process.ts';
 import { EXCEPTION, exception, refuseOption } from './settings.ts';
 

@@ -11,19 +11,17 @@ type Row = readonly [name: string, entry: Entry];
 
 function modeText({ kind, mode }: Entry): string {
   const letters = [...'rwxrwxrwx'].map((letter, index) => (mode & (0o400 >> index) ? letter : '-')).join('');
-  return `${kind === 'folder' ? 'd' : kind === 'link' ? 'l' : '-'}${letters}`;
+  return `${kind === 'folder' ? 'd' : '-'}${letters}`;
 }
 
-const sizeOf = (entry: Entry) =>
-  entry.kind === 'file' ? entry.content.size : entry.kind === 'link' ? entry.target.length : BLOCK;
+const sizeOf = (entry: Entry) => (entry.kind === 'file' ? entry.content.size : BLOCK);
 const blocksOf = (rows: readonly Row[]) =>
-  rows.reduce((sum, [, entry]) => sum + (entry.kind === 'link' ? 0 : Math.ceil(sizeOf(entry) / BLOCK) * 4), 0);
+  rows.reduce((sum, [, entry]) => sum + Math.ceil(sizeOf(entry) / BLOCK) * 4, 0);
 
 function longLine([name, entry]: Row): string {
   const owner = entry.uid === 2000 ? 'shell  shell ' : entry.uid === 1000 ? 'system system' : 'root   root  ';
   const when = new Date(entry.mtimeS * 1000).toISOString().slice(0, 16).replace('T', ' ');
-  const arrow = entry.kind === 'link' ? ` -> ${entry.target}` : '';
-  return `${modeText(entry)} 1 ${owner} ${String(sizeOf(entry)).padStart(10)} ${when} ${name}${arrow}\n`;
+  return `${modeText(entry)} 1 ${owner} ${String(sizeOf(entry)).padStart(10)} ${when} ${name}\n`;
 }
 
 const byName = (rows: readonly Row[]) => [...rows].sort(([one], [other]) => Number(one > other) - Number(one < other));
@@ -60,7 +58,7 @@ const ls = toybox('ls', {
     const single: Row[] = [];
     const folders: Row[] = [];
     for (const path of paths) {
-      const entry = files.find(path, !isLong || path.endsWith('/'));
+      const entry = files.find(path);
       if (typeof entry === 'string') code = await process.fail(`${path}: ${entry}`);
       else (entry.kind === 'folder' && !options.has('d') ? folders : single).push([path, entry]);
     }

@@ -106,32 +106,6 @@ const install = verb('install', installTable, async (process, { options, rest })
   return say(process, process.device.packages.install(content, installOptions(options)));
 });
 
-const createSession = verb('install-create', installTable, async (process, { options }) => {
-  const id = process.device.packages.sessions.create(installOptions(options));
-  return say(process, `Success: created install session [${id}]`);
-});
-
-const writeSession = verb('install-write', { '-S': 1 }, async (process, { options, rest }) => {
-  const [session = '', , path] = rest;
-  const { sessions } = process.device.packages;
-  if (!sessions.has(Number(session))) return say(process, `Error: no session ${session}`);
-  const content = await contentOf(process, options, path);
-  if (typeof content === 'string') return say(process, content);
-  sessions.write(Number(session), content);
-  return say(process, `Success: streamed ${content.size} bytes`);
-});
-
-const commitSession = verb('install-commit', {}, async (process, { rest: [session = ''] }) => {
-  const { sessions } = process.device.packages;
-  if (!sessions.has(Number(session))) return say(process, `Error: no session ${session}`);
-  return say(process, sessions.commit(Number(session)));
-});
-
-const abandonSession = verb('install-abandon', {}, async (process, { rest: [session = ''] }) => {
-  const done = process.device.packages.sessions.abandon(Number(session));
-  return say(process, done ? 'Success' : `Error: no session ${session}`);
-});
-
 /** `-k` keeps data; packages on this tablet have none. */
 const uninstall = verb('uninstall', { '-k': 0, '--user': 1 }, async (process, { rest: [name = ''] }) =>
   say(process, process.device.packages.uninstall(name)),
@@ -227,10 +201,6 @@ const clear = verb('clear', { '--user': 1 }, async ({ device, out }, { rest: [na
 
 const verbs: Readonly<Record<string, Program>> = {
   install,
-  'install-create': createSession,
-  'install-write': writeSession,
-  'install-commit': commitSession,
-  'install-abandon': abandonSession,
   uninstall,
   list,
   path,
