@@ -9,7 +9,6 @@ export { createFoldedLog, type EmittedEvent, type Log, silentLog, writeEvent } f
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { lockName } from './lock-name.ts';
 export { openExisting, UnsuitableFile } from './open-existing.ts';
-export { orAfter } from './or-after.ts';
 export { type BoundedRead, readBounded, readWhole } from './read-bounded.ts';
 export { sha256 } from './sha256.ts';
 export type { Service, ServiceContext, ServiceHealth } from './supervisor.ts';
@@ -23,4 +22,4 @@ export {
   untilAborted,
   withDeadline,
 } from './supervisor.ts';
-export { createWakeup, type Wakeup } from './wakeup.ts';
+export { createWakeup, orAfter, type Wakeup } from './wakeup.ts';

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** Wakes one waiting loop. A call of `wake` before the wait is not lost. */
 export interface Wakeup {
   wake(): void;
@@ -22,4 +24,12 @@ export function createWakeup(): Wakeup {
       isDue = false;
     },
   };
+}
+
+/** Waits until the work settles, at most `ms`; the work continues. Leaves no timer behind. */
+export async function orAfter(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _limit = clock.after(ms, resolve);
+  const settled = () => resolve();
+  await Promise.race([work.then(settled, settled), promise]);
 }

@@ -1,10 +1,10 @@
 /** The single path to movement: the gate, move and pose orders, tours, the stop latch. */
 export { cancelAtChassis } from './cancel-at-chassis.ts';
-export { chosenPose } from './chosen-pose.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';
 export type * from './model.ts';
 export { createMotion } from './motion.ts';
 export type { OrderLimits } from './orders.ts';
+export { chosenPose } from './set-pose.ts';
 export { factsDecidedBy } from './trial/gate.ts';
 export type * from './trial/model.ts';
 export { trialKinds } from './trial/model.ts';

@@ -1,3 +1,5 @@
+import { degrees } from '../angle/index.ts';
+import { chosen } from '../evidence/index.ts';
 import type { MoveOutcome, Order } from './model.ts';
 import { carryOut, isCertainlyNotAccepted, type OrderTools } from './orders.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
@@ -26,4 +28,16 @@ export async function setPoseWithAlarm(
   if (outcome.state === 'succeeded') await alarm.clear();
   else await alarm.raise(outcome.reason ?? 'The pose that was sent is not reported by the robot.');
   return outcome;
+}
+
+/**
+ * The order that sets the pose that a person chose: metres on the current map, the heading in degrees.
+ * `source`: who chose it, and where. Throws RangeError when the heading is not finite.
+ */
+export function chosenPose(
+  pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number },
+  source: string,
+): Order {
+  const { xM, yM, yawDeg } = pose;
+  return { kind: 'pose', pose: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, source) };
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, scrypt } from 'node:crypto';
+import { createHash, randomBytes, randomInt, scrypt } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
@@ -9,7 +9,48 @@ import { CA_FILE } from './cloud/certificates.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
 import { makeFolder, readIfThere } from './files.ts';
-import { TABLET_PROFILE_FILE, writeTabletFiles } from './tablet/files.ts';
+import { DEFAULT_WLAN, makePackageFile } from './tablet/index.ts';
+
+/** Files for setting up the simulated tablet. */
+const TABLET_PROFILE_FILE = 'kiosk.yaml';
+const PACKAGE_FILE = 'kiosk.apk';
+const PROFILE_HEADER = '# Written by gw sim for its simulated tablet. A new run replaces it.';
+/** Large enough for a visible transfer time. */
+const PACKAGE_BYTES = 4_000_000;
+const shell = { name: 'org.example.kiosk', versionCode: 12, versionName: '1.2.0' } as const;
+
+interface TabletFilesOptions {
+  readonly dir: string;
+  readonly model: string;
+  readonly operatorPort: number;
+}
+
+/** Writes the package of a kiosk shell, which only a simulated tablet installs, and a profile that requires it. */
+export async function writeTabletFiles({ dir, model, operatorPort }: TabletFilesOptions): Promise<void> {
+  const file = makePackageFile({ ...shell, bytes: PACKAGE_BYTES });
+  await replaceFile(join(dir, PACKAGE_FILE), file);
+  const profile = {
+    schema: 'gw/kiosk/1',
+    name: 'Tablet of the simulated robot',
+    tablet: { model },
+    app: {
+      name: shell.name,
+      versionCode: shell.versionCode,
+      file: PACKAGE_FILE,
+      sha256: createHash('sha256').update(file).digest('hex'),
+      activity: '.Main',
+    },
+    startPage: `http://127.0.0.1:${operatorPort}/`,
+    deviceOwner: '.Admin',
+    lockTask: true,
+    stayAwake: true,
+    screen: { brightness: 200, offAfterS: 1800, rotationDeg: 90 },
+    sound: { mediaPercent: 40, touchSounds: false },
+    hidePackages: ['com.android.chrome', 'com.android.email', 'com.android.vending'],
+    network: { ssid: DEFAULT_WLAN.ssid, segment: DEFAULT_WLAN.segment },
+  };
+  await replaceFile(join(dir, TABLET_PROFILE_FILE), `${PROFILE_HEADER}\n${stringify(profile)}`);
+}
 
 const COST = { N: 2 ** 15, r: 8, p: 1 } as const;
 const HASH_BYTES = 32;

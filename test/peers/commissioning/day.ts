@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
 import { dock, stations } from '../../../src/lib/sim/index.ts';
-import { writeTabletFiles } from '../../../src/lib/sim/tablet/files.ts';
+import { writeTabletFiles } from '../../../src/lib/sim/site-files.ts';
 import { gwBinary } from '../../e2e/gw.ts';
 import { inside, run } from '../namespace.ts';
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
-import { readHostKey } from '../../../src/lib/sim/tablet/adb/host-key.ts';
+import { readHostKey } from '../../../src/lib/sim/tablet/adb/keyring.ts';
 import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/tablet/adb/wire.ts';
 import { readPackageFile } from '../../../src/lib/sim/tablet/packages/package-file.ts';
 import { parseScript } from '../../../src/lib/sim/tablet/shell/shell-syntax.ts';

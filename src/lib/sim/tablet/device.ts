@@ -1,10 +1,8 @@
 import type { Clock } from '../../lifecycle/index.ts';
 import type { FaultName } from '../faults.ts';
-import type { Android } from './identity.ts';
+import type { Android, Properties } from './identity.ts';
 import type { Packages } from './packages/packages.ts';
-import type { Properties } from './properties.ts';
-import type { Screen } from './screen.ts';
-import type { Settings } from './settings.ts';
+import type { Screen, Settings } from './settings.ts';
 import type { Storage } from './storage.ts';
 
 /** The faults that affect the tablet. */

@@ -6,12 +6,17 @@ import { serveConnection, type TabletHost } from './adb/connection.ts';
 import { createKeyring, type PromptAnswer } from './adb/keyring.ts';
 import { findService } from './adb/services.ts';
 import type { Device, TabletFault } from './device.ts';
-import { DEFAULT_IDENTITY, defaultAndroid, type Identity, OTHER_IDENTITY, oldAndroid } from './identity.ts';
+import {
+  createProperties,
+  DEFAULT_IDENTITY,
+  defaultAndroid,
+  type Identity,
+  OTHER_IDENTITY,
+  oldAndroid,
+} from './identity.ts';
 import { createPackages } from './packages/packages.ts';
 import { homeOf } from './programs/activity.ts';
-import { createProperties } from './properties.ts';
-import { createScreen } from './screen.ts';
-import { createSettings } from './settings.ts';
+import { createScreen, createSettings } from './settings.ts';
 import { contentOf, createStorage } from './storage.ts';
 
 /** Reported WLAN by default, from an address range for documentation. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type ChannelPort, createChannel } from './channel.ts';
-import { readHostKey, TOKEN_BYTES } from './host-key.ts';
-import type { Keyring } from './keyring.ts';
+import { type Keyring, readHostKey, TOKEN_BYTES } from './keyring.ts';
 import type { Service } from './services.ts';
 import { command, createFrameReader, type Frame, MIN_MAX_PAYLOAD, packHeader, VERSION_UNSUMMED } from './wire.ts';
 

@@ -1,5 +1,4 @@
-import type { Program } from '../shell/process.ts';
-import { toybox } from '../shell/toybox.ts';
+import { type Program, toybox } from '../shell/process.ts';
 import type { Entry } from '../storage.ts';
 
 const KIB = 1024;

@@ -1,6 +1,5 @@
 import { namespaces } from '../settings.ts';
-import { type Process, type Program, readOptions, type WordOptions } from '../shell/process.ts';
-import { toybox } from '../shell/toybox.ts';
+import { type Process, type Program, readOptions, toybox, type WordOptions } from '../shell/process.ts';
 
 /** Exit code of an Android program after an exception. */
 export const EXCEPTION = 255;

@@ -6,9 +6,17 @@ import { listingPrograms } from '../programs/listing.ts';
 import { packagePrograms } from '../programs/packages.ts';
 import { settingPrograms } from '../programs/settings.ts';
 import { filesSeenFrom } from '../storage.ts';
-import { type Input, noInput, type Output, type Process, type Program } from './process.ts';
+import {
+  eachOperand,
+  type Input,
+  noInput,
+  type Output,
+  type Process,
+  type Program,
+  type ToyboxProcess,
+  toybox,
+} from './process.ts';
 import { parseScript, type Word } from './shell-syntax.ts';
-import { eachOperand, type ToyboxProcess, toybox } from './toybox.ts';
 
 const MISSING = 'No such file or directory';
 
