@@ -73,6 +73,8 @@ const extraEntries = {
   'tunnel/audit/index.ts': '^src/lib/toolkit/',
   // The daemon loads neither the protocol nor the audit.
   'tunnel/session/index.ts': '^src/lib/gateway/',
+  // The proxy of a support session writes its lines as the daemon does, and loads nothing else of it.
+  'gateway/event-output.ts': '^src/commands/tunnel/proxy\\.ts$',
   // The simulator shares the wire types only.
   'chassis/wire.ts': '^src/lib/sim/',
   'cloud/wire.ts': '^src/lib/sim/',
@@ -169,6 +171,8 @@ module.exports = {
           '^src/lib/toolkit/[^/]+/',
           '^src/lib/toolkit/(via|remote-run|verdict)\\.ts$',
           '^src/lib/sim/',
+          // Only its rule above says which command.
+          '^src/lib/gateway/event-output\\.ts$',
         ],
         dependencyTypesNot: ['type-only'],
       },

@@ -5,8 +5,8 @@ import { emptyCoreDumps } from '../../cli/core-dump.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { asGwError, GwError } from '../../lib/error/index.ts';
-// Not with `await import()`: that would load the whole gateway.
-import { type LineWriter, openEventOutput } from '../../lib/gateway/index.ts';
+import { openEventOutput } from '../../lib/gateway/event-output.ts';
+import type { LineWriter } from '../../lib/gateway/index.ts';
 import type { ProxyEvent, ProxyExit, ProxyResult } from '../../lib/tunnel/index.ts';
 
 /** Deadline for the last lines at the end, in case the reader stalls. */

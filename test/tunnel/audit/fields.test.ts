@@ -1,27 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { readCanonical, readFields } from '../../../src/lib/tunnel/audit/records/fields.ts';
+import { readFields } from '../../../src/lib/tunnel/audit/records/fields.ts';
 import { endOf, linesOf } from '../records/bodies.ts';
 
 const [line = ''] = linesOf([endOf(1, 'closed-by-cloud', { durationS: 777 })]);
 
-/** Whether the expression and the parser take a record with this duration for one that gw has written. */
-function verdicts(duration: string): [boolean, boolean] {
-  const text = line.replace(':777,', `:${duration},`);
-  return [readCanonical(text, 0, text.length) !== null, readFields(Buffer.from(text.slice(0, -1))).ok];
+/** Whether a record with this duration is one that gw has written. */
+function isAsWritten(duration: string): boolean {
+  return readFields(Buffer.from(line.replace(':777,', `:${duration},`).slice(0, -1))).ok;
 }
 
 describe('a number in a support record', () => {
   it.each(['1.560', '2.0', '0.0000001', '0.000', '999999999999999.123456', '01', '1e2'])(
-    '%s is not as gw writes it, for the expression and for the parser',
+    '%s is not as gw writes it',
     (duration) => {
-      expect(verdicts(duration)).toEqual([false, false]);
+      expect(isAsWritten(duration)).toBe(false);
     },
   );
 
   it.each(['0', '0.5', '12.345', '0.000001', '999999999.123456', '999999999999999', 'null'])(
-    '%s is as gw writes it, for both',
+    '%s is as gw writes it',
     (duration) => {
-      expect(verdicts(duration)).toEqual([true, true]);
+      expect(isAsWritten(duration)).toBe(true);
     },
   );
 });

@@ -34,16 +34,11 @@ export function createFindings(): Findings {
       total += 1;
       if (listed.length >= MAX_LISTED) return;
       const place = { file: at?.file ?? null, line: at?.line ?? null };
-      listed.push({ code, ...place, seq, session: session === null ? null : copied(session), values });
+      listed.push({ code, ...place, seq, session, values });
     },
     count: (...codes) => codes.reduce((sum, code) => sum + (counts.get(code) ?? 0), 0),
     counts: () => [...counts].map(([code, count]) => ({ code, count })),
     listed: () => listed,
     notListed: () => total - listed.length,
   };
-}
-
-/** A text of its own: a part of a text keeps the whole in memory. */
-export function copied(text: string): string {
-  return Buffer.from(text).toString();
 }

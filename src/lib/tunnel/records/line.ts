@@ -14,7 +14,7 @@ const LINE_END = '"}';
 /** From `,"hash":"` to the end of the line, without the line end: the part that the hash does not cover. */
 export const HASH_PART_BYTES = HASH_KEY.length + HEX_DIGITS + LINE_END.length;
 /** From `,"prev":"` to `,"hash":"`. */
-export const PREV_PART_BYTES = PREV_KEY.length + HEX_DIGITS + 1;
+const PREV_PART_BYTES = PREV_KEY.length + HEX_DIGITS + 1;
 const MIN_LINE_BYTES = HASH_PART_BYTES + PREV_PART_BYTES + 2;
 const HEX = /^[0-9a-f]{64}$/;
 

@@ -1,6 +1,6 @@
 import { FIRST_PREV } from '../../records/line.ts';
 import type { Head } from '../../records/pointers.ts';
-import { copied, type Findings, type Place } from '../findings.ts';
+import type { Findings, Place } from '../findings.ts';
 
 /** A line whose hash is right. */
 interface Link {
@@ -53,7 +53,7 @@ export function createChain(findings: Findings, head: Head | null, onUnjudged: (
   }
 
   function begin(link: Link, at: Place): void {
-    first = { seq: link.seq, prev: copied(link.prev), hash: copied(link.hash) };
+    first = link;
     firstAt = at;
     // Broken lines before may be the records that are missing.
     const expected = (head?.firstSeq ?? 1) + between;
@@ -79,7 +79,7 @@ export function createChain(findings: Findings, head: Head | null, onUnjudged: (
         // With nothing before it, only the second line shows that the first is foreign.
         if (followed === 1 && firstAt !== null && between === 0) {
           findings.add('out-of-order', firstAt, { seq: last.seq, values: { after: seq } });
-          first = { seq, prev: copied(link.prev), hash: copied(link.hash) };
+          first = link;
           last = null;
           return accept(link, at);
         }

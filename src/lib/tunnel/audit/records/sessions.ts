@@ -1,78 +1,11 @@
 import { MAX_SERVICES, type RefusalReason } from '../../model.ts';
-import { copied, type Findings, type Place } from '../findings.ts';
+import type { Findings, Place } from '../findings.ts';
 import type { AuditLimits } from '../model.ts';
 import { findToken, mayHoldToken } from '../tokens/tokens.ts';
 import type { RecordFields } from './fields.ts';
 
-/** Above, an id counts as new: 4 million sessions. */
-const MAX_IDS = 1 << 22;
-const FNV_PRIME = 0x01000193;
-
-/** A set of texts by 64 bits of a hash: eight bytes for each, since a file of gigabytes has millions of sessions. */
-interface IdSet {
-  has(id: string): boolean;
-  /** Whether further ids are not kept. */
-  isFull(): boolean;
-  /** False: it was there already. */
-  add(id: string): boolean;
-}
-
-export function createIdSet(): IdSet {
-  let table = new Uint32Array(2 * 1024);
-  let count = 0;
-
-  /** Index of the id in the table, or of the free place for it. */
-  function place(into: Uint32Array, high: number, low: number): number {
-    const mask = into.length / 2 - 1;
-    for (let at = low & mask; ; at = (at + 1) & mask) {
-      const [a, b] = [into[2 * at], into[2 * at + 1]];
-      if ((a === high && b === low) || (a === 0 && b === 0)) return at;
-    }
-  }
-
-  function grow(): void {
-    const next = new Uint32Array(table.length * 2);
-    for (let at = 0; at < table.length; at += 2) {
-      const [high = 0, low = 0] = [table[at], table[at + 1]];
-      if (high === 0 && low === 0) continue;
-      const to = place(next, high, low);
-      next[2 * to] = high;
-      next[2 * to + 1] = low;
-    }
-    table = next;
-  }
-
-  return {
-    isFull: () => count >= MAX_IDS,
-    has(id) {
-      const [high, low] = hashOf(id);
-      return table[2 * place(table, high, low) + 1] !== 0;
-    },
-    add(id) {
-      if (4 * count > table.length && count < MAX_IDS) grow();
-      const [high, low] = hashOf(id);
-      const at = place(table, high, low);
-      const isNew = table[2 * at + 1] === 0;
-      if (!isNew || count >= MAX_IDS) return isNew;
-      count += 1;
-      table[2 * at] = high;
-      table[2 * at + 1] = low;
-      return true;
-    },
-  };
-}
-
-/** Two 32-bit hashes (FNV-1a with different starts); the second is never 0, which marks a free place. */
-function hashOf(id: string): readonly [number, number] {
-  let [high, low] = [0x811c9dc5, 0x9747b28c];
-  for (let at = 0; at < id.length; at += 1) {
-    const code = id.charCodeAt(at);
-    high = Math.imul(high ^ code, FNV_PRIME);
-    low = Math.imul(low ^ (code + at), 0x85ebca6b);
-    low ^= low >>> 13;
-  }
-  return [high >>> 0, low >>> 0 || 1];
-}
+/** Above, an id counts as new; a gateway keeps far fewer records. */
+const MAX_IDS = 1_000_000;
 
 /** The end of a session takes a moment after its own clock. Project decision. */
 const CLOCK_TOLERANCE_S = 10;
@@ -106,7 +39,7 @@ export interface SessionTotals {
   readonly firstClockStep: Place | null;
   readonly running: { readonly session: string; readonly at: string; readonly untilAt: string } | null;
   /** Hashes of the tokens of all starts and refusals. */
-  readonly tokens: IdSet;
+  readonly tokens: ReadonlySet<string>;
   readonly channelIds: ReadonlySet<string>;
 }
 
@@ -128,8 +61,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
   const doubtful = new Map<string, OpenSession>();
   /** The start of the next session to end may be such a record; of one only, since one runs at a time. */
   let mayHaveStarted = false;
-  const seen = createIdSet();
-  const tokens = createIdSet();
+  const seen = new Set<string>();
+  const tokens = new Set<string>();
   const channelIds = new Set<string>();
   const refused = new Map<RefusalReason, number>();
   let serial = limits?.serial ?? null;
@@ -139,11 +72,18 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
   let unusual: { day: string; count: number } | null = null;
   let today = { day: '', count: 0 };
 
+  /** False: it was there already. */
+  function addTo(ids: Set<string>, id: string): boolean {
+    if (ids.has(id)) return false;
+    if (ids.size < MAX_IDS) ids.add(id);
+    return true;
+  }
+
   function judgeStart(body: Extract<RecordFields['body'], { kind: 'start' }>, fields: RecordFields, at: Place): void {
     const { session, services, region, maxS, replaces } = body;
     const about = { seq: fields.seq, session };
     starts += 1;
-    if (!seen.add(session)) findings.add('session-repeated', at, about);
+    if (!addTo(seen, session)) findings.add('session-repeated', at, about);
     if (services.length === 0 || services.length > MAX_SERVICES || new Set(services).size !== services.length) {
       findings.add('services-count', at, { ...about, values: { count: services.length, max: MAX_SERVICES } });
     }
@@ -159,7 +99,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
         findings.add('beyond-configured', at, { ...about, values: { maxS, limitS: limits.maxMinutes * 60 } });
       }
     }
-    if (replaces !== null && !seen.has(replaces) && !seen.isFull() && !mayHaveStarted) {
+    if (replaces !== null && !seen.has(replaces) && seen.size < MAX_IDS && !mayHaveStarted) {
       findings.add('replaced-unknown', at, { ...about, values: { replaces: shown(replaces) } });
     }
     for (const [other, running] of open) {
@@ -169,9 +109,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
       break;
     }
     mayHaveStarted = false;
-    // A part of a text keeps the whole: harmless for a few.
-    const keep = open.size < 4 ? (text: string) => text : copied;
-    open.set(keep(session), { at: keep(fields.at), place: at, seq: fields.seq, maxS, isOverlapped: false });
+    open.set(session, { at: fields.at, place: at, seq: fields.seq, maxS, isOverlapped: false });
     const [oldest] = open;
     if (open.size > MAX_OPEN && oldest !== undefined) leaveOpen(...oldest);
   }
@@ -186,10 +124,10 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     const about = { seq: fields.seq, session };
     if (reason === 'unclean-shutdown') uncleanShutdowns += 1;
     if (durationS === null) unknownDurations += 1;
-    if (channelId !== null && channelIds.size < MAX_CHANNEL_IDS) channelIds.add(copied(channelId));
+    if (channelId !== null && channelIds.size < MAX_CHANNEL_IDS) channelIds.add(channelId);
     const start = open.get(session) ?? doubtful.get(session);
     if (start === undefined) {
-      if (!seen.add(session)) findings.add('second-end', at, about);
+      if (!addTo(seen, session)) findings.add('second-end', at, about);
       else if (!mayHaveStarted) findings.add('end-without-start', at, about);
       mayHaveStarted = false;
       return;
@@ -204,7 +142,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
   function countRefusal(reason: RefusalReason, at: string): void {
     refused.set(reason, (refused.get(reason) ?? 0) + 1);
     const day = at.slice(0, 10);
-    today = today.day === day ? { ...today, count: today.count + 1 } : { day: copied(day), count: 1 };
+    today = today.day === day ? { ...today, count: today.count + 1 } : { day, count: 1 };
     if (today.count > USUAL_REFUSALS && today.count > (unusual?.count ?? 0)) unusual = today;
   }
 
@@ -231,7 +169,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
   return {
     take(fields, at) {
       const { body } = fields;
-      serial ??= copied(fields.serial);
+      serial ??= fields.serial;
       if (fields.serial !== serial) {
         findings.add('other-serial', at, {
           seq: fields.seq,
@@ -243,8 +181,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
         firstClockStep ??= at;
       }
       lastAt = fields.at;
-      firstAt ??= copied(lastAt);
-      if (body.kind !== 'end') tokens.add(body.tokenHash);
+      firstAt ??= lastAt;
+      if (body.kind !== 'end') addTo(tokens, body.tokenHash);
       if (body.kind === 'start') judgeStart(body, fields, at);
       else if (body.kind === 'end') judgeEnd(body, fields, at);
       else countRefusal(body.reason, fields.at);
@@ -278,5 +216,5 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
 
 /** A foreign text in a sentence. */
 function shown(text: string): string {
-  return copied(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
