@@ -9,7 +9,7 @@ export default defineConfig({
     emptyOutDir: true,
     modulePreload: false,
     rollupOptions: {
-      input: { live: 'web/live.ts', style: 'web/style.css' },
+      input: { main: 'web/main.tsx', style: 'web/style.css' },
       output: { entryFileNames: '[name].js', assetFileNames: '[name][extname]' },
     },
   },

@@ -97,7 +97,7 @@ async function call(client, method, path, rest = {}) {
 
 /** Loads a page with its files and reads its live events; reloads at times. */
 async function browser(client) {
-  for (const path of ['/', '/assets/style.css', '/assets/live.js']) await call(client, 'GET', path);
+  for (const path of ['/', '/assets/style.css', '/assets/main.js']) await call(client, 'GET', path);
   const { target, from } = client;
   const until = performance.now() + between(client, 5_000, 40_000);
   const stream = request({ ...target, path: '/api/events', agent: false, localAddress: from });

@@ -1,4 +1,4 @@
-import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -422,7 +422,7 @@ async function caWithoutCertSign(
     notBefore: new Date(Date.now() - 3_600_000),
     notAfter: new Date(Date.now() + 3_600_000),
     publicKey: request.publicKey,
-    signingKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
+    signingKey: await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
     signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),

@@ -96,7 +96,7 @@ export function startSession({
   async function attempt(job: FuzzJob, hits: Hit[]): Promise<Ended> {
     worker ??= new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: state,
-      execArgv: [],
+      execArgv: ['--import', new URL('./jsx.ts', import.meta.url).href],
       resourceLimits: RESOURCE_LIMITS,
     });
     const thread = worker;

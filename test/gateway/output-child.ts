@@ -1,7 +1,7 @@
 // Writes `count` numbered lines of 100 bytes to fd 2 as the daemon does, then one of `bytes` every 20 ms where that
 // is set, and writes its state to a report file. Ends when the file `<report>.end` exists.
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { openLog } from '../../src/lib/gateway/index.ts';
+import { openLog } from '../../src/lib/gateway/log.ts';
 import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';
 
 const [report = '', count = '0', bytes = '0'] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 // Reports to the manager that its environment names, until it is ended.
-import { reportToManager, serviceManagerOf } from '../../src/lib/gateway/serve.ts';
+import { reportToManager, serviceManagerOf } from '../../src/lib/gateway/service-manager.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
 const manager = serviceManagerOf(process.env, process.pid);

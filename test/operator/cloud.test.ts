@@ -3,19 +3,14 @@ import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import { createPathFilter } from '../../src/lib/operator/application.ts';
-import { noSupport } from '../../src/lib/operator/index.ts';
-import { pageView } from '../../src/lib/operator/pages/view.ts';
+import { cloudLamp, outboxLamp, releaseLamp } from '../../src/lib/operator/view/cloud-lamps.ts';
+import type { Cell, LabelCode, Lamp } from '../../src/lib/pages/index.ts';
+import { cellText } from '../../src/lib/pages/service/service.tsx';
+import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 import { ask, get, postJson, signIn, startServer } from './server.ts';
-import { snapshotWith, standInHealth, standInMotion, tried } from './stand-ins.ts';
 
 const now = new Date('2026-11-22T19:20:00.000Z');
-
-/** The texts of the section 'Cloud'. */
-function textsOf(view: CloudView): Readonly<Record<string, string>> {
-  const link = snapshotWith({ kind: 'connected', tried });
-  return pageView(link, standInMotion().status(), standInHealth(), { view, now }, noSupport).texts;
-}
 
 describe('GET /api/cloud', () => {
   it('answers with the view on the full socket without a sign-in, and is closed on the read-only socket', async () => {
@@ -52,7 +47,7 @@ describe('GET /api/cloud', () => {
     const events = await fetch(`http://127.0.0.1:${server.full}/api/events`);
     const reader = events.body?.getReader();
     let received = '';
-    while (!received.includes('event: view')) received += Buffer.from((await reader?.read())?.value ?? []).toString();
+    while (!received.includes('event: state')) received += Buffer.from((await reader?.read())?.value ?? []).toString();
     expect(received).not.toContain(secret);
     await reader?.cancel();
   });
@@ -155,24 +150,51 @@ describe('POST /api/cloud/pruefung', () => {
   });
 });
 
-describe("the section 'Cloud' of the technician page", () => {
+/** The lamps of the cloud, as a technician reads them in German. */
+function readLamps(view: CloudView) {
+  const { t, f } = textsOf('de', 'UTC');
+  const read = (cells: readonly Cell[]) =>
+    cells.map((cell) => ('technical' in cell ? cell.technical : cellText(cell, t, f))).join(' ');
+  const of = ({ level, state, rows }: Lamp) => ({
+    level,
+    state: read(state),
+    rows: rows.map(({ label, cells }) => `${t.labels[label as LabelCode]}: ${read(cells)}`),
+  });
+  const about = { view, now };
+  return { cloud: of(cloudLamp(about)), outbox: of(outboxLamp(about)), release: of(releaseLamp(about)) };
+}
+
+describe('the cloud on the technician page', () => {
   it('shows path, duration, kept messages with the age of the oldest, discarded ones, stops, release and uploads', () => {
-    const texts = textsOf(connectedView);
-    expect(texts.cloud).toMatch(/^Verbunden MIT STÖRUNG über Port 443 \(mit ALPN\) seit 11\u00a0h\n/);
-    expect(texts.cloud).toContain('Die Namen des Brokers weichen ab: the site file has the broker mqtt');
-    expect(texts['cloud.subscriptions']).toBe('alle 1 vom Broker angenommen');
-    expect(texts['cloud.failures']).toContain('Port 8883 (direkt), 22.11.2026, 08:19:36 UTC: no answer');
-    expect(texts['cloud.ask']).toBe('Allow outgoing TCP to mqtt.example.test port 8883.');
-    expect(texts['cloud.outbox']).toContain(
-      '7 (Aufzeichnungen 1, Störungen 2, Gerätezustand 0, Telemetrie 4), 1,5 von 256 MB',
+    const { cloud, outbox, release } = readLamps(connectedView);
+    expect(cloud.state).toBe('verbunden mit ALPN über 443 seit 11\u00a0h');
+    expect(cloud.rows).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('Letzter Fehler: the site file has the broker mqtt'),
+        'Abonnements: 1 angenommen',
+        expect.stringMatching(/^Zuletzt fehlgeschlagen: 8883 direkt 22\.11\.2026, 08:19:36 no answer/),
+        'An die IT des Kunden: Allow outgoing TCP to mqtt.example.test port 8883.',
+        'Verworfene Nachrichten: 2 × retained 1 × not-json',
+        'Stopp aus der Cloud: 2',
+        'Archive für die Cloud: maps/new.tar.gz wird übertragen 25 %',
+        'Archive für die Cloud: 1 übertragen',
+        'Zertifikat gültig bis: 22.11.2027, 00:00:00',
+        'Telemetrie: 96 angenommen',
+        'Telemetrie: 2 ausgelassen',
+        'Störungen: 2 gemeldet',
+        'Gerätezustand: angenommen Version 7 is accepted.',
+      ]),
     );
-    expect(texts['cloud.outbox']).toContain('älteste: vor 10\u00a0h');
-    expect(texts['cloud.outbox']).toContain('12 Telemetrie-Nachrichten aus Platzmangel entfernt');
-    expect(texts['cloud.discarded']).toContain('retained 2, not-json 1');
-    expect(texts['cloud.stop']).toBe('2 empfangen seit dem Start von gw');
-    expect(texts['cloud.release']).toContain('1.4.0: ZURÜCKGENOMMEN, die vorige Version läuft');
-    expect(texts['cloud.uploads']).toBe('maps/new.tar.gz: wird übertragen 25 %\n1 übertragen');
-    expect(texts['cloud.certificate']).toBe('gültig bis 22.11.2027, 00:00:00 UTC');
+    expect(outbox.rows).toEqual(
+      expect.arrayContaining([
+        'Ungesendete Nachrichten: 4 Telemetrie',
+        'Größe: 1,5 MB 256 MB',
+        expect.stringMatching(/^Älteste: .* 10\u00a0h$/),
+        'Telemetrie, aus Platzmangel entfernt: 12',
+      ]),
+    );
+    expect(release.level).toBe('attention');
+    expect(release.rows.join()).toContain('1.4.0 ZURÜCKGENOMMEN, die vorige Version läuft');
   });
 
   it('says so where the clock of the gateway is past the end of the certificate of a running connection', () => {
@@ -181,121 +203,60 @@ describe("the section 'Cloud' of the technician page", () => {
     if (connection == null || link === null) throw new Error('expected a connection');
     const certificate = { ...connection.certificate, notAfter: '2020-01-01T00:00:00.000Z' };
     const view = { ...connectedView, link: { ...link, connection: { ...connection, certificate } } };
-    expect(textsOf(view)['cloud.certificate']).toMatch(/^gültig bis 01\.01\.2020.*: ABGELAUFEN nach der Uhr/);
+    expect(readLamps(view).cloud.rows.join()).toMatch(/01\.01\.2020.* ABGELAUFEN nach der Uhr/);
   });
 
-  it.each(linkTroubleKinds)('shows the trouble %s of a connected link, not only that it is connected', (kind) => {
+  it.each(linkTroubleKinds)('is not green with the trouble %s of a connected link, and names it', (kind) => {
     const trouble = { kind, detail: 'as the link says', remedy: 'Mend it.', ask: null };
     const { link } = connectedView;
     const view = (troubles: readonly LinkTrouble[]) => ({ ...connectedView, link: link && { ...link, troubles } });
-    const texts = textsOf(view([trouble]));
-    expect(texts.cloud).toMatch(/^Verbunden MIT STÖRUNG /);
-    expect(texts.cloud).toMatch(/\n[A-Z].*: as the link says$/);
-    expect(texts['cloud.subscriptions']).toBe(kind === 'qos-0' ? 'as the link says' : 'alle 1 vom Broker angenommen');
-    expect(textsOf(view([])).cloud).toMatch(/^Verbunden über Port 443 /);
+    const { cloud } = readLamps(view([trouble]));
+    expect([cloud.level, cloud.rows]).toEqual([
+      'attention',
+      expect.arrayContaining(['Letzter Fehler: as the link says']),
+    ]);
+    expect(readLamps(view([])).cloud.level).toBe('good');
   });
 
-  it('shows what is reported, and never as nothing what is not known', () => {
-    expect(textsOf(connectedView)['cloud.reporting']).toBe(
-      [
-        'Telemetrie: 96 Nachrichten angenommen, 2 ausgelassen',
-        'Störungen: 2 gemeldet (1 vorhanden, 1 nicht geprüft)',
-        'Gerätezustand: angenommen (Version 7 is accepted.)',
-      ].join('\n'),
-    );
-    const { reporting } = connectedView;
+  it('is not green with faults or reports that do not reach the cloud, nor with ids that are not saved', () => {
+    const { reporting, link } = connectedView;
     if (reporting === null) throw new Error('nothing is reported');
-    const failing = textsOf({
-      ...connectedView,
-      seen: { status: 'failing', detail: 'ENOSPC', remedy: 'Free space.' },
-      reporting: {
-        telemetry: { ...reporting.telemetry, trouble: 'full' },
-        faults: { raised: [], unreported: 3, trouble: 'not read yet' },
-        shadow: { ...reporting.shadow, status: 'not-answered', detail: 'Sent.' },
-      },
-    });
-    expect(failing['cloud.reporting']).toBe(
-      [
-        'Telemetrie: 96 Nachrichten angenommen, 2 ausgelassen, GESTÖRT: full',
-        'Störungen: 0 gemeldet, 3 NICHT GEMELDET (zu viele), GESTÖRT: not read yet',
-        'Gerätezustand: noch nicht beantwortet (Sent.)',
-      ].join('\n'),
-    );
-    expect(failing['cloud.stop']).toContain('Kennungen NICHT GESPEICHERT: ENOSPC');
-    expect(failing['cloud.remedy']).toContain('Free space.');
-    expect(textsOf({ ...connectedView, reporting: null })['cloud.reporting']).toBe('nicht geprüft');
-  });
-
-  it('shows why messages are held back', () => {
-    const { outbox } = connectedView;
-    const held = outbox && { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
-    const texts = textsOf({ ...connectedView, outbox: held });
-    expect(texts['cloud.outbox']).toMatch(/^ACHTUNG: 7 messages kept\. 1 held back: why\.\n7 /);
-    expect(texts['cloud.remedy']).toContain('Check the topics.');
+    const sound = { ...connectedView, link: link && { ...link, troubles: [] } };
+    const level = (change: Partial<CloudView>) => readLamps({ ...sound, ...change }).cloud.level;
+    expect(level({})).toBe('good');
+    const { telemetry, faults, shadow } = reporting;
+    expect(level({ reporting: { ...reporting, telemetry: { ...telemetry, trouble: 'full' } } })).toBe('attention');
+    expect(level({ reporting: { ...reporting, faults: { ...faults, unreported: 3 } } })).toBe('attention');
+    expect(level({ reporting: { ...reporting, shadow: { ...shadow, status: 'rejected' } } })).toBe('attention');
+    const failing = readLamps({ ...sound, seen: { status: 'failing', detail: 'ENOSPC', remedy: 'Free space.' } }).cloud;
+    expect(failing.level).toBe('attention');
+    expect(failing.rows).toEqual(expect.arrayContaining(['Stopp aus der Cloud: 2 ENOSPC', 'Abhilfe: Free space.']));
   });
 
   it('says that the link is lost, when it is tried again, and what to do', () => {
-    const texts = textsOf(lostView);
-    expect(texts.cloud).toMatch(/^NICHT VERBUNDEN, nächster Versuch in 25\u00a0s\n/);
-    expect(texts['cloud.failures']?.split('\n')).toHaveLength(2);
-    expect(texts['cloud.remedy']).toBe('Check the firewall of the site.');
-    expect(texts['cloud.certificate']).toBe('–');
+    const { cloud } = readLamps(lostView);
+    expect([cloud.level, cloud.state]).toEqual(['bad', 'nicht verbunden nächster Versuch in 25\u00a0s']);
+    expect(cloud.rows.filter((row) => row.startsWith('Zuletzt fehlgeschlagen'))).toHaveLength(2);
+    expect(cloud.rows).toContain('Abhilfe: Check the firewall of the site.');
   });
 
   it('gives no age from a wall clock that was set back', () => {
     const { outbox } = connectedView;
-    const texts = textsOf({ ...connectedView, outbox: outbox && { ...outbox, oldestAt: '2027-01-01T00:00:00.000Z' } });
-    expect(texts['cloud.outbox']).toContain('älteste: 01.01.2027, 00:00:00 UTC');
-    expect(texts['cloud.outbox']).not.toContain('vor');
-  });
-
-  it('shows a failing outbox before its numbers, and an outbox that is not open as not checked', () => {
-    const { outbox } = connectedView;
-    const failing = outbox && { ...outbox, status: 'failing' as const, detail: 'ENOSPC', remedy: 'Free disk space.' };
-    const texts = textsOf({ ...connectedView, outbox: failing });
-    expect(texts['cloud.outbox']).toMatch(/^NEUE NACHRICHTEN WERDEN ABGELEHNT: ENOSPC\n7 /);
-    expect(texts['cloud.remedy']).toBe('Free disk space.');
-    const closed = outbox && { ...outbox, status: 'not-open' as const, detail: 'it is being opened', kept: null };
-    expect(textsOf({ ...connectedView, outbox: closed })['cloud.outbox']).toBe('nicht geöffnet: it is being opened');
+    const view = { ...connectedView, outbox: outbox && { ...outbox, oldestAt: '2027-01-01T00:00:00.000Z' } };
+    expect(readLamps(view).outbox.rows).toContain('Älteste: 01.01.2027, 00:00:00');
   });
 
   it('shows parts that do not run as not checked, never as none', () => {
     const off = { link: null, outbox: null, received: null, seen: null, reporting: null, release: null, uploads: [] };
-    const texts = textsOf({ ...lostView, ...off, status: 'not-checked' });
-    expect(texts.cloud).toMatch(/^Noch nicht geprüft/);
-    for (const key of ['subscriptions', 'reporting', 'outbox', 'discarded', 'stop', 'release', 'uploads'])
-      expect(texts[`cloud.${key}`]).toBe('nicht geprüft');
+    const { cloud, outbox, release } = readLamps({ ...lostView, ...off, status: 'not-checked' });
+    expect([cloud.level, outbox.level, release.level]).toEqual(Array(3).fill('unknown'));
+    expect(cloud.rows).toEqual(
+      expect.arrayContaining(['Verworfene Nachrichten: nicht geprüft', 'Stopp aus der Cloud: nicht geprüft']),
+    );
   });
 
   it('says that no cloud is configured, or that the device is not enrolled', () => {
-    expect(textsOf(noCloud).cloud).toContain('Keine Cloud');
-    expect(textsOf({ ...noCloud, status: 'not-enrolled', detail: 'No identity.' }).cloud).toContain('gw enrol');
-  });
-
-  it('escapes what the cloud sends', async () => {
-    const { received } = connectedView;
-    const bad = { reason: 'misaddressed' as const, topic: '<img src=x onerror=alert(1)>', bytes: 1, at: 'x' };
-    const cloud = (): CloudView => ({ ...connectedView, received: received && { ...received, lastDiscarded: [bad] } });
-    await using server = await startServer({ more: { cloud } });
-    const { data } = await ask(server.full, '/service');
-    expect(data).not.toContain('<img');
-    expect(data).toContain('&lt;img');
-  });
-});
-
-describe('the headline', () => {
-  const headline = (health: Parameters<typeof standInHealth>[0]) =>
-    pageView(
-      snapshotWith({ kind: 'connected', tried }),
-      standInMotion().status(),
-      standInHealth(health),
-      { view: lostView, now },
-      noSupport,
-    ).texts['headline.why'];
-  const cloud = { status: 'not-connected', detail: 'x' } as const;
-
-  it('names a lost cloud link once it degrades the gateway, and not before', () => {
-    expect(headline({ cloud, status: 'degraded' })).toContain('Keine Verbindung zur Cloud, siehe Seite „Technik“.');
-    expect(headline({ cloud })).not.toContain('Cloud');
+    expect(readLamps(noCloud).cloud).toMatchObject({ level: 'off', state: 'nicht eingerichtet' });
+    expect(readLamps({ ...noCloud, status: 'not-enrolled' }).cloud.state).toContain('gw enrol');
   });
 });

@@ -33,7 +33,7 @@ export async function startServer(setUp: SetUp = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'gw-operator-'));
   const site = await siteIn(dir, setUp);
   await writeFile(join(dir, 'style.css'), 'body { margin: 0 }');
-  await writeFile(join(dir, 'live.js'), 'export {};');
+  await writeFile(join(dir, 'main.js'), 'export {};');
   const link = standInLink();
   const motion = standInMotion();
   const clock: StandInClock = standInClock();

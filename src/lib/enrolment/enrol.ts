@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
@@ -323,8 +323,8 @@ export async function makeCertificateRequest(keyPem: string, serial: string): Pr
     name: [{ CN: [serial] }],
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     keys: {
-      privateKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']),
-      publicKey: await webcrypto.subtle.importKey('spki', spki, algorithm, true, ['verify']),
+      privateKey: await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']),
+      publicKey: await crypto.subtle.importKey('spki', spki, algorithm, true, ['verify']),
     },
   });
   return `${request.toString('pem').trim()}\n`;

@@ -7,4 +7,5 @@ export { startGateway } from './gateway.ts';
 export type { LineWriter } from './line-writer.ts';
 export { isJournal, type LogOptions, openLog, priorities } from './log.ts';
 export type { ServeEvent } from './serve.result.ts';
-export { serve, serviceManagerOf } from './serve.ts';
+export { serve } from './serve.ts';
+export { serviceManagerOf } from './service-manager.ts';

@@ -119,7 +119,12 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
 }
 
 export function gateView(refusals: readonly Refusal[]): GateView {
-  return { open: refusals.length === 0, reasons: refusals.map(({ reason }) => reason) };
+  const unverified = refusals.flatMap((refusal) => refusal.unverified ?? []);
+  return {
+    open: refusals.length === 0,
+    reasons: refusals.map(({ reason }) => reason),
+    ...(unverified.length > 0 && { unverified }),
+  };
 }
 
 /** The numbers of the alerts that alone close the gate for plain moves. */

@@ -165,6 +165,8 @@ export interface KeepingTrouble {
 export interface GateView {
   readonly open: boolean;
   readonly reasons: readonly string[];
+  /** Ids of the facts that only lack a verification on this chassis. Absent or empty: none. */
+  readonly unverified?: readonly string[];
   /** The alerts that alone close it: a signed-in person may pass them by their numbers. Absent or empty: none. */
   readonly passableAlerts?: readonly number[];
 }

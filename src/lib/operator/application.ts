@@ -4,16 +4,17 @@ import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { asGwError, GwError } from '../error/index.ts';
+import type { Viewer } from '../pages/index.ts';
 import type { Site } from '../site/index.ts';
-import { loadAssets } from './assets.ts';
+import { buildOf, loadAssets } from './assets.ts';
 import { createChassisReads } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
 import { isClientAbort } from './connections/client-abort.ts';
 import { allowUpload } from './connections/connections.ts';
-import { type RequestHandler, scopeOf } from './connections/listener.ts';
+import { type RequestHandler, type Scope, scopeOf } from './connections/listener.ts';
 import { createOutflow } from './connections/outflow.ts';
 import { createLiveEvents } from './events.ts';
-import { chassisState, createHandlers } from './handlers.ts';
+import { createHandlers } from './handlers.ts';
 import { sendRefusal } from './http/answer.ts';
 import { MAX_BODY_BYTES } from './http/body-limits.ts';
 import { acceptAnyBody, createPolicy, formFields, refuseChunks } from './http/policy.ts';
@@ -23,13 +24,14 @@ import { withoutQueries } from './http/without-queries.ts';
 import { createJournal } from './journal.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
-import { pageView } from './pages/view.ts';
 import { createPeer } from './peer.ts';
 import { type Route, routeTable } from './routes.ts';
 import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
+import { createPageStates } from './view/page-state.ts';
+import { viewerOf } from './view/viewer.ts';
 
 /** Files outside the folders of the site file, such as those of the installation and of the operating system. */
 const SYSTEM_PATH =
@@ -99,6 +101,8 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     readonly siteName: string;
+    /** Who looks at a page: by the socket, the session and the language of the request. */
+    readonly viewerOf: (request: FastifyRequest) => Viewer;
     readonly withoutPaths: <T>(data: T) => T;
   }
 }
@@ -161,6 +165,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
 
   const sessions = createSessions(() => signIn, passwordFile.refresh, app.parseCookie);
+  app.decorate('viewerOf', viewerOf(sessions, app.parseCookie));
   const policy = createPolicy({
     names: [...(hostName === undefined ? [] : [hostName]), ...site.operator.names],
     isSignedIn: (request) => sessions.has(request),
@@ -174,13 +179,25 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'page asset missing'));
   const outflow = createOutflow(clock);
   const reads = createChassisReads(link, site.chassis.serial, outflow);
+  const states = createPageStates(site, buildOf(assets), clock);
+  const addressesOf = (scope: Scope) =>
+    events
+      .listeners()
+      .filter((one) => one.scope === scope)
+      .map(({ peer }) => peer);
+  const pageState = () =>
+    states.compose({
+      snapshot: link.snapshot(),
+      motion: motion.status(),
+      health: options.health(),
+      cloud: cloud(),
+      support: supportView(),
+      neighbours: options.neighbours(),
+      viewers: { onSite: addressesOf('full'), remote: addressesOf('read-only') },
+    });
   const events = createLiveEvents({
     clock,
-    compose: () =>
-      withoutPaths({
-        state: { chassis: chassisState(link), motion: motion.status() },
-        view: pageView(link.snapshot(), motion.status(), options.health(), cloud(), supportView()),
-      }),
+    compose: () => ({ state: withoutPaths(pageState()) }),
     subscribe(listener) {
       const subscriptions = new DisposableStack();
       subscriptions.use(link.subscribe(listener));
@@ -199,6 +216,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       ...peers,
       cloud,
       supportView,
+      pageState,
+      stateAgeMs: states.ageMs,
       log,
       assets,
       journal,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -11,7 +12,7 @@ export type Assets = ReadonlyMap<string, Asset>;
 
 const names: Readonly<Record<string, string>> = {
   'style.css': 'text/css; charset=utf-8',
-  'live.js': 'text/javascript; charset=utf-8',
+  'main.js': 'text/javascript; charset=utf-8',
 };
 
 /** A missing file is left out: the pages work without it, and the operator server must start. */
@@ -25,4 +26,11 @@ export async function loadAssets(dir: string, onMissing: (name: string) => void)
     }
   }
   return assets;
+}
+
+/** Names these files by their content: an open page of another build reloads. */
+export function buildOf(assets: Assets): string {
+  const hash = createHash('sha256');
+  for (const [name, { body }] of assets) hash.update(name).update(body);
+  return hash.digest('hex').slice(0, 16);
 }

@@ -11,12 +11,14 @@ export interface LiveEvents {
   evictFor(listener: Listening): boolean;
   /** Sends the current state and then every change. */
   add(response: ServerResponse, listener: Listening): void;
+  /** Who follows at present. */
+  listeners(): readonly Listening[];
   /** Ends all streams; later ones are refused. */
   end(): void;
 }
 
 /** A subscriber: its socket and the key of its limits (see `peerOf`). */
-interface Listening {
+export interface Listening {
   readonly scope: Scope;
   readonly peer: string;
 }
@@ -114,6 +116,7 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
       response.write(encode());
       if (sources === undefined) open();
     },
+    listeners: () => [...listeners.values()],
     end() {
       ended = true;
       for (const response of [...listeners.keys()]) {

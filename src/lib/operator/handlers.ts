@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import { type TrialRequest, trialKinds } from '../motion/index.ts';
+import { readChoice, servicePage, signInPage, surfacePage } from '../pages/index.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
 import { holdOpen } from './connections/connections.ts';
@@ -13,14 +14,11 @@ import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer
 import { refusalOf, refuse } from './http/refusal.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
-import { servicePage } from './pages/service-page.ts';
-import { signInPage } from './pages/sign-in-page.ts';
-import { surfacePage } from './pages/surface.ts';
-import { pageView } from './pages/view.ts';
 import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
-import { sessionHandlers, UNREADABLE_PROBLEM } from './sign-in/session-handlers.ts';
+import { sessionHandlers } from './sign-in/session-handlers.ts';
 import { supportHandlers } from './support-handlers.ts';
+import { LANGUAGE_COOKIE } from './view/viewer.ts';
 
 /** Checks the shape only; the motion module decides which trials are allowed. */
 const trialBody = z.strictObject({
@@ -130,43 +128,40 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-function pageHandlers({ site, link, motion, health, neighbours, cloud, supportView, sessions, assets }: Parts) {
-  const view = () => pageView(link.snapshot(), motion.status(), health(), cloud(), supportView());
-  const isReadOnly = (request: FastifyRequest) => scopeOf(request.raw) === 'read-only';
+const pageQuery = z.object({ sprache: z.enum(['de', 'en']).optional(), ziel: z.string().max(100).optional() });
+const LANGUAGE_COOKIE_S = 400 * 24 * 60 * 60;
+
+function pageHandlers({ site, pageState, sessions, assets }: Parts) {
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);
     if (!found) return sendRefusal(request, reply, refuse('NOT_FOUND'));
     return reply.header('cache-control', 'no-cache').type(found.contentType).send(found.body);
   };
+  /** What the address asks for; a chosen language is remembered. */
+  const asked = (request: FastifyRequest, reply: FastifyReply) => {
+    const query = pageQuery.safeParse(request.query).data ?? {};
+    if (query.sprache !== undefined) {
+      reply.setCookie(LANGUAGE_COOKIE, query.sprache, { path: '/', sameSite: 'strict', maxAge: LANGUAGE_COOKIE_S });
+    }
+    return { query, viewer: request.server.viewerOf(request) };
+  };
   return {
-    surface: (request: FastifyRequest, reply: FastifyReply) =>
-      sendPage(
-        reply,
-        surfacePage({ site, view: view(), readOnly: isReadOnly(request), signedIn: sessions.has(request.raw) }),
-      ),
-    service: (request: FastifyRequest, reply: FastifyReply) =>
-      sendPage(
-        reply,
-        servicePage({
-          site,
-          view: view(),
-          health: health(),
-          neighbours: neighbours(),
-          readOnly: isReadOnly(request),
-        }),
-      ),
-    signIn: (request: FastifyRequest, reply: FastifyReply) =>
-      sendPage(
-        reply,
-        signInPage({
-          site: site.name,
-          configured: sessions.configured,
-          signedIn: sessions.has(request.raw),
-          ...(sessions.unreadable && { problem: UNREADABLE_PROBLEM }),
-        }),
-      ),
+    surface(request: FastifyRequest, reply: FastifyReply) {
+      const { query, viewer } = asked(request, reply);
+      const state = pageState();
+      return sendPage(reply, surfacePage({ state, viewer }, readChoice(query.ziel, state.site)));
+    },
+    service(request: FastifyRequest, reply: FastifyReply) {
+      const { viewer } = asked(request, reply);
+      return sendPage(reply, servicePage({ state: pageState(), viewer }));
+    },
+    signIn(request: FastifyRequest, reply: FastifyReply) {
+      const { viewer } = asked(request, reply);
+      const problem = sessions.unreadable ? 'SIGN_IN_UNAVAILABLE' : null;
+      return sendPage(reply, signInPage({ site: site.name, viewer, isConfigured: sessions.configured, problem }));
+    },
     style: asset('style.css'),
-    script: asset('live.js'),
+    script: asset('main.js'),
   };
 }
 

@@ -152,7 +152,7 @@ export interface OperatorOptions {
   readonly support: Pick<Support, 'view' | 'sessions' | 'endOnSite'> | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Folder of the built pages: style.css and live.js. */
+  /** Folder of the built pages: style.css and main.js. */
   readonly assetsDir: string;
   /** Host name of the machine as an allowed name; absent: only addresses and configured names are allowed. */
   readonly hostName?: string;

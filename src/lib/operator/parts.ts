@@ -1,3 +1,4 @@
+import type { PageState } from '../pages/index.ts';
 import type { SupportView } from '../tunnel/index.ts';
 import type { Assets } from './assets.ts';
 import type { ChassisReads } from './chassis/chassis-reads.ts';
@@ -6,15 +7,19 @@ import type { LiveEvents } from './events.ts';
 import type { Journal } from './journal.ts';
 import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
-import type { CloudNow } from './pages/cloud-text.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sign-in/sessions.ts';
+import type { CloudNow } from './view/lamps.ts';
 
 /** The dependencies of the handlers, created once per start of the server. */
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud'> {
   readonly cloud: () => CloudNow;
   /** State of remote support, also where there is none. */
   readonly supportView: () => SupportView;
+  /** The view model of the pages, with a new id. */
+  readonly pageState: () => PageState;
+  /** How long ago the state of this id was made; null: not known. */
+  readonly stateAgeMs: (id: string) => number | null;
   readonly assets: Assets;
   readonly journal: Journal;
   /** Requests aborted by their clients since the start. */

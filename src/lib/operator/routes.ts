@@ -42,7 +42,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     { method: 'GET', path: '/service', ...open, meaning: 'Technician page', handler: pages.service },
     { method: 'GET', path: '/anmeldung', ...onSite, meaning: 'Sign-in form', handler: pages.signIn },
     { method: 'GET', path: '/assets/style.css', ...open, meaning: 'Style of the pages', handler: pages.style },
-    { method: 'GET', path: '/assets/live.js', ...open, meaning: 'Script of the pages', handler: pages.script },
+    { method: 'GET', path: '/assets/main.js', ...open, meaning: 'Script of the pages', handler: pages.script },
 
     { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
     { method: 'GET', path: '/api/health', ...open, meaning: 'Health of the daemon', handler: gateway.health },
@@ -217,6 +217,15 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       forAnyRobot: true,
       meaning: 'End the drive',
       handler: drives.end,
+    },
+    {
+      method: 'POST',
+      path: '/api/fahrt/ende',
+      ...onSite,
+      anyBody: true,
+      forAnyRobot: true,
+      meaning: 'End the drive or the tour, for forms',
+      handler: drives.endAny,
     },
     {
       method: 'POST',

@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Markup, markup } from '../markup/index.ts';
+import { supportEndedPage } from '../pages/index.ts';
 import type { SupportView } from '../tunnel/index.ts';
 import { peerAddress } from './connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { withoutQueries } from './http/without-queries.ts';
-import { page } from './pages/page.ts';
 import type { Parts } from './parts.ts';
 
 /** Remote support of a gateway whose site file has no `cloud`. */
@@ -78,7 +77,15 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
       const ended = await endOnSite(request);
       if (typeof ended !== 'boolean') return sendRefusal(request, reply, ended);
       if (!isForm(request)) return sendJson(reply, { ended });
-      return sendPage(reply, supportEndedPage({ site: site.name, ended, view: supportView() }));
+      return sendPage(
+        reply,
+        supportEndedPage({
+          site: site.name,
+          viewer: request.server.viewerOf(request),
+          hasEnded: ended,
+          isRunning: supportView().status === 'running',
+        }),
+      );
     },
   };
 }
@@ -91,41 +98,4 @@ function notConfirmed(): Refusal {
 
 function notConfigured(): Refusal {
   return refuse('NOT_CONFIGURED', { message: 'Remote support is not configured: the site file has no cloud.' });
-}
-
-interface SupportEndedPageOptions {
-  /** Name of the site. */
-  readonly site: string;
-  /** Whether a session was ended; false: none ran. */
-  readonly ended: boolean;
-  /** The state afterwards: the cloud may have opened another session. */
-  readonly view: Pick<SupportView, 'status'>;
-}
-
-/** The confirmation of the form with which a person on site ends remote support. */
-function supportEndedPage({ site, ended, view }: SupportEndedPageOptions): Markup {
-  const isRunning = view.status === 'running';
-  return page({
-    title: isRunning ? 'Fernwartung läuft' : 'Fernwartung beendet',
-    site,
-    current: 'support',
-    readOnly: false,
-    body: markup`<section>
-<h1>${headline(ended, isRunning)}</h1>
-<p role="status">${sentence(ended)}</p>
-${isRunning ? markup`<p class="alarm">Inzwischen läuft eine andere Sitzung. Auf der Seite „Technik“ kann auch sie beendet werden.</p>` : null}
-<p><a class="button" href="/service">Zurück zur Technik</a></p>
-</section>`,
-  });
-}
-
-function headline(ended: boolean, isRunning: boolean): string {
-  if (isRunning) return 'Fernwartung läuft wieder';
-  return ended ? 'Fernwartung beendet' : 'Es läuft keine Fernwartung';
-}
-
-function sentence(ended: boolean): string {
-  return ended
-    ? 'Die Sitzung ist beendet, ihre Verbindungen sind getrennt. Aus der Cloud kann eine neue geöffnet werden.'
-    : 'Es lief keine Sitzung, also war nichts zu beenden.';
 }

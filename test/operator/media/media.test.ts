@@ -92,7 +92,7 @@ describe('the media library', () => {
       expect([201, 400]).toContain(status);
     }
     for (const name of await filesIn(server)) expect(mediaName(name)).toBe(name);
-    expect((await readdir(server.dir)).sort()).toEqual(['live.js', 'media', 'password', 'style.css'].sort());
+    expect((await readdir(server.dir)).sort()).toEqual(['main.js', 'media', 'password', 'style.css'].sort());
     for (const name of ['..%2fpassword', '%2e%2e%2fpassword', '..%5cpassword', '%2fetc%2fpasswd', '.', '..']) {
       expect((await ask(server.full, `/api/medien/${name}`)).status).toBe(404);
     }

@@ -117,11 +117,11 @@ describe('alerts that a person passes', () => {
   it('are entered by their numbers in a form of a signed-in person, shown only while they alone close the gate', async () => {
     await using server = await startServer({ password: true });
     server.motion.set({ gate: { open: false, reasons: ['alert'], passableAlerts: [8004] } });
-    expect((await ask(server.full, '/')).data).toMatch(/data-pass="yes"/);
-    expect((await ask(server.full, '/')).data).not.toContain('name="although"');
+    const asked = '/?ziel=tour:breakfast';
+    expect((await ask(server.full, asked)).data).not.toContain('name="although"');
     const cookie = await signIn(server.full);
-    const page = async () => (await ask(server.full, '/', { headers: { cookie } })).data;
-    expect(await page()).toMatch(/<input name="although"[^>]* required>/);
+    const page = async () => (await ask(server.full, asked, { headers: { cookie } })).data;
+    expect(await page()).toMatch(/<input name="although"[^>]* required/);
     const form = (although: string) =>
       ask(server.full, '/api/touren/lauf', {
         method: 'POST',
@@ -134,8 +134,8 @@ describe('alerts that a person passes', () => {
     expect((await form('8004, 1012')).status).toBe(303);
     expect(server.motion.calls).toEqual(['startTour breakfast although 8004,1012']);
     server.motion.set({ gate: { open: true, reasons: [] } });
-    expect(await page()).toMatch(/data-pass="no"/);
-    expect((await ask(server.readOnly, '/')).data).not.toContain('name="although"');
+    expect(await page()).not.toContain('name="although"');
+    expect((await ask(server.readOnly, asked)).data).not.toContain('name="although"');
   });
 });
 
@@ -162,15 +162,17 @@ describe('operator.tourNeedsSignIn', () => {
     expect((await postJson(server.full, '/api/stopp', {})).status).toBe(200);
   });
 
-  it('shows the sign-in in place of the buttons, and the buttons after sign-in', async () => {
+  it('asks for a sign-in before a drive, and lets a signed-in person drive', async () => {
     await using server = await startServer({ password: true, tourNeedsSignIn: true });
-    const before = (await ask(server.full, '/')).data;
-    expect(before).not.toContain('name="tour"');
-    expect(before).toContain('Touren starten darf nur, wer <a href="/anmeldung">angemeldet</a> ist: breakfast.');
+    const asked = '/?ziel=tour:breakfast';
+    const go = /<button type="submit" class="go"( disabled)?/;
+    const before = (await ask(server.full, asked)).data;
+    expect(before).toContain('Fahren darf nur, wer angemeldet ist.');
+    expect(go.exec(before)?.[1]).toBe(' disabled');
     const cookie = await signIn(server.full);
-    const after = (await ask(server.full, '/', { headers: { cookie } })).data;
-    expect(after).toContain('<button name="tour" value="breakfast"');
-    expect(after).not.toContain('Touren starten darf nur');
+    const after = (await ask(server.full, asked, { headers: { cookie } })).data;
+    expect(after).not.toContain('Fahren darf nur');
+    expect(go.exec(after)?.[1]).toBeUndefined();
     const form = { method: 'POST', body: new URLSearchParams({ tour: 'breakfast' }) };
     const refused = await ask(server.full, '/api/touren/lauf', form);
     expect([refused.status, refused.data]).toEqual([401, expect.stringContaining('href="/anmeldung">Anmelden</a>')]);
@@ -179,27 +181,56 @@ describe('operator.tourNeedsSignIn', () => {
   it('is off by default: starting a tour needs no session', async () => {
     await using server = await startServer({ password: true });
     expect((await postJson(server.full, '/api/touren/lauf', { tour: 'breakfast' })).status).toBe(202);
-    expect((await ask(server.full, '/')).data).toContain('<button name="tour" value="breakfast"');
+    expect((await ask(server.full, '/')).data).not.toContain('Fahren darf nur');
   });
 });
 
 describe('a move that gw did not order', () => {
-  it('is in the headline, above the tours and in the state for programs', async () => {
+  it('is in the headline, in the question before a drive, and in the state for programs', async () => {
     await using server = await startServer();
     const unownedMove = { moveId: 7_007, type: 'standard', isBeingCancelled: false };
     server.motion.set({ unownedMove, gate: { open: false, reasons: ['move 7007'] } });
-    const page = (await ask(server.full, '/')).data as string;
-    expect(page.match(/Auftrag \(Nr\. 7007\), den dieses Gateway nicht erteilt hat/g)?.length).toBeGreaterThan(1);
-    expect(page).toMatch(/name="tour"[^>]* disabled/);
+    const page = (await ask(server.full, '/?ziel=tour:breakfast')).data as string;
+    expect(page.match(/fremden Auftrag \(Nr\. 7007\)/g)?.length).toBeGreaterThan(1);
+    expect(page).toMatch(/class="go" disabled/);
     expect((await ask(server.full, '/api/touren')).data.unownedMove).toEqual(unownedMove);
   });
 
-  it('and a drive in progress is shown, and disables tours', async () => {
+  it('and a drive in progress is shown, and another one is not offered', async () => {
     await using server = await startServer();
     await postJson(server.full, '/api/fahrt', { station: 'A' });
-    const page = (await ask(server.full, '/')).data as string;
-    expect(page).toContain('Fahrt zu Station A läuft');
-    expect(page).toContain('Es läuft schon eine Fahrt.');
-    expect(page).toMatch(/name="tour"[^>]* disabled/);
+    const page = (await ask(server.full, '/?ziel=tour:breakfast')).data as string;
+    expect(page).toContain('Fahrt zu A · seit');
+    expect(page).toMatch(/class="go" disabled/);
+  });
+});
+
+describe('an order that names the state which a person saw', () => {
+  const stateOf = async (port: number) =>
+    JSON.parse(
+      /<script id="page-state" type="application\/json">([\s\S]*?)<\/script>/.exec((await ask(port, '/')).data)?.[1] ??
+        '',
+    ).state as { readonly id: string };
+
+  it.each([
+    ['/api/fahrt', { station: 'A' }],
+    ['/api/touren/lauf', { tour: 'breakfast' }],
+  ])('%s is accepted for two seconds, then refused with words, and nothing is ordered', async (path, target) => {
+    await using server = await startServer();
+    const { id } = await stateOf(server.full);
+    server.clock.advance(2_001);
+    const refused = await postJson(server.full, path, { ...target, seen: id });
+    expect([refused.status, refused.data.error.code]).toEqual([409, 'STATE_OUTDATED']);
+    expect((await postJson(server.full, path, { ...target, seen: 'another-1' })).status).toBe(409);
+    expect(server.motion.calls).toEqual([]);
+    expect((await postJson(server.full, path, { ...target, seen: (await stateOf(server.full)).id })).status).toBe(202);
+  });
+
+  it('is ordered from a form without script, which names none', async () => {
+    await using server = await startServer();
+    const form = (path: string, fields: Record<string, string>) =>
+      ask(server.full, path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) });
+    expect((await form('/api/fahrt', { station: 'A' })).status).toBe(303);
+    expect((await form('/api/fahrt/ende', {})).status).toBe(303);
   });
 });

@@ -4,10 +4,15 @@ import { createLiveValues } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage } from '../../../src/lib/chassis/topics/message.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { telemetryOf } from '../../../src/lib/gateway/cloud-state/telemetry.ts';
+import { notListening } from '../../../src/lib/gateway/neighbours.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
-import { pageView } from '../../../src/lib/operator/pages/view.ts';
+import { createPageStates } from '../../../src/lib/operator/view/page-state.ts';
+import { doubtText, valueText } from '../../../src/lib/pages/surface/values.tsx';
+import { textsOf } from '../../../src/lib/pages/texts/catalogue.ts';
+import { still } from '../../../src/lib/pages/viewer.ts';
+import { siteSchema } from '../../../src/lib/site/index.ts';
 import { robotConditions } from '../../../src/lib/toolkit/chassis/condition.ts';
 import { snapshotWith, standInHealth, tried } from '../../operator/stand-ins.ts';
 
@@ -37,13 +42,20 @@ function shown(...charges: number[]) {
   const snapshot = { ...connected, values: { ...connected.values, battery } };
   const condition = robotConditions(snapshot.values).find(({ id }) => id === 'battery');
   if (condition === undefined) throw new Error('no condition of the battery');
-  const { texts, flags } = pageView(snapshot, motion, health, { view: noCloud, now: new Date(0) }, noSupport);
+  const site = siteSchema.parse({ name: 'x', chassis: { host: '127.0.0.1', serial: 'S' } }) as never;
+  const state = createPageStates(site, 'b', systemClock).compose({
+    ...{ snapshot, motion, health, support: noSupport, neighbours: notListening },
+    cloud: { view: noCloud, now: new Date(0) },
+    viewers: { onSite: [], remote: [] },
+  });
+  const viewer = { language: 'de', readOnly: false, signedIn: false } as const;
+  const props = { state, viewer, ui: still, ...textsOf('de', 'UTC') };
   return {
     verdict: condition.verdict,
     probe: `${condition.detail} ${conditionRow(condition).join(' ')}`,
-    page: texts.battery,
-    why: texts['battery.doubt'],
-    headline: flags.headline,
+    page: valueText('battery', props),
+    why: doubtText('battery', props),
+    headline: state.headline.level,
     sent: telemetryOf({ snapshot, motion, health }).battery as { value: unknown; reason: unknown },
   };
 }
@@ -53,7 +65,7 @@ it('a charge of 1 is nowhere shown as 100 % before another one decides the scale
     verdict: 'not-checked',
     probe: expect.stringMatching(/^100 % or 1 %: not decided.* 100 % or 1 %/),
     page: '100 % oder 1,0 % (lädt)',
-    why: 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt:',
+    why: 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt',
     headline: 'attention',
     sent: { value: null, reason: 'scale-in-doubt' },
   });

@@ -1,41 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { type Markup, markup } from '../../markup/index.ts';
+import { formatTried } from '../../error/index.ts';
+import { refusedPage } from '../../pages/index.ts';
 import { scopeOf } from '../connections/listener.ts';
-import { page } from '../pages/page.ts';
-import { type ErrorBody, type Refusal, refuse } from './refusal.ts';
-
-/** The page for a refused form: the content of the JSON answer, with a link back. */
-function refusedPage(site: string, { error }: ErrorBody): Markup {
-  const { code, message, tried, remedy } = error;
-  const title = code === 'NOT_CONFIRMED' ? 'Noch nicht bestätigt' : 'Nicht ausgeführt';
-  return page({
-    title,
-    site,
-    current: 'refused',
-    readOnly: false,
-    body: markup`<section>
-<h1>${title}</h1>
-<p class="alarm" role="alert">${germanReasons[code] ?? message}</p>
-${tried === undefined ? null : markup`<p>Versuchte Adresse: <code>${tried.address}:${tried.port ?? ''}</code></p>`}
-<p><small>${code}: ${message} ${remedy ?? ''}</small></p>
-${code === 'NOT_SIGNED_IN' ? markup`<p><a class="button" href="/anmeldung">Anmelden</a></p>` : null}
-<p><a class="button" href="/">Zurück zur Bedienung</a></p>
-</section>`,
-  });
-}
-
-const germanReasons: Readonly<Record<string, string>> = {
-  CHASSIS_NOT_CONNECTED: 'Der Roboter ist nicht verbunden (not connected).',
-  CHASSIS_BOOTING: 'Der Roboter startet noch.',
-  MOTION_STOPPED: 'Der Stopp ist gesetzt. Erst muss er aufgehoben werden.',
-  MOTION_REFUSED: 'Der Roboter darf jetzt nicht fahren.',
-  TOUR_RUNNING: 'Es fährt schon eine Tour.',
-  TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
-  STATION_UNKNOWN: 'Diese Station steht nicht in der Standortdatei.',
-  NOT_CONFIRMED: 'Angefordert, aber noch nicht bestätigt. Den Stand zeigt die Seite „Technik“.',
-  NOT_SIGNED_IN: 'Dafür ist eine Anmeldung erforderlich.',
-};
+import { type Refusal, refuse } from './refusal.ts';
 
 /** Whether the request is a form submission of a page without script, which expects a page as the answer. */
 export function isForm(request: FastifyRequest): boolean {
@@ -45,11 +13,18 @@ export function isForm(request: FastifyRequest): boolean {
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   reply.code(refusal.status);
   if (refusal.headers) reply.headers(refusal.headers);
-  if (isForm(request)) {
-    const page = refusedPage(request.server.siteName, refusal.body);
-    return sendPage(reply, page);
-  }
-  return sendJson(reply, refusal.body);
+  if (!isForm(request)) return sendJson(reply, refusal.body);
+  const { code, message, tried, remedy } = refusal.body.error;
+  return sendPage(
+    reply,
+    refusedPage({
+      site: request.server.siteName,
+      viewer: request.server.viewerOf(request),
+      code,
+      technical: `${message} ${remedy ?? ''}`.trimEnd(),
+      tried: tried === undefined ? null : formatTried(tried),
+    }),
+  );
 }
 
 /** With absolute paths for commands on the gateway, on routes that need a session, and where `isSignedIn` is given. */
@@ -64,8 +39,8 @@ export function sendJson(
   return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(shown)));
 }
 
-export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
-  const text = reply.server.withoutPaths(page.toString());
+export function sendPage(reply: FastifyReply, page: string): FastifyReply {
+  const text = reply.server.withoutPaths(page);
   return reply.header('content-type', 'text/html; charset=utf-8').send(text);
 }
 

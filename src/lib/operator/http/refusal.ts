@@ -16,6 +16,11 @@ export const refusalTable = {
   CROSS_SITE: [403, 'A page of another site sent this request.', 'Use the pages of this gateway itself.'],
   NOT_FOUND: [404, 'Not found.', 'See docs/operator.md for the routes.'],
   NOT_CONFIGURED: [409, 'Not configured on this gateway.', 'Configure it in the site file, then restart `gw serve`.'],
+  STATE_OUTDATED: [
+    409,
+    'The state that this order was given for is outdated; nothing was ordered.',
+    'Look at the present state, and order again.',
+  ],
   TIMEOUT: [408, 'The request did not arrive in time.', 'Send it again.'],
   LENGTH_REQUIRED: [411, 'The body comes in chunks.', 'Send it with a Content-Length.'],
   TOO_LARGE: [413, 'The request exceeds the size limit of this route.', 'Send less.'],

@@ -8,7 +8,7 @@
 export const securityHeaders: readonly (readonly [name: string, value: string])[] = [
   [
     'content-security-policy',
-    "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+    "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
   ],
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { chosenPose } from '../../motion/index.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendRefusal } from '../http/answer.ts';
-import { refusalOf, refuse } from '../http/refusal.ts';
+import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
 
 const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
@@ -47,7 +47,19 @@ const although = z
       .transform((text) => (text.match(/\d+/g) ?? []).map(Number)),
   ])
   .optional();
-const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although });
+/** The state that the person saw, by its id; absent from commands, and from a page without script. */
+const seen = z.string().max(64).optional();
+const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although, seen });
+
+/** Longer than a page may lag behind; a page that follows is at most a second old. Project decision. */
+const MAX_SEEN_AGE_MS = 2_000;
+
+/** The refusal of an order by a state that no longer holds; null where it was current, or where the client names none. */
+function refuseOutdated({ stateAgeMs }: Parts, id: string | undefined): Refusal | null {
+  if (id === undefined) return null;
+  const ageMs = stateAgeMs(id);
+  return ageMs !== null && ageMs <= MAX_SEEN_AGE_MS ? null : refuse('STATE_OUTDATED');
+}
 
 const endBody = z.looseObject({ id: z.string().max(200) });
 
@@ -71,7 +83,9 @@ export function tourHandlers(parts: Parts) {
     const body = tourBody.safeParse(request.body);
     if (!body.success) return sendRefusal(request, reply, malformed(body.error));
     if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
-    const { tour, ...options } = body.data;
+    const { tour, seen, ...options } = body.data;
+    const outdated = refuseOutdated(parts, seen);
+    if (outdated !== null) return sendRefusal(request, reply, outdated);
     try {
       const run = await motion.startTour(tour, options);
       log.info({ audit: true, address: peerAddress(request), tour, although: options.although }, 'tour started');
@@ -110,8 +124,14 @@ function keepRun({ motion }: Parts, request: FastifyRequest, reply: FastifyReply
 }
 
 const driveBody = z.union([
-  z.strictObject({ station: z.string().min(1).max(64), keepAlive, although }),
-  z.strictObject({ dock: z.literal(true), keepAlive, although }),
+  z.strictObject({ station: z.string().min(1).max(64), keepAlive, although, seen }),
+  // A form sends text.
+  z.strictObject({
+    dock: z.union([z.literal(true), z.literal('true').transform(() => true as const)]),
+    keepAlive,
+    although,
+    seen,
+  }),
 ]);
 
 export function driveHandlers(parts: Parts) {
@@ -122,11 +142,13 @@ export function driveHandlers(parts: Parts) {
       const body = driveBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
       if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
-      const { keepAlive, although, ...target } = body.data;
+      const { keepAlive, although, seen, ...target } = body.data;
+      const outdated = refuseOutdated(parts, seen);
+      if (outdated !== null) return sendRefusal(request, reply, outdated);
       try {
         const run = await motion.startDrive(target, { keepAlive, although });
         log.info({ audit: true, address: peerAddress(request), target, although }, 'drive started');
-        return sendJson(reply.code(202), { run });
+        return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
       } catch (error) {
         log.warn({ address: peerAddress(request), target, error }, 'drive not started');
         return sendRefusal(request, reply, refusalOf(error));
@@ -136,6 +158,13 @@ export function driveHandlers(parts: Parts) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
       const run = await motion.endDrive(requesterOf(request), idIn(request));
       return sendJson(reply, { run });
+    },
+    /** Ends whatever gw drives, without a latched stop: the order of a person who does not know which kind it is. */
+    async endAny(request: FastifyRequest, reply: FastifyReply) {
+      log.warn({ audit: true, address: peerAddress(request) }, 'end of the run requested');
+      const by = requesterOf(request);
+      const [tour, drive] = await Promise.all([motion.endTour(by), motion.endDrive(by)]);
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive });
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
     keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),

@@ -1,20 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { signInPage } from '../../pages/index.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
 import { refuse } from '../http/refusal.ts';
-import { signInPage } from '../pages/sign-in-page.ts';
 import type { Parts } from '../parts.ts';
-
-/** Sentence on the sign-in page. */
-export const UNREADABLE_PROBLEM =
-  'Die Kennwortdatei dieses Gateways ist nicht lesbar. Ein Techniker muss sie berichtigen.';
-const problems: Readonly<Record<string, string>> = {
-  SIGN_IN_FAILED: 'Das Kennwort ist falsch.',
-  TOO_MANY_TRIES: 'Zu viele falsche Versuche. Bitte eine Minute warten.',
-  SIGN_IN_UNAVAILABLE: UNREADABLE_PROBLEM,
-  SIGN_IN_BUSY: 'Gerade gehen sehr viele Anmeldungen ein. Bitte gleich noch einmal versuchen.',
-};
 
 const signInBody = z.strictObject({ password: z.string().min(1) });
 
@@ -32,11 +22,15 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
     }
     log.warn({ audit: true, address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
     if (!isForm(request)) return sendRefusal(request, reply, outcome);
-    const problem = problems[outcome.body.error.code] ?? outcome.body.error.message;
     if (outcome.headers) reply.headers(outcome.headers);
     return sendPage(
       reply.code(outcome.status),
-      signInPage({ site: site.name, configured: true, signedIn: false, problem }),
+      signInPage({
+        site: site.name,
+        viewer: request.server.viewerOf(request),
+        isConfigured: true,
+        problem: outcome.body.error.code,
+      }),
     );
   }
   function endAll(request: FastifyRequest, reply: FastifyReply): number {

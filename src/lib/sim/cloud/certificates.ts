@@ -4,7 +4,6 @@ import {
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
-  webcrypto,
   X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -124,7 +123,7 @@ export async function readRequest(requestPem: string): Promise<ReadRequest | und
 function caOf(caPem: string, keyPem: string): CertificateAuthority {
   async function issue(
     commonName: string,
-    publicKey: webcrypto.CryptoKey,
+    publicKey: CryptoKey,
     validity: Validity,
     extensions: (x509: X509) => InstanceType<X509['Extension']>[],
   ): Promise<string> {
@@ -159,7 +158,7 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
 
   const client = (
     commonName: string,
-    key: webcrypto.CryptoKey,
+    key: CryptoKey,
     { purpose = 'client', signs, ...validity }: ClientCertificateOptions,
   ) => issue(commonName, key, validity, (x509) => leaf(x509, purpose, signs));
 
@@ -181,9 +180,7 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
       const request = await readRequest(requestPem);
       if (request?.curve !== CURVE) throw new RangeError('not a certificate request signed with an EC P-256 key');
       const spki = createPublicKey(request.publicKeyPem).export({ type: 'spki', format: 'der' });
-      const key = await webcrypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, true, [
-        'verify',
-      ]);
+      const key = await crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, true, ['verify']);
       return client(options.commonName ?? request.commonName ?? '', key, options);
     },
     async issueClientPair(commonName, options = {}) {
@@ -209,9 +206,9 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
 type X509 = typeof import('@peculiar/x509');
 
 /** Loads the library on demand: it is large, and most simulators issue no certificate. */
-async function load(): Promise<{ readonly x509: X509; readonly crypto: webcrypto.Crypto }> {
+async function load(): Promise<{ readonly x509: X509; readonly crypto: Crypto }> {
   await import('reflect-metadata');
-  return { x509: await import('@peculiar/x509'), crypto: webcrypto };
+  return { x509: await import('@peculiar/x509'), crypto };
 }
 
 function newPair() {
@@ -220,7 +217,7 @@ function newPair() {
 
 async function cryptoKeys(privateKey: KeyObject) {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
-  const { subtle } = webcrypto;
+  const { subtle } = crypto;
   const pkcs8Bytes = privateKey.export({ type: 'pkcs8', format: 'der' });
   const spkiBytes = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   return {

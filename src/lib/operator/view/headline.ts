@@ -1,0 +1,149 @@
+import { type ChassisSnapshot, moveProgress, obstaclesIn } from '../../chassis/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
+import type { Note, PageState } from '../../pages/index.ts';
+import type { GatewayHealth } from '../model.ts';
+import { conditionGaps, conditionProblems } from './conditions.ts';
+
+export type Headline = PageState['headline'];
+
+/** How long a malformed message keeps the headline from being green. Project decision. */
+const COMPLAINT_COUNTS_MS = 300_000;
+
+/** The headline of the pages: green only when nothing prevents a drive and every value was reported. */
+export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): Headline {
+  const { link } = snapshot;
+  const { latched } = motion.stop;
+  if (link.kind !== 'connected') {
+    const notes: Note[] = latched
+      ? [{ code: 'stop-latched' }, { code: 'standing-not-known' }]
+      : [{ code: 'not-connected' }];
+    return { level: 'bad', code: link.kind, notes };
+  }
+  const others = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
+  if (latched) return stoppedHeadline(stoppedState(snapshot, motion), [...droveOn(motion), ...others]);
+  const notes = [...disobedience(motion), ...others];
+  if (!motion.gate.open) {
+    // The reasons of the closed gate come first, before unrelated hints.
+    return { level: 'bad', code: 'locked', notes: [...gateNotes(snapshot, motion), ...hints(snapshot, health)] };
+  }
+  const isRunning = motion.tour?.state === 'running' || motion.drive?.state === 'running';
+  const code = motion.trial !== null ? 'trial' : isRunning ? 'drives' : null;
+  if (notes.length > 0) return { level: 'attention', code: code ?? 'limited', notes };
+  return { level: 'good', code: code ?? 'ready', notes };
+}
+
+/**
+ * A latched stop does not prove standstill: the robot has stopped where its poses show it, and the chassis reports the end
+ * of its move.
+ */
+export function stoppedState(
+  snapshot: ChassisSnapshot,
+  { standstill }: Pick<MotionStatus, 'standstill'>,
+): PageState['stop']['state'] {
+  if (standstill.verdict !== 'stands') return standstill.verdict;
+  return moveProgressOf(snapshot) === 'ended' ? 'stopped' : 'not-known';
+}
+
+function stoppedHeadline(state: PageState['stop']['state'], notes: readonly Note[]): Headline {
+  switch (state) {
+    case 'stopped':
+      return { level: 'bad', code: 'stopped', notes: [...notes] };
+    case 'drives-on':
+      return { level: 'bad', code: 'does-not-stop', notes: [{ code: 'does-not-stop' }, ...notes] };
+    case 'moves':
+      return { level: 'bad', code: 'still-moves', notes: [{ code: 'still-moves' }, ...notes] };
+    case 'not-known':
+      return { level: 'bad', code: 'standing-not-known', notes: [{ code: 'standing-not-known' }, ...notes] };
+  }
+}
+
+/** The state of the move, as the chassis reported it over the current connection. */
+function moveProgressOf({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
+  const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
+  return moveProgress(isCurrent ? planning.value.moveState : null);
+}
+
+/** Why orders are refused, for people at the robot; a reason that staff cannot act on calls the technician. */
+export function gateNotes(snapshot: ChassisSnapshot, motion: MotionStatus): Note[] {
+  const { gate, stop, keepingTrouble } = motion;
+  if (gate.open) return [];
+  const { link } = snapshot;
+  const unverified = gate.unverified?.length ?? 0;
+  const known: Note[] = [
+    ...(stop.latched ? [{ code: 'stop-latched' } as const] : []),
+    ...droveOn(motion),
+    ...(keepingTrouble === null ? [] : [{ code: 'stop-not-kept' } as const]),
+    ...(motion.poseAlarm == null ? [] : [{ code: 'pose-alarm' } as const]),
+    ...unownedMove(motion),
+    ...(stop.latched ? [] : movement(motion)),
+    ...(link.kind === 'connected' ? obstacles(snapshot) : [{ code: 'not-connected' } as const]),
+    ...(unverified === 0 ? [] : [{ code: 'facts', count: unverified } as const]),
+  ];
+  return known.length === 0 ? [{ code: 'gate-closed' }] : known;
+}
+
+function unownedMove({ unownedMove: move }: MotionStatus): Note[] {
+  if (move === null) return [];
+  return [{ code: 'unowned-move', moveId: move.moveId, isBeingCancelled: move.isBeingCancelled }];
+}
+
+/** What remains to be said of it when it stands. */
+function droveOn({ stop, standstill }: MotionStatus): Note[] {
+  return stop.disobeyed === undefined || standstill.verdict === 'drives-on' ? [] : [{ code: 'drove-on' }];
+}
+
+/** A robot that does not obey a cancel is said first of all, also beside a latched stop. */
+function disobedience({ standstill }: MotionStatus): Note[] {
+  return standstill.verdict === 'drives-on' ? [{ code: 'does-not-stop' }] : [];
+}
+
+/** Why a robot that moves, or has not been seen to stand since a cancel, takes no order. */
+function movement(motion: MotionStatus): Note[] {
+  const { verdict, isOwed } = motion.standstill;
+  if (verdict === 'moves') return [{ code: 'moves' }];
+  if (verdict === 'not-known' && isOwed) return [{ code: 'standing-awaited' }];
+  return disobedience(motion);
+}
+
+function obstacles(snapshot: ChassisSnapshot): Note[] {
+  const { pose } = snapshot.values;
+  const noPose = pose.status === 'not-received' || pose.stale;
+  return [
+    ...unitProblems(snapshot),
+    ...conditionProblems(snapshot),
+    ...obstaclesIn(snapshot.values).flatMap((obstacle): Note[] =>
+      obstacle.kind === 'unreadable' ? [{ code: 'unreadable', topic: obstacle.topic }] : [],
+    ),
+    ...(noPose ? [{ code: 'no-pose' } as const] : []),
+  ];
+}
+
+function hints(snapshot: ChassisSnapshot, health: GatewayHealth): Note[] {
+  const recent = snapshot.complaints.filter(({ ageMs }) => ageMs < COMPLAINT_COUNTS_MS).length;
+  return [
+    ...conditionGaps(snapshot),
+    ...(recent === 0 ? [] : [{ code: 'complaints', count: recent } as const]),
+    ...gatewayHints(health),
+  ];
+}
+
+function gatewayHints({ status, services, disk, evidence, cloud, support }: GatewayHealth): Note[] {
+  const found: readonly (false | Note)[] = [
+    evidence.status === 'revoked' && { code: 'evidence-revoked' },
+    evidence.status === 'unreadable' && { code: 'evidence-unreadable' },
+    services.some((service) => service.status !== 'running') && { code: 'service-down' },
+    Object.values(disk).some((folder) => folder.status !== 'ok') && { code: 'disk' },
+    support.records === 'failing' && { code: 'support-not-recorded' },
+    // Below the minute that degrades the gateway, a lost link is no news for the people at the robot.
+    status !== 'ok' && cloud.status === 'not-connected' && { code: 'cloud-away' },
+  ];
+  const notes = found.filter((note) => note !== false);
+  return status !== 'ok' && notes.length === 0 ? [{ code: 'gateway-degraded' }] : notes;
+}
+
+/** @source specification, 'Angles (critical rule)': degrees; a device with other values contradicts it */
+function unitProblems({ unitContradicted, poseUnit }: ChassisSnapshot): Note[] {
+  if (unitContradicted || poseUnit.verdict === 'radians') return [{ code: 'unit-radians' }];
+  if (poseUnit.doubt === null) return [];
+  return poseUnit.misfit === true ? [{ code: 'heading-misfit' }] : [{ code: 'unit-doubtful' }];
+}

@@ -1,0 +1,227 @@
+import type { ChassisSnapshot } from '../../chassis/index.ts';
+import type { CloudView } from '../../cloud/index.ts';
+import { formatTried } from '../../error/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
+import type { Cell, LabelCode, Lamp, LampId, WordCode } from '../../pages/index.ts';
+import type { Site } from '../../site/index.ts';
+import type { SupportView } from '../../tunnel/index.ts';
+import type { FolderHealth, GatewayHealth, NeighboursView } from '../model.ts';
+import { cloudLamp, outboxLamp, releaseLamp } from './cloud-lamps.ts';
+import { gateNotes, stoppedState } from './headline.ts';
+import type { Parts } from './page-state.ts';
+
+/** The state of the cloud module, and the wall clock of the gateway for the age of a message. */
+export interface CloudNow {
+  readonly view: CloudView;
+  readonly now: Date;
+}
+
+type Level = Lamp['level'];
+type Rows = Lamp['rows'];
+
+export const word = (code: WordCode): Cell => ({ word: code });
+export const text = (foreign: string): Cell => ({ text: foreign });
+export const count = (number: number, unit = ''): Cell => ({ number, digits: 0, unit });
+export const technical = (sentence: string | null | undefined): Cell[] => (sentence ? [{ technical: sentence }] : []);
+/** A row of the details; none without cells. */
+export const row = (label: LabelCode, ...cells: readonly (Cell | readonly Cell[])[]): Rows => {
+  const flat = cells.flat();
+  return flat.length === 0 ? [] : [{ label, cells: flat }];
+};
+export const lamp = (id: LampId, level: Level, state: readonly Cell[], ...rows: readonly Rows[]): Lamp => ({
+  id,
+  level,
+  state: [...state],
+  rows: rows.flat(),
+});
+
+const order: readonly Level[] = ['bad', 'attention', 'unknown', 'good', 'off'];
+
+/** The parts of the robot and its gateway for the technician, worst first. */
+export function lampsOf({ snapshot, motion, health, cloud, support, neighbours, viewers }: Parts, site: Site): Lamp[] {
+  const lamps = [
+    chassisLamp(snapshot, site),
+    gateLamp(snapshot, motion),
+    stopLamp(snapshot, motion),
+    cloudLamp(cloud),
+    outboxLamp(cloud),
+    releaseLamp(cloud),
+    heartbeatLamp(neighbours, health, site),
+    supportLamp(support),
+    tabletLamp(viewers, site),
+    diskLamp(health),
+    gatewayLamp(health),
+    lamp('clock', 'unknown', [word('no-time-source')], row('gatewayTime', { at: cloud.now.toISOString() })),
+  ];
+  return lamps.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+}
+
+function chassisLamp(snapshot: ChassisSnapshot, site: Site): Lamp {
+  const { link, identity, linkForMs, complaints, poseUnit, unitContradicted } = snapshot;
+  const isUnitBad = unitContradicted || poseUnit.verdict === 'radians';
+  const isDoubtful = poseUnit.doubt !== null || complaints.length > 0;
+  const level: Level = link.kind !== 'connected' || isUnitBad ? 'bad' : isDoubtful ? 'attention' : 'good';
+  const unit: WordCode = isUnitBad
+    ? 'unit-radians'
+    : poseUnit.doubt !== null
+      ? 'unit-doubtful'
+      : poseUnit.verdict === 'degrees'
+        ? 'unit-degrees'
+        : 'unit-not-decided';
+  // Another device may have the address by now.
+  const read = (value: string | null) =>
+    value === null ? [word('not-known')] : [text(value), ...(link.kind === 'connected' ? [] : [word('remembered')])];
+  return lamp(
+    'chassis',
+    level,
+    [word(link.kind), word('since'), { spanMs: linkForMs }],
+    row('address', text(formatTried(link.tried))),
+    row('lastError', link.kind === 'not-connected' ? technical(link.detail) : []),
+    row('serial', identity === null ? [word('not-read')] : read(identity.serial)),
+    row('serialExpected', text(site.chassis.serial)),
+    row('model', identity === null ? [] : read(identity.model)),
+    row('software', identity === null ? [] : read(identity.software)),
+    row('poseUnit', word(unit), count(poseUnit.samples), word('samples'), technical(poseUnit.doubt ?? poseUnit.reason)),
+    ...complaints.map(({ what, count: times, ageMs }) =>
+      row('complaints', technical(what), count(times, '×'), { spanMs: ageMs }),
+    ),
+  );
+}
+
+function gateLamp(snapshot: ChassisSnapshot, motion: MotionStatus): Lamp {
+  const { gate, trial } = motion;
+  const notes = gateNotes(snapshot, motion).map((note): Cell => ({ note }));
+  return lamp(
+    'gate',
+    gate.open ? 'good' : 'bad',
+    gate.open ? [word('open')] : [word('locked')],
+    row('reasons', notes),
+    ...gate.reasons.map((reason) => row('technical', technical(reason))),
+    row('run', trial === null ? [] : [word('running')]),
+  );
+}
+
+function stopLamp(snapshot: ChassisSnapshot, motion: MotionStatus): Lamp {
+  const { stop, standstill, keepingTrouble } = motion;
+  const { kind } = snapshot.link;
+  const level: Level =
+    kind !== 'connected' || keepingTrouble !== null || standstill.verdict === 'drives-on' || stop.saved === false
+      ? 'bad'
+      : stop.latched || standstill.isOwed
+        ? 'attention'
+        : 'good';
+  const state = stoppedState(snapshot, motion);
+  const words = { stopped: 'stopped', 'drives-on': 'drives-on', moves: 'moves', 'not-known': 'not-known' } as const;
+  return lamp(
+    'stop-path',
+    level,
+    [word(kind !== 'connected' ? 'path-away' : standstill.isOwed ? 'cancel-awaited' : 'path-ready')],
+    row('stop', word(stop.latched ? 'latched' : 'not-latched'), stop.reason === null ? [] : [text(stop.reason)]),
+    row('stopBy', technical(stop.by), stop.since === null ? [] : [{ at: stop.since }]),
+    row(
+      'repeated',
+      stop.repeated === null ? [] : [count(stop.repeated.count, '×'), ...technical(stop.repeated.last.by)],
+    ),
+    row('saved', word(stop.saved === true ? 'saved' : stop.saved === 'pending' ? 'being-saved' : 'not-saved')),
+    row('standing', stop.latched ? [word(words[state])] : [word(standstill.verdict)], technical(standstill.reason)),
+    row('lastError', technical(keepingTrouble?.reason)),
+    row('remedy', technical(keepingTrouble?.remedy)),
+  );
+}
+
+/** Whether it shows a page: by its address alone, since any browser on site may open one. */
+function tabletLamp(viewers: Parts['viewers'], { tablet }: Site): Lamp {
+  const isOpen = tablet !== undefined && viewers.onSite.includes(tablet.host);
+  return lamp(
+    'tablet',
+    isOpen ? 'good' : tablet === undefined ? 'off' : 'unknown',
+    [word(isOpen ? 'connected' : tablet === undefined ? 'not-configured' : 'not-checked')],
+    row('address', tablet === undefined ? [] : [text(tablet.host)]),
+    row('viewers', count(viewers.onSite.length)),
+    row('remoteViewers', count(viewers.remote.length)),
+  );
+}
+
+function heartbeatLamp(view: NeighboursView, health: GatewayHealth, site: Site): Lamp {
+  if (site.fleet === undefined) return lamp('heartbeat', 'off', [word('not-configured')]);
+  if (view.status === 'not-checked') {
+    return lamp('heartbeat', 'unknown', [word('not-checked')], row('lastError', technical(view.detail)));
+  }
+  const isConflict = health.fleet.status === 'conflict';
+  const isMissing = view.robots.some(({ presence }) => presence !== 'alive');
+  return lamp(
+    'heartbeat',
+    isConflict ? 'bad' : isMissing ? 'attention' : 'good',
+    [word(isConflict ? 'conflict' : 'listening'), count(view.robots.length)],
+    ...view.robots.map(({ serial, address, presence, ageMs }) =>
+      row('robots', text(serial), word(presence), text(address), { spanMs: ageMs }),
+    ),
+    ...view.robots.map(({ serial, conflictWith }) =>
+      row('conflict', conflictWith === null ? [] : [text(serial), text(conflictWith)]),
+    ),
+    row('conflict', view.ownSerialFrom === null ? [] : [text(view.ownSerialFrom)]),
+  );
+}
+
+function supportLamp({ status, detail, remedy, running, records, lastEnded, lastRefused }: SupportView): Lamp {
+  const levels: Readonly<Record<SupportView['status'], Level>> = {
+    'not-configured': 'off',
+    waiting: 'good',
+    running: 'attention',
+    'not-checked': 'unknown',
+  };
+  const isFailing = status !== 'not-configured' && records.status === 'failing';
+  const recordWords = { ok: 'written', failing: 'failing', 'not-checked': 'not-checked' } as const;
+  return lamp(
+    'support',
+    isFailing ? 'bad' : levels[status],
+    [word(status)],
+    row('session', running === null ? [] : [text(running.session), { at: running.since }]),
+    row('ended', lastEnded === null ? [] : [{ at: lastEnded.at }, word(lastEnded.reason)]),
+    row('refused', lastRefused === null ? [] : [{ at: lastRefused.at }, word(lastRefused.reason)]),
+    row('records', word(recordWords[records.status]), technical(records.status === 'ok' ? null : records.detail)),
+    row('kept', records.notSentYet ? [count(records.notSentYet)] : []),
+    row('technical', status === 'not-checked' ? technical(detail) : []),
+    row('remedy', technical(remedy)),
+  );
+}
+
+function diskLamp({ disk }: GatewayHealth): Lamp {
+  const folders = Object.values(disk);
+  const level: Level = folders.some(({ status }) => status === 'low' || status === 'unusable')
+    ? 'bad'
+    : folders.some(({ status }) => status === 'not-checked')
+      ? 'unknown'
+      : 'good';
+  const cells = ({ path, status, freeBytes, detail, remedy }: FolderHealth): Cell[] => [
+    text(path),
+    word(status),
+    ...(freeBytes === null ? [word('not-known')] : [count(Math.floor(freeBytes / 1e6), 'MB'), word('free')]),
+    ...(status === 'ok' ? [] : technical([detail, remedy].filter(Boolean).join(' '))),
+  ];
+  return lamp('disk', level, [], row('stateFolder', cells(disk.state)), row('mediaFolder', cells(disk.media)));
+}
+
+function gatewayLamp({ status, version, upForMs, services, evidence, log }: GatewayHealth): Lamp {
+  const down = services.filter((service) => service.status !== 'running');
+  return lamp(
+    'gateway',
+    status === 'ok' ? 'good' : 'bad',
+    status === 'ok' ? [] : [word(status)],
+    row('version', text(version)),
+    row('upFor', { spanMs: upForMs }),
+    row('services', down.length === 0 ? [word('all-running')] : []),
+    ...services
+      .filter((service) => service.status !== 'running' || service.restarts > 0)
+      .map((service) =>
+        row(
+          'services',
+          text(service.name),
+          word(service.status),
+          technical([service.detail, service.lastError, service.remedy].filter(Boolean).join('; ')),
+        ),
+      ),
+    row('evidence', word(evidence.status), technical(evidence.detail)),
+    row('log', word(log.status), technical(log.detail)),
+  );
+}

@@ -1,0 +1,279 @@
+import { type ChassisSnapshot, type LiveValue, moveProgress } from '../../chassis/index.ts';
+import { formatTried } from '../../error/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
+import type { Live, PageState, Run } from '../../pages/index.ts';
+import type { Site } from '../../site/index.ts';
+import type { SupportView } from '../../tunnel/index.ts';
+import type { GatewayHealth, NeighboursView } from '../model.ts';
+import { alertText, positioningState } from './conditions.ts';
+import { gateNotes, headlineOf, stoppedState } from './headline.ts';
+import { type CloudNow, lampsOf } from './lamps.ts';
+
+/** Everything that the pages are made from, at one moment. */
+export interface Parts {
+  readonly snapshot: ChassisSnapshot;
+  readonly motion: MotionStatus;
+  readonly health: GatewayHealth;
+  readonly cloud: CloudNow;
+  readonly support: SupportView;
+  readonly neighbours: NeighboursView;
+  /** Addresses of the open pages, by the socket they came through. */
+  readonly viewers: { readonly onSite: readonly string[]; readonly remote: readonly string[] };
+}
+
+export interface PageStates {
+  /** The present state, with an id of its own. */
+  compose(parts: Parts): PageState;
+  /** How long ago the state of this id was made; null: not by this process, or too long ago to be known. */
+  ageMs(id: string): number | null;
+}
+
+/** States that an order may name; at four a second this is more than a minute. */
+const KEPT_STATES = 512;
+
+/** Makes the view model of the pages. Ids are new in each process, so that a page never orders by the state of an earlier one. */
+export function createPageStates(
+  site: Site,
+  build: string,
+  clock: Pick<Clock, 'wall' | 'monotonicMs' | 'random'>,
+): PageStates {
+  const process = Math.floor(clock.random() * 36 ** 8).toString(36);
+  const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const madeAt = new Map<string, number>();
+  const runClock = createRunClock(clock);
+  const fixed = siteView(site);
+  let count = 0;
+
+  return {
+    compose(parts) {
+      count += 1;
+      const id = `${process}-${count}`;
+      madeAt.set(id, clock.monotonicMs());
+      for (const old of madeAt.keys()) {
+        if (madeAt.size <= KEPT_STATES) break;
+        madeAt.delete(old);
+      }
+      return {
+        id,
+        build,
+        time: clock.wall().toISOString(),
+        timeZone,
+        site: fixed,
+        ...stateOf(parts, site),
+        run: runClock(parts.motion),
+      };
+    },
+    ageMs(id) {
+      const at = madeAt.get(id);
+      return at === undefined ? null : clock.monotonicMs() - at;
+    },
+  };
+}
+
+function siteView({ name, chassis, contacts, stations, dock, tours, operator }: Site): PageState['site'] {
+  const contact = contacts?.operator;
+  return {
+    name,
+    serial: chassis.serial,
+    contact:
+      contact?.name === undefined && contact?.phone === undefined
+        ? null
+        : { name: contact.name ?? null, phone: contact.phone ?? null },
+    stations: Object.entries(stations).map(([station, { xM, yM }]) => ({ name: station, xM, yM })),
+    dock: dock === undefined ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg },
+    tours: Object.entries(tours).map(([tour, { stations: via }]) => ({ name: tour, stations: [...via] })),
+    needsSignIn: operator.tourNeedsSignIn,
+  };
+}
+
+type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'run'>;
+
+function stateOf(parts: Parts, site: Site): Changing {
+  const { snapshot, motion, health, support, neighbours } = parts;
+  const { link, values, identity } = snapshot;
+  const { stop } = motion;
+  const headline = headlineOf(snapshot, motion, health);
+  const position = positioningState(snapshot);
+  const poseDoubts: Live<unknown>['doubts'] = [
+    ...(position === 'lost' || position === 'inactive' ? ['position-lost' as const] : []),
+    ...(position === 'poor' ? ['position-poor' as const] : []),
+  ];
+  return {
+    headline,
+    link: {
+      kind: link.kind,
+      failure: link.kind === 'not-connected' ? link.failure : null,
+      tried: formatTried(link.tried),
+      forMs: snapshot.linkForMs,
+      progress: link.kind === 'booting' ? link.progress : null,
+      foundSerial: (link.kind === 'not-connected' && link.foundSerial) || null,
+    },
+    identity: identity && { serial: identity.serial, model: identity.model, software: identity.software },
+    stop: {
+      latched: stop.latched,
+      state: stoppedState(snapshot, motion),
+      reason: stop.reason,
+      ...requester(stop.by),
+      since: stop.since,
+      saved: stop.saved,
+      repeats: stop.repeated?.count ?? 0,
+      repeatedBy: requester(stop.repeated?.last.by ?? null).by,
+    },
+    standing: motion.standstill.verdict,
+    stopPath: {
+      chassis: link.kind === 'connected' ? 'ready' : 'away',
+      cancel: link.kind !== 'connected' ? 'away' : motion.standstill.isOwed ? 'awaited' : 'ready',
+      disk: motion.keepingTrouble === null ? 'ready' : 'failing',
+    },
+    gate: {
+      isOpen: motion.gate.open,
+      notes: gateNotes(snapshot, motion),
+      unverified: [...(motion.gate.unverified ?? [])],
+      technical: [...motion.gate.reasons],
+      passable: passable(snapshot, motion),
+    },
+    pose: live(values.pose, ({ xM, yM }) => ({ xM, yM }), poseDoubts, 'xM'),
+    heading: live(values.pose, ({ yawDeg }): number => yawDeg, [...headingDoubts(snapshot), ...poseDoubts], 'yawDeg'),
+    battery: live(
+      values.battery,
+      ({ percent, orPercent, status }) => ({ percent, orPercent: orPercent ?? null, status }),
+      values.battery.status === 'received' && values.battery.value.orPercent !== undefined ? ['battery-scale'] : [],
+    ),
+    positioning: live(values.positioning, ({ state }) => ({ quality: position, state })),
+    wheels: live(values.wheels, ({ emergencyStopPressed, controlMode, wheelsReleased }) => ({
+      emergencyStopPressed,
+      controlMode,
+      wheelsReleased: wheelsReleased ?? null,
+    })),
+    planning: live(values.planning, ({ moveState, actionType, failReason, failReasonText, remainingDistanceM }) => ({
+      moveState,
+      actionType,
+      failReason,
+      failReasonText,
+      // What is left of a move that has ended is not driven any more.
+      remainingDistanceM: moveProgress(moveState) === 'ended' ? null : remainingDistanceM,
+    })),
+    alerts: live(values.alerts, (alerts) => alerts.map(({ code, level, message }) => ({ code, level, message }))),
+    map: live(values.map, ({ name, uid, mapVersion, overlaysVersion }) => ({ name, uid, mapVersion, overlaysVersion })),
+    neighbours: neighbours.robots.map(({ serial, presence, ageMs, pose, address, conflictWith }) => ({
+      serial,
+      presence,
+      ageMs,
+      pose: pose && { xM: pose.xM, yM: pose.yM, yawDeg: pose.yawDeg },
+      address,
+      conflictWith,
+    })),
+    support: supportState(support),
+    lamps: lampsOf(parts, site),
+  };
+}
+
+const origins = [
+  ['operator surface', 'surface'],
+  ['gw command', 'command'],
+  ['cloud', 'cloud'],
+] as const;
+
+/** Who asked for a stop, in the words of those that record it. */
+function requester(by: string | null): Pick<PageState['stop'], 'origin' | 'by'> {
+  if (by === null) return { origin: null, by: null };
+  const [words, origin] = origins.find(([start]) => by === start || by.startsWith(`${start}, `)) ?? ['', 'other'];
+  return { origin, by: by.slice(words.length).replace(/^, /, '') || null };
+}
+
+/** @source specification, 'Angles (critical rule)': degrees; a device with other values contradicts it */
+function headingDoubts({ unitContradicted, poseUnit }: ChassisSnapshot): Live<unknown>['doubts'] {
+  if (unitContradicted || poseUnit.verdict === 'radians') return ['radians'];
+  if (poseUnit.doubt === null) return [];
+  return [poseUnit.misfit === true ? 'heading-misfit' : 'unit-doubtful'];
+}
+
+function passable({ values: { alerts } }: ChassisSnapshot, { gate: { passableAlerts = [] } }: MotionStatus) {
+  const active = alerts.status === 'received' ? alerts.value : [];
+  return passableAlerts.map((code) => ({
+    code,
+    text: alertText(active.find((alert) => alert.code === code) ?? { code, message: '' }),
+  }));
+}
+
+/** `part` names the part of the value whose evidence counts, where the parts differ. */
+function live<T, V>(
+  value: LiveValue<T>,
+  read: (value: T) => V,
+  doubts: Live<V>['doubts'] = [],
+  part?: string,
+): Live<V> {
+  if (value.status === 'not-received') {
+    const isUnreadable = value.rejected !== undefined;
+    return { value: null, isUnreadable, ageMs: null, stale: null, doubts: [], mark: null, basis: null, source: null };
+  }
+  const { mark, basis, source } = (part === undefined ? undefined : value.parts?.[part]) ?? value;
+  return {
+    value: read(value.value),
+    isUnreadable: false,
+    ageMs: value.ageMs,
+    stale: value.stale ? (value.staleReason ?? 'too-old') : null,
+    doubts,
+    mark,
+    basis,
+    source,
+  };
+}
+
+function supportState({ status, running }: SupportView): PageState['support'] {
+  if (status !== 'running' || running === null) return null;
+  const { since, forMs, leftMs, services, state, open } = running;
+  return { since, forMs, leftMs: Math.max(0, leftMs), services: [...services], state, open };
+}
+
+/** The run that the pages show, and since when it drives to its present station. */
+function createRunClock(clock: Pick<Clock, 'monotonicMs'>): (motion: MotionStatus) => Run | null {
+  let [key, sinceMs] = ['', 0];
+  return (motion) => {
+    const run = runOf(motion);
+    const now = `${run?.key}`;
+    if (now !== key) [key, sinceMs] = [now, clock.monotonicMs()];
+    return run && { ...run.run, forMs: clock.monotonicMs() - sinceMs };
+  };
+}
+
+/** What runs, otherwise what ran last. */
+function runOf({
+  tour,
+  drive,
+  trial,
+}: MotionStatus): { readonly key: string; readonly run: Omit<Run, 'forMs'> } | null {
+  const none = { stations: [], at: 0, failReason: null, although: [] };
+  if (trial !== null)
+    return { key: `trial ${trial.kind}`, run: { ...none, kind: 'trial', name: null, state: 'running' } };
+  const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
+  if (drive !== null && isLater && tour?.state !== 'running') {
+    const { id, kind, station, state, outcome, although = [] } = drive;
+    return {
+      key: `${id} ${state}`,
+      run: {
+        ...none,
+        kind: kind === 'dock' ? 'dock' : 'drive',
+        name: station,
+        state,
+        failReason: outcome?.failReason ?? null,
+        although: [...although],
+      },
+    };
+  }
+  if (tour === null) return null;
+  const { id, tour: name, stations, at, state, outcomes, although = [] } = tour;
+  return {
+    key: `${id} ${at} ${state}`,
+    run: {
+      kind: 'tour',
+      name,
+      stations: [...stations],
+      at,
+      state,
+      failReason: outcomes.at(-1)?.failReason ?? null,
+      although: [...although],
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import type { ComponentChildren } from 'preact';
+import { noteText } from './texts/catalogue.ts';
+import type { Props } from './viewer.ts';
+
+export type PageKind = 'surface' | 'service' | 'sign-in' | 'notice';
+
+/** The root of a page, which the browser hydrates. */
+export const ROOT_ID = 'page';
+/** The state that it was rendered with, as JSON: data, which no content security policy takes for a script. */
+export const STATE_ID = 'page-state';
+
+interface DocumentProps extends Pick<Props, 't' | 'viewer'> {
+  readonly title: string;
+  readonly site: string;
+  readonly kind: PageKind;
+  /** Null: nothing on this page changes by itself. */
+  readonly data: string | null;
+  readonly children: ComponentChildren;
+}
+
+/** A complete page. Without script it reloads every few seconds. */
+export function Document({ title, site, kind, data, viewer, children }: DocumentProps) {
+  return (
+    <html lang={viewer.language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} – ${site}`}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/assets/style.css" />
+        {data !== null && (
+          <noscript>
+            <meta http-equiv="refresh" content="5" />
+          </noscript>
+        )}
+        {data !== null && <script type="module" src="/assets/main.js" />}
+      </head>
+      <body>
+        <div id={ROOT_ID} data-page={kind}>
+          {children}
+        </div>
+        {data !== null && (
+          <script
+            id={STATE_ID}
+            type="application/json"
+            dangerouslySetInnerHTML={{ __html: data.replaceAll('<', '\\u003c') }}
+          />
+        )}
+      </body>
+    </html>
+  );
+}
+
+interface HeaderProps extends Pick<Props, 't' | 'viewer'> {
+  readonly site: string;
+  readonly kind: PageKind;
+  readonly children?: ComponentChildren;
+}
+
+export function Header({ site, kind, t, viewer, children }: HeaderProps) {
+  const link = (href: string, of: PageKind, text: string) => (
+    <a href={href} aria-current={kind === of ? 'page' : undefined}>
+      {text}
+    </a>
+  );
+  const other = viewer.language === 'de' ? 'en' : 'de';
+  return (
+    <header>
+      <strong class="site">{site}</strong>
+      {children}
+      <nav>
+        {link('/', 'surface', t.ui.surface)}
+        {link('/service', 'service', t.ui.service)}
+        {!viewer.readOnly && link('/anmeldung', 'sign-in', viewer.signedIn ? t.ui.signedIn : t.ui.signIn)}
+        <a
+          href={`?sprache=${other}`}
+          lang={other}
+          hreflang={other}
+          aria-label={`${t.ui.language}: ${t.ui.otherLanguage}`}
+        >
+          {other.toUpperCase()}
+        </a>
+      </nav>
+    </header>
+  );
+}
+
+/** What covers the page while no state arrives. Present from the start: a page that has lost its gateway can load nothing. */
+export function Banners({ t, viewer }: Pick<Props, 't' | 'viewer'>) {
+  return (
+    <>
+      <p class="outdated" role="alert">
+        {t.ui.outdated}
+      </p>
+      {viewer.readOnly && <p class="notice">{t.ui.readOnly}</p>}
+    </>
+  );
+}
+
+/** The headline in one line, and the reasons why it is not green. */
+export function Headline({ state, ui, t, f }: Props) {
+  const { code, level, notes } = state.headline;
+  return (
+    <div class="headline" data-level={ui.isSilent ? 'bad' : level}>
+      <h1 aria-live="polite">{ui.isSilent ? t.ui.noGateway : t.headline[code](state, f)}</h1>
+      {!ui.isSilent && notes.length > 0 && (
+        <ul class="why">
+          {notes.map((note) => (
+            <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** Large, always in the same place, never disabled; beside it, whether its path is alive and what became of it. */
+export function StopBar(props: Props) {
+  const { ui, t } = props;
+  return (
+    <form
+      class="stop"
+      method="post"
+      action="/api/stopp"
+      onSubmit={(event) => {
+        if (ui.act === null) return;
+        event.preventDefault();
+        ui.act.stop();
+      }}
+    >
+      <button type="submit" class="stop-button">
+        {t.ui.stop}
+      </button>
+      <StopPath {...props} />
+    </form>
+  );
+}
+
+function StopPath({ state, ui, t, f }: Props) {
+  const { chassis, cancel } = state.stopPath;
+  const isAlive = !ui.isSilent && chassis === 'ready';
+  const stop = ui.stop;
+  if (stop !== null) {
+    if (stop.isUnanswered && stop.acknowledgedAfterMs === null)
+      return (
+        <p class="stop-path dead" role="status">
+          {t.ui.stopFailed}
+        </p>
+      );
+    const steps = [
+      t.ui.stopSent,
+      ...(stop.acknowledgedAfterMs === null ? [] : [`${t.ui.stopAcknowledged} ${f.span(stop.acknowledgedAfterMs)}`]),
+      ...(stop.acknowledgedAfterMs === null || stop.saved === true
+        ? []
+        : [t.words[stop.saved === 'pending' ? 'being-saved' : 'not-saved']]),
+      ...(stop.standingAfterMs === null ? [] : [`${t.ui.stopStanding} ${f.span(stop.standingAfterMs)}`]),
+    ];
+    return (
+      <p class={`stop-path${isAlive ? '' : ' dead'}`} role="status">
+        {isAlive ? steps.join(' · ') : t.ui.stopPathAway}
+      </p>
+    );
+  }
+  return (
+    <p class={`stop-path${isAlive ? '' : ' dead'}`} role="status">
+      <span class="lamps">
+        <Dot is={!ui.isSilent} text={t.ui.gateway} /> <Dot is={isAlive} text={t.ui.robot} />{' '}
+        <Dot is={isAlive && cancel === 'ready'} text={t.ui.cancel} />
+      </span>{' '}
+      {isAlive ? t.ui.stopPathReady : t.ui.stopPathAway}
+    </p>
+  );
+}
+
+function Dot({ is, text }: { readonly is: boolean; readonly text: string }) {
+  return (
+    <span class={is ? 'dot alive' : 'dot'}>
+      {is ? '●' : '○'} {text}
+    </span>
+  );
+}
+
+/** The latched stop: by whom, since when, and how it is cleared. */
+export function StopState({ state, viewer, ui, t, f }: Props) {
+  const { stop } = state;
+  if (!stop.latched || ui.isSilent) return null;
+  const by = [
+    stop.origin === null || stop.origin === 'other' ? null : t.origins[stop.origin],
+    stop.by,
+    stop.since === null ? null : f.time(stop.since),
+  ]
+    .filter((part) => part !== null)
+    .join(', ');
+  return (
+    <div class="latched">
+      <p>
+        {[
+          t.notes['stop-latched']({ code: 'stop-latched' }, f),
+          stop.reason === null || stop.reason === t.ui.stop ? '' : `„${stop.reason}“`,
+        ].join(' ')}{' '}
+        <small>{by}</small>
+        {stop.saved !== true && (
+          <strong class="alarm">{t.words[stop.saved === 'pending' ? 'being-saved' : 'not-saved']}</strong>
+        )}
+      </p>
+      {!viewer.readOnly &&
+        (viewer.signedIn ? (
+          <form method="post" action="/api/stopp/freigabe">
+            <button type="submit">{t.ui.clearStop}</button>
+          </form>
+        ) : (
+          <a class="button" href="/anmeldung">
+            {t.ui.clearNeedsSignIn}
+          </a>
+        ))}
+    </div>
+  );
+}

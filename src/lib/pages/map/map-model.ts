@@ -1,0 +1,105 @@
+/** What the map of the operator surface shows, in metres of the map; x to the right, y up. */
+export interface MapModel {
+  /** The floor plan; null: not available here. */
+  readonly plan: { readonly href: string; readonly widthM: number; readonly heightM: number } | null;
+  /** Lower left corner of the floor plan. */
+  readonly origin: { readonly xM: number; readonly yM: number };
+  readonly features: readonly Feature[];
+  /** Some features are not shown: there are too many, or they could not be read. */
+  readonly isPartial: boolean;
+}
+
+export interface Feature {
+  readonly kind: 'point' | 'lane' | 'zone';
+  /** Own name of the feature, shortened; null without one. */
+  readonly name: string | null;
+  /** Rings of a zone or paths of a lane; a point is one path of one position. */
+  readonly paths: readonly (readonly (readonly [xM: number, yM: number])[])[];
+}
+
+/** Project decision: beyond this a tablet no longer moves the map smoothly. */
+export const MAX_FEATURES = 2_000;
+const MAX_POSITIONS = 40_000;
+const MAX_NAME_LENGTH = 60;
+const MAX_COORDINATE_M = 10_000;
+
+/** Parts of a map as data that place its image; null where they are no numbers that can place one. */
+export interface PlanPlace {
+  readonly originXM: number;
+  readonly originYM: number;
+  readonly metresPerPixel: number;
+}
+
+/**
+ * Reads a map as the chassis describes it: foreign data, of which whatever cannot be read is left out.
+ * @source vendor description (HINWEIS): grid_origin_x, grid_origin_y and grid_resolution in metres, overlays as JSON text
+ */
+export function readMap(map: unknown): { readonly place: PlanPlace | null } & Pick<MapModel, 'features' | 'isPartial'> {
+  const found = isObject(map) ? map : {};
+  const [x, y, resolution] = [found.grid_origin_x, found.grid_origin_y, found.grid_resolution];
+  const hasPlace =
+    isCoordinate(x) && isCoordinate(y) && typeof resolution === 'number' && resolution > 1e-4 && resolution < 100;
+  return {
+    place: hasPlace ? { originXM: x, originYM: y, metresPerPixel: resolution } : null,
+    ...readFeatures(found.overlays),
+  };
+}
+
+function readFeatures(overlays: unknown): Pick<MapModel, 'features' | 'isPartial'> {
+  let parsed: unknown;
+  try {
+    parsed = typeof overlays === 'string' ? JSON.parse(overlays) : overlays;
+  } catch {
+    return { features: [], isPartial: true };
+  }
+  const list = isObject(parsed) && Array.isArray(parsed.features) ? parsed.features : [];
+  const features: Feature[] = [];
+  let positions = 0;
+  let isPartial = list.length > MAX_FEATURES;
+  for (const one of list.slice(0, MAX_FEATURES)) {
+    const feature = readFeature(one);
+    positions += feature?.paths.reduce((sum, path) => sum + path.length, 0) ?? 0;
+    if (feature === null || positions > MAX_POSITIONS) isPartial = true;
+    else features.push(feature);
+  }
+  return { features, isPartial };
+}
+
+const kinds: Readonly<Record<string, { readonly kind: Feature['kind']; readonly depth: number }>> = {
+  Point: { kind: 'point', depth: 0 },
+  LineString: { kind: 'lane', depth: 1 },
+  MultiLineString: { kind: 'lane', depth: 2 },
+  Polygon: { kind: 'zone', depth: 2 },
+};
+
+function readFeature(one: unknown): Feature | null {
+  if (!isObject(one) || !isObject(one.geometry)) return null;
+  const { type, coordinates } = one.geometry;
+  const known = typeof type === 'string' && Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+  if (known === undefined) return null;
+  const nested = known.depth === 0 ? [[coordinates]] : known.depth === 1 ? [coordinates] : coordinates;
+  if (!Array.isArray(nested)) return null;
+  const paths = nested.map((path) => (Array.isArray(path) ? path.map(readPosition) : null));
+  if (paths.length === 0 || paths.some((path) => path === null || path.length === 0 || path.includes(null)))
+    return null;
+  const name = isObject(one.properties) ? one.properties.name : null;
+  return {
+    kind: known.kind,
+    name: typeof name === 'string' && name !== '' ? name.slice(0, MAX_NAME_LENGTH) : null,
+    paths: paths as Feature['paths'],
+  };
+}
+
+function readPosition(position: unknown): readonly [number, number] | null {
+  if (!Array.isArray(position)) return null;
+  const [x, y] = position as unknown[];
+  return isCoordinate(x) && isCoordinate(y) ? [x, y] : null;
+}
+
+function isCoordinate(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= MAX_COORDINATE_M;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,211 @@
+import type { Choice, Props } from '../viewer.ts';
+import type { Feature, MapModel } from './map-model.ts';
+
+/** Centimetres, so that strokes and paths need no decimals; y down, as the screen has it. */
+const CM = 100;
+const x = (xM: number) => Math.round(xM * CM);
+const y = (yM: number) => Math.round(-yM * CM);
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The live map: floor plan, overlays, stations by name, charging station, other robots, and the robot with its heading. Pins keep their
+ * size on the screen: the script sets `--zoom` on the layer that it moves.
+ */
+export function MapView(props: Props) {
+  const { state, ui, t } = props;
+  const { map } = ui;
+  if (ui.act === null)
+    return (
+      <section class="map empty" aria-label={t.ui.map}>
+        <p>{t.ui.mapNeedsScript}</p>
+      </section>
+    );
+  if (map === 'loading') return <section class="map empty" aria-label={t.ui.map} aria-busy="true" />;
+  const model = typeof map === 'string' ? null : map;
+  const box = boxOf(props, model);
+  return (
+    <section class="map" aria-label={t.ui.map}>
+      <svg id="map" viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} role="img" aria-label={t.ui.map}>
+        <g id="map-layer">
+          {model?.plan && (
+            <image
+              class="plan"
+              href={model.plan.href}
+              x={x(model.origin.xM)}
+              y={y(model.origin.yM + model.plan.heightM)}
+              width={Math.round(model.plan.widthM * CM)}
+              height={Math.round(model.plan.heightM * CM)}
+            />
+          )}
+          {model && <Features features={model.features} />}
+          <Way {...props} />
+          {state.site.dock && <Pin {...props} choice={{ kind: 'dock' }} at={state.site.dock} label="⚡" />}
+          {state.site.stations.map((station) => (
+            <Pin
+              {...props}
+              key={station.name}
+              choice={{ kind: 'station', name: station.name }}
+              at={station}
+              label={station.name}
+            />
+          ))}
+          {state.neighbours.map(
+            (robot) =>
+              robot.pose && (
+                <g key={robot.serial} class={`neighbour ${robot.presence}`} transform={placeAt(robot.pose)}>
+                  <g class="upright">
+                    <circle r="9" />
+                    <text y="24">{robot.serial}</text>
+                  </g>
+                </g>
+              ),
+          )}
+          <Robot {...props} />
+        </g>
+      </svg>
+      <div class="map-tools">
+        <button type="button" aria-label={t.ui.zoomIn} onClick={() => ui.act?.zoom(1.5)}>
+          +
+        </button>
+        <button type="button" aria-label={t.ui.zoomOut} onClick={() => ui.act?.zoom(1 / 1.5)}>
+          −
+        </button>
+        <button type="button" aria-label={t.ui.follow} aria-pressed={ui.isFollowing} onClick={() => ui.act?.follow()}>
+          <svg viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">
+            <path class="target-icon" d="M12 3V8M12 16V21M3 12H8M16 12H21M12 6a6 6 0 1 1 0 12a6 6 0 1 1 0-12Z" />
+          </svg>
+        </button>
+      </div>
+      <p class="map-note">{mapNote(props, model)}</p>
+    </section>
+  );
+}
+
+function mapNote({ ui, t }: Props, model: MapModel | null): string {
+  if (ui.map === 'too-large') return t.ui.tooLarge;
+  if (model === null) return t.ui.noMap;
+  if (model.isPartial) return t.ui.partOfMap;
+  return model.plan === null ? t.ui.noPlan : '';
+}
+
+const placeAt = (at: { readonly xM: number; readonly yM: number }) => `translate(${x(at.xM)} ${y(at.yM)})`;
+
+function Features({ features }: { readonly features: readonly Feature[] }) {
+  return (
+    <g class="features">
+      {features.map((feature, index) =>
+        feature.kind === 'point' ? (
+          <circle
+            key={index}
+            class="point"
+            cx={x(feature.paths[0]?.[0]?.[0] ?? 0)}
+            cy={y(feature.paths[0]?.[0]?.[1] ?? 0)}
+            r="6"
+          >
+            {feature.name && <title>{feature.name}</title>}
+          </circle>
+        ) : (
+          <path key={index} class={feature.kind} d={pathOf(feature)}>
+            {feature.name && <title>{feature.name}</title>}
+          </path>
+        ),
+      )}
+    </g>
+  );
+}
+
+function pathOf({ kind, paths }: Feature): string {
+  return paths
+    .map((path) => `M${path.map(([px, py]) => `${x(px)} ${y(py)}`).join('L')}${kind === 'zone' ? 'Z' : ''}`)
+    .join('');
+}
+
+/** The stations of the running tour in their order, from the one that it drives to. */
+function Way({ state }: Props) {
+  const { run, site, pose } = state;
+  if (run === null || run.state !== 'running' || pose.value === null) return null;
+  const ahead =
+    run.kind === 'tour' ? run.stations.slice(run.at) : run.kind === 'drive' && run.name !== null ? [run.name] : [];
+  const places = ahead.flatMap((name) => site.stations.find((station) => station.name === name) ?? []);
+  const dock = run.kind === 'dock' && site.dock !== null ? [site.dock] : [];
+  const points = [pose.value, ...places, ...dock];
+  return <polyline class="way" points={points.map((at) => `${x(at.xM)},${y(at.yM)}`).join(' ')} />;
+}
+
+interface PinProps extends Props {
+  readonly choice: Choice;
+  readonly at: { readonly xM: number; readonly yM: number };
+  readonly label: string;
+}
+
+function Pin({ ui, viewer, choice, at, label }: PinProps) {
+  const isChosen =
+    ui.choice?.kind === choice.kind &&
+    (choice.kind === 'dock' || (ui.choice as { name?: string }).name === choice.name);
+  return (
+    <g
+      class={`pin ${choice.kind}${isChosen ? ' chosen' : ''}`}
+      transform={placeAt(at)}
+      {...(!viewer.readOnly && { onClick: () => ui.act?.choose(choice) })}
+    >
+      <g class="upright">
+        <circle class="touch" r="24" />
+        <path d="M0 0L-11 -20A14 14 0 1 1 11 -20Z" />
+        <text y="-42">{label}</text>
+      </g>
+    </g>
+  );
+}
+
+/** An arrow along the heading: degrees counter-clockwise with y up, so clockwise on the screen. Its ring grows with the age of the pose. */
+function Robot({ state, ui }: Props) {
+  const { value, ageMs, stale } = state.pose;
+  const { value: yawDeg, doubts } = state.heading;
+  if (value === null) return null;
+  const isOld = ui.isSilent || stale !== null;
+  return (
+    <g
+      id="robot"
+      class={`robot${isOld ? ' old' : ''}${doubts.length > 0 ? ' doubtful' : ''}`}
+      style={{ transform: `translate(${x(value.xM)}px, ${y(value.yM)}px)` }}
+    >
+      <g class="upright">
+        <circle class="age" r={18 + Math.min(60, Math.max(0, (ageMs ?? 0) - 500) / 100)} />
+        <g class="arrow" transform={`rotate(${-(yawDeg ?? 0)})`}>
+          <path d="M18 0L-13 13L-6 0L-13 -13Z" />
+        </g>
+      </g>
+    </g>
+  );
+}
+
+/** Everything that must be in view at first, with a margin. */
+function boxOf({ state }: Props, model: MapModel | null): Box {
+  const { site, pose } = state;
+  const places = [...site.stations, ...(site.dock === null ? [] : [site.dock])];
+  const isNear = ({ xM, yM }: { readonly xM: number; readonly yM: number }) =>
+    Math.abs(xM) <= 10_000 && Math.abs(yM) <= 10_000;
+  const corners = model?.plan
+    ? [model.origin, { xM: model.origin.xM + model.plan.widthM, yM: model.origin.yM + model.plan.heightM }]
+    : [];
+  // Not the robot, where anything else is known: the map would move with it.
+  const fixed = [...places, ...corners].filter(isNear);
+  const all = fixed.length > 0 || pose.value === null ? fixed : [pose.value];
+  if (all.length === 0) return { left: -500, top: -500, width: 1000, height: 1000 };
+  const xs = all.map(({ xM }) => x(xM));
+  const ys = all.map(({ yM }) => y(yM));
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const margin = Math.max(60, 0.06 * Math.max(right - left, bottom - top));
+  return {
+    left: left - margin,
+    top: top - margin,
+    width: right - left + 2 * margin,
+    height: bottom - top + 2 * margin,
+  };
+}

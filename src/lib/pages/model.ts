@@ -1,0 +1,267 @@
+import { z } from 'zod';
+import { bases, marks } from '../evidence/fact.ts';
+
+/**
+ * What the pages show, as plain data: codes with parameters, numbers with their unit in the name, and the texts of others
+ * (robot, cloud, people) unchanged. The catalogues turn codes into sentences. Sent by `GET /api/events`.
+ */
+
+const count = z.int().nonnegative();
+const ms = z.number().nonnegative();
+const utc = z.string().describe('UTC, ISO 8601; by the wall clock of the gateway.');
+const foreign = z.string().describe('Text of another program or person, unchanged.');
+
+const condition = (state: readonly string[]) => z.enum(state as [string, ...string[]]);
+
+/** One sentence for a person: its code, and what it names. */
+export const noteSchema = z.discriminatedUnion('code', [
+  z.strictObject({ code: z.literal('stop-latched') }),
+  z.strictObject({ code: z.literal('drove-on') }),
+  z.strictObject({ code: z.literal('standing-not-known') }),
+  z.strictObject({ code: z.literal('does-not-stop') }),
+  z.strictObject({ code: z.literal('still-moves') }),
+  z.strictObject({ code: z.literal('moves') }),
+  z.strictObject({ code: z.literal('standing-awaited') }),
+  z.strictObject({ code: z.literal('stop-not-kept') }),
+  z.strictObject({ code: z.literal('pose-alarm') }),
+  z.strictObject({ code: z.literal('no-pose') }),
+  z.strictObject({ code: z.literal('unowned-move'), moveId: z.int(), isBeingCancelled: z.boolean() }),
+  z.strictObject({ code: z.literal('unreadable'), topic: foreign }),
+  z.strictObject({ code: z.literal('unit-radians') }),
+  z.strictObject({ code: z.literal('unit-doubtful') }),
+  z.strictObject({ code: z.literal('heading-misfit') }),
+  z.strictObject({ code: z.literal('emergency-stop') }),
+  z.strictObject({ code: z.literal('wheels-released') }),
+  z.strictObject({ code: z.literal('control-mode'), mode: foreign }),
+  z.strictObject({
+    code: z.literal('positioning'),
+    state: condition(['lost', 'poor', 'inactive', 'mapping', 'unreadable', 'unknown', 'reliable', 'missing']),
+  }),
+  z.strictObject({ code: z.literal('battery'), isCritical: z.boolean(), percent: z.number() }),
+  z.strictObject({ code: z.literal('battery-contradictory'), percent: z.number() }),
+  z.strictObject({ code: z.literal('alerts'), alerts: z.array(foreign), more: count }),
+  z.strictObject({ code: z.literal('not-checked'), conditions: z.array(z.string()) }),
+  z.strictObject({ code: z.literal('complaints'), count }),
+  z.strictObject({ code: z.literal('facts'), count }),
+  z.strictObject({ code: z.literal('gate-closed') }),
+  z.strictObject({ code: z.literal('not-connected') }),
+  z.strictObject({ code: z.literal('evidence-revoked') }),
+  z.strictObject({ code: z.literal('evidence-unreadable') }),
+  z.strictObject({ code: z.literal('service-down') }),
+  z.strictObject({ code: z.literal('disk') }),
+  z.strictObject({ code: z.literal('support-not-recorded') }),
+  z.strictObject({ code: z.literal('cloud-away') }),
+  z.strictObject({ code: z.literal('gateway-degraded') }),
+]);
+export type Note = z.infer<typeof noteSchema>;
+
+export const staleReasons = ['no-connection', 'not-received-since-reconnect', 'too-old', 'newer-rejected'] as const;
+export const doubts = [
+  'position-lost',
+  'position-poor',
+  'radians',
+  'heading-misfit',
+  'unit-doubtful',
+  'battery-scale',
+] as const;
+
+/** One value of the robot. `value` is null while none was received; it is not current while `stale` or `doubts` say so. */
+const live = <T extends z.ZodType>(value: T) =>
+  z.strictObject({
+    value: value.nullable(),
+    isUnreadable: z.boolean(),
+    ageMs: ms.nullable(),
+    stale: z.enum(staleReasons).nullable(),
+    doubts: z.array(z.enum(doubts)),
+    mark: z.enum(marks).nullable(),
+    basis: z.enum(bases).nullable(),
+    source: z.string().nullable(),
+  });
+export type Live<T> = Omit<z.infer<ReturnType<typeof live>>, 'value'> & { readonly value: T | null };
+
+const place = z.strictObject({ name: foreign, xM: z.number(), yM: z.number() });
+const pose = z.strictObject({
+  xM: z.number(),
+  yM: z.number(),
+  yawDeg: z.number().describe('Degrees, counter-clockwise, 0 along +x.'),
+});
+
+/** A part of a value in a row: a word of the catalogues, a number with its unit, or a text of others. */
+export const cellSchema = z.union([
+  z.strictObject({ word: z.string() }),
+  z.strictObject({ text: foreign }),
+  z.strictObject({ technical: z.string().describe('A sentence of a program in English.') }),
+  z.strictObject({ number: z.number(), digits: count, unit: z.string() }),
+  z.strictObject({ spanMs: ms }),
+  z.strictObject({ at: utc }),
+  z.strictObject({ note: noteSchema }),
+]);
+export type Cell = z.infer<typeof cellSchema>;
+
+export const lampIds = [
+  'chassis',
+  'gate',
+  'stop-path',
+  'cloud',
+  'outbox',
+  'release',
+  'heartbeat',
+  'support',
+  'tablet',
+  'disk',
+  'gateway',
+  'clock',
+] as const;
+export type LampId = (typeof lampIds)[number];
+
+/** 'unknown' is never shown as good; 'off': not set up here. */
+export const lampLevels = ['bad', 'attention', 'unknown', 'good', 'off'] as const;
+
+const lamp = z.strictObject({
+  id: z.enum(lampIds),
+  level: z.enum(lampLevels),
+  /** The state in words. */
+  state: z.array(cellSchema),
+  rows: z.array(z.strictObject({ label: z.string(), cells: z.array(cellSchema) })),
+});
+export type Lamp = z.infer<typeof lamp>;
+
+const run = z.strictObject({
+  kind: z.enum(['tour', 'drive', 'dock', 'trial', 'order']),
+  /** Of the tour or the station; null for the dock and for a trial. */
+  name: foreign.nullable(),
+  stations: z.array(foreign),
+  at: count,
+  state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
+  /** Since the order of the current station. */
+  forMs: ms,
+  /** As the chassis reported it; only 103 has a measured meaning. */
+  failReason: z.int().nullable(),
+  although: z.array(z.int()),
+});
+export type Run = z.infer<typeof run>;
+
+export const headlineCodes = [
+  'ready',
+  'drives',
+  'trial',
+  'limited',
+  'locked',
+  'stopped',
+  'does-not-stop',
+  'still-moves',
+  'standing-not-known',
+  'not-connected',
+  'connecting',
+  'booting',
+] as const;
+
+export const pageStateSchema = z.strictObject({
+  id: z.string().describe('Names this state. An order carries the id of the state that the person saw.'),
+  build: z.string().describe('Of the pages: another one reloads an open page.'),
+  time: utc,
+  timeZone: z.string().describe('IANA name: the time zone of the gateway.'),
+  site: z.strictObject({
+    name: foreign,
+    serial: z.string(),
+    contact: z.strictObject({ name: foreign.nullable(), phone: foreign.nullable() }).nullable(),
+    stations: z.array(place),
+    dock: pose.nullable(),
+    tours: z.array(z.strictObject({ name: foreign, stations: z.array(foreign) })),
+    needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),
+  }),
+  headline: z.strictObject({
+    level: z.enum(['good', 'attention', 'bad']),
+    code: z.enum(headlineCodes),
+    notes: z.array(noteSchema),
+  }),
+  link: z.strictObject({
+    kind: z.enum(['connecting', 'not-connected', 'booting', 'connected']),
+    failure: z.string().nullable(),
+    tried: z.string(),
+    forMs: ms,
+    progress: z.number().nullable(),
+    foundSerial: foreign.nullable(),
+  }),
+  identity: z.strictObject({ serial: foreign, model: foreign.nullable(), software: foreign.nullable() }).nullable(),
+  stop: z.strictObject({
+    latched: z.boolean(),
+    state: z.enum(['stopped', 'drives-on', 'moves', 'not-known']),
+    reason: foreign.nullable(),
+    /** Kind of the requester; 'other': as `by` says. */
+    origin: z.enum(['surface', 'command', 'cloud', 'other']).nullable(),
+    /** The rest of who it was: an address, or a name that the cloud gave. */
+    by: foreign.nullable(),
+    since: utc.nullable(),
+    saved: z.union([z.boolean(), z.literal('pending')]),
+    repeats: count,
+    repeatedBy: foreign.nullable(),
+  }),
+  /** By its poses. */
+  standing: z.enum(['stands', 'moves', 'drives-on', 'not-known']),
+  /** Whether a STOP would reach the robot now; the gateway itself is alive while states arrive. */
+  stopPath: z.strictObject({
+    chassis: z.enum(['ready', 'away']),
+    cancel: z.enum(['ready', 'awaited', 'away']),
+    disk: z.enum(['ready', 'failing']),
+  }),
+  gate: z.strictObject({
+    isOpen: z.boolean(),
+    notes: z.array(noteSchema),
+    /** Facts that only lack a verification on this chassis. */
+    unverified: z.array(z.string()),
+    /** In the words of the gate, English. */
+    technical: z.array(z.string()),
+    /** Alerts that alone close it, which a signed-in person may pass. */
+    passable: z.array(z.strictObject({ code: z.int(), text: foreign })),
+  }),
+  run: run.nullable(),
+  pose: live(z.strictObject({ xM: z.number(), yM: z.number() })),
+  heading: live(z.number()).describe('Degrees, counter-clockwise, 0 along +x.'),
+  battery: live(z.strictObject({ percent: z.number(), orPercent: z.number().nullable(), status: foreign })),
+  positioning: live(z.strictObject({ quality: z.string(), state: foreign })),
+  wheels: live(
+    z.strictObject({ emergencyStopPressed: z.boolean(), controlMode: foreign, wheelsReleased: z.boolean().nullable() }),
+  ),
+  planning: live(
+    z.strictObject({
+      moveState: foreign,
+      actionType: foreign,
+      failReason: z.int(),
+      failReasonText: foreign,
+      remainingDistanceM: z.number().nullable(),
+    }),
+  ),
+  alerts: live(z.array(z.strictObject({ code: z.int(), level: foreign, message: foreign }))),
+  map: live(
+    z.strictObject({
+      name: foreign,
+      uid: foreign,
+      mapVersion: z.number().nullable(),
+      overlaysVersion: z.number().nullable(),
+    }),
+  ),
+  neighbours: z.array(
+    z.strictObject({
+      serial: foreign,
+      presence: z.enum(['alive', 'late', 'gone']),
+      ageMs: ms,
+      pose: pose.nullable(),
+      address: z.string(),
+      conflictWith: z.string().nullable(),
+    }),
+  ),
+  support: z
+    .strictObject({
+      since: utc,
+      forMs: ms,
+      leftMs: ms,
+      services: z.array(foreign),
+      state: z.enum(['connecting', 'connected', 'not-checked']),
+      open: count.nullable(),
+    })
+    .nullable()
+    .describe('The running session of remote support.'),
+  lamps: z.array(lamp).describe('For the technician, worst first.'),
+});
+export type PageState = z.infer<typeof pageStateSchema>;

@@ -1,0 +1,57 @@
+import type { ComponentType, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { Document } from './document.tsx';
+import {
+  Refused,
+  type RefusedProps,
+  SignIn,
+  type SignInProps,
+  SupportEnded,
+  type SupportEndedProps,
+} from './form-pages.tsx';
+import type { PageState } from './model.ts';
+import { Service } from './service/service.tsx';
+import { Surface } from './surface/surface.tsx';
+import { textsOf } from './texts/catalogue.ts';
+import { type Choice, type Props, still, type Viewer } from './viewer.ts';
+
+const html = (page: VNode) => `<!doctype html>\n${renderToString(page)}\n`;
+
+interface Live {
+  readonly state: PageState;
+  readonly viewer: Viewer;
+}
+
+function livePage(
+  Page: ComponentType<Props>,
+  kind: 'surface' | 'service',
+  { state, viewer }: Live,
+  choice: Choice | null,
+): string {
+  const { t, f } = textsOf(viewer.language, state.timeZone);
+  const title = kind === 'surface' ? t.ui.surface : t.ui.service;
+  return html(
+    <Document
+      title={title}
+      site={state.site.name}
+      kind={kind}
+      viewer={viewer}
+      t={t}
+      data={JSON.stringify({ kind, state, viewer, choice })}
+    >
+      <Page state={state} viewer={viewer} ui={{ ...still, choice }} t={t} f={f} />
+    </Document>,
+  );
+}
+
+/** The operator surface as HTML; `choice` is what a person without script has chosen. */
+export const surfacePage = (live: Live, choice: Choice | null) => livePage(Surface, 'surface', live, choice);
+export const servicePage = (live: Live) => livePage(Service, 'service', live, null);
+
+type Without<P> = Omit<P, 't'>;
+const texts = ({ language }: Viewer) => textsOf(language, 'UTC').t;
+
+export const signInPage = (props: Without<SignInProps>) => html(<SignIn {...props} t={texts(props.viewer)} />);
+export const refusedPage = (props: Without<RefusedProps>) => html(<Refused {...props} t={texts(props.viewer)} />);
+export const supportEndedPage = (props: Without<SupportEndedProps>) =>
+  html(<SupportEnded {...props} t={texts(props.viewer)} />);

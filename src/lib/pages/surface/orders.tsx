@@ -1,0 +1,59 @@
+import { type Choice, choiceText, mayGo, type Props } from '../viewer.ts';
+
+/** Stations, tours and the charging station: a touch chooses, and the sheet asks. */
+export function Orders(props: Props) {
+  const { state, viewer, t } = props;
+  const { stations, tours, dock, needsSignIn } = state.site;
+  if (viewer.readOnly) return null;
+  return (
+    <section class="orders" aria-labelledby="orders-title">
+      <h2 id="orders-title">{t.ui.where}</h2>
+      {needsSignIn && !viewer.signedIn && (
+        <p class="hint">
+          {t.ui.signInToGo} <a href="/anmeldung">{t.ui.signInLink}</a>
+        </p>
+      )}
+      {stations.length === 0 && tours.length === 0 && dock === null && <p>{t.ui.noStations}</p>}
+      <ul class="targets">
+        {stations.map(({ name }) => (
+          <Target {...props} key={name} choice={{ kind: 'station', name }} title={name} />
+        ))}
+      </ul>
+      {tours.length > 0 && <h2>{t.ui.tours}</h2>}
+      <ul class="targets">
+        {tours.map(({ name, stations: via }) => (
+          <Target {...props} key={name} choice={{ kind: 'tour', name }} title={name} detail={via.join(' → ')} />
+        ))}
+        {dock !== null && <Target {...props} choice={{ kind: 'dock' }} title={t.ui.dock} />}
+      </ul>
+    </section>
+  );
+}
+
+interface TargetProps extends Props {
+  readonly choice: Choice;
+  readonly title: string;
+  readonly detail?: string;
+}
+
+function Target({ choice, title, detail, ...props }: TargetProps) {
+  const { ui } = props;
+  const isChosen = ui.choice !== null && choiceText(ui.choice) === choiceText(choice);
+  return (
+    <li>
+      <a
+        class={`target${isChosen ? ' chosen' : ''}${mayGo(props) ? '' : ' waiting'}`}
+        href={`/?ziel=${encodeURIComponent(choiceText(choice))}`}
+        aria-current={isChosen ? 'true' : undefined}
+        onClick={(event) => {
+          if (ui.act === null) return;
+          event.preventDefault();
+          ui.act.choose(choice);
+        }}
+      >
+        <span>{title}</span>
+        {detail !== undefined && <small>{detail}</small>}
+      </a>
+    </li>
+  );
+}

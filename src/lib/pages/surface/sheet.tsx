@@ -1,0 +1,82 @@
+import { noteText } from '../texts/catalogue.ts';
+import { mayGo, type Props } from '../viewer.ts';
+
+/**
+ * The question before a drive: nothing moves by one touch. It says why where the robot cannot drive now. A page without script sends
+ * the same form.
+ */
+export function Sheet(props: Props) {
+  const { viewer, ui, t, f } = props;
+  const { choice, order } = ui;
+  if (choice === null || viewer.readOnly) return null;
+  const [goes, passes] = [mayGo(props), mayPass(props)];
+  const close = () => ui.act?.choose(null);
+  return (
+    <form
+      class="sheet"
+      aria-labelledby="sheet-title"
+      method="post"
+      action={choice.kind === 'tour' ? '/api/touren/lauf' : '/api/fahrt'}
+      onSubmit={(event) => {
+        if (ui.act === null) return;
+        event.preventDefault();
+        const field = (event.currentTarget as unknown as { although?: { value: string } }).although;
+        ui.act.confirm(choice, field?.value ?? null);
+      }}
+    >
+      <h2 id="sheet-title">{t.ask(choice)}</h2>
+      {choice.kind === 'dock' ? (
+        <input type="hidden" name="dock" value="true" />
+      ) : (
+        <input type="hidden" name={choice.kind} value={choice.name} />
+      )}
+      {order?.state === 'refused' && (
+        <p class="alarm" role="alert">
+          {t.refusals[order.code] ?? t.ui.notPossible}
+        </p>
+      )}
+      {!goes && <Why {...props} />}
+      {passes && (
+        <label>
+          {t.ui.alertNumbers}
+          <input name="although" inputMode="numeric" autocomplete="off" required />
+        </label>
+      )}
+      <p class="choices">
+        <button type="submit" class="go" disabled={!(goes || passes) || order?.state === 'sending'}>
+          {order?.state === 'sending' ? t.ui.sending : passes ? t.ui.goAlthough : t.ui.go}
+        </button>
+        {ui.act === null ? (
+          <a class="button" href="/">
+            {t.ui.goBack}
+          </a>
+        ) : (
+          <button type="button" onClick={close}>
+            {t.ui.goBack}
+          </button>
+        )}
+      </p>
+    </form>
+  );
+
+  function Why({ state, viewer, ui }: Props) {
+    if (ui.isSilent) return <p>{t.ui.noGateway}</p>;
+    const { run, gate, site } = state;
+    const alerts = gate.passable.map(({ text }) => text).join('; ');
+    return (
+      <ul class="why">
+        {run?.state === 'running' && <li>{t.run(run, f)}</li>}
+        {gate.notes.map((note) => (
+          <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>
+        ))}
+        {site.needsSignIn && !viewer.signedIn && <li>{t.ui.signInToGo}</li>}
+        {gate.passable.length > 0 && <li>{viewer.signedIn ? t.ui.passable(alerts) : t.ui.passHint(alerts)}</li>}
+      </ul>
+    );
+  }
+}
+
+/** Only alerts keep the robot, and the person is signed in. */
+function mayPass({ state, viewer, ui }: Props): boolean {
+  return viewer.signedIn && !ui.isSilent && state.gate.passable.length > 0 && state.run?.state !== 'running';
+}

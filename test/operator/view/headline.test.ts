@@ -1,0 +1,316 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
+import type { MotionStatus } from '../../../src/lib/motion/index.ts';
+import { gateNotes, headlineOf, stoppedState } from '../../../src/lib/operator/view/headline.ts';
+import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
+
+const connected = snapshotWith({ kind: 'connected', tried });
+const health = standInHealth({ version: '1', upForMs: 1 });
+const free: MotionStatus = {
+  gate: { open: true, reasons: [] },
+  stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
+  standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
+  keepingTrouble: null,
+  tour: null,
+  drive: null,
+  trial: null,
+  unownedMove: null,
+};
+const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
+const of = (change: Partial<ChassisSnapshot> = {}, motion = free, gateway = health) =>
+  headlineOf({ ...connected, ...change }, motion, gateway);
+const codes = ({ notes }: ReturnType<typeof of>) => notes.map(({ code }) => code);
+const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
+const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
+  value.status === 'received' ? { ...value, stale: true, staleReason: 'no-connection' } : value;
+
+function known<T>(value: T): LiveValue<T> {
+  return { status: 'received', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
+}
+
+describe('the headline', () => {
+  it('is green for a robot without faults', () => {
+    expect(of()).toEqual({ level: 'good', code: 'ready', notes: [] });
+  });
+
+  it('is not ready while the robot drives, or a trial runs', () => {
+    const tour = { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null } as const;
+    expect(of({}, { ...free, tour })).toMatchObject({ level: 'good', code: 'drives' });
+    expect(of({}, { ...free, trial: { kind: 'move' } })).toMatchObject({ level: 'good', code: 'trial' });
+    expect(of({}, { ...free, tour: { ...tour, state: 'failed' } }).code).toBe('ready');
+  });
+
+  it.each<[string, ReturnType<typeof of>, string, string]>([
+    ['radians', of({ unitContradicted: true }, closed), 'bad', 'unit-radians'],
+    ['a doubted unit', of({ poseUnit: { ...connected.poseUnit, doubt: 'x' } }), 'attention', 'unit-doubtful'],
+    [
+      'a heading that fits no course',
+      of({ poseUnit: { ...connected.poseUnit, doubt: 'x', misfit: true } }),
+      'attention',
+      'heading-misfit',
+    ],
+    ['a closed gate alone', of({}, closed), 'bad', 'gate-closed'],
+    [
+      'facts that are not verified here',
+      of({}, { ...closed, gate: { ...closed.gate, unverified: ['vendor.move.cancel'] } }),
+      'bad',
+      'facts',
+    ],
+    [
+      'the emergency stop',
+      of(withValues({ wheels: known({ controlMode: 'auto', emergencyStopPressed: true }) })),
+      'attention',
+      'emergency-stop',
+    ],
+    [
+      'another control mode',
+      of(withValues({ wheels: known({ controlMode: 'manual', emergencyStopPressed: false }) })),
+      'attention',
+      'control-mode',
+    ],
+    [
+      'a lost position',
+      of(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
+      'attention',
+      'positioning',
+    ],
+    [
+      'a message that cannot be read',
+      of(withValues({ wheels: { status: 'not-received', rejected: 'x' } })),
+      'attention',
+      'unreadable',
+    ],
+    [
+      'a pressed emergency stop in a message that is otherwise unreadable',
+      of(
+        withValues({
+          wheels: {
+            ...known({ controlMode: 'auto', emergencyStopPressed: true }),
+            ...{ stale: true, staleReason: 'newer-rejected', rejected: 'x' },
+          },
+        }),
+      ),
+      'attention',
+      'emergency-stop',
+    ],
+    [
+      'a low battery',
+      of(withValues({ battery: known({ percent: 6, status: 'discharging' }) })),
+      'attention',
+      'battery',
+    ],
+    [
+      'a battery that is full at a third',
+      of(withValues({ battery: known({ percent: 33, status: 'full' }) })),
+      'attention',
+      'battery-contradictory',
+    ],
+    [
+      'an alert',
+      of(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })),
+      'attention',
+      'alerts',
+    ],
+    [
+      'a value that was not received',
+      of(withValues({ wheels: { status: 'not-received' } })),
+      'attention',
+      'not-checked',
+    ],
+    ['a stale alert', of(withValues({ alerts: stale(connected.values.alerts) })), 'attention', 'not-checked'],
+    ['a stale pose', of(withValues({ pose: stale(connected.values.pose) })), 'attention', 'no-pose'],
+    ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'attention', 'complaints'],
+    [
+      'a service that is down',
+      of({}, free, {
+        ...health,
+        status: 'degraded',
+        services: [{ name: 'fleet', status: 'restarting', restarts: 1, lastError: 'x', remedy: 'y', detail: '' }],
+      }),
+      'attention',
+      'service-down',
+    ],
+    [
+      'a disk without free space',
+      of({}, free, {
+        ...health,
+        status: 'degraded',
+        disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      }),
+      'attention',
+      'disk',
+    ],
+    [
+      'a gateway that is degraded by something else',
+      of({}, free, { ...health, status: 'degraded' }),
+      'attention',
+      'gateway-degraded',
+    ],
+    [
+      'support that cannot be recorded',
+      of({}, free, { ...health, status: 'degraded', support: { status: 'waiting', records: 'failing', detail: 'x' } }),
+      'attention',
+      'support-not-recorded',
+    ],
+    [
+      'a move of another program',
+      of({}, { ...closed, unownedMove: { moveId: 9, type: 'standard', isBeingCancelled: false } }),
+      'bad',
+      'unowned-move',
+    ],
+    ['a pose that is wrong', of({}, { ...closed, poseAlarm: { reason: 'x', since: null } }), 'bad', 'pose-alarm'],
+    [
+      'a stop that cannot be saved',
+      of({}, { ...closed, keepingTrouble: { reason: 'x', remedy: 'y' } }),
+      'bad',
+      'stop-not-kept',
+    ],
+  ])('is not green with %s, and states the reason', (_what, headline, level, note) => {
+    expect(headline.level).toBe(level);
+    expect(headline.code).toBe(level === 'bad' ? 'locked' : 'limited');
+    expect(codes(headline)).toContain(note);
+  });
+
+  it('is green only when every condition is met', () => {
+    const live = <T>(value: T) =>
+      fc.constantFrom<LiveValue<T>>({ status: 'not-received' }, known(value), stale(known(value)));
+    const world = fc.record({
+      link: fc.constantFrom(
+        { kind: 'connected', tried } as const,
+        { kind: 'connecting', tried } as const,
+        { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const,
+      ),
+      unitContradicted: fc.boolean(),
+      doubt: fc.option(fc.string()),
+      complaints: fc.array(fc.record({ what: fc.string(), count: fc.nat(), ageMs: fc.nat(600_000) }), { maxLength: 2 }),
+      open: fc.boolean(),
+      latched: fc.boolean(),
+      degraded: fc.boolean(),
+      pose: live({
+        xM: 1,
+        yM: 1,
+        yawDeg: connected.values.pose.status === 'received' ? connected.values.pose.value.yawDeg : (0 as never),
+      }),
+      wheels: fc.boolean().chain((emergencyStopPressed) => live({ controlMode: 'auto', emergencyStopPressed })),
+      positioning: fc.boolean().chain((reliable) => live({ state: 'positioning', reliable })),
+      alerts: fc
+        .array(fc.record({ code: fc.nat(), level: fc.string(), message: fc.string() }), { maxLength: 1 })
+        .chain(live),
+    });
+    fc.assert(
+      fc.property(world, ({ link, unitContradicted, doubt, complaints, open, latched, degraded, ...values }) => {
+        const snapshot: ChassisSnapshot = {
+          ...connected,
+          link,
+          unitContradicted,
+          poseUnit: { ...connected.poseUnit, doubt },
+          complaints,
+          values: { ...connected.values, ...values },
+        };
+        const motion: MotionStatus = {
+          ...free,
+          gate: { open, reasons: open ? [] : ['x'] },
+          stop: { ...free.stop, latched },
+        };
+        const inOrder =
+          open &&
+          !latched &&
+          link.kind === 'connected' &&
+          !unitContradicted &&
+          doubt === null &&
+          !degraded &&
+          complaints.every(({ ageMs }) => ageMs >= 300_000) &&
+          judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
+          values.pose.status === 'received' &&
+          !values.pose.stale;
+        const { level, notes } = headlineOf(snapshot, motion, { ...health, status: degraded ? 'degraded' : 'ok' });
+        expect(level === 'good').toBe(inOrder);
+        if (level !== 'good' && !latched) expect(notes).not.toEqual([]);
+        expect(gateNotes(snapshot, motion).length === 0).toBe(open);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a latched stop', () => {
+  const latched: MotionStatus = { ...closed, stop: { ...free.stop, latched: true, reason: 'r', by: 'x' } };
+  const planning = (moveState: string) =>
+    known({
+      actionId: 7,
+      actionType: 'standard',
+      moveState,
+      failReason: 0,
+      failReasonText: 'none',
+      remainingDistanceM: 1,
+      raw: {},
+    });
+
+  it.each([
+    ['cancelled', planning('cancelled'), 'stopped'],
+    ['moving', planning('moving'), 'standing-not-known'],
+    ['oscillating', planning('oscillating'), 'standing-not-known'],
+    ['what it said over an earlier connection', stale(planning('cancelled')), 'standing-not-known'],
+    ['nothing', { status: 'not-received' } as const, 'standing-not-known'],
+  ])('is shown as a standstill only where the chassis reports so: %s', (_word, value, code) => {
+    const headline = of(withValues({ planning: value }), latched);
+    expect(headline).toMatchObject({ level: 'bad', code });
+    expect(codes(headline).includes('standing-not-known')).toBe(code !== 'stopped');
+  });
+
+  it.each([
+    ['moves', 'still-moves'],
+    ['drives-on', 'does-not-stop'],
+    ['not-known', 'standing-not-known'],
+  ] as const)(
+    'is no standstill where the chassis reports the end of its move, and the poses say: %s',
+    (verdict, code) => {
+      const motion = { ...latched, standstill: { verdict, reason: 'r', isOwed: true } };
+      const headline = of(withValues({ planning: planning('cancelled') }), motion);
+      expect(headline).toMatchObject({ level: 'bad', code });
+      expect(codes(headline)[0]).toBe(code);
+      expect(stoppedState({ ...connected, ...withValues({ planning: planning('cancelled') }) }, motion)).toBe(verdict);
+    },
+  );
+
+  it.each([
+    ['moves', 'moves'],
+    ['drives-on', 'does-not-stop'],
+    ['not-known', 'standing-awaited'],
+  ] as const)('leaves a closed gate when it is cleared before the robot was seen to stand: %s', (verdict, note) => {
+    const motion: MotionStatus = { ...closed, standstill: { verdict, reason: 'r', isOwed: true } };
+    expect(of({}, motion)).toMatchObject({ level: 'bad', code: 'locked' });
+    expect(codes(of({}, motion))).toContain(note);
+    expect(gateNotes(connected, motion).map(({ code }) => code)).toContain(note);
+  });
+
+  it('says once that the robot does not stop, and when it stands that it drove on after the stop', () => {
+    const stop = { ...free.stop, latched: true, reason: 'drill', by: 'tablet', disobeyed: 'it went 0.40 m further' };
+    const standstill = { verdict: 'drives-on', reason: 'it went 0.40 m further', isOwed: true } as const;
+    const driving = codes(of({}, { ...closed, stop, standstill }));
+    expect(driving.filter((code) => code === 'does-not-stop')).toHaveLength(1);
+    expect(driving).not.toContain('drove-on');
+    expect(codes(of({}, { ...closed, stop }))).toContain('drove-on');
+    expect(gateNotes(connected, { ...closed, stop }).map(({ code }) => code)).toContain('drove-on');
+  });
+
+  it('is not a standstill while the chassis is disconnected', () => {
+    const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
+    const headline = of({ link, ...withValues({ planning: planning('cancelled') }) }, latched);
+    expect(headline.code).toBe('not-connected');
+    expect(codes(headline)).toContain('standing-not-known');
+  });
+});
+
+describe('a closed gate', () => {
+  it('shows its own reason first, and not a hint', () => {
+    const headline = of({}, closed, {
+      ...health,
+      status: 'degraded',
+      disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
+      evidence: { ...health.evidence, status: 'revoked' },
+    });
+    expect(codes(headline)).toEqual(['gate-closed', 'evidence-revoked', 'disk']);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_FEATURES, readMap } from '../../src/lib/pages/map/map-model.ts';
+
+const feature = (type: string, coordinates: unknown, properties: unknown = {}) => ({
+  type: 'Feature',
+  geometry: { type, coordinates },
+  properties,
+});
+const mapOf = (features: unknown, more: object = {}) => ({
+  grid_origin_x: -2,
+  grid_origin_y: -3.5,
+  grid_resolution: 0.05,
+  overlays: JSON.stringify({ type: 'FeatureCollection', features }),
+  ...more,
+});
+
+describe('a map of the chassis', () => {
+  it('is read with its place, points, lanes and zones', () => {
+    const read = readMap(
+      mapOf([
+        feature('Point', [1, 2, 0], { name: 'A', type: '11' }),
+        feature('LineString', [
+          [0, 0],
+          [1, 1],
+        ]),
+        feature('Polygon', [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+          ],
+        ]),
+      ]),
+    );
+    expect(read).toEqual({
+      place: { originXM: -2, originYM: -3.5, metresPerPixel: 0.05 },
+      features: [
+        { kind: 'point', name: 'A', paths: [[[1, 2]]] },
+        {
+          kind: 'lane',
+          name: null,
+          paths: [
+            [
+              [0, 0],
+              [1, 1],
+            ],
+          ],
+        },
+        {
+          kind: 'zone',
+          name: null,
+          paths: [
+            [
+              [0, 0],
+              [1, 0],
+              [1, 1],
+            ],
+          ],
+        },
+      ],
+      isPartial: false,
+    });
+  });
+
+  it.each([
+    ['without resolution', { grid_resolution: undefined }],
+    ['with a resolution of zero', { grid_resolution: 0 }],
+    ['with text in place of its origin', { grid_origin_x: '0' }],
+    ['outside of any site', { grid_origin_y: 1e9 }],
+  ])('%s has no place for its floor plan, and keeps its overlays', (_what, more) => {
+    const { place, features } = readMap(mapOf([feature('Point', [1, 2])], more));
+    expect([place, features.length]).toEqual([null, 1]);
+  });
+
+  it('says that it is partial where a feature cannot be shown', () => {
+    for (const bad of [
+      feature('Point', [Number.NaN, 1]),
+      feature('Circle', [1, 1]),
+      feature('Point', ['1', 2]),
+      null,
+    ]) {
+      expect(readMap(mapOf([feature('Point', [1, 2]), bad]))).toMatchObject({ features: [{}], isPartial: true });
+    }
+    expect(readMap({ ...mapOf([]), overlays: '{' })).toMatchObject({ features: [], isPartial: true });
+    expect(readMap({ ...mapOf([]), overlays: undefined })).toMatchObject({ features: [], isPartial: false });
+  });
+
+  it('of 5,000 features is cut, and says so', () => {
+    const { features, isPartial } = readMap(mapOf(Array.from({ length: 5_000 }, (_, at) => feature('Point', [at, 0]))));
+    expect([features.length, isPartial]).toEqual([MAX_FEATURES, true]);
+  });
+
+  it('whatever it is, is read without a fault, within its bounds', () => {
+    const any = fc.anything({ withBigInt: false });
+    const position = fc.oneof(fc.tuple(fc.double(), fc.double()), any);
+    const geometry = fc.record({
+      type: fc.constantFrom('Point', 'LineString', 'MultiLineString', 'Polygon', '__proto__', 'toString'),
+      coordinates: fc.oneof(position, fc.array(position), fc.array(fc.array(position)), any),
+    });
+    const features = fc.array(fc.oneof(fc.record({ geometry, properties: any }), any), { maxLength: 8 });
+    const map = fc.oneof(
+      any,
+      fc.record({
+        overlays: fc.oneof(
+          any,
+          fc.string(),
+          features.map((list) => ({ features: list })),
+        ),
+        grid_resolution: any,
+      }),
+    );
+    fc.assert(
+      fc.property(map, (data) => {
+        const { place, features: found } = readMap(data);
+        if (place !== null) expect(place.metresPerPixel).toBeGreaterThan(0);
+        for (const { name, paths } of found) {
+          expect((name ?? '').length).toBeLessThanOrEqual(60);
+          for (const [xM, yM] of paths.flat()) expect(Math.max(Math.abs(xM), Math.abs(yM))).toBeLessThanOrEqual(10_000);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import { factsOfOrder } from '../../src/lib/motion/gate.ts';
+import { refusalTable } from '../../src/lib/operator/http/refusal.ts';
+import type { Lamp, Note } from '../../src/lib/pages/index.ts';
+import {
+  languageOf,
+  type PageState,
+  readChoice,
+  refusedPage,
+  servicePage,
+  signInPage,
+  supportEndedPage,
+  surfacePage,
+  type Viewer,
+} from '../../src/lib/pages/index.ts';
+import { doubts, headlineCodes, lampIds, lampLevels, noteSchema, staleReasons } from '../../src/lib/pages/model.ts';
+import { noteText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
+import { driving, latched, ready } from './states.ts';
+
+const onSite: Viewer = { language: 'de', readOnly: false, signedIn: false };
+const remote: Viewer = { ...onSite, readOnly: true };
+const technician: Viewer = { ...onSite, signedIn: true };
+const surface = (state: PageState, viewer = onSite, choice: string | undefined = undefined) =>
+  surfacePage({ state, viewer }, readChoice(choice, state.site));
+/** What a person reads: without the state for the script, without tags, and without what is marked as English. */
+const shown = (page: string) =>
+  page
+    .replace(/<script[\s\S]*?<\/script>/g, '')
+    .replace(/<head>[\s\S]*?<\/head>/g, '')
+    .replace(/<(small|p|a) [^>]*lang="en"[^>]*>[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('the operator surface without script', () => {
+  it('asks before it drives: a touch is a link, and the question holds the form', () => {
+    const before = surface(ready);
+    expect(before).toContain('href="/?ziel=station%3AA"');
+    expect(before).not.toContain('action="/api/fahrt"');
+    const asked = surface(ready, onSite, 'station:A');
+    expect(asked).toContain('A anfahren?');
+    expect(asked).toMatch(/<form[^>]*method="post" action="\/api\/fahrt"/);
+    expect(asked).toContain('<input type="hidden" name="station" value="A"');
+    const tour = surface(ready, onSite, 'tour:lunch');
+    expect(tour).toMatch(/<form[^>]*action="\/api\/touren\/lauf"/);
+    expect(surface(ready, onSite, 'dock')).toContain('<input type="hidden" name="dock" value="true"');
+  });
+
+  it.each(['station:X', 'tour:A', 'nothing', '', 'station', ':A'])('asks nothing for the target %j', (target) => {
+    expect(surface(ready, onSite, target)).not.toContain('class="sheet"');
+  });
+
+  it('has STOPP in every state on site, never disabled; and no order through the tunnel', () => {
+    for (const state of [ready, latched, driving]) {
+      const button = /<button[^>]*class="stop-button"[^>]*>/.exec(surface(state))?.[0];
+      expect(button).toBeDefined();
+      expect(button).not.toContain('disabled');
+      const far = surface(state, remote, 'station:A');
+      expect(far).not.toMatch(/<form|<button|stop-button/);
+      expect(far).toContain('Nur-Lese-Ansicht');
+      expect(far).not.toContain('/anmeldung');
+    }
+  });
+
+  it('offers to end the drive without a stop, and shows where it is', () => {
+    const page = surface(driving);
+    expect(page).toContain('action="/api/fahrt/ende"');
+    expect(page).toContain('Fahrt Tour lunch · Station 2 von 2 (B) · seit 40\u00a0s');
+    expect(surface(ready)).not.toContain('/api/fahrt/ende');
+    const trial: PageState = { ...driving, run: { ...run(), kind: 'trial', name: null, stations: [] } };
+    expect(surface(trial)).not.toContain('/api/fahrt/ende');
+  });
+
+  it('names what keeps the robot, whom staff call, and who may clear a stop', () => {
+    const page = surface(latched);
+    expect(page).toContain('Techniker: T. Echnik, 030 123');
+    expect(page).toContain('Aufheben: Techniker anmelden');
+    expect(page).not.toContain('/api/stopp/freigabe');
+    expect(surface(latched, technician)).toContain('action="/api/stopp/freigabe"');
+    const asked = surface(latched, onSite, 'station:A');
+    expect(asked).toMatch(/<button[^>]*class="go"[^>]*disabled/);
+  });
+
+  it('says of an unsaved stop that it is not saved', () => {
+    const page = surface({ ...latched, stop: { ...latched.stop, saved: false } });
+    expect(page).toContain('NICHT GESPEICHERT');
+  });
+
+  it('lets only a signed-in person pass alerts, by their numbers', () => {
+    const state: PageState = {
+      ...ready,
+      headline: { level: 'bad', code: 'locked', notes: [] },
+      gate: { ...ready.gate, isOpen: false, passable: [{ code: 7005, text: '7005: x' }] },
+    };
+    expect(surface(state, onSite, 'station:A')).not.toContain('name="although"');
+    expect(surface(state, technician, 'station:A')).toMatch(/<input name="although"[^>]*required/);
+  });
+
+  it('strikes out what does not hold, with the reason before it', () => {
+    const state: PageState = { ...ready, wheels: { ...ready.wheels, stale: 'no-connection' } };
+    expect(surface(state)).toMatch(
+      /class="doubt">veraltet, keine Verbindung zum Roboter: <\/span><span class="value struck">/,
+    );
+    const radians: PageState = { ...ready, heading: { ...ready.heading, doubts: ['radians'] } };
+    const page = servicePage({ state: radians, viewer: onSite });
+    expect(page).toContain('ungültig, Bogenmaß statt Grad: </span><span class="value struck">90,0°</span>');
+    expect(page).toContain('widersprochen: BELEGT sind Grad');
+  });
+});
+
+describe('texts of others', () => {
+  const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u0000\'&</script>';
+
+  it('are never markup, in no place of a page', () => {
+    const state: PageState = {
+      ...latched,
+      site: {
+        ...ready.site,
+        name: evil,
+        contact: { name: evil, phone: evil },
+        stations: [{ name: evil, xM: 0, yM: 0 }],
+        tours: [{ name: evil, stations: [evil] }],
+      },
+      headline: {
+        ...latched.headline,
+        notes: [
+          { code: 'alerts', alerts: [evil], more: 1 },
+          { code: 'unreadable', topic: evil },
+          { code: 'control-mode', mode: evil },
+        ],
+      },
+      stop: { ...latched.stop, reason: evil, by: evil, origin: 'other' },
+      identity: { serial: evil, model: evil, software: evil },
+      run: { ...run(), name: evil, stations: [evil], at: 0 },
+      wheels: { ...ready.wheels, value: { emergencyStopPressed: true, controlMode: evil, wheelsReleased: true } },
+      alerts: { ...ready.alerts, value: [{ code: 1, level: evil, message: evil }] },
+      map: { ...ready.map, value: { name: evil, uid: evil, mapVersion: 1, overlaysVersion: 1 } },
+      neighbours: [{ serial: evil, presence: 'gone', ageMs: 1, pose: null, address: evil, conflictWith: evil }],
+      support: { since: evil, forMs: 1, leftMs: 1, services: [evil], state: 'connected', open: 1 },
+      lamps: [
+        {
+          id: 'cloud',
+          level: 'bad',
+          state: [{ text: evil }],
+          rows: [{ label: 'ask', cells: [{ technical: evil }, { at: evil }] }],
+        },
+      ],
+    };
+    const pages = [
+      ...[onSite, technician, remote].flatMap((viewer) => [
+        surface(state, viewer, `station:${evil}`),
+        servicePage({ state, viewer }),
+      ]),
+      signInPage({ site: evil, viewer: onSite, isConfigured: true, problem: evil }),
+      refusedPage({ site: evil, viewer: onSite, code: evil, technical: evil, tried: evil }),
+      supportEndedPage({ site: evil, viewer: onSite, hasEnded: true, isRunning: true }),
+    ];
+    for (const page of pages) {
+      expect(page).not.toMatch(/<script>|<img|<[a-z][^>]* on[a-z]+=/i);
+      expect(page).not.toMatch(/ style=/);
+      for (const [script] of page.matchAll(/<script[^>]*>/g)) {
+        expect(script).toMatch(/src="\/assets\/main\.js"|type="application\/json"/);
+      }
+    }
+    const data = /<script id="page-state" type="application\/json">([\s\S]*?)<\/script>/.exec(pages[0] ?? '')?.[1];
+    expect(JSON.parse(data ?? '').state).toEqual(JSON.parse(JSON.stringify(state)));
+  });
+});
+
+/** A value for each code and each of its parameters. */
+const notes: readonly Note[] = noteSchema.options.map((option) => {
+  const samples: Readonly<Record<string, unknown>> = {
+    moveId: 7,
+    isBeingCancelled: true,
+    topic: '/wheel_state',
+    mode: 'manual',
+    state: 'poor',
+    isCritical: true,
+    percent: 6,
+    alerts: ['7005'],
+    more: 2,
+    conditions: ['battery', 'alerts'],
+    count: 3,
+  };
+  const shape = option.shape as Readonly<Record<string, { readonly value?: unknown }>>;
+  return Object.fromEntries(
+    Object.keys(shape).map((key) => [key, key === 'code' ? shape.code?.value : samples[key]]),
+  ) as Note;
+});
+
+describe('the catalogues', () => {
+  /** Words that only one of the languages has. */
+  const english = /\b(the|and|is|are|not(?!-)|with|of|to|this|page|robot|driving|please|stop|no)\b/i;
+  const german = /\b(der|die|das|und|ist|sind|nicht|mit|von|zu|diese|Seite|Roboter|Fahrt|bitte|keine?)\b|[äöüß]/i;
+
+  /** Every page in every state that a code can bring about. */
+  function pagesOf(language: 'de' | 'en'): string {
+    const { t, f } = textsOf(language, 'Europe/Berlin');
+    const of = (viewer: Viewer): Viewer => ({ ...viewer, language });
+    const lamps: Lamp[] = lampIds.map((id, at) => ({
+      id,
+      level: lampLevels[at % lampLevels.length] ?? 'bad',
+      state: Object.keys(t.words).map((word) => ({ word })),
+      rows: Object.keys(t.labels).map((label) => ({ label, cells: [{ spanMs: 1 }] })),
+    }));
+    const states: PageState[] = [
+      { ...ready, gate: { ...ready.gate, unverified: Object.values(factsOfOrder).flat() }, lamps },
+      ...headlineCodes.map((code) => ({ ...ready, headline: { level: 'bad' as const, code, notes: [...notes] } })),
+      ...doubts.map((doubt) => ({ ...ready, heading: { ...ready.heading, doubts: [doubt] } })),
+      ...staleReasons.map((stale) => ({ ...latched, pose: { ...ready.pose, stale } })),
+      ...(['running', 'succeeded', 'failed', 'stopped'] as const).flatMap((state) =>
+        (['tour', 'drive', 'dock', 'trial', 'order'] as const).map((kind) => ({
+          ...ready,
+          run: { ...run(), kind, state, failReason: 103, although: [7005] },
+        })),
+      ),
+      {
+        ...ready,
+        support: { since: ready.time, forMs: 1, leftMs: 1, services: ['web'], state: 'connected', open: null },
+      },
+    ];
+    return [
+      ...states.flatMap((state) =>
+        [onSite, technician, remote].flatMap((viewer) => [
+          surface({ ...state, site: { ...state.site, needsSignIn: true, name: 'X' } }, of(viewer), 'dock'),
+          servicePage({ state: { ...state, site: { ...state.site, name: 'X' } }, viewer: of(viewer) }),
+        ]),
+      ),
+      ...[...Object.keys(refusalTable), ...Object.keys(t.refusals)].map((code) =>
+        refusedPage({ site: 'X', viewer: of(onSite), code, technical: '', tried: '127.0.0.1:1' }).replace(code, ''),
+      ),
+      ...[true, false].map((isConfigured) =>
+        signInPage({ site: 'X', viewer: of(technician), isConfigured, problem: null }),
+      ),
+      ...[true, false].map((isRunning) =>
+        supportEndedPage({ site: 'X', viewer: of(onSite), hasEnded: !isRunning, isRunning }),
+      ),
+      ...notes.map((note) => noteText(note, t, f)),
+    ]
+      .map(shown)
+      .join('\n')
+      .replaceAll(/\bT\. Echnik\b|gw [a-z]+( [a-z]+)?|[a-z]+(\.[a-z-]+)+/g, '');
+  }
+
+  it('have no word of the other language', () => {
+    const foreign = (text: string, words: RegExp) => [
+      ...new Set(text.match(new RegExp(`.{0,20}${words.source}`, 'gi'))),
+    ];
+    const [de, en] = [pagesOf('de'), pagesOf('en')];
+    // Both are found where they belong.
+    expect([foreign(de, german).length > 50, foreign(en, english).length > 50]).toEqual([true, true]);
+    expect(foreign(de, english)).toEqual([]);
+    expect(foreign(en, german)).toEqual([]);
+  });
+
+  it('have no empty text, and name every fact that an order relies on', () => {
+    for (const language of ['de', 'en'] as const) {
+      const { t, f } = textsOf(language, 'UTC');
+      for (const note of notes) expect(noteText(note, t, f).length).toBeGreaterThan(10);
+      for (const code of headlineCodes)
+        expect(t.headline[code]({ ...driving, headline: { ...driving.headline, code } }, f)).not.toBe('');
+      for (const id of Object.values(factsOfOrder).flat()) expect(t.facts[id]).toBeDefined();
+    }
+  });
+
+  it('follow the language of the browser, until a person chooses one', () => {
+    expect(languageOf(undefined, 'fr-FR, en;q=0.8, de;q=0.5')).toBe('en');
+    expect(languageOf(undefined, 'de-AT,en')).toBe('de');
+    expect(languageOf(undefined, undefined)).toBe('de');
+    expect(languageOf('en', 'de')).toBe('en');
+    expect(languageOf('fr', 'de')).toBe('de');
+  });
+
+  it('write numbers, spans and times as the language does, in the time zone of the gateway', () => {
+    const german = textsOf('de', 'Europe/Berlin').f;
+    expect([german.number(-0.004, 2), german.number(1.255, 1), german.time(ready.time)]).toEqual([
+      '0,00',
+      '1,3',
+      '22.11.2026, 20:12:00',
+    ]);
+    expect(textsOf('en', 'Europe/Berlin').f.time(ready.time)).toBe('22 Nov 2026, 20:12:00');
+    expect(textsOf('de', 'No/Where').f.clock(ready.time)).toBe('19:12');
+    expect([0, 400, 9_940, 45_600, 119_000, 720_000, 18_000_000, -5].map((ms) => german.span(ms))).toEqual([
+      '0,0\u00a0s',
+      '0,4\u00a0s',
+      '9,9\u00a0s',
+      '45\u00a0s',
+      '119\u00a0s',
+      '12\u00a0min',
+      '5\u00a0h',
+      '0,0\u00a0s',
+    ]);
+  });
+});
+
+function run() {
+  if (driving.run === null) throw new Error('it drives');
+  return driving.run;
+}

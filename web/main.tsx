@@ -1,0 +1,66 @@
+import { hydrate, render } from 'preact';
+import { ROOT_ID, STATE_ID } from '../src/lib/pages/document.tsx';
+import type { PageState } from '../src/lib/pages/model.ts';
+import { Service } from '../src/lib/pages/service/service.tsx';
+import { Surface } from '../src/lib/pages/surface/surface.tsx';
+import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
+import { type Choice, type Interaction, still, type Viewer } from '../src/lib/pages/viewer.ts';
+import { createMap } from './map.ts';
+import { orders } from './orders.ts';
+import { followStates } from './states.ts';
+
+/** Brings a page to life that is whole without it: present values, the map, and orders that need no reload. */
+interface Page {
+  readonly kind: 'surface' | 'service';
+  readonly state: PageState;
+  readonly viewer: Viewer;
+  readonly choice: Choice | null;
+}
+
+const root = document.getElementById(ROOT_ID);
+const data = document.getElementById(STATE_ID)?.textContent;
+if (root !== null && data) start(root, JSON.parse(data) as Page);
+
+function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void {
+  let state = page.state;
+  let ui: Interaction = { ...still, choice };
+  const Shown = kind === 'surface' ? Surface : Service;
+  const element = () => {
+    const { t, f } = textsOf(viewer.language, state.timeZone);
+    return <Shown state={state} viewer={viewer} ui={ui} t={t} f={f} />;
+  };
+  /** Changes within a frame are painted once. */
+  let isPlanned = false;
+  function show(change: Partial<Interaction> = {}): void {
+    ui = { ...ui, ...change };
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      render(element(), root);
+      map.painted(state, ui);
+    });
+  }
+
+  hydrate(element(), root);
+  const map = createMap({ viewer, show });
+  const acts = orders({ state: () => state, ui: () => ui, show });
+  show({ act: { ...acts, zoom: map.zoom, follow: map.follow } });
+  // Another choice than the address says would come back with a reload.
+  if (choice !== null) history.replaceState(null, '', location.pathname);
+  if (kind === 'surface') map.follows(state);
+  followStates({
+    onState(next) {
+      const { build } = state;
+      state = next;
+      show({ isSilent: false, ...acts.progress() });
+      if (kind === 'surface') map.follows(state);
+      const isIdle = ui.choice === null && state.standing === 'stands' && state.run?.state !== 'running';
+      if (next.build !== build) {
+        if (isIdle) location.reload();
+        else state = { ...next, build };
+      }
+    },
+    onSilence: () => show({ isSilent: true, choice: null }),
+  });
+}

@@ -1,0 +1,135 @@
+import { select } from 'd3-selection';
+import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
+import { type MapModel, readMap } from '../src/lib/pages/map/map-model.ts';
+import type { PageState } from '../src/lib/pages/model.ts';
+import type { Interaction, Viewer } from '../src/lib/pages/viewer.ts';
+
+/** Project decisions: a map beyond these is not loaded into the browser of a tablet. */
+const MAX_DATA_BYTES = 24e6;
+const MAX_PLAN_PIXELS = 40e6;
+const RETRY_MS = 5_000;
+
+export interface MapOptions {
+  readonly viewer: Viewer;
+  readonly show: (change: Partial<Interaction>) => void;
+}
+
+/** Loads the map that the robot drives on, and moves its layer by touch, wheel and the buttons beside it. */
+export function createMap({ viewer, show }: MapOptions) {
+  let key = '';
+  let transform: ZoomTransform = zoomIdentity;
+  let isFollowing = false;
+  let shown: SVGSVGElement | null = null;
+  const behavior = zoom<SVGSVGElement, unknown>()
+    .scaleExtent([0.5, 40])
+    .on('zoom', (event: D3ZoomEvent<SVGSVGElement, unknown>) => {
+      transform = event.transform;
+      // Only a person has a source event.
+      if (event.sourceEvent !== null && isFollowing) setFollowing(false);
+      apply();
+    });
+  const resized = new ResizeObserver(apply);
+
+  function setFollowing(is: boolean): void {
+    isFollowing = is;
+    show({ isFollowing });
+  }
+
+  function apply(): void {
+    if (shown === null) return;
+    shown.querySelector('#map-layer')?.setAttribute('transform', transform.toString());
+    const { width, height } = shown.viewBox.baseVal;
+    const perUnit = Math.min(shown.clientWidth / width, shown.clientHeight / height);
+    shown.style.setProperty('--pin', `${1 / (perUnit * transform.k || 1)}`);
+  }
+
+  /** After each painting: the picture may be a new one. */
+  function painted({ pose }: PageState, ui: Interaction): void {
+    const svg = document.querySelector<SVGSVGElement>('#map');
+    if (svg !== shown) {
+      resized.disconnect();
+      shown = svg;
+      if (svg === null) return;
+      resized.observe(svg);
+      select(svg).call(behavior);
+      apply();
+    }
+    if (svg === null || !ui.isFollowing || pose.value === null) return;
+    behavior.translateTo(select(svg), pose.value.xM * 100, -pose.value.yM * 100);
+  }
+
+  async function load(uid: string, ofKey: string): Promise<void> {
+    const map = await loadMap(uid, viewer.readOnly);
+    if (key !== ofKey) return;
+    show({ map: map ?? 'none' });
+    if (map === null) setTimeout(() => forget(ofKey), RETRY_MS);
+  }
+
+  /** The next state loads it again. */
+  function forget(ofKey: string): void {
+    if (key === ofKey) key = '';
+  }
+
+  return {
+    painted,
+    zoom(factor: number): void {
+      if (shown !== null) behavior.scaleBy(select(shown), factor);
+    },
+    follow: () => setFollowing(!isFollowing),
+    /** Loads another map when the robot reports one; the last one stays in view while it is not connected. */
+    follows({ map: { value }, link }: PageState): void {
+      if (value === null) {
+        show({ map: 'none' });
+        return;
+      }
+      const next = `${value.uid} ${value.mapVersion} ${value.overlaysVersion}`;
+      if (next === key || link.kind !== 'connected') return;
+      key = next;
+      void load(value.uid, next);
+    },
+  };
+}
+
+/** The map of this uid; null: it cannot be read now. */
+async function loadMap(uid: string, readOnly: boolean): Promise<MapModel | 'too-large' | null> {
+  try {
+    const list = await readJson('/api/chassis/maps');
+    if (!Array.isArray(list)) return null;
+    const found = list.find((one: unknown) => (one as { uid?: unknown } | null)?.uid === uid) as
+      | { id?: unknown }
+      | undefined;
+    const id = encodeURIComponent(String(found?.id ?? ''));
+    if (id === '') return null;
+    const data = await readJson(`/api/chassis/maps/${id}`);
+    if (data === 'too-large') return data;
+    const { place, features, isPartial } = readMap(data);
+    const origin = { xM: place?.originXM ?? 0, yM: place?.originYM ?? 0 };
+    const plan =
+      place === null || readOnly ? null : await loadPlan(`/api/chassis/maps/${id}.png`, place.metresPerPixel);
+    return { plan, origin, features, isPartial };
+  } catch {
+    return null;
+  }
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const reply = await fetch(path);
+  if (!reply.ok) throw new Error(`${path}: ${reply.status}`);
+  if (Number(reply.headers.get('content-length') ?? 0) > MAX_DATA_BYTES) {
+    await reply.body?.cancel();
+    return 'too-large';
+  }
+  return reply.json();
+}
+
+/** The floor plan, decoded once; null: not available, or too large. */
+async function loadPlan(path: string, metresPerPixel: number): Promise<MapModel['plan']> {
+  const reply = await fetch(path);
+  if (!reply.ok) return null;
+  const blob = await reply.blob();
+  // Width and height stand at a fixed place of every PNG, so that a huge one is not decoded.
+  const head = new DataView(await blob.slice(0, 24).arrayBuffer());
+  const [width, height] = head.byteLength < 24 ? [0, 0] : [head.getUint32(16), head.getUint32(20)];
+  if (width === 0 || height === 0 || width * height > MAX_PLAN_PIXELS) return null;
+  return { href: URL.createObjectURL(blob), widthM: width * metresPerPixel, heightM: height * metresPerPixel };
+}

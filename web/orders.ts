@@ -1,0 +1,83 @@
+import type { PageState } from '../src/lib/pages/model.ts';
+import type { Actions, Choice, Interaction, StopProgress } from '../src/lib/pages/viewer.ts';
+
+/** A stop is sent again this often while nothing answers. */
+const STOP_TRIES = 5;
+const STOP_TRY_MS = 2_000;
+const ORDER_MS = 5_000;
+
+export interface OrdersOptions {
+  readonly state: () => PageState;
+  readonly ui: () => Interaction;
+  readonly show: (change: Partial<Interaction>) => void;
+}
+
+/** The orders of a page. None waits for a connection: what the gateway does not answer now is not ordered later. */
+export function orders({ state, ui, show }: OrdersOptions) {
+  let pressedAt = 0;
+  const sincePressed = () => performance.now() - pressedAt;
+
+  async function stop(): Promise<void> {
+    pressedAt = performance.now();
+    const began: StopProgress = {
+      acknowledgedAfterMs: null,
+      saved: 'pending',
+      standingAfterMs: null,
+      isUnanswered: false,
+    };
+    show({ stop: began, choice: null });
+    for (let tries = 0; tries < STOP_TRIES; tries += 1) {
+      const answer = await send('POST', '/api/stopp', { reason: 'STOPP' }, STOP_TRY_MS);
+      const latch = (answer?.body as { readonly stop?: PageState['stop'] } | undefined)?.stop;
+      if (answer?.ok && latch?.latched === true) {
+        show({ stop: { ...began, acknowledgedAfterMs: sincePressed(), saved: latch.saved } });
+        return;
+      }
+      show({ stop: { ...began, isUnanswered: true } });
+    }
+  }
+
+  async function confirm(choice: Choice, although: string | null): Promise<void> {
+    show({ order: { state: 'sending' } });
+    const target = choice.kind === 'dock' ? { dock: true } : { [choice.kind]: choice.name };
+    const path = choice.kind === 'tour' ? '/api/touren/lauf' : '/api/fahrt';
+    const body = { ...target, ...(although !== null && { although }), seen: state().id };
+    const answer = await send('POST', path, body, ORDER_MS);
+    if (answer?.ok) show({ order: null, choice: null });
+    else {
+      const code = (answer?.body as { readonly error?: { readonly code?: string } } | undefined)?.error?.code;
+      show({ order: { state: 'refused', code: code ?? 'NO_ANSWER' } });
+    }
+  }
+
+  return {
+    choose: (choice) => show({ choice, order: null }),
+    confirm: (choice, although) => void confirm(choice, although),
+    stop: () => void stop(),
+    endRun: () => void send('POST', '/api/fahrt/ende', {}, ORDER_MS),
+    /** What a new state says of the stop that was pressed here: acknowledged is a word, standing a deed. */
+    progress(): Partial<Interaction> {
+      const { stop: pressed } = ui();
+      const { stop: latch } = state();
+      if (pressed === null || pressed.acknowledgedAfterMs === null) return {};
+      if (!latch.latched) return { stop: null };
+      const stands = latch.state === 'stopped' ? (pressed.standingAfterMs ?? sincePressed()) : null;
+      return { stop: { ...pressed, saved: latch.saved, standingAfterMs: stands } };
+    },
+  } satisfies Partial<Actions> & { progress(): Partial<Interaction> };
+}
+
+/** The answer of the gateway; null: none within this time. */
+async function send(method: string, path: string, body: object, limitMs: number) {
+  try {
+    const reply = await fetch(path, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(limitMs),
+    });
+    return { ok: reply.ok, body: (await reply.json()) as unknown };
+  } catch {
+    return null;
+  }
+}
