@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from '../e2e/gw.ts';
 import { chassisState, type FaultName, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
-import { sizes } from './browser.ts';
+import { sizes as devices } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
 const paths = ['/', '/service', '/anmeldung'] as const;
+const sizes = [...devices, { name: 'desktop', width: 1920, height: 1080 }] as const;
+const [tablet, phone] = devices;
 
 let browser: Browser | undefined;
 let robot: Robot;
@@ -40,108 +43,39 @@ afterAll(endAll);
 
 const fault = (name: FaultName, state: 'on' | 'off') => robot.fault(name, state);
 
-async function newContext(options: Parameters<Browser['newContext']>[0] = {}) {
-  if (browser === undefined) throw new Error('the browser did not start');
-  return browser.newContext(options);
-}
-
 const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${path}`;
 
-describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
-  beforeAll(startAll);
+/** A page of its own, with what went wrong on it. */
+async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}) {
+  if (browser === undefined) throw new Error('the browser did not start');
+  const context = await browser.newContext({ viewport: tablet, locale: 'de-DE', ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('requestfailed', (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
+  page.on('request', (request) => {
+    const { url } = { url: request.url() };
+    if (!url.startsWith('http://127.0.0.1:') && !url.startsWith('blob:http://127.0.0.1:')) problems.push(`foreign: ${url}`);
+  });
+  await page.goto(addressOf(path));
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
 
-  /** Opens a page and records its errors. */
-  async function open(path: string, size: { width: number; height: number }, javaScriptEnabled: boolean) {
-    const context = await newContext({ viewport: size, javaScriptEnabled });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
-    });
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('requestfailed', (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`http://127.0.0.1:${robot.operatorPort}/`))
-        problems.push(`foreign: ${request.url()}`);
-    });
-    const reply = await page.goto(`http://127.0.0.1:${robot.operatorPort}${path}`);
-    expect(reply?.status()).toBe(200);
-    return { page, problems, close: () => context.close() };
+const untilShown = async (page: Page, text: string | RegExp, timeout = 10_000) => {
+  try {
+    await page.locator('h1', { hasText: text }).waitFor({ timeout });
+  } catch (cause) {
+    const shown = await page.locator('h1').allTextContents();
+    throw new Error(`the page shows '${shown}' after ${timeout} ms, not '${text}'`, { cause });
   }
+};
 
-  const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-
-  it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
-    '%s: %s fits the screen, loads nothing foreign and raises no error',
-    async (_name, path, size) => {
-      const { page, problems, close } = await open(path, size, true);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      const [fontSize] = (await page.evaluate(
-        '[...document.querySelectorAll("button, input, a.button")].map((e) => e.getBoundingClientRect().height).concat(48)',
-      )) as number[];
-      expect(fontSize).toBeGreaterThanOrEqual(40);
-      expect(problems).toEqual([]);
-      await close();
-    },
-  );
-
-  it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
-    '%s: %s keeps a large STOPP in view, however far it is scrolled',
-    async (_name, path, size) => {
-      const { page, close } = await open(path, size, true);
-      // Many reasons above it, as after a day with many faults.
-      await page.evaluate(
-        '(document.querySelector("h1 ~ p") ?? document.querySelector("h1")).append("Grund ".repeat(400))',
-      );
-      for (const to of ['0', '300', 'document.body.scrollHeight']) {
-        await page.evaluate(`window.scrollTo(0, ${to})`);
-        const [box] = (await page.evaluate(
-          '[...document.querySelectorAll(".stop-button")].map((e) => e.getBoundingClientRect().toJSON())',
-        )) as { top: number; bottom: number; height: number; width: number }[];
-        expect(box?.height).toBeGreaterThanOrEqual(80);
-        expect(box?.width).toBeGreaterThanOrEqual(size.width / 4);
-        expect(box?.top).toBeGreaterThanOrEqual(0);
-        expect(box?.bottom).toBeLessThanOrEqual(size.height);
-      }
-      await close();
-    },
-  );
-
-  it('are readable without script: state, address tried and age', async () => {
-    const { page, close } = await open('/service', sizes[0], false);
-    const text = ((await page.locator('body').textContent()) ?? '').toLowerCase();
-    expect(text).toContain(`127.0.0.1:${robot.chassisPort}`);
-    expect(text).toMatch(/vor|alter|age/);
-    await close();
-  });
-
-  it('follow the live state in place, without a reload', async () => {
-    const { page, close } = await open('/', sizes[0], true);
-    await page.evaluate('window.stillTheSamePage = true');
-    expect((await page.locator('body').textContent()) ?? '').not.toContain('not connected');
-    await fault('cut', 'on');
-    await page.getByText('not connected').first().waitFor({ timeout: 5_000 });
-    await fault('cut', 'off');
-    await page.getByText('not connected').first().waitFor({ state: 'hidden', timeout: 12_000 });
-    expect(await page.evaluate('window.stillTheSamePage')).toBe(true);
-    await close();
-  });
-
-  it('stop the robot by the button, also without script', async () => {
-    const { page, close } = await open('/', sizes[1], false);
-    await page.locator('form[action="/api/stopp"] button').first().click();
-    const reply = await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`);
-    expect(await reply.json()).toMatchObject({ stop: { latched: true } });
-    await close();
-    const callContext = { signal: new AbortController().signal, onProgress: () => {} };
-    await clearStop(await openToolkit(robot.site), {}, callContext);
-  });
-});
-
-/** The visible claim of the page, as rendered by the browser. */
+/** What a person sees at a glance, as the browser renders it. */
 async function glance(page: Page) {
   return (await page.evaluate(`(() => {
-    const style = (selector) => getComputedStyle(document.querySelector(selector));
     const colour = (name) => {
       const probe = document.body.appendChild(document.createElement('i'));
       probe.style.color = 'var(' + name + ')';
@@ -149,182 +83,319 @@ async function glance(page: Page) {
       probe.remove();
       return color;
     };
-    const struck = [...document.querySelectorAll('.value')].filter((e) =>
+    const border = getComputedStyle(document.querySelector('.headline')).borderLeftColor;
+    const struck = [...document.querySelectorAll('.struck')].filter((e) =>
       getComputedStyle(e).textDecorationLine.includes('line-through'));
-    const border = style('.state').borderLeftColor;
     return {
       headline: document.querySelector('h1').textContent,
       colour: ['--good', '--warn', '--bad'].find((name) => colour(name) === border) ?? border,
-      struck: struck.map((e) => e.dataset.live),
-      tours: [...new Set([...document.querySelectorAll('button[name=tour]')].map((e) => e.disabled))],
+      struck: struck.map((e) => e.parentElement.dataset.value),
+      waits: [...new Set([...document.querySelectorAll('.target')].map((e) => e.classList.contains('waiting')))],
       stop: [...document.querySelectorAll('.stop-button')].map((e) => e.disabled),
-      outdated: document.querySelector('.outdated').getBoundingClientRect().height > 10,
+      outdated: getComputedStyle(document.querySelector('.outdated')).visibility,
     };
   })()`)) as {
     headline: string;
     colour: string;
     struck: string[];
-    tours: boolean[];
+    waits: boolean[];
     stop: boolean[];
-    outdated: boolean;
+    outdated: string;
   };
 }
 
-const everyValue = ['battery', 'pose', 'heading', 'positioning', 'wheels', 'alerts'];
+const api = async (path: string, method = 'GET', body?: object) => {
+  const reply = await fetch(addressOf(path), {
+    method,
+    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return (await reply.json()) as Record<string, never>;
+};
 
-describe.skipIf(!hasProgram('chromium'))('the state shown by the operator page (Chromium)', () => {
+async function clear(): Promise<void> {
+  const context = { signal: new AbortController().signal, onProgress: () => {} };
+  await clearStop(await openToolkit(robot.site), {}, context);
+}
+
+describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
   beforeAll(startAll);
 
-  async function open(options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await newContext(options);
-    const page = await context.newPage();
-    return { context, page, [Symbol.asyncDispose]: () => context.close() };
-  }
+  it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
+    '%s: %s fits the screen, loads nothing foreign and raises no error',
+    async (_name, path, viewport) => {
+      await using shown = await open(path, { viewport });
+      await shown.page.waitForTimeout(600);
+      expect(await shown.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      const small = await shown.page.evaluate(
+        '[...document.querySelectorAll("button, input:not([type=hidden]), a.button, .target, header nav a, summary, .lamp")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)',
+      );
+      expect(small).toEqual([]);
+      expect(shown.problems).toEqual([]);
+    },
+  );
 
-  const untilShown = async (page: Page, text: string, timeout = 8_000) => {
-    try {
-      await page.locator('h1', { hasText: text }).waitFor({ timeout });
-    } catch (cause) {
-      const shown = await page.locator('h1').allTextContents();
-      throw new Error(`the page shows '${shown}' after ${timeout} ms, not '${text}'`, { cause });
-    }
-  };
-
-  it('is green for a robot in order, also without script', async () => {
-    await using live = await open();
-    await live.page.goto(addressOf('/'));
-    await untilShown(live.page, 'fahrbereit');
-    const calm = { colour: '--good', struck: [], tours: [false], stop: [false], outdated: false };
-    expect(await glance(live.page)).toMatchObject(calm);
-    await using still = await open({ javaScriptEnabled: false });
-    await still.page.goto(addressOf('/'));
-    expect(await still.page.locator('body').getAttribute('data-headline')).toBe('good');
+  it('the start screen of the tablet needs no scrolling', async () => {
+    await using shown = await open('/');
+    await shown.page.locator('#map').waitFor();
+    expect(await shown.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(0);
   });
 
-  it('shows when the gateway hangs, and when it answers again', async () => {
-    await using live = await open();
-    await live.page.goto(addressOf('/'));
-    await untilShown(live.page, 'fahrbereit');
+  it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
+    '%s: %s keeps a large STOPP in view, however far it is scrolled',
+    async (_name, path, viewport) => {
+      await using shown = await open(path, { viewport });
+      // Many reasons above it, as after a day with many faults.
+      await shown.page.evaluate('document.querySelector("h1").append(" Grund".repeat(400))');
+      for (const to of ['0', '300', 'document.body.scrollHeight']) {
+        await shown.page.evaluate(`window.scrollTo(0, ${to})`);
+        const [box] = (await shown.page.evaluate(
+          '[...document.querySelectorAll(".stop-button")].map((e) => e.getBoundingClientRect().toJSON())',
+        )) as { top: number; bottom: number; height: number; width: number }[];
+        expect(box?.height).toBeGreaterThanOrEqual(80);
+        expect(box?.width).toBeGreaterThanOrEqual(viewport.width / 5);
+        expect(box?.top).toBeGreaterThanOrEqual(0);
+        expect(box?.bottom).toBeLessThanOrEqual(viewport.height);
+      }
+    },
+  );
+
+  it('are readable without script: state, address tried, values with their age', async () => {
+    await using shown = await open('/service', { javaScriptEnabled: false });
+    const text = (await shown.page.locator('body').textContent()) ?? '';
+    expect(text).toContain(`127.0.0.1:${robot.chassisPort}`);
+    expect(text).toMatch(/vor \d/);
+  });
+
+  it('stop the robot by the button, also without script', async () => {
+    await using shown = await open('/', { javaScriptEnabled: false, viewport: phone });
+    await shown.page.locator('form[action="/api/stopp"] button').click();
+    expect(await api('/api/stopp')).toMatchObject({ stop: { latched: true } });
+    await clear();
+  });
+
+  it.each([
+    ['de-DE', 'Bereit', 'Wohin?'],
+    ['en-GB', 'Ready', 'Where to?'],
+    ['fr-FR', 'Bereit', 'Wohin?'],
+  ])('speak the language of the browser (%s) until a person chooses another', async (locale, headline, title) => {
+    await using shown = await open('/', { locale });
+    await untilShown(shown.page, headline);
+    expect(await shown.page.locator('h2').first().textContent()).toBe(title);
+    const other = locale === 'en-GB' ? 'de' : 'en';
+    await shown.page.locator(`header a[hreflang=${other}]`).click();
+    await untilShown(shown.page, other === 'de' ? 'Bereit' : 'Ready');
+    await shown.page.goto(addressOf('/service'));
+    expect(await shown.page.locator('html').getAttribute('lang')).toBe(other);
+  });
+
+  it.each(paths.flatMap((path) => (['light', 'dark'] as const).map((scheme) => [path, scheme] as const)))(
+    '%s has no barrier that axe finds, in the %s scheme',
+    async (path, colorScheme) => {
+      await using shown = await open(path, { colorScheme });
+      if (path !== '/anmeldung') await untilShown(shown.page, 'Bereit');
+      if (path === '/') await shown.page.locator('a.target').first().click();
+      await shown.page.evaluate(await readFile('node_modules/axe-core/axe.min.js', 'utf8'));
+      const found = (await shown.page.evaluate(
+        'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map((n) => n.html).join()))',
+      )) as string[];
+      expect(found).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () => {
+  beforeAll(startAll);
+
+  it('is green for a robot in order, also without script', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    const calm = { colour: '--good', struck: [], waits: [false], stop: [false], outdated: 'hidden' };
+    expect(await glance(live.page)).toMatchObject(calm);
+    await using still = await open('/', { javaScriptEnabled: false });
+    expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('good');
+  });
+
+  it('shows where the robot is: floor plan, stations by name, the heading', async () => {
+    await using live = await open('/');
+    await live.page.locator('#map image.plan').waitFor();
+    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(expect.arrayContaining(['A', 'B', 'C']));
+    const { values } = (await chassisState(robot.operatorPort)) as never as { values: { pose: { value: { yawDeg: number } } } };
+    const turned = await live.page.locator('#robot .arrow').getAttribute('transform');
+    expect(Number(/rotate\((-?[\d.e-]+)\)/.exec(turned ?? '')?.[1])).toBeCloseTo(-values.pose.value.yawDeg, 0);
+    const before = await live.page.locator('#map-layer').getAttribute('transform');
+    await live.page.locator('.map-tools button').first().click();
+    await expect.poll(() => live.page.locator('#map-layer').getAttribute('transform')).not.toBe(before);
+  });
+
+  it('drives to a station by two touches and never by one, and ends the drive without a latched stop', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await live.page.locator('a.target', { hasText: 'B' }).first().click();
+    await live.page.getByRole('heading', { name: 'B anfahren?' }).waitFor();
+    expect(await api('/api/fahrt')).toEqual({ run: null });
+    await live.page.getByRole('button', { name: 'Fahren' }).click();
+    await untilShown(live.page, 'Fahrt zu B');
+    expect((await glance(live.page)).waits).toEqual([true]);
+    await live.page.getByRole('button', { name: 'Fahrt beenden' }).click();
+    await untilShown(live.page, 'Bereit', 15_000);
+    expect(await live.page.locator('.progress').textContent()).toContain('Fahrt zu B abgebrochen');
+    expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
+  });
+
+  it('drives by a pin on the map, and by the keyboard alone', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await live.page.locator('#map .pin', { hasText: 'A' }).locator('path').click();
+    await live.page.getByRole('heading', { name: 'A anfahren?' }).waitFor();
+    await live.page.getByRole('button', { name: 'Abbrechen' }).click();
+    await live.page.locator('a.target', { hasText: 'C' }).first().focus();
+    await live.page.keyboard.press('Enter');
+    await live.page.getByRole('heading', { name: 'C anfahren?' }).waitFor();
+    for (let tabs = 0; tabs < 30; tabs += 1) {
+      if (await live.page.evaluate('document.activeElement.classList.contains("go")')) break;
+      await live.page.keyboard.press('Tab');
+    }
+    await live.page.keyboard.press('Enter');
+    await untilShown(live.page, 'Fahrt zu C');
+    await live.page.locator('.stop-button').focus();
+    await live.page.keyboard.press('Enter');
+    await untilShown(live.page, 'Angehalten', 15_000);
+    await clear();
+  });
+
+  it('proves a stop: acknowledged, and standing only when the poses show it; staff cannot clear it', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    expect(await live.page.locator('.stop-path').textContent()).toMatch(/Gateway.*Roboter.*Abbruch.*Weg bereit/);
+    await api('/api/touren/lauf', 'POST', { tour: 'demo' });
+    await untilShown(live.page, /Tour demo · Station 1 von 3/);
+    await live.page.locator('.stop-button').click();
+    await live.page.locator('.stop-path', { hasText: /gesendet · bestätigt \d/ }).waitFor();
+    expect((await glance(live.page)).headline).not.toBe('Angehalten');
+    await live.page.locator('.stop-path', { hasText: /steht \d/ }).waitFor({ timeout: 15_000 });
+    expect((await chassisState(robot.operatorPort)) as never).toMatchObject({ standing: { verdict: 'stands' } });
+    expect(await live.page.locator('form[action="/api/stopp/freigabe"]').count()).toBe(0);
+    await live.page.getByText('Aufheben: Techniker anmelden').waitFor();
+    await clear();
+    await untilShown(live.page, 'Bereit');
+  });
+
+  it('asks no question and orders nothing while the gateway does not answer', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
     serve.child.kill('SIGSTOP');
     try {
       await untilShown(live.page, 'Keine Verbindung zum Gateway');
-      expect(await glance(live.page)).toMatchObject({
-        colour: '--bad',
-        struck: everyValue,
-        tours: [true],
-        stop: [false],
-        outdated: true,
-      });
-      const text = (await live.page.locator('main').textContent()) ?? '';
-      expect(text).toContain('veraltet, keine Verbindung zum Gateway: x ');
-      expect(text).not.toMatch(/vor \d/);
+      expect(await live.page.locator('.sheet').count()).toBe(0);
+      expect(await glance(live.page)).toMatchObject({ colour: '--bad', waits: [true], stop: [false] });
+      await expect.poll(async () => (await glance(live.page)).outdated).toBe('visible');
+      expect(await live.page.locator('.stop-path').textContent()).toContain('roten Knopf am Roboter');
+      expect(await live.page.locator('main').textContent()).not.toMatch(/vor \d/);
     } finally {
       serve.child.kill('SIGCONT');
     }
-    await untilShown(live.page, 'fahrbereit');
-    expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], tours: [false], outdated: false });
+    await untilShown(live.page, 'Bereit');
+    expect(await glance(live.page)).toMatchObject({ colour: '--good', struck: [], outdated: 'hidden' });
   });
 
   it('shows when the gateway ends, and follows the next one without a reload', async () => {
-    await using live = await open();
-    await live.page.goto(addressOf('/service'));
+    await using live = await open('/service');
     await live.page.evaluate('window.stillTheSamePage = true');
-    await untilShown(live.page, 'fahrbereit');
+    await untilShown(live.page, 'Bereit');
     await serve[Symbol.asyncDispose]();
     await untilShown(live.page, 'Keine Verbindung zum Gateway');
     const { colour, struck } = await glance(live.page);
     expect([colour, struck.includes('heading')]).toEqual(['--bad', true]);
-    const overall = live.page.locator('[data-live="overall"]');
-    expect(await overall.textContent()).toContain('Nicht bekannt');
-    expect(await live.page.locator('[data-live="complaints"]').textContent()).not.toBe('keine');
+    expect(await live.page.locator('.lamp[data-level="good"]').count()).toBe(0);
     await serveAgain();
-    await untilShown(live.page, 'fahrbereit', 15_000);
-    expect(await overall.textContent()).toBe('in Ordnung');
+    await untilShown(live.page, 'Bereit', 15_000);
+    expect(await live.page.locator('.lamp[data-level="good"]').count()).toBeGreaterThan(3);
     expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
   });
 
   it('shows when its event stream is refused, and resumes it when it is accepted', async () => {
-    await using live = await open();
+    await using live = await open('/anmeldung');
     await live.page.route('**/api/events', (route) => route.fulfill({ status: 503, body: '{}' }));
     await live.page.goto(addressOf('/'));
     await untilShown(live.page, 'Keine Verbindung zum Gateway');
     await live.page.unroute('**/api/events');
-    await untilShown(live.page, 'fahrbereit', 10_000);
+    await untilShown(live.page, 'Bereit', 10_000);
   });
 
   it('turns red as outdated where its script does not load', async () => {
-    await using live = await open();
-    await live.page.route('**/assets/live.js', (route) => route.abort());
+    await using live = await open('/anmeldung');
+    await live.page.route('**/assets/main.js', (route) => route.abort());
     await live.page.goto(addressOf('/'));
-    expect(await glance(live.page)).toMatchObject({ colour: '--good', outdated: false });
+    expect(await glance(live.page)).toMatchObject({ colour: '--good', outdated: 'hidden' });
     await live.page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
-    expect(await glance(live.page)).toMatchObject({ colour: '--bad', outdated: true });
+    expect(await glance(live.page)).toMatchObject({ colour: '--bad', outdated: 'visible' });
   });
 
-  it('shows the condition of the robot, and disables tours while the gate refuses', async () => {
-    await using live = await open();
-    await live.page.goto(addressOf('/'));
+  it('shows the condition of the robot, and says in the question why it cannot drive', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
     await fault('emergency-stop', 'on');
     await untilShown(live.page, 'Fahrt gesperrt');
-    expect(await glance(live.page)).toMatchObject({ colour: '--bad', tours: [true], stop: [false], struck: [] });
-    const button = live.page.getByRole('button', { name: /demo/ });
-    expect(await button.isDisabled()).toBe(true);
-    const why = live.page.locator(`#${await button.getAttribute('aria-describedby')}`);
-    expect(await why.textContent()).toBe('Der Not-Halt ist gedrückt.');
+    expect(await glance(live.page)).toMatchObject({ colour: '--bad', waits: [true], stop: [false], struck: [] });
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
+    expect(await live.page.locator('.sheet .go').isDisabled()).toBe(true);
+    expect(await live.page.locator('.sheet .why').textContent()).toBe('Der Not-Halt ist gedrückt.');
     await fault('emergency-stop', 'off');
     await fault('battery-low', 'on');
     await untilShown(live.page, 'mit Einschränkungen');
-    expect(await glance(live.page)).toMatchObject({ colour: '--warn', tours: [false] });
+    expect(await glance(live.page)).toMatchObject({ colour: '--warn', waits: [false] });
     await fault('battery-low', 'off');
-    await untilShown(live.page, 'fahrbereit');
+    await untilShown(live.page, 'Bereit');
   });
 
-  it('strikes out every value under a cut cable', async () => {
-    await using live = await open();
-    await live.page.goto(addressOf('/'));
+  it('shows a lost robot within two seconds, strikes out every value, and names the address on /service only', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
     await fault('cut', 'on');
-    await untilShown(live.page, 'not connected');
-    expect(await glance(live.page)).toMatchObject({
-      colour: '--bad',
-      struck: everyValue,
-      tours: [true],
-      stop: [false],
-    });
-    await using service = await open();
-    await service.page.goto(addressOf('/service'));
-    expect(await service.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
-    expect(await service.page.locator('[data-live="complaints"]').textContent()).toContain('Nicht geprüft');
+    await untilShown(live.page, 'Nicht verbunden', 2_000);
+    await expect
+      .poll(() => glance(live.page))
+      .toMatchObject({ colour: '--bad', struck: ['positioning', 'wheels', 'alerts'], waits: [true], stop: [false] });
+    expect(await live.page.locator('main').textContent()).not.toContain(`${robot.chassisPort}`);
+    await using service = await open('/service');
+    const chassis = service.page.locator('#chassis');
+    expect(await chassis.locator('summary').getAttribute('data-level')).toBe('bad');
+    expect(await chassis.textContent()).toContain(`127.0.0.1:${robot.chassisPort}`);
     await fault('cut', 'off');
-    await untilShown(live.page, 'fahrbereit', 12_000);
+    await untilShown(live.page, 'Bereit', 12_000);
+  });
+
+  it('through the tunnel is a view without any order, and draws its map from data', async () => {
+    await using far = await open('/anmeldung');
+    await far.page.goto('http://127.0.0.1:5174/');
+    await untilShown(far.page, 'Bereit');
+    await far.page.locator('#map .features .zone').first().waitFor({ state: 'attached' });
+    expect(await far.page.locator('form, .target, .stop-button').count()).toBe(0);
+    expect(await far.page.locator('image.plan').count()).toBe(0);
+    expect(await far.page.locator('.notice').textContent()).toContain('Nur-Lese-Ansicht');
+    await far.page.locator('#map .pin', { hasText: 'A' }).locator('path').click();
+    expect(await far.page.locator('.sheet').count()).toBe(0);
+    expect(far.problems).toEqual([]);
   });
 
   // The last one: proven radians count until the gateway is restarted.
-  it.each(sizes)(
-    'under radians, on a $name: never green, the heading struck out, tours off, STOPP on',
-    async (size) => {
-      await using live = await open({ viewport: size });
-      await live.page.goto(addressOf('/'));
-      await fault('radians', 'on');
-      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
-      // It is closed first because the robot turns, then because of the unit.
-      const heading = live.page.locator('dd', { has: live.page.locator('[data-live="heading"]') });
-      await heading.filter({ hasText: /zweifelhaft|ungültig/ }).waitFor({ timeout: 20_000 });
-      expect(await glance(live.page)).toMatchObject({
-        colour: '--bad',
-        struck: ['heading'],
-        tours: [true],
-        stop: [false],
-      });
-      // The first turn is a doubt, the second the proof.
-      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 20_000 });
-      expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
-      await live.page.reload();
-      expect((await glance(live.page)).struck).toEqual(['heading']);
-      await using still = await open({ viewport: size, javaScriptEnabled: false });
-      await still.page.goto(addressOf('/service'));
-      expect(await still.page.locator('body').getAttribute('data-headline')).toBe('bad');
-      expect(await still.page.locator('[data-live="complaints"]').textContent()).toContain('Bogenmaß');
-      expect(await still.page.locator('[data-live="overall"]').textContent()).toContain('beeinträchtigt');
-    },
-  );
+  it.each(devices)('under radians, on a $name: never green, the heading struck out, no drive, STOPP on', async (viewport) => {
+    await using live = await open('/service', { viewport });
+    await fault('radians', 'on');
+    await untilShown(live.page, 'Fahrt gesperrt', 20_000);
+    // It is closed first because the robot turns, then because of the unit.
+    const heading = live.page.locator('[data-value="heading"]');
+    // The first turn is a doubt, the second the proof.
+    await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
+    expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
+    expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
+    await using still = await open('/service', { viewport, javaScriptEnabled: false });
+    expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('bad');
+    expect(await still.page.locator('#chassis').textContent()).toContain('Bogenmaß: WIDERSPRUCH');
+    await using surface = await open('/', { viewport });
+    await untilShown(surface.page, 'Fahrt gesperrt');
+    expect((await glance(surface.page)).waits).toEqual([true]);
+    expect(await surface.page.locator('#robot.doubtful').count()).toBe(1);
+  });
 });
