@@ -17,7 +17,7 @@ const PACKAGE_FILE = 'kiosk.apk';
 const PROFILE_HEADER = '# Written by gw sim for its simulated tablet. A new run replaces it.';
 /** Large enough for a visible transfer time. */
 const PACKAGE_BYTES = 4_000_000;
-const shell = { name: 'org.example.kiosk', versionCode: 12, versionName: '1.2.0' } as const;
+const shell = { name: 'org.example.kiosk', versionCode: 12 } as const;
 
 interface TabletFilesOptions {
   readonly dir: string;
