@@ -23,8 +23,8 @@ export default class SimCloudCancel extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimCloudCancel);
     const { dir, force, serial } = flags;
-    const { simCloudCancel } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudCancel({ dir }, { jobId: args.job, force, serial }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud({ dir }, { action: 'cancel', jobId: args.job, force, serial }) };
   }
 
   protected override readonly render = renderSimCloudCancel;

@@ -13,8 +13,8 @@ export default class SimCloudJobs extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimCloudJobs);
-    const { simCloudJobs } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudJobs({ dir: flags.dir }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'jobs' }) };
   }
 
   protected override readonly render = renderSimCloudJobs;

@@ -22,8 +22,8 @@ export default class SimCloudReceived extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimCloudReceived);
     const { dir, topic, last } = flags;
-    const { simCloudReceived } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudReceived({ dir }, { topic, last }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud({ dir }, { action: 'received', topic, last }) };
   }
 
   protected override readonly render = renderSimCloudReceived;

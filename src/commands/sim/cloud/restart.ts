@@ -13,8 +13,8 @@ export default class SimCloudRestart extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimCloudRestart);
-    const { simCloudRestart } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudRestart({ dir: flags.dir }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'restart' }) };
   }
 
   protected override readonly render = renderSimCloudRestart;

@@ -23,8 +23,8 @@ export default class SimCloudStop extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimCloudStop);
     const { dir, reason, by, serial } = flags;
-    const { simCloudStop } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudStop({ dir }, { reason, by, serial }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud({ dir }, { action: 'stop', reason, by, serial }) };
   }
 
   protected override readonly render = renderSimCloudStop;

@@ -18,8 +18,8 @@ export default class SimTunnelClose extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimTunnelClose);
-    const { simTunnelClose } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    return { data: await simTunnelClose({ dir: flags.dir }, { tunnelId: args.tunnel }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'tunnel-close', tunnelId: args.tunnel }) };
   }
 
   protected override readonly render = renderSimTunnelClose;

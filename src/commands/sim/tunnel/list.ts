@@ -13,8 +13,8 @@ export default class SimTunnelList extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimTunnelList);
-    const { simTunnelList } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    return { data: await simTunnelList({ dir: flags.dir }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'tunnel-list' }) };
   }
 
   protected override readonly render = renderSimTunnelList;

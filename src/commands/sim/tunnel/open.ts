@@ -25,8 +25,9 @@ export default class SimTunnelOpen extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(SimTunnelOpen);
     const { dir, services = ['web'], minutes, region, serial } = flags;
-    const { simTunnelOpen } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    return { data: await simTunnelOpen({ dir }, { services, minutes, region, serial }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    const lifetimeMs = minutes * 60_000;
+    return { data: await askCloud({ dir }, { action: 'tunnel-open', services, lifetimeMs, region, serial }) };
   }
 
   protected override readonly render = renderSimTunnelOpen;

@@ -25,8 +25,8 @@ export default class SimTunnelRotate extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(SimTunnelRotate);
-    const { simTunnelRotate } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    return { data: await simTunnelRotate({ dir: flags.dir }, { tunnelId: args.tunnel, side: flags.side }) };
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'tunnel-rotate', tunnelId: args.tunnel, side: flags.side }) };
   }
 
   protected override readonly render = renderSimTunnelRotate;
