@@ -63,17 +63,10 @@ interface InstalledPackage {
 /** Preinstalled packages, with version code and activity: standard packages of Android, none of a vendor. */
 const onDelivery: readonly (readonly [name: string, versionCode: number, activity?: string])[] = [
   ['android', 33],
-  ['com.android.calculator2', 33],
-  ['com.android.calendar', 33],
   ['com.android.camera2', 20_002_000],
   ['com.android.chrome', 511_204_133],
-  ['com.android.contacts', 33],
-  ['com.android.deskclock', 620],
   ['com.android.email', 83_000_000],
-  ['com.android.gallery3d', 40_030],
-  ['com.android.inputmethod.latin', 33],
   ['com.android.launcher3', 33, '.Launcher'],
-  ['com.android.music', 33],
   ['com.android.providers.settings', 33],
   ['com.android.settings', 33, '.Settings'],
   ['com.android.shell', 33],
