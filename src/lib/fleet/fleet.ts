@@ -7,7 +7,7 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
-import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
+import { type CoarseState, decodeHeartbeat, encodeHeartbeat, noRejection, type Rejections } from './datagram.ts';
 import { type HeartbeatKey, type KeyRing, keyName, readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
 import { createReplayGuard, MAX_SERIALS } from './replay-guard.ts';
@@ -19,17 +19,12 @@ import { at, MAX_UINT32 } from './wire.ts';
 const LOG_INTERVAL_MS = 10 * 60_000;
 
 /** Counts and logs heartbeats that are rejected because the table of serials is full. */
-interface TableFullCounter {
-  refused(address: string): void;
-  count(): number;
-}
-
-export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>): TableFullCounter {
+export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>) {
   let refused = 0;
   let loggedAtMs: number | null = null;
   return {
     count: () => refused,
-    refused(address) {
+    refused(address: string) {
       refused += 1;
       const nowMs = clock.monotonicMs();
       if (loggedAtMs !== null && nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
@@ -179,11 +174,7 @@ export interface FleetOptions {
 }
 
 /** Rejected datagrams by reason. */
-interface Rejected {
-  readonly malformed: number;
-  readonly otherVersion: number;
-  readonly otherKey: number;
-  readonly forged: number;
+interface Rejected extends Readonly<Rejections> {
   /** Signed, but not newer than the last one of its serial. */
   readonly replayed: number;
   /** Signed, of a new serial, while the table of serials is full. */
@@ -219,7 +210,7 @@ export interface Fleet extends Service {
  */
 export function createFleet(options: FleetOptions): Fleet {
   const { serial, stateDir, clock, log } = options;
-  const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
+  const rejected = { ...noRejection, replayed: 0 };
   let neighbours: Neighbours | null = null;
   let beacon: Beacon | null = null;
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
@@ -266,12 +257,6 @@ export function createFleet(options: FleetOptions): Fleet {
             return;
           case 'heartbeat':
             count(table.receive(opened.heartbeat, address), address);
-            return;
-          case 'other-version':
-            rejected.otherVersion += 1;
-            return;
-          case 'other-key':
-            rejected.otherKey += 1;
             return;
           default:
             rejected[opened.kind] += 1;
