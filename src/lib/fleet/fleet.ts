@@ -8,7 +8,7 @@ import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat, noRejection, type Rejections } from './datagram.ts';
-import { type HeartbeatKey, type KeyRing, keyName, readKeyRing } from './keys.ts';
+import { type KeyRing, keyName, readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
 import { createReplayGuard, MAX_SERIALS } from './replay-guard.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
@@ -54,31 +54,29 @@ export function retiringKeys(
 ): KeyRing {
   const { afterMs, clock, onRetired } = options;
   const beganMs = clock.monotonicMs();
-  const watched = new Map<number, { readonly key: HeartbeatKey; usedAtMs: number; isRetired: boolean }>();
+  const usedAtMs = new Map<number, number>();
+  const retired = new Set<number>();
 
   return {
     signing: ring.signing,
     byId(id) {
       const key = ring.byId(id);
       if (key === undefined || key === ring.signing) return key;
-      let entry = watched.get(id);
-      if (entry === undefined) {
-        const made = { key: { ...key, verifies }, usedAtMs: beganMs, isRetired: false };
-        function verifies(bytes: Uint8Array, signature: Uint8Array): boolean {
-          const isValid = ring.byId(id)?.verifies(bytes, signature) ?? false;
-          if (isValid) made.usedAtMs = clock.monotonicMs();
-          return isValid;
-        }
-        entry = made;
-        watched.set(id, entry);
-      }
       const nowMs = clock.monotonicMs();
-      const isOver = nowMs - beganMs >= afterMs && nowMs - entry.usedAtMs >= UNUSED_FOR_MS;
-      if (isOver && !entry.isRetired) {
-        entry.isRetired = true;
+      const isUnused = nowMs - (usedAtMs.get(id) ?? beganMs) >= UNUSED_FOR_MS;
+      if (isUnused && nowMs - beganMs >= afterMs && !retired.has(id)) {
+        retired.add(id);
         onRetired(keyName(key));
       }
-      return entry.isRetired ? undefined : entry.key;
+      if (retired.has(id)) return undefined;
+      return {
+        ...key,
+        verifies(bytes, signature) {
+          const isValid = key.verifies(bytes, signature);
+          if (isValid) usedAtMs.set(id, clock.monotonicMs());
+          return isValid;
+        },
+      };
     },
   };
 }

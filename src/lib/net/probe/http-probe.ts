@@ -2,28 +2,14 @@ import type { Duplex } from 'node:stream';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const preferred = /^(?<day>[A-Z][a-z]{2}), (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
-
 /**
  * Parses the preferred form of an HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, whole seconds, always GMT). Null for
  * everything else, also for the two obsolete forms and for a wrong day of the week, because a misread date would make a
  * correct clock look wrong.
  */
 export function parseHttpDate(text: string): Date | null {
-  const match = preferred.exec(text);
-  if (match === null) return null;
-  const [, weekday = '', day = '', monthName = '', year = '', hours = '', minutes = '', seconds = ''] = match;
-  const month = MONTHS.indexOf(monthName);
-  if (month < 0 || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return null;
-  const date = new Date(0);
-  // Date.UTC maps the years 0 to 99 to 1900 to 1999.
-  date.setUTCFullYear(Number(year), month, Number(day));
-  if (date.getUTCMonth() !== month || date.getUTCDate() !== Number(day)) return null;
-  if (DAYS[date.getUTCDay()] !== weekday) return null;
-  date.setUTCHours(Number(hours), Number(minutes), Number(seconds));
-  return date;
+  const date = new Date(text);
+  return date.toUTCString() === text && !Number.isNaN(date.getTime()) ? date : null;
 }
 
 /** Status and header fields of an HTTP/1.x response; names in lower case, the first value of each. */
