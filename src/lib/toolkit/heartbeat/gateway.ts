@@ -9,7 +9,7 @@ const count = z.int().min(0);
 const sender = { serial: z.string(), address: z.string() };
 const reasons = ['malformed', 'otherVersion', 'otherKey', 'forged'] as const;
 const kinds = [...reasons, 'replayed', 'tableFull'] as const;
-export type Rejected = Record<(typeof kinds)[number], number>;
+type Rejected = Record<(typeof kinds)[number], number>;
 
 /** The fields of `GET /api/nachbarn` that the commands use. */
 const viewSchema = z.looseObject({

@@ -27,7 +27,7 @@ import { readGatewayHealth } from '../gateway/health.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
 import { configuredOnlyLine } from './check/configured-only.ts';
-import { identityLine, readKnownIdentity } from './check/identity.ts';
+import { readKnownIdentity } from './check/identity.ts';
 import {
   DIAL_TIMEOUT_MS,
   type FromSegment,
@@ -35,7 +35,15 @@ import {
   probeFrom,
   type SecondHost,
 } from './check/outside.ts';
-import { agreedDevices, missingPlans, networkLine, type Outcome, type PlannedPath, pathPlans } from './check/plans.ts';
+import {
+  agreedDevices,
+  identityLine,
+  missingPlans,
+  networkLine,
+  type Outcome,
+  type PlannedPath,
+  pathPlans,
+} from './check/plans.ts';
 import { regionLines } from './check/region.ts';
 import { provenByRunningLink } from './check/running-link.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';

@@ -1,5 +1,5 @@
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
-import { calledServices, type Site } from '../../../site/index.ts';
+import { calledServices, type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
@@ -19,7 +19,7 @@ export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & {
   readonly ask?: string | undefined;
 };
 
-export const PATHS = 'Cloud and other network paths';
+const PATHS = 'Cloud and other network paths';
 
 /** A line of the check. Left out: needed, seen from the gateway, nothing tried. */
 export function networkLine(
@@ -131,4 +131,35 @@ export function agreedDevices(site: Site): { id: string; name: string; host: str
     ...site.network.devices.map(({ name, host, port }, index) => ({ id: `device-${index + 1}`, name, host, port })),
     ...calledServices(site).map(({ id, host, port }) => ({ id, name: names[id], host, port })),
   ];
+}
+
+/** Whether this device has a usable certificate. No line when the site file has no `cloud`. */
+export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIdentity, now: Date): NetworkLine[] {
+  if (cloud === undefined) return [];
+  const outcome = judgeIdentity(cloud, identity, now);
+  return [networkLine('outward', 'identity', 'This device has its certificate', { spec: 'Enrolment', ...outcome })];
+}
+
+function judgeIdentity({ mqtt }: NonNullable<Site['cloud']>, identity: KnownIdentity, now: Date): Outcome {
+  if (identity.kind === 'none') {
+    return { verdict: 'not-checked', detail: 'not enrolled', remedy: 'Enrol it before delivery: gw enrol' };
+  }
+  if (identity.kind === 'broken') {
+    return { verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy };
+  }
+  const { endpoint, subject, notAfter } = identity;
+  if (mqtt.host !== undefined && !sameHost(endpoint, mqtt.host)) {
+    return {
+      verdict: 'wrong',
+      detail: `enrolled for the broker ${endpoint}, but cloud.mqtt.host of the site file is ${mqtt.host}`,
+      remedy: 'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
+    };
+  }
+  if (Date.parse(notAfter) > now.getTime()) return { verdict: 'ok', detail: `${subject}, until ${notAfter}` };
+  return {
+    verdict: 'wrong',
+    detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
+    remedy:
+      'Check the clock of the gateway first (`timedatectl`); if it is right, enrol the device again: gw enrol --renew',
+  };
 }
