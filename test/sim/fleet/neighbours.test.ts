@@ -320,7 +320,7 @@ describe('the faults of the fleet', () => {
     await w.receive(1, 2);
     w.setFault('fleet-wrong-key', true);
     await w.receive(4, 2);
-    expect(w.counts).toEqual({ received: 6, 'other-key': 4 });
+    expect(w.counts).toEqual({ received: 6, otherKey: 4 });
     expect(w.last()).toMatchObject({ presence: 'late', heartbeats: 1 });
     w.setFault('fleet-wrong-key', false);
     await w.receive(1, 2);
