@@ -234,7 +234,7 @@ async function abandon(
 function outOfReach(
   moveId: number,
   beganMs: number,
-  { foundSerial, tried }: { readonly foundSerial?: string; readonly tried: Tried },
+  { foundSerial, tried }: { readonly foundSerial?: string | undefined; readonly tried: Tried },
   { canceller, clock, log }: OrderTools,
 ): MoveOutcome {
   const found = foundSerial === undefined ? 'Another chassis' : `Another chassis, ${foundSerial},`;
