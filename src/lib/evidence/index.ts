@@ -66,7 +66,6 @@ export {
 export {
   createEvidenceWatch,
   type EvidenceAdoption,
-  type EvidenceReport,
   type EvidenceSource,
   type EvidenceWatch,
   fixedEvidence,
