@@ -4,8 +4,8 @@ import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../s
 import type { CloudView } from '../../../src/lib/cloud/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
+import type { GatewayHealth } from '../../../src/lib/operator/health.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
-import type { GatewayHealth } from '../../../src/lib/operator/model.ts';
 import { pageView } from '../../../src/lib/operator/pages/view.ts';
 import type { SupportView } from '../../../src/lib/tunnel/index.ts';
 import { connectedView } from '../../cloud/views.ts';

@@ -2,7 +2,7 @@ import type { CloudView } from '../../cloud/index.ts';
 import type { ServiceHealth } from '../../lifecycle/index.ts';
 import type { DriveRun, MotionStatus, TrialKind } from '../../motion/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
-import type { FolderHealth, GatewayHealth } from '../model.ts';
+import type { FolderHealth, GatewayHealth } from '../health.ts';
 import type { Headline } from './headline.ts';
 import { spanText } from './number-text.ts';
 

@@ -1,6 +1,6 @@
 import { type ChassisSnapshot, moveProgress, type Obstacle, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { GatewayHealth } from '../model.ts';
+import type { GatewayHealth } from '../health.ts';
 import { conditionGaps, conditionProblems } from './condition-text.ts';
 import { linkDetail, linkText } from './link-text.ts';
 import { spanText } from './number-text.ts';

@@ -1,6 +1,7 @@
 import { type Markup, markup } from '../../markup/index.ts';
 import type { Site } from '../../site/index.ts';
-import type { GatewayHealth, NeighboursView } from '../model.ts';
+import type { GatewayHealth } from '../health.ts';
+import type { NeighboursView } from '../model.ts';
 import type { LiveKey } from './live-texts.ts';
 import { spanText } from './number-text.ts';
 import { headlineBlock, live, liveValue, page } from './page.ts';

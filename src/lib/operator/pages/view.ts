@@ -1,7 +1,7 @@
 import { type ChassisSnapshot, moveProgress } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
-import type { GatewayHealth } from '../model.ts';
+import type { GatewayHealth } from '../health.ts';
 import { type CloudKey, type CloudNow, cloudTexts } from './cloud-text.ts';
 import { alertText, positionDoubt, positioningWord } from './condition-text.ts';
 import {
