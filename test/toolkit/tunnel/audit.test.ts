@@ -5,13 +5,16 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderTunnelAudit } from '../../../src/cli/render/tunnel.ts';
 import { auditTexts } from '../../../src/lib/report/index.ts';
-import { tunnelAuditSchema } from '../../../src/lib/toolkit/tunnel/audit.result.ts';
 import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';
-import { checkDetails, checkIds, findingCodes } from '../../../src/lib/tunnel/audit/index.ts';
+import { tunnelAuditSchema } from '../../../src/lib/tunnel/audit/audit.result.ts';
 import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
 import { headOf, recordFolder, rotatedFiles } from '../../tunnel/audit/folder.ts';
 import { endOf, idOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
+
+const checkShape = tunnelAuditSchema.shape.checks.element.shape;
+const [checkIds, checkDetails] = [checkShape.id.options, checkShape.detail.options];
+const findingCodes = tunnelAuditSchema.shape.findings.element.shape.code.options;
 
 let dir: string;
 const now = () => new Date('2026-06-01T12:00:00.000Z');

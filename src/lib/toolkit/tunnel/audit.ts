@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
+import type { TunnelAudit } from '../../tunnel/audit/audit.result.ts';
 import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
 import { writeDocument } from '../document-file.ts';
 import { conclude } from '../verdict.ts';
-import type { TunnelAudit } from './audit.result.ts';
 
 export interface TunnelAuditOptions {
   /** Folder or file of the records; by default that of the site file. */
@@ -78,18 +78,14 @@ function limitsOf({ chassis, cloud }: Site): AuditLimits | null {
 /** English sentences, as every command prints them; the report has its own language. */
 function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' | 'report' | 'local'> {
   const texts = auditTexts.en;
-  const { files, refused, counts, checks, findings, ...rest } = facts;
   return {
-    ...rest,
-    files: [...files],
-    refused: [...refused],
-    counts: [...counts],
-    checks: checks.map(({ id, verdict, detail, values }) => {
-      return { id, title: texts.check[id], verdict, detail, text: texts.detail[detail](values), values: { ...values } };
+    ...facts,
+    checks: facts.checks.map(({ id, verdict, detail, values }) => {
+      return { id, title: texts.check[id], verdict, detail, text: texts.detail[detail](values), values };
     }),
-    findings: findings.map(({ values, ...finding }) => {
+    findings: facts.findings.map(({ values, ...finding }) => {
       const { title, sentence, remedy } = texts.findings[finding.code];
-      return { ...finding, title, sentence: sentence(values), remedy, values: { ...values } };
+      return { ...finding, title, sentence: sentence(values), remedy, values };
     }),
     information: auditInformation({ ...facts, logs: [] }, texts),
   };

@@ -1,6 +1,5 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import {
-  type EndReason,
   PROXY_REPORT_MS,
   type ProxyEvent,
   type ProxyExit,
@@ -8,6 +7,7 @@ import {
   proxyExits,
   type RunningSession,
 } from '../model.ts';
+import type { EndReason } from '../records/schema.ts';
 import { newClientToken } from './access-token.ts';
 import { armClock } from './own-clock.ts';
 import { KILL_AFTER_MS, type ProxyClosed, startProxy } from './proxy-process.ts';
