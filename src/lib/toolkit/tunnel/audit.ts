@@ -1,10 +1,23 @@
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
-import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
+import {
+  auditDocument,
+  auditInformation,
+  auditTexts,
+  checkText,
+  findingText,
+  type Language,
+  writeDocumentAs,
+} from '../../report/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
-import type { TunnelAudit } from '../../tunnel/audit/audit.result.ts';
-import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
+import {
+  type AuditFacts,
+  type AuditLimits,
+  auditRecords,
+  RECORDS_FOLDER,
+  type TunnelAudit,
+} from '../../tunnel/audit/index.ts';
 import { writeDocument } from '../document-file.ts';
 import { conclude } from '../verdict.ts';
 
@@ -80,13 +93,8 @@ function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' 
   const texts = auditTexts.en;
   return {
     ...facts,
-    checks: facts.checks.map(({ id, verdict, detail, values }) => {
-      return { id, title: texts.check[id], verdict, detail, text: texts.detail[detail](values), values };
-    }),
-    findings: facts.findings.map(({ values, ...finding }) => {
-      const { title, sentence, remedy } = texts.findings[finding.code];
-      return { ...finding, title, sentence: sentence(values), remedy, values };
-    }),
+    checks: facts.checks.map((check) => ({ ...check, title: texts.check[check.id], text: checkText(check, texts) })),
+    findings: facts.findings.map((finding) => ({ ...finding, ...findingText(finding, texts) })),
     information: auditInformation({ ...facts, logs: [] }, texts),
   };
 }
