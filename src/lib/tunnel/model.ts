@@ -29,20 +29,6 @@ export const proxyExits = {
 } as const;
 export type ProxyExit = keyof typeof proxyExits;
 
-/** A line on stdout of the proxy. */
-export type ProxyEvent =
-  | { readonly event: 'connected'; readonly channelId: string | null; readonly localAddress: string }
-  | { readonly event: 'services'; readonly services: readonly string[] }
-  | { readonly event: 'lost'; readonly detail: string }
-  | {
-      readonly event: 'counts';
-      readonly open: number;
-      readonly connections: number;
-      readonly bytesIn: number;
-      readonly bytesOut: number;
-    }
-  | { readonly event: 'ended'; readonly exit: ProxyExit; readonly detail: string };
-
 /** Interval at which the proxy reports its counts, also unchanged ones: a proxy that is frozen or hangs reports nothing. */
 export const PROXY_REPORT_MS = 1_000;
 
