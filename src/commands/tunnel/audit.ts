@@ -3,7 +3,7 @@ import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { TunnelAudit as Result } from '../../lib/toolkit/tunnel/audit.result.ts';
+import type { TunnelAudit as Result } from '../../lib/tunnel/audit/audit.result.ts';
 
 const DEFAULT_SITE = 'site.yaml';
 const STDIN = '-';
@@ -69,7 +69,7 @@ export default class TunnelAudit extends GwCommand<Result> {
       });
     }
     if (flags.via !== undefined) {
-      const { tunnelAuditSchema } = await import('../../lib/toolkit/tunnel/audit.result.ts');
+      const { tunnelAuditSchema } = await import('../../lib/tunnel/audit/audit.result.ts');
       return await this.runThere(flags.via, tunnelAuditSchema);
     }
     const { auditSessions } = await import('../../lib/toolkit/tunnel/audit.ts');

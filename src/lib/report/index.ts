@@ -3,7 +3,7 @@
  * or Markdown in German or English, the network request to the customer's IT, the report of a record and that of an audit
  * of the support sessions. Interpolated text stays text.
  */
-export { auditDocument, auditInformation, auditTexts } from './audit/document.ts';
+export { auditDocument, auditInformation, auditTexts, checkText, findingText } from './audit/document.ts';
 export type { DocumentModel, Language } from './document.ts';
 export { toMarkdown } from './document-markdown.ts';
 export { recordToJUnit, toJUnit } from './junit.ts';

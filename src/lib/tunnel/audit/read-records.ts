@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { HASH_PART_BYTES, linksOf } from '../../records/line.ts';
-import type { LocalIndex } from '../cloud/local-index.ts';
-import { readChunks } from '../files/chunks.ts';
-import type { SourceFile } from '../files/sources.ts';
-import type { Findings, Place } from '../findings.ts';
+import { linesOf } from '../records/files.ts';
+import { HASH_PART_BYTES, linksOf, readFields } from '../records/line.ts';
 import type { Chain } from './chain.ts';
-import { readFields } from './fields.ts';
+import type { LocalRecords } from './cloud-copy.ts';
+import type { Findings, Place } from './findings.ts';
+import { MAX_AUDITED_LINE_BYTES } from './lines.ts';
 import type { Sessions } from './sessions.ts';
+import type { SourceFile } from './sources.ts';
 
 /** Of a line that is no record, searched for tokens. */
 const MAX_SEARCHED_BYTES = 64 * 1024;
@@ -16,7 +16,7 @@ export interface ReadParts {
   readonly chain: Chain;
   readonly sessions: Sessions;
   /** Filled when there is a copy of the cloud to compare with. */
-  readonly local: LocalIndex | null;
+  readonly local: LocalRecords | null;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -37,9 +37,12 @@ export async function readRecordFile(
     sessions.search(content.toString('latin1', 0, MAX_SEARCHED_BYTES), at);
   }
 
+  function keep(seq: number, own: string): void {
+    if (local?.has(seq) === false) local.set(seq, { hash: own, isInCloud: false });
+  }
+
   /** One line without its line end. */
-  function judge(content: Buffer): void {
-    const at = { file: file.path, line };
+  function judge(content: Buffer, at: Place): void {
     const own = hash('sha256', content.subarray(0, Math.max(0, content.byteLength - HASH_PART_BYTES)), 'hex');
     const links = linksOf(content);
     if (links === null) {
@@ -49,48 +52,40 @@ export async function readRecordFile(
       return;
     }
     const read = readFields(content);
-    const seq = read.ok ? read.fields.seq : null;
-    const isChanged = own !== links.hash;
-    if (isChanged) {
+    const seq = read.ok ? read.record.seq : null;
+    if (own !== links.hash) {
       findings.add('changed-line', at, { seq });
       chain.broken(at);
-      if (local !== null && seq !== null) local.add(seq, own);
+    } else if (!read.ok) {
+      findings.add(read.code, at, { values: { what: read.what } });
+      chain.broken(at);
     }
     if (!read.ok) {
-      if (!isChanged) {
-        findings.add(read.code, at, { values: { what: read.what } });
-        chain.broken(at);
-      }
       searchBytes(content, at);
       return;
     }
-    if (isChanged) {
-      sessions.searchFields(read.fields, at);
+    keep(read.record.seq, own);
+    if (own !== links.hash) {
+      sessions.searchRecord(read.record, at);
       return;
     }
-    chain.follow({ seq: read.fields.seq, ...links }, at);
-    local?.add(read.fields.seq, own);
-    sessions.take(read.fields, at);
+    chain.follow(read.record, at);
+    sessions.take(read.record, at);
   }
 
-  for await (const { lines, rest } of readChunks(file.parts())) {
+  for await (const { bytes, isWhole, isCut } of linesOf(file.parts(), MAX_AUDITED_LINE_BYTES)) {
     signal?.throwIfAborted();
-    if (rest !== null) {
-      line += 1;
-      isSearched = false;
-      const at = { file: file.path, line };
-      if (rest.isTorn && file.isCurrent) torn = at;
-      else {
-        findings.add('unreadable-line', at);
-        chain.broken(at);
-      }
+    line += 1;
+    const at = { file: file.path, line };
+    if (isWhole && !isCut) {
+      judge(bytes, at);
       continue;
     }
-    for (let from = 0; from < lines.byteLength; ) {
-      const next = lines.indexOf(0x0a, from) + 1;
-      line += 1;
-      judge(lines.subarray(from, next - 1));
-      from = next;
+    isSearched = false;
+    if (!isWhole && file.isCurrent) torn = at;
+    else {
+      findings.add('unreadable-line', at);
+      chain.broken(at);
     }
   }
   return { lines: line, torn, isSearched };

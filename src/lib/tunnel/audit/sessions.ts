@@ -1,8 +1,9 @@
-import { MAX_SERVICES, type RefusalReason } from '../../model.ts';
-import type { Findings, Place } from '../findings.ts';
-import type { AuditLimits } from '../model.ts';
-import { findToken, mayHoldToken } from '../tokens/tokens.ts';
-import type { RecordFields } from './fields.ts';
+import { MAX_SERVICES } from '../model.ts';
+import type { SessionRecord } from '../records/schema.ts';
+import type { AuditFacts } from './audit.result.ts';
+import type { Findings, Place } from './findings.ts';
+import type { AuditLimits } from './model.ts';
+import { findToken, mayHoldToken } from './tokens.ts';
 
 /** Above, an id counts as new; a gateway keeps far fewer records. */
 const MAX_IDS = 1_000_000;
@@ -27,28 +28,33 @@ interface OpenSession {
 
 /** What the sessions add up to. */
 export interface SessionTotals {
-  readonly serial: string | null;
-  readonly firstAt: string | null;
-  readonly lastAt: string | null;
-  readonly starts: number;
-  readonly refused: ReadonlyMap<RefusalReason, number>;
-  readonly unusualRefusals: { readonly day: string; readonly count: number } | null;
-  readonly uncleanShutdowns: number;
-  readonly unknownDurations: number;
-  readonly clockSteps: number;
-  readonly firstClockStep: Place | null;
-  readonly running: { readonly session: string; readonly at: string; readonly untilAt: string } | null;
+  readonly facts: Pick<
+    AuditFacts,
+    | 'serial'
+    | 'firstAt'
+    | 'lastAt'
+    | 'sessions'
+    | 'refused'
+    | 'unusualRefusals'
+    | 'uncleanShutdowns'
+    | 'unknownDurations'
+    | 'clockSteps'
+    | 'firstClockStep'
+    | 'running'
+  >;
   /** Hashes of the tokens of all starts and refusals. */
   readonly tokens: ReadonlySet<string>;
   readonly channelIds: ReadonlySet<string>;
 }
 
+type RecordOf<K extends SessionRecord['kind']> = Extract<SessionRecord, { kind: K }>;
+
 export interface Sessions {
-  take(fields: RecordFields, at: Place): void;
+  take(record: SessionRecord, at: Place): void;
   /** Searches a text of a line that is no record for tokens. */
   search(text: string, at: Place): void;
   /** Searches the texts of a record that is not judged otherwise. */
-  searchFields(fields: RecordFields, at: Place): void;
+  searchRecord(record: SessionRecord, at: Place): void;
   /** Records are missing here, or a line that may stand for one was not judged: starts and ends may be among them. */
   unjudged(): void;
   finish(now: Date): SessionTotals;
@@ -64,7 +70,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
   const seen = new Set<string>();
   const tokens = new Set<string>();
   const channelIds = new Set<string>();
-  const refused = new Map<RefusalReason, number>();
+  const refused = new Map<string, number>();
   let serial = limits?.serial ?? null;
   let [firstAt, lastAt]: [string | null, string | null] = [null, null];
   let [starts, uncleanShutdowns, unknownDurations, clockSteps] = [0, 0, 0, 0];
@@ -79,9 +85,9 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     return true;
   }
 
-  function judgeStart(body: Extract<RecordFields['body'], { kind: 'start' }>, fields: RecordFields, at: Place): void {
-    const { session, services, region, maxS, replaces } = body;
-    const about = { seq: fields.seq, session };
+  function judgeStart(record: RecordOf<'start'>, at: Place): void {
+    const { seq, session, services, region, maxS, replaces } = record;
+    const about = { seq, session };
     starts += 1;
     if (!addTo(seen, session)) findings.add('session-repeated', at, about);
     if (services.length === 0 || services.length > MAX_SERVICES || new Set(services).size !== services.length) {
@@ -109,7 +115,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
       break;
     }
     mayHaveStarted = false;
-    open.set(session, { at: fields.at, place: at, seq: fields.seq, maxS, isOverlapped: false });
+    open.set(session, { at: record.at, place: at, seq, maxS, isOverlapped: false });
     const [oldest] = open;
     if (open.size > MAX_OPEN && oldest !== undefined) leaveOpen(...oldest);
   }
@@ -119,9 +125,8 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     findings.add('start-without-end', place, { seq, session, values: { at, maxS } });
   }
 
-  function judgeEnd(body: Extract<RecordFields['body'], { kind: 'end' }>, fields: RecordFields, at: Place): void {
-    const { session, reason, durationS, channelId } = body;
-    const about = { seq: fields.seq, session };
+  function judgeEnd({ seq, session, reason, durationS, channelId }: RecordOf<'end'>, at: Place): void {
+    const about = { seq, session };
     if (reason === 'unclean-shutdown') uncleanShutdowns += 1;
     if (durationS === null) unknownDurations += 1;
     if (channelId !== null && channelIds.size < MAX_CHANNEL_IDS) channelIds.add(channelId);
@@ -139,7 +144,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     }
   }
 
-  function countRefusal(reason: RefusalReason, at: string): void {
+  function countRefusal({ reason, at }: RecordOf<'refused'>): void {
     refused.set(reason, (refused.get(reason) ?? 0) + 1);
     const day = at.slice(0, 10);
     today = today.day === day ? { ...today, count: today.count + 1 } : { day, count: 1 };
@@ -159,38 +164,35 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     findings.add(isCertain ? 'token-in-records' : 'token-like-in-records', at, { seq, values: { length } });
   }
 
-  function searchFields({ seq, body, texts }: RecordFields, at: Place): void {
-    for (const text of texts) search(text, at, seq);
+  function searchRecord(record: SessionRecord, at: Place): void {
+    for (const text of foreignTexts(record)) search(text, at, record.seq);
     // It looks like a token, and must not be the one of a session. A UUID is none.
-    if (body.kind !== 'end' || body.channelId === null || UUID.test(body.channelId)) return;
-    search(body.channelId, at, seq, () => true);
+    if (record.kind !== 'end' || record.channelId === null || UUID.test(record.channelId)) return;
+    search(record.channelId, at, record.seq, () => true);
   }
 
   return {
-    take(fields, at) {
-      const { body } = fields;
-      serial ??= fields.serial;
-      if (fields.serial !== serial) {
-        findings.add('other-serial', at, {
-          seq: fields.seq,
-          values: { serial: shown(fields.serial), expected: serial },
-        });
+    take(record, at) {
+      serial ??= record.serial;
+      if (record.serial !== serial) {
+        const values = { serial: shown(record.serial), expected: serial };
+        findings.add('other-serial', at, { seq: record.seq, values });
       }
-      if (lastAt !== null && fields.at < lastAt) {
+      if (lastAt !== null && record.at < lastAt) {
         clockSteps += 1;
         firstClockStep ??= at;
       }
-      lastAt = fields.at;
+      lastAt = record.at;
       firstAt ??= lastAt;
-      if (body.kind !== 'end') addTo(tokens, body.tokenHash);
-      if (body.kind === 'start') judgeStart(body, fields, at);
-      else if (body.kind === 'end') judgeEnd(body, fields, at);
-      else countRefusal(body.reason, fields.at);
-      searchFields(fields, at);
+      if (record.kind !== 'end') addTo(tokens, record.tokenHash);
+      if (record.kind === 'start') judgeStart(record, at);
+      else if (record.kind === 'end') judgeEnd(record, at);
+      else countRefusal(record);
+      searchRecord(record, at);
     },
 
     search,
-    searchFields,
+    searchRecord,
 
     unjudged() {
       for (const [session, start] of open) doubtful.set(session, start);
@@ -199,7 +201,7 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
     },
 
     finish(now) {
-      let running: SessionTotals['running'] = null;
+      let running: AuditFacts['running'] = null;
       const last = [...open.keys()].at(-1);
       for (const [session, start] of [...open]) {
         const until = Date.parse(start.at) + (start.maxS + CLOCK_TOLERANCE_S) * 1_000;
@@ -208,10 +210,26 @@ export function createSessions(findings: Findings, limits: AuditLimits | null): 
           running = { session, at: start.at, untilAt: new Date(until).toISOString() };
         } else leaveOpen(session, start);
       }
-      const totals = { starts, refused, uncleanShutdowns, unknownDurations, clockSteps, firstClockStep, running };
-      return { ...totals, serial, firstAt, lastAt, unusualRefusals: unusual, tokens, channelIds };
+      const facts = {
+        ...{ serial, firstAt, lastAt, sessions: starts, unusualRefusals: unusual, running },
+        ...{ uncleanShutdowns, unknownDurations, clockSteps, firstClockStep },
+        refused: [...refused].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
+      };
+      return { facts, tokens, channelIds };
     },
   };
+}
+
+/** Texts that came from outside or were composed. */
+function foreignTexts(record: SessionRecord): readonly string[] {
+  switch (record.kind) {
+    case 'start':
+      return [record.region, ...record.services];
+    case 'end':
+      return [record.detail];
+    case 'refused':
+      return [record.detail, record.clientMode, record.region, ...record.services];
+  }
 }
 
 /** A foreign text in a sentence. */

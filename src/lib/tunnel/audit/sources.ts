@@ -1,11 +1,10 @@
 import { constants, type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { GwError } from '../../../error/index.ts';
-import { onAbort, openExisting } from '../../../lifecycle/index.ts';
-import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES } from '../../records/files.ts';
-import { type Head, type PointerRead, readHead } from '../../records/pointers.ts';
-import { partsOf } from './chunks.ts';
+import { GwError } from '../../error/index.ts';
+import { onAbort, openExisting } from '../../lifecycle/index.ts';
+import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES, partsOf } from '../records/files.ts';
+import { type Head, type PointerRead, readHead } from '../records/pointers.ts';
 
 const MAX_ATTEMPTS = 20;
 

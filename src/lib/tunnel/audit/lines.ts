@@ -1,9 +1,12 @@
 import { constants, open } from 'node:fs/promises';
-import { GwError } from '../../../error/index.ts';
-import type { Place } from '../findings.ts';
-import { partsOf, readChunks } from './chunks.ts';
+import { GwError } from '../../error/index.ts';
+import { linesOf, partsOf } from '../records/files.ts';
+import type { Place } from './findings.ts';
 
-/** Reads a file of lines in a stream. `line` is without its line end. Throws FILE_UNREADABLE. */
+/** A longer line is skipped. */
+export const MAX_AUDITED_LINE_BYTES = 128 * 1024;
+
+/** Reads a file of lines in a stream; null: the line is too long. Returns the size. Throws FILE_UNREADABLE. */
 export async function readLinesOf(
   path: string,
   take: (line: Buffer | null, at: Place) => void,
@@ -14,23 +17,13 @@ export async function readLinesOf(
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new GwError('FILE_UNREADABLE', `${path} is not a regular file.`);
-    const { size } = stats;
     let line = 0;
-    for await (const { lines, rest } of readChunks(partsOf(file, size))) {
+    for await (const { bytes, isCut } of linesOf(partsOf(file, stats.size), MAX_AUDITED_LINE_BYTES)) {
       signal?.throwIfAborted();
-      if (rest !== null) {
-        line += 1;
-        take(rest.isWhole ? lines : null, { file: path, line });
-        continue;
-      }
-      for (let from = 0; from < lines.byteLength; ) {
-        const next = lines.indexOf(0x0a, from) + 1;
-        line += 1;
-        take(lines.subarray(from, next - 1), { file: path, line });
-        from = next;
-      }
+      line += 1;
+      take(isCut ? null : bytes, { file: path, line });
     }
-    return size;
+    return stats.size;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (cause instanceof GwError || typeof code !== 'string') throw cause;

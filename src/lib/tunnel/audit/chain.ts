@@ -1,6 +1,6 @@
-import { FIRST_PREV } from '../../records/line.ts';
-import type { Head } from '../../records/pointers.ts';
-import type { Findings, Place } from '../findings.ts';
+import { FIRST_PREV } from '../records/line.ts';
+import type { Head } from '../records/pointers.ts';
+import type { Findings, Place } from './findings.ts';
 
 /** A line whose hash is right. */
 interface Link {
