@@ -159,7 +159,6 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
   storage.setBase(storageUrl);
   const tunnel = undo.use(
     await startTunnelService({
-      ...options.tunnel,
       ca,
       inspector,
       faults,

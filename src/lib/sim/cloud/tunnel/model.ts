@@ -1,16 +1,5 @@
-import type { Chunking } from './chunker.ts';
 import type { ClosedBy } from './registry.ts';
 import type { Side } from './rules.ts';
-
-/** Settings of the tunnel service, for tests. */
-export interface TunnelSettings {
-  /** 'as-received' by default. */
-  readonly chunking?: Chunking;
-  /** Bandwidth of a tunnel, all streams and both directions together; no limit by default. */
-  readonly bytesPerS?: number;
-  /** Handshakes with one access token per second before status 429; 20 by default. */
-  readonly maxHandshakesPerS?: number;
-}
 
 export interface SideView {
   readonly connected: boolean;
@@ -77,16 +66,7 @@ interface RotatedTunnel {
   readonly destinationToken: string | null;
 }
 
-/** An answer to every handshake instead of the one of the service. */
-export interface FixedAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Time before the answer; 0 by default. */
-  readonly delayMs?: number;
-}
-
-/** What the technician's cloud console can do, and what a test may do to the connections. */
+/** What the technician's cloud console can do. */
 export interface TunnelControl {
   readonly place: { readonly host: string; readonly port: number };
   /** Opens a tunnel and notifies the device. Throws USAGE. */
@@ -102,12 +82,4 @@ export interface TunnelControl {
   list(): readonly TunnelView[];
   /** Oldest first, at most the last 1000. */
   handshakes(): readonly Handshake[];
-  /** null: the service answers. */
-  setAnswer(answer: FixedAnswer | null): void;
-  /** Sends any bytes to a side, in a message of their own. False: it is not connected. */
-  inject(tunnelId: string, side: Side, bytes: Uint8Array): boolean;
-  /** Ends the connection of a side without a close frame. False: it is not connected. */
-  cut(tunnelId: string, side: Side): boolean;
-  /** Bytes in memory that a side has not received yet. */
-  bufferedBytes(tunnelId: string, side: Side): number;
 }
