@@ -1,7 +1,7 @@
 import type { StopWire } from '../../cloud/wire.ts';
 import type { Broker } from './mqtt/broker.ts';
 import type { BrokerLimits } from './mqtt/guard.ts';
-import type { JobView } from './services/executions.ts';
+import type { JobView } from './services/jobs.ts';
 import type { DocumentChanges } from './services/release.ts';
 import type { ShadowView } from './services/shadow.ts';
 import type { TopicTemplates } from './services/topics.ts';

@@ -1,47 +1,11 @@
-import type { ClosedBy } from './registry.ts';
+import type { SimTunnel, SimTunnelList } from '../../control/control.result.ts';
 import type { Side } from './rules.ts';
 
-export interface SideView {
-  readonly connected: boolean;
-  /** Of the current or the last connection; null: there was none. */
-  readonly channelId: string | null;
-  /** Handshakes that were accepted. */
-  readonly connects: number;
-  /** Of frames that this side has sent. */
-  readonly bytes: number;
-}
-
 /** A tunnel without its tokens. */
-export interface TunnelView {
-  readonly tunnelId: string;
-  readonly serial: string;
-  readonly services: readonly string[];
-  /** In its notifications. */
-  readonly region: string;
-  readonly status: 'OPEN' | 'CLOSED';
-  /** null: it is open. */
-  readonly closedBy: ClosedBy | null;
-  /** UTC by the clock of the cloud. */
-  readonly openedAt: string;
-  /** Until the clock of the service closes it; 0 when closed. */
-  readonly leftMs: number;
-  readonly source: SideView;
-  readonly destination: SideView;
-}
-
+export type TunnelView = SimTunnel;
+export type SideView = SimTunnel['source'];
 /** A handshake, also a refused one. */
-export interface Handshake {
-  /** UTC by the clock of the cloud. */
-  readonly at: string;
-  /** null: neither of the two. */
-  readonly mode: Side | null;
-  readonly tunnelId: string | null;
-  /** 101 when accepted. */
-  readonly status: number;
-  /** Body of the answer; empty when accepted. */
-  readonly reason: string;
-  readonly hasClientToken: boolean;
-}
+export type Handshake = SimTunnelList['handshakes'][number];
 
 interface OpenOptions {
   /** One to three names. */

@@ -191,7 +191,7 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     return {
       tunnelId,
       serial,
-      services,
+      services: [...services],
       region,
       status: isOpen ? 'OPEN' : 'CLOSED',
       closedBy,
