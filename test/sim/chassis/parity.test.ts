@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { vendorRoots } from '../../../src/lib/sim/chassis/rest/not-simulated.ts';
 import { dock, type Sim, startSim } from '../../../src/lib/sim/index.ts';
 import { call, fastClock, listen, until } from '../raw-client.ts';
 
@@ -214,8 +213,26 @@ describe('topics', () => {
 
 describe('an endpoint that is not simulated', () => {
   it('returns 501 with what is missing for any method, and never success', async () => {
+    const roots = [
+      '/mappings',
+      '/ros',
+      '/bags',
+      '/recording',
+      '/videos',
+      '/core_dumps',
+      '/collected_data',
+      '/hostnames',
+    ];
+    const others = [
+      '/app_store',
+      '/bluetooth',
+      '/wifi_setup',
+      '/rb-admin',
+      '/robot-params',
+      '/system/settings/default',
+    ];
     const below = ['/bags/x.bag/player?start_time=0', '/services/query_pose/charger_pose', '/device/params/dev'];
-    for (const path of [...vendorRoots.map((root) => `/${root}`), ...below]) {
+    for (const path of [...roots, ...others, ...below]) {
       for (const method of ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']) {
         const { status, json } = await call(sim, method, path);
         expect([method, path, status]).toEqual([method, path, 501]);

@@ -17,7 +17,6 @@ import {
 import type { Robot } from '../robot.ts';
 import { createDeviceRoutes } from './device-routes.ts';
 import { createMoveRoutes } from './move-routes.ts';
-import { notSimulatedReply } from './not-simulated.ts';
 import {
   created,
   isReal,
@@ -45,6 +44,13 @@ export interface RestOptions {
     restart(): void;
   };
 }
+
+/**
+ * Where the vendor's texts and client (HINWEIS) have endpoints: mapping, recordings, calibration, cargo devices, WLAN,
+ * ROS and more. What is not simulated there is answered by its name, never by 404.
+ */
+const VENDOR_PATH =
+  /^\/(mappings|ros|bags|recording|videos|core_dumps|collected_data|hostnames|app_store|bluetooth|wifi_setup|rb-admin|robot-params|device|services|system)(\/|$)/;
 
 const PICTURE = 'image/png';
 /** Maximum nesting of overlays. */
@@ -183,7 +189,7 @@ export function createRest(options: RestOptions) {
         allowed.push(known);
       }
       if (allowed.length > 0) return methodNotAllowed(method, allowed);
-      return notSimulatedReply(path) ?? notFound('resource');
+      return VENDOR_PATH.test(path) ? notSimulated(path) : notFound('resource');
     },
   };
 }
