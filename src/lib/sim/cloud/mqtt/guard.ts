@@ -150,7 +150,7 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
 }
 
 /** Of the library, which is loaded on demand. */
-export type MqttCodec = Pick<typeof import('mqtt-packet'), 'parser' | 'generate'>;
+type MqttCodec = Pick<typeof import('mqtt-packet'), 'parser' | 'generate'>;
 
 interface GuardedStreamOptions {
   readonly codec: MqttCodec;
