@@ -112,7 +112,7 @@ const owned = [
   ['@devicefarmer/[^/]+', '^src/lib/kiosk/'],
   ['(@peculiar/[^/]+|reflect-metadata)', '^src/lib/(enrolment|sim)/'],
   ['mqtt', '^src/lib/cloud/link/'],
-  ['mqtt-packet', '^src/lib/net/'],
+  ['mqtt-packet', '^src/lib/(net|sim)/'],
   ['aedes', '^src/lib/sim/'],
   ['pdfkit', '^src/lib/report/'],
   ['ipaddr\\.js', '^src/lib/net/'],

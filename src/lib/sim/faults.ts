@@ -25,10 +25,6 @@ const chassisFaults = {
     'Another robot answers at this address: GET /device/info reports another serial number.',
   ),
   'no-serial': row('answers', 'GET /device/info reports no serial number.'),
-  'old-software': row(
-    'answers',
-    'Older software: no capability except the topic stream, no list form, no optional fields and newer endpoints.',
-  ),
   html: row('answers', 'Every reply and every topic message is a web page.'),
   truncated: row('answers', 'JSON is truncated in the middle, in replies and in topic messages.'),
   'wrong-types': row('answers', 'JSON values have the wrong type: numbers as text, text as numbers, lists as objects.'),

@@ -31,7 +31,6 @@ const capabilities = {
   supportsSetControlModeService: true,
   supportsSetEmergencyStopService: true,
   supportsSystemSettings: true,
-  supportsParamFiles: true,
 } as const;
 /** Broker and region in every enrolment answer; the specification names this region. */
 const BROKER_HOST = '127.0.0.1';
@@ -76,7 +75,6 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       bootMs: options.bootMs ?? 0,
       restartMs: options.bootMs || RESTART_MS,
       capabilities: { ...capabilities, ...options.capabilities },
-      otherOri: options.otherOri ?? 'radians',
       speedMS,
       poseMs,
       clock,
