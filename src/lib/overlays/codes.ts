@@ -46,7 +46,7 @@ export function createCodeBook(device: DeviceEvidence | null): CodeBook {
 
 function meaningOf(field: CodeField, number: number, device: DeviceEvidence | null): CodeMeaning {
   const readings = readingsOf[field](number, device).sort((a, b) => orderOf(a) - orderOf(b));
-  return { field, number, readings, ...markOf(readings), disagreement: disagreementAmong(readings) };
+  return { field, number, ...markOf(readings), readings, disagreement: disagreementAmong(readings) };
 }
 
 const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvidence | null) => Reading[]>> = {

@@ -1,4 +1,5 @@
-import { type CarriedMember, codeFields, type FeatureKind, type JsonType, jsonTypes } from '../model.ts';
+import { codeFields, jsonTypes } from '../kinds.ts';
+import type { CarriedMember, FeatureKind, JsonType } from '../model.ts';
 import { isSpeedName } from '../speeds.ts';
 
 /** Names that gw interprets; all others are carried through. */

@@ -1,17 +1,17 @@
 import { factById, markRank, markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import {
-  type ChargerPair,
-  type Code,
-  type CodeBook,
-  type CodeField,
-  type CodeMeaning,
-  type Feature,
-  type FeatureKind,
-  type MapFrame,
-  type OverlayFinding,
-  type Overlays,
-  severities,
+import { severities } from '../kinds.ts';
+import type {
+  ChargerPair,
+  Code,
+  CodeBook,
+  CodeField,
+  CodeMeaning,
+  Feature,
+  FeatureKind,
+  MapFrame,
+  OverlayFinding,
+  Overlays,
 } from '../model.ts';
 import { findChargerFaults } from './chargers.ts';
 import { findCoordinateFaults } from './coordinates.ts';
@@ -101,7 +101,7 @@ const MAX_SEPARATE_FINDINGS = 200;
  * needs more is not checked to the end; with a million corners that takes a few seconds.
  */
 const STEPS = 10_000_000;
-const STEPS_PER_CORNER = 100;
+const STEPS_PER_CORNER = 20;
 
 export interface FaultOptions {
   readonly frame: MapFrame | null;
@@ -170,7 +170,7 @@ function keepFor(id: OverlayRuleId): Kept {
   return {
     add: (features, detail, given = usual ?? undefined) => {
       if (separate.length < MAX_SEPARATE_FINDINGS) {
-        separate.push({ rule: id, severity, features, detail: detail(), remedy, ...markOf(given) });
+        separate.push({ rule: id, severity, features: [...features], detail: detail(), remedy, ...markOf(given) });
         return;
       }
       more += 1;

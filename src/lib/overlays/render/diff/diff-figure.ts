@@ -1,8 +1,8 @@
 import { type Markup, markup } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
-import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../diff/diff-model.ts';
 import { changeWords, indexChange } from '../../diff/diff-wording.ts';
 import type { Feature, MapFrame, Overlays } from '../../model.ts';
+import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../schemas.ts';
 import { boxAround, renderLabel } from '../figure/figure.ts';
 import { createOccupancy, type Occupancy, placeLabel } from '../figure/labels.ts';
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from '../figure/plot.ts';
