@@ -20,7 +20,7 @@ import { findNoGoFaults } from './no-go.ts';
 import { findHeadingFaults, findIdentifierFaults, findPropertyFaults } from './properties.ts';
 import { createReader } from './reading.ts';
 import { findPictureFaults, findShapeFaults } from './shapes.ts';
-import { type OverlayRule, type OverlayRuleId, overlayRules } from './table.ts';
+import { type OverlayRuleId, overlayRules } from './table.ts';
 import { naming, namingAll, wording } from './wording.ts';
 
 const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
@@ -161,8 +161,8 @@ interface Kept {
 
 /** Collects the findings of one rule: the first ones separately, all others as one that lists their features. */
 function keepFor(id: OverlayRuleId): Kept {
-  const { severity, remedy, fact } = ruleById[id];
-  const usual: MarkWithBasis | null = fact === null ? null : factById(fact);
+  const { severity, remedy, fact } = overlayRules[id];
+  const usual: MarkWithBasis | null = fact === undefined ? null : factById(fact);
   const separate: OverlayFinding[] = [];
   const rest = new Set<number>();
   let more = 0;
@@ -189,8 +189,6 @@ function keepFor(id: OverlayRuleId): Kept {
 function markOf(given: MarkWithBasis | null | undefined): Pick<OverlayFinding, 'mark' | 'basis'> {
   return { mark: given?.mark ?? null, basis: given?.basis ?? null };
 }
-
-const ruleById = Object.fromEntries(overlayRules.map((rule) => [rule.id, rule])) as Record<OverlayRuleId, OverlayRule>;
 
 function rankOf({ severity }: OverlayFinding): number {
   return severities.indexOf(severity);
