@@ -79,6 +79,16 @@ export function isInsideZone(place: Place, rings: readonly (readonly Place[])[])
   return inside;
 }
 
+/** The box around two boxes. */
+export function joinBounds(a: Bounds, b: Bounds): Bounds {
+  return {
+    minXM: Math.min(a.minXM, b.minXM),
+    minYM: Math.min(a.minYM, b.minYM),
+    maxXM: Math.max(a.maxXM, b.maxXM),
+    maxYM: Math.max(a.maxYM, b.maxYM),
+  };
+}
+
 /** Distance of a place from a feature, in metres: 0 inside a zone; null when the feature has no place. */
 export function distanceToM(place: Place, shape: Shape): number | null {
   if (shape.kind === 'point') return distanceBetweenM(place, shape.at);

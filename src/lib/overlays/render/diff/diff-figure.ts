@@ -8,7 +8,7 @@ import { createOccupancy, type Occupancy, placeLabel } from '../figure/labels.ts
 import { arrowOf, boxesAlong, insideOf, middleOf, outline } from '../figure/plot.ts';
 import { layOut, type Sheet } from '../figure/sheet.ts';
 import { background, margins, surround } from '../figure/surround.ts';
-import { isolated, nameText, oneLine, unit } from '../lines.ts';
+import { isolated, listed, nameText, oneLine, unit } from '../lines.ts';
 import { type LabelLines, namesOf, sizeOf } from '../wording.ts';
 import { body, glyph, headings, moveArrow, NEW, OLD, type Plotted, R, UNCHANGED } from './diff-shapes.ts';
 
@@ -42,6 +42,7 @@ export interface DiffFigure {
 /** Above the first limit shapes have no labels; above the second, unchanged features are left out. */
 const MAX_LABELLED = 400;
 const MAX_UNCHANGED = 20_000;
+const MAX_LISTED = 12;
 interface Item {
   readonly sign: ChangeSign;
   /** c, a or r with the index of the feature. */
@@ -276,7 +277,8 @@ function notesOf(
   else if (sheet.picture === null || image === null) notes.push('Rendered without the map picture: there is none.');
   if (all.length > 0) notes.push('The sheet shows the part of the map with differences.');
   const notRendered = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
-  if (notRendered.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered)}.`);
+  if (notRendered.length > 0)
+    notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered, MAX_LISTED)}.`);
   if (diff.reordered.length > 0) notes.push('A changed order of the features is not rendered: see the list.');
   if (unchanged > MAX_UNCHANGED)
     notes.push(`The ${unchanged} of ${to.features.length} unchanged features are left out.`);
@@ -284,9 +286,4 @@ function notesOf(
   if (omitted > 0)
     notes.push(`${plural(omitted, 'label')} omitted for lack of space; every difference is listed by its #.`);
   return notes;
-}
-
-function listed(words: readonly string[]): string {
-  const max = 12;
-  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }
