@@ -5,7 +5,7 @@ import type { Feature, MapFrame, Overlays } from '../../model.ts';
 import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../schemas.ts';
 import { boxAround, renderLabel } from '../figure/figure.ts';
 import { createOccupancy, type Occupancy, placeLabel } from '../figure/labels.ts';
-import { arrowOf, boxesAlong, insideOf, middleOf, outline } from '../figure/plot.ts';
+import { arrowOf, boxesAlong, outline, placeOnPaper } from '../figure/plot.ts';
 import { layOut, type Sheet } from '../figure/sheet.ts';
 import { background, margins, surround } from '../figure/surround.ts';
 import { isolated, listed, nameText, oneLine, unit } from '../lines.ts';
@@ -131,17 +131,10 @@ function oneSided(sign: 'added' | 'removed', { index, name, id }: FeatureRef, at
     : { ...common, key: `a${index}`, old: null, new: at };
 }
 
-function plotted({ shape }: Feature, sheet: Sheet): Plotted | null {
-  if (shape.kind === 'point') {
-    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
-    const isOn = x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height;
-    return isOn ? { x, y, isPoint: true, isClosed: false, outline: null } : null;
-  }
-  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const isClosed = shape.kind === 'zone';
-  const path = shape.kind === 'zone' ? outline(shape.rings, true, sheet) : outline([shape.line], false, sheet);
-  const place = isClosed ? insideOf(path) : middleOf(path);
-  return place && { x: place[0], y: place[1], isPoint: false, isClosed, outline: path };
+function plotted(feature: Feature, sheet: Sheet): Plotted | null {
+  const place = placeOnPaper(feature, sheet);
+  const { kind } = feature.shape;
+  return place && { ...place, isPoint: kind === 'point', isClosed: kind === 'zone' };
 }
 
 function unchangedFeatures(diff: OverlaysDiff, to: Overlays): Feature[] {

@@ -12,13 +12,11 @@ import {
   badgeCorner,
   boxesAlong,
   holdsNumber,
-  insideOf,
   lanePath,
   markersPath,
   measureLine,
-  middleOf,
   type Outline,
-  outline,
+  placeOnPaper,
   pointMarker,
   zonePath,
 } from './plot.ts';
@@ -141,17 +139,8 @@ function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warni
 }
 
 function itemOf(feature: Feature, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
-  const { shape } = feature;
-  if (shape.kind === 'point') {
-    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
-    return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height
-      ? { feature, style, x, y, outline: null, flaw }
-      : null;
-  }
-  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const path = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
-  const place = shape.kind === 'lane' ? middleOf(path) : insideOf(path);
-  return place && { feature, style, x: place[0], y: place[1], outline: path, flaw };
+  const place = placeOnPaper(feature, sheet);
+  return place && { feature, style, flaw, ...place };
 }
 
 function extentOf({ outline: path }: Item): number {
