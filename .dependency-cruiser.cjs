@@ -60,6 +60,8 @@ const extraEntries = {
   'chassis/moves.ts': '^src/lib/motion/',
   // The schema of a record, for published schemas; reading the ledger does not need the schema library.
   'evidence/record.ts': '^src/lib/toolkit/evidence/evidence\\.result\\.ts$',
+  // The schemas of the parts of results; reading overlays does not need the schema library.
+  'overlays/schemas.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
   // Loaded only for pictures and documents.
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.
