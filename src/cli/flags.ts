@@ -21,6 +21,9 @@ export const hostFlag = Flags.string({
   helpValue: 'HOST',
 });
 
+/** Of commands that ask the running gateway. */
+export const gatewayFlags = { site: siteFlag, via: viaFlag, host: hostFlag };
+
 /** The same where the chassis is queried only with --live. */
 export const viaLiveFlag = Flags.string({
   summary: 'With --live: query the chassis through this SSH host.',

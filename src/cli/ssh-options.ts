@@ -1,8 +1,8 @@
 import { homedir, userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
 import type { HostKeyQuestion, SecretQuestion, Ssh, SshOptions, SshPerson } from '../lib/net/index.ts';
+import type { Losses } from './command.ts';
 import { askHidden } from './hidden-prompt.ts';
 import { printable } from './output.ts';
 import { canAsk } from './question.ts';
@@ -51,18 +51,10 @@ async function askLine(question: string, signal: AbortSignal): Promise<string | 
   }
 }
 
-export interface ViaContext {
-  readonly signal: AbortSignal;
-  /** See `ViaOptions.onLost`. */
-  readonly onLost?: ((error: GwError) => void) | undefined;
-  /** See `ViaOptions.ifLost`. */
-  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
-}
-
 /** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */
 export async function throughVia<T>(
   target: string,
-  { signal, onLost, ifLost }: ViaContext,
+  { signal, onLost, ifLost }: Losses & { readonly signal: AbortSignal },
   work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { throughSsh } = await import('../lib/toolkit/via.ts');

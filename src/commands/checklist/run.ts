@@ -148,9 +148,11 @@ machine. Moves the robot only with --robot-will-move.`;
             ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
             ...(!quiet && createChecklistReporter((text) => this.note(text))),
           }),
-        (loss) => {
-          lost = loss;
-          this.warn(loss.message);
+        {
+          onLost: (loss) => {
+            lost = loss;
+            this.warn(loss.message);
+          },
         },
       );
       const ok = isInOrder(data);
