@@ -4,8 +4,8 @@ import type { Finding, Toolkit } from '../lib/toolkit/index.ts';
 import { type FollowOptions, lossOfDrive } from '../lib/toolkit/motion/followed-run.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
 import type { GwCommand, Outcome } from './command.ts';
-import { passwordFileFlag, readDevicePassword } from './device-password.ts';
 import { gatewayFlags } from './flags.ts';
+import { passwordFileFlag, readDevicePassword } from './secrets.ts';
 
 /** Flags of every command that starts a drive and follows it. */
 export const driveFlags = {

@@ -1,7 +1,7 @@
 import { command } from '../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../cli/device-password.ts';
 import { gatewayFlags } from '../cli/flags.ts';
 import { renderLog } from '../cli/render/gateway.ts';
+import { passwordFileFlag, readDevicePassword } from '../cli/secrets.ts';
 
 export default command({
   summary: 'Show the last log events of the running gateway, and earlier acts of people.',

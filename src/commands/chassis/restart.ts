@@ -38,8 +38,7 @@ export default command({
   async run({ flags }) {
     const { restartWithBackup } = await import('../../lib/toolkit/chassis/restart.ts');
     const { changeCarefully } = await import('../../cli/careful-run.ts');
-    const { canAsk } = await import('../../cli/question.ts');
-    const { askForWord } = await import('../../cli/word.ts');
+    const { askLine, canAsk } = await import('../../cli/ask.ts');
     const options = {
       path: flags['i-have-a-backup'],
       itStandsStill: flags['it-stands-still'],
@@ -50,8 +49,14 @@ export default command({
     const { data, lost } = await changeCarefully(this, flags, async (toolkit, careful) => {
       const offerRestore = async (lost: Result) => {
         careful.quieten();
-        const question = `${renderChassisRestart(lost)}\n\nIf you see that the robot stands still: to restore the maps now (writing maps was never measured on a real chassis), type`;
-        return await askForWord(question, 'restore', careful.signal);
+        this.note(`${renderChassisRestart(lost)}\n`);
+        const question =
+          "If you see that the robot stands still: to restore the maps now (writing maps was never measured on a real chassis), type 'restore':";
+        // Anything else means no, an interruption as well.
+        return await askLine(question, { signal: careful.signal }).then(
+          (word) => word === 'restore',
+          () => false,
+        );
       };
       const asks = !this.jsonEnabled() && canAsk();
       return await restartWithBackup(toolkit, options, { ...careful, offerRestore: asks ? offerRestore : undefined });

@@ -34,16 +34,10 @@ export default command({
   },
   schema: 'gw/enrol/1',
   async run({ flags }) {
-    const { readOneTimeCode } = await import('../../cli/one-time-code.ts');
+    const { readOneTimeCode } = await import('../../cli/secrets.ts');
     const { signal } = this;
     const codeOfPerson = () =>
-      readOneTimeCode({
-        streams: { input: process.stdin, output: process.stderr },
-        fromFile: flags['code-file'],
-        fromVariable: flags['code-env'],
-        environment: process.env,
-        signal,
-      });
+      readOneTimeCode({ file: flags['code-file'], variable: flags['code-env'] }, process.env, { signal });
     if (flags.via !== undefined) {
       const { enrolSchema } = await import('../../lib/toolkit/enrol/enrol.result.ts');
       const secret = { text: await codeOfPerson(), flags: ['--code-file', '--code-env'] };

@@ -1,7 +1,7 @@
 import { command } from '../../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { gatewayFlags } from '../../cli/flags.ts';
 import { renderEvidenceAdopted } from '../../cli/render/evidence.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 
 export default command({
   summary: 'Adopt new records of the evidence file at once, as a signed-in person.',

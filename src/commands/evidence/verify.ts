@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { runCarefully } from '../../cli/careful-run.ts';
 import { command } from '../../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { firstOf } from '../../lib/lifecycle/index.ts';

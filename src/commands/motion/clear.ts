@@ -1,7 +1,7 @@
 import { command } from '../../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { gatewayFlags } from '../../cli/flags.ts';
 import { renderMotionClear } from '../../cli/render/motion.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 
 export default command({
   summary: 'Clear the latched stop, as a signed-in person.',

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
 import { renderMotionPose } from '../../cli/render/motion.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { StandsAt } from '../../lib/toolkit/motion/pose.ts';
 

@@ -23,15 +23,12 @@ export default command({
     const { passwordFileOf, passwordProblem, setOperatorPassword } = await import(
       '../../lib/toolkit/operator/password.ts'
     );
-    const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
+    const { readNewPassword } = await import('../../cli/secrets.ts');
     // Fails before the prompt if the site file names no file for the hash.
     if (flags.via === undefined) await passwordFileOf(flags.site);
-    const streams = { input: process.stdin, output: process.stderr };
-    const password = await readNewPassword({
-      streams,
-      fromFile: flags['from-file'],
-      check: passwordProblem,
+    const password = await readNewPassword(flags['from-file'], passwordProblem, {
       signal: this.signal,
+      interrupted: 'Interrupted; the password was not changed.',
     });
     if (flags.via !== undefined) {
       const { operatorPasswordSchema } = await import('../../lib/toolkit/operator/operator.result.ts');

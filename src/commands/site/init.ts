@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { withPrompt } from '../../cli/prompt.ts';
 import { renderSiteInit } from '../../cli/render/site.ts';
 import { GwError } from '../../lib/error/index.ts';
+import type { Question } from '../../lib/toolkit/site/init.ts';
 
 export default command({
   summary: 'Create the site file of one robot.',
@@ -37,8 +37,14 @@ export default command({
         remedy: 'Pass --yes with --name, --host and --serial.',
       });
     }
-    const streams = { input: process.stdin, output: process.stderr };
-    return { data: await withPrompt(streams, this.signal, (ask) => initSite({ ...options, ask })) };
+    const { askLine, interruption } = await import('../../cli/ask.ts');
+    const asking = { signal: this.signal, interrupted: 'Interrupted; nothing was written.' };
+    const ask = async ({ text, ...accepted }: Question) => {
+      const answer = await askLine(text, asking, accepted);
+      if (answer === undefined) throw interruption(asking);
+      return answer;
+    };
+    return { data: await initSite({ ...options, ask }) };
   },
   render: renderSiteInit,
 });

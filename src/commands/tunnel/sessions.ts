@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
 import { gatewayFlags } from '../../cli/flags.ts';
 import { renderTunnelSessions } from '../../cli/render/tunnel.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 
 export default command({
   summary: 'List the support sessions and refused requests in the records of the gateway.',
