@@ -93,8 +93,8 @@ describe('the output of gw enrol', () => {
 
   it('reports the clock offset, or that the clock was not checked', () => {
     const text = (change: object) => plain(renderEnrol({ ...enrolled, clock: { ...clock, ...change } }));
-    expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 days behind that of');
-    expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 hours ahead of that of');
+    expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 d behind that of');
+    expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 h ahead of that of');
     expect(text({ verdict: 'not-checked', aheadMs: null })).toContain('not checked');
     expect(text({})).not.toMatch(/behind|ahead|compared/);
   });
