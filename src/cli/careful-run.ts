@@ -1,9 +1,10 @@
 import { GwError } from '../lib/error/index.ts';
 import { firstOf, onAbort } from '../lib/lifecycle/index.ts';
 import type { Toolkit } from '../lib/toolkit/index.ts';
-import type { GwCommand, Losses } from './command.ts';
+import type { GwCommand } from './command.ts';
 import { printable } from './output.ts';
 import { createProgress, createStageReporter } from './progress.ts';
+import type { Losses } from './ssh-options.ts';
 
 /** Context of work that must not be aborted in the middle. */
 export interface CarefulContext {

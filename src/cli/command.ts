@@ -7,6 +7,7 @@ import type { CheckContext, Toolkit } from '../lib/toolkit/index.ts';
 import type { Deciding } from '../lib/toolkit/verdict.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { printable, renderError, renderWarning } from './output.ts';
+import type { Losses } from './ssh-options.ts';
 
 /** A longer list is written with one element per line, which is easy to count, cut and search. */
 const LONG_LIST = 200;
@@ -102,14 +103,6 @@ export interface Outcome<T> {
   readonly exitCode?: number;
   /** For --json, where a result that is not `ok` needs a remedy of its own; the text has it in its first line. */
   readonly error?: GwError | undefined;
-}
-
-/** What a lost SSH connection means. */
-export interface Losses {
-  /** The work has a usable result nevertheless. */
-  readonly onLost?: ((error: GwError) => void) | undefined;
-  /** The error in place of SSH_LOST. */
-  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
 }
 
 /** What the framework calls; it shows it to no other caller. */

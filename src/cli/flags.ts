@@ -16,7 +16,7 @@ export const viaFlag = Flags.string({
 });
 
 /** Host of the operator server, for commands that connect to nothing else. */
-export const hostFlag = Flags.string({
+const hostFlag = Flags.string({
   summary: 'Host name or address of the gateway, if it is not this machine.',
   helpValue: 'HOST',
 });

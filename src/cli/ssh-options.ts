@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
+import type { GwError } from '../lib/error/index.ts';
 import type { HostKeyQuestion, SecretQuestion, Ssh, SshOptions, SshPerson } from '../lib/net/index.ts';
 import { askLine, askSecret, canAsk } from './ask.ts';
-import type { Losses } from './command.ts';
 import { printable } from './output.ts';
 
 /** SSH options of this machine: home directory, agent, and the user at the terminal. */
@@ -30,6 +30,14 @@ const personAtTerminal: SshPerson = {
     return (await askLine("Does it match? Type 'yes' to trust this key from now on:", { signal })) === 'yes';
   },
 };
+
+/** What a lost SSH connection means. */
+export interface Losses {
+  /** The work has a usable result nevertheless. */
+  readonly onLost?: ((error: GwError) => void) | undefined;
+  /** The error in place of SSH_LOST. */
+  readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
+}
 
 /** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */
 export async function throughVia<T>(
