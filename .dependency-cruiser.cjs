@@ -142,7 +142,7 @@ module.exports = {
       comment: 'No module imports a command, src/cli or the command framework.',
       severity: 'error',
       from: { path: '^src/lib/' },
-      to: { path: '^src/(commands|cli)/|(^|/)node_modules/(@oclif|ora|chalk)/' },
+      to: { path: '^src/(commands|cli)/|(^|/)node_modules/(@inquirer|@oclif|ora|chalk)/' },
     },
     {
       name: 'entry-point',
@@ -223,7 +223,8 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '(^|/)node_modules/(@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|undici|ws|@types/ws|yaml|zod)/',
+        pathNot:
+          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|undici|ws|@types/ws|yaml|zod)/',
       },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },
