@@ -1,4 +1,4 @@
-import { simCloudJobs, simCloudReceived, simCloudRelease, simCloudStop } from './cloud-commands.ts';
+import { simCloudReceived, simCloudRelease, simCloudStop } from './cloud-commands.ts';
 import type { SimCloudJob } from './control.result.ts';
 import { controlSim } from './request.ts';
 import { simTunnelBrowse, simTunnelClose, simTunnelOpen } from './tunnel-commands.ts';
@@ -14,9 +14,6 @@ export function cloudOfSim(dir: string) {
     async release(file: string): Promise<SimCloudJob> {
       const signal = new AbortController().signal;
       return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
-    },
-    async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
     },
     async openTunnel(service: string, minutes: number): Promise<{ readonly tunnelId: string }> {
       return (await simTunnelOpen(target, { services: [service], minutes })).tunnel;
