@@ -26,7 +26,7 @@ const modules = {
   kiosk: ['document', 'json', 'net'],
   operator: ['evidence', 'chassis', 'cloud', 'json', 'markup', 'motion', 'site', 'tunnel'],
   checklist: ['document', 'evidence', 'json', 'png', 'x509'],
-  report: ['evidence', 'checklist', 'markup', 'site'],
+  report: ['evidence', 'checklist', 'markup', 'site', 'tunnel'],
   gateway: ['site', 'net', 'chassis', 'cloud', 'enrolment', 'fleet', 'motion', 'operator', 'evidence', 'tunnel'],
   toolkit: [
     'angle',
@@ -69,8 +69,8 @@ const extraEntries = {
   'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
-  // The daemon makes no audit.
-  'tunnel/audit/index.ts': '^src/lib/toolkit/',
+  // The daemon makes no audit; the report renders the type of its result.
+  'tunnel/audit/index.ts': '^src/lib/(toolkit|report)/',
   // The daemon loads neither the protocol nor the audit.
   'tunnel/session/index.ts': '^src/lib/gateway/',
   // The proxy of a support session writes its lines as the daemon does, and loads nothing else of it.

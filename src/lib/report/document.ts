@@ -29,7 +29,7 @@ export interface Span {
 export type Words = string | readonly (string | Span)[];
 
 /** The title is a short text of gw. */
-export interface Column {
+interface Column {
   readonly title: string;
   /** Share of the width; what they add up to does not matter. */
   readonly width: number;
@@ -82,6 +82,10 @@ interface SignaturePlace {
   readonly role: string;
   /** Under the line. */
   readonly lines: readonly string[];
+}
+
+export function table(titles: readonly string[], widths: readonly number[], rows: readonly Row[]): Block {
+  return { kind: 'table', columns: titles.map((title, at) => ({ title, width: widths[at] ?? 1 })), rows };
 }
 
 /** Running text as spans. */

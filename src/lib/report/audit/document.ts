@@ -1,10 +1,14 @@
 import { basename } from 'node:path';
-import type { Block, DocumentModel, Language, Row, Tone } from '../document.ts';
+import type { AuditFacts } from '../../tunnel/audit/index.ts';
+import { type Block, type DocumentModel, type Language, type Row, type Tone, table } from '../document.ts';
 import { auditDe } from '../texts/audit.de.ts';
 import { auditEn } from '../texts/audit.en.ts';
 
 type AuditTexts = typeof auditEn;
 export const auditTexts: Readonly<Record<Language, AuditTexts>> = { de: auditDe, en: auditEn };
+
+/** The result of an audit, with the log files that were searched. */
+type AuditReport = AuditFacts & { readonly logs: readonly string[] };
 
 /**
  * The report of an audit of the support sessions: the verdict and what limits it first, then the checks, the findings and
@@ -84,7 +88,7 @@ function checks(report: AuditReport, texts: AuditTexts): Block {
     const tone = checkTones[verdict];
     return { cells: [texts.check[id], [{ text: texts.mark[verdict], tone }], texts.detail[detail](values)], tone };
   });
-  return { kind: 'table', columns: columns(texts.checksHead, [9, 4, 9]), rows };
+  return table(texts.checksHead, [9, 4, 9], rows);
 }
 
 function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts): Block[] {
@@ -100,7 +104,7 @@ function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts)
     return { cells: [place, seq === null ? '--' : String(seq), what, remedy], tone: 'bad' };
   });
   return [
-    { kind: 'table', columns: columns(texts.findingsHead, [5, 2, 8, 7]), rows },
+    table(texts.findingsHead, [5, 2, 8, 7], rows),
     ...(notListed > 0 ? [{ kind: 'paragraph', text: texts.notListed(notListed) } as const] : []),
   ];
 }
@@ -157,55 +161,4 @@ function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
       [fact.madeAt, madeAt.toISOString()],
     ],
   };
-}
-
-function columns(titles: readonly string[], widths: readonly number[]) {
-  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
-}
-
-/** The result of an audit of the support sessions, as its report needs it. */
-interface AuditReport {
-  readonly verdict: 'ok' | 'findings' | 'not-decided';
-  readonly serial: string | null;
-  readonly records: number;
-  readonly sessions: number;
-  readonly firstSeq: number | null;
-  readonly lastSeq: number | null;
-  readonly firstAt: string | null;
-  readonly lastAt: string | null;
-  readonly files: readonly { readonly path: string }[];
-  readonly logs: readonly string[];
-  readonly refused: readonly { readonly reason: string; readonly count: number }[];
-  readonly unusualRefusals: { readonly day: string; readonly count: number } | null;
-  readonly uncleanShutdowns: number;
-  readonly unknownDurations: number;
-  readonly clockSteps: number;
-  readonly firstClockStep: { readonly file: string; readonly line: number } | null;
-  readonly tornParts: number;
-  readonly running: { readonly session: string; readonly untilAt: string } | null;
-  /** null: not compared. */
-  readonly cloud: {
-    readonly path: string;
-    readonly records: number;
-    readonly copies: number;
-    readonly others: number;
-    readonly older: number;
-  } | null;
-  readonly checks: readonly {
-    readonly id: keyof AuditTexts['check'];
-    readonly verdict: 'ok' | 'wrong' | 'not-checked';
-    readonly detail: keyof AuditTexts['detail'];
-    readonly values: Readonly<Record<string, string | number>>;
-  }[];
-  readonly firstBroken: { readonly file: string | null; readonly line: number | null } | null;
-  readonly counts: readonly { readonly count: number }[];
-  readonly findings: readonly {
-    readonly code: keyof AuditTexts['findings'];
-    readonly file: string | null;
-    readonly line: number | null;
-    readonly seq: number | null;
-    readonly session: string | null;
-    readonly values: Readonly<Record<string, string | number>>;
-  }[];
-  readonly notListed: number;
 }
