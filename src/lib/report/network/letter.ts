@@ -159,24 +159,18 @@ function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts
 
 /** Open sender and recipient are shown in the letterhead only. */
 function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
-  const items = (from: 'operator' | 'customer') =>
-    points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
-  const [theirs, ours] = [items('customer'), items('operator')];
+  const listOf = (from: 'operator' | 'customer', text: string): Block[] => {
+    const items = points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
+    if (items.length === 0) return [];
+    return [
+      { kind: 'paragraph', text },
+      { kind: 'list', items },
+    ];
+  };
+  const lists = [...listOf('customer', texts.openFromYou), ...listOf('operator', texts.openFromUs)];
   return [
     { kind: 'heading', text: texts.openTitle },
-    ...(theirs.length + ours.length === 0 ? [{ kind: 'paragraph', text: texts.openNone } as const] : []),
-    ...(theirs.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', text: texts.openFromYou },
-          { kind: 'list', items: theirs },
-        ] as const)),
-    ...(ours.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', text: texts.openFromUs },
-          { kind: 'list', items: ours },
-        ] as const)),
+    ...(lists.length === 0 ? [{ kind: 'paragraph', text: texts.openNone } as const] : lists),
   ];
 }
 

@@ -166,11 +166,7 @@ export async function writePdf(model: DocumentModel): Promise<PdfFile> {
   for (let at = 0; at < count; at += 1) {
     doc.switchToPage(at);
     const y = page.height - 44;
-    doc
-      .lineWidth(0.5)
-      .moveTo(page.left, y)
-      .lineTo(page.width - page.right, y)
-      .stroke(ruleInk);
+    sheet.rule(y, 0.5, ruleInk);
     const number = sheet.lines(texts.page(at + 1, count), 100, foot)[0] ?? [];
     const width = number.reduce((sum, { text, font }) => sum + sheet.measure(text, font) * foot.size, 0);
     sheet.line(number, page.width - page.right - width, y + 6, foot);
