@@ -11,6 +11,15 @@ export interface DocumentModel {
   readonly blocks: readonly Block[];
 }
 
+/** A document in its form: text, or the bytes of a PDF. */
+export interface WrittenDocument {
+  readonly content: string | Uint8Array;
+  /** null where a form has no pages. */
+  readonly pages: number | null;
+  /** How many kinds of characters are written otherwise, because no font of the form has them. */
+  readonly replacedCharacters: number;
+}
+
 export type Language = 'de' | 'en';
 
 /** good: passed. bad: failed. open: unknown or still to do; never green. */

@@ -1,6 +1,6 @@
 import { visible } from '../../markup/index.ts';
 import { mapTexts } from '../../text/index.ts';
-import type { Block, DocumentModel, Language } from '../document.ts';
+import type { Block, DocumentModel, Language, WrittenDocument } from '../document.ts';
 import { shown } from '../text.ts';
 import { writeBlock } from './blocks.ts';
 import { createSheet, page, quietInk, ruleInk } from './sheet.ts';
@@ -119,18 +119,11 @@ function range(from: number, to: number): number[] {
 
 const MAX_REPLACED = 200;
 
-export interface PdfFile {
-  readonly bytes: Uint8Array;
-  readonly pages: number;
-  /** Characters that no font of it has, and that are therefore written otherwise. */
-  readonly replaced: number;
-}
-
 /**
  * The document as a PDF, A4 upright, with page numbers. It uses the standard fonts that every reader has, embeds
  * nothing and names nothing outside; characters these fonts lack are written otherwise, and the document says so.
  */
-export async function writePdf(model: DocumentModel): Promise<PdfFile> {
+export async function writePdf(model: DocumentModel): Promise<WrittenDocument> {
   const { default: PDFDocument } = await import('pdfkit');
   const texts = frameTexts[model.lang];
   const characters = createCharacterSet();
@@ -175,7 +168,7 @@ export async function writePdf(model: DocumentModel): Promise<PdfFile> {
   }
   doc.end();
   await ended;
-  return { bytes: Buffer.concat(chunks), pages: count, replaced: characters.replaced.size };
+  return { content: Buffer.concat(chunks), pages: count, replacedCharacters: characters.replaced.size };
 }
 
 function noteOf(replaced: ReadonlyMap<string, string>, texts: (typeof frameTexts)['en']): Block[] {
