@@ -48,7 +48,7 @@ interface Tools extends RehearsalOptions {
   readonly context: CheckContext;
 }
 
-/** A part: what it says when it is ok, or the findings of which the first that is not ok is told. */
+/** A part: its detail when it is ok, or its findings, of which the first that is not ok counts. */
 type Part = (tools: Tools) => Promise<string | readonly Finding[]>;
 
 const POLL_MS = 100;
@@ -118,14 +118,14 @@ function findingOf(start: FindingStart, found: string | readonly Finding[]): Fin
   return ok(start, found.map(({ detail }) => detail).join('; '));
 }
 
-/** Those of a check that the demo tells when all are ok; one that is not ok stays. */
-function told(findings: readonly Finding[], ids: readonly string[]): readonly Finding[] {
+/** Those of a check that the demo shows when all are ok; one that is not ok stays. */
+function shownOf(findings: readonly Finding[], ids: readonly string[]): readonly Finding[] {
   return findings.filter(({ id, verdict }) => verdict !== 'ok' || ids.includes(id));
 }
 
 async function link({ toolkit, context }: Tools): Promise<readonly Finding[]> {
   const { findings } = await checkCloudLink(toolkit, { withinMs: CONNECTED_WITHIN_MS }, context);
-  return told(findings, ['path', 'subscriptions', 'certificate']);
+  return shownOf(findings, ['path', 'subscriptions', 'certificate']);
 }
 
 async function stop({ cloud, toolkit, password, context }: Tools): Promise<readonly Finding[]> {
@@ -158,7 +158,7 @@ async function support({ cloud, toolkit, password, context }: Tools): Promise<re
   };
   try {
     const { findings } = await rehearseTunnel(toolkit, { password, waitS: SESSION_WITHIN_S, person }, context);
-    return told(findings, ['opened', 'connected', 'audit']);
+    return shownOf(findings, ['opened', 'connected', 'audit']);
   } finally {
     if (tunnelId !== '') await cloud.closeTunnel(tunnelId);
   }
@@ -171,7 +171,7 @@ async function release({ cloud, toolkit, makePackage, context }: Tools): Promise
   const file = await makePackage(`${kept}${Number(patch) + 1}`);
   const options = { withinMs: RELEASED_WITHIN_MS, release: () => cloud.release(file) };
   const { findings } = await rehearseRelease(toolkit, options, context);
-  return told(findings, ['installed', 'reported']);
+  return shownOf(findings, ['installed', 'reported']);
 }
 
 const telemetrySchema = z.looseObject({ id: z.string(), seq: z.int() });
