@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { AuditFacts } from '../../tunnel/audit/index.ts';
-import type { Block, DocumentModel, Language, Row, Tone } from '../document.ts';
+import { type Block, type DocumentModel, type Language, type Row, type Tone, table } from '../document.ts';
 import { auditDe } from '../texts/audit.de.ts';
 import { type AuditText, type AuditValues, auditEn } from '../texts/audit.en.ts';
 
@@ -108,7 +108,7 @@ function checks(report: AuditReport, texts: AuditTexts): Block {
     const mark = [{ text: texts.mark[check.verdict], tone }];
     return { cells: [texts.check[check.id], mark, checkText(check, texts)], tone };
   });
-  return { kind: 'table', columns: columns(texts.checksHead, [9, 4, 9]), rows };
+  return table(texts.checksHead, [9, 4, 9], rows);
 }
 
 function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts): Block[] {
@@ -125,7 +125,7 @@ function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts)
     return { cells: [place, seq === null ? '--' : String(seq), what, remedy], tone: 'bad' };
   });
   return [
-    { kind: 'table', columns: columns(texts.findingsHead, [5, 2, 8, 7]), rows },
+    table(texts.findingsHead, [5, 2, 8, 7], rows),
     ...(notListed > 0 ? [{ kind: 'paragraph', text: texts.notListed(notListed) } as const] : []),
   ];
 }
@@ -182,8 +182,4 @@ function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
       [fact.madeAt, madeAt.toISOString()],
     ],
   };
-}
-
-function columns(titles: readonly string[], widths: readonly number[]) {
-  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
 }

@@ -15,9 +15,6 @@ export function cloudOfSim(dir: string) {
       const signal = new AbortController().signal;
       return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
     },
-    async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await askCloud(target, { action: 'jobs' })).jobs.findLast((job) => job.jobId === jobId) ?? null;
-    },
     async openTunnel(service: string, minutes: number): Promise<{ readonly tunnelId: string }> {
       const lifetimeMs = minutes * 60_000;
       return (await askCloud(target, { action: 'tunnel-open', services: [service], lifetimeMs })).tunnel;
