@@ -27,7 +27,7 @@ const modules = {
   pages: ['evidence'],
   operator: ['evidence', 'chassis', 'cloud', 'json', 'motion', 'pages', 'site', 'tunnel'],
   checklist: ['document', 'evidence', 'json', 'png', 'x509'],
-  report: ['evidence', 'checklist', 'markup', 'site'],
+  report: ['evidence', 'checklist', 'markup', 'site', 'tunnel'],
   gateway: ['site', 'net', 'chassis', 'cloud', 'enrolment', 'fleet', 'motion', 'operator', 'evidence', 'tunnel'],
   toolkit: [
     'angle',
@@ -63,6 +63,8 @@ const extraEntries = {
   'evidence/record.ts': '^src/lib/toolkit/evidence/evidence\\.result\\.ts$',
   // The names of the marks: the schema of the pages is typed in the browser too, which has no files.
   'evidence/fact.ts': '^src/lib/pages/',
+  // The schemas of the parts of results; reading overlays does not need the schema library.
+  'overlays/schemas.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
   // Loaded only for pictures and documents.
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.
@@ -73,7 +75,7 @@ const extraEntries = {
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The daemon makes no audit.
-  'tunnel/audit/index.ts': '^src/lib/toolkit/',
+  'tunnel/audit/index.ts': '^src/lib/toolkit/|^src/lib/report/(audit|texts)/',
   // The daemon loads neither the protocol nor the audit.
   'tunnel/session/index.ts': '^src/lib/gateway/',
   // The proxy of a support session writes its lines as the daemon does, and loads nothing else of it.
@@ -115,7 +117,7 @@ const owned = [
   ['@devicefarmer/[^/]+', '^src/lib/kiosk/'],
   ['(@peculiar/[^/]+|reflect-metadata)', '^src/lib/(enrolment|sim)/'],
   ['mqtt', '^src/lib/cloud/link/'],
-  ['mqtt-packet', '^src/lib/net/'],
+  ['mqtt-packet', '^src/lib/(net|sim)/'],
   ['aedes', '^src/lib/sim/'],
   ['pdfkit', '^src/lib/report/'],
   ['ipaddr\\.js', '^src/lib/net/'],
@@ -143,7 +145,7 @@ module.exports = {
       comment: 'No module imports a command, src/cli or the command framework.',
       severity: 'error',
       from: { path: '^src/lib/' },
-      to: { path: '^src/(commands|cli)/|(^|/)node_modules/(@oclif|ora|chalk)/' },
+      to: { path: '^src/(commands|cli)/|(^|/)node_modules/(@inquirer|@oclif|ora|chalk)/' },
     },
     {
       name: 'entry-point',
@@ -224,7 +226,8 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '(^|/)node_modules/(@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|undici|ws|@types/ws|yaml|zod)/',
+        pathNot:
+          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|undici|ws|@types/ws|yaml|zod)/',
       },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },

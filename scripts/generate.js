@@ -10,7 +10,6 @@ import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
 import { describeVerdicts } from '../src/cli/verdict-table.ts';
 import { describeErrorTable } from '../src/lib/error/describe.ts';
 import { describeLedger } from '../src/lib/evidence/index.ts';
-import { describeRules } from '../src/lib/overlays/rules/describe.ts';
 import { describeSiteSchema } from '../src/lib/site/write.ts';
 import { tableCell } from '../src/lib/text/index.ts';
 
@@ -80,7 +79,6 @@ put('docs/commands.md', commandsPage(commands));
 putBlock('docs/site-file.md', 'site-keys', describeSiteSchema());
 putBlock('docs/errors.md', 'errors', describeErrorTable());
 putBlock('docs/evidence.md', 'ledger', describeLedger());
-putBlock('docs/overlays.md', 'rules', describeRules());
 
 if (stale.length > 0) {
   process.stderr.write(`not in step with the code: ${stale.join(', ')}\nrun: npm run generate\n`);

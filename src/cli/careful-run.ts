@@ -1,7 +1,10 @@
 import { GwError } from '../lib/error/index.ts';
 import { firstOf, onAbort } from '../lib/lifecycle/index.ts';
+import type { Toolkit } from '../lib/toolkit/index.ts';
+import type { GwCommand } from './command.ts';
 import { printable } from './output.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, createStageReporter } from './progress.ts';
+import type { Losses } from './ssh-options.ts';
 
 /** Context of work that must not be aborted in the middle. */
 export interface CarefulContext {
@@ -43,14 +46,10 @@ export async function runCarefully<T>(
     gone.abort(new GwError('INTERRUPTED', 'The terminal was lost.'));
   });
   using _aborted = onAbort(whole, () => say(interrupted));
-  const printed = new Set<string>();
-  const onProgress = (text: string) => {
-    progress.say(printable(text));
-    // Without a terminal each stage is printed once, not every second.
-    const stage = text.replace(/\d+/g, '');
-    if (!printed.has(stage)) progress.line(printable(text));
-    printed.add(stage);
-  };
+  const onProgress = createStageReporter({
+    say: (text) => progress.say(text),
+    line: (text) => progress.line(text),
+  });
   const onSafetyBackup = (file: string) => say(`Backup of the present state: ${printable(file)}`);
   try {
     return await work({ signal: whole, onProgress, onSafetyBackup, quieten: () => progress.stop() });
@@ -58,6 +57,29 @@ export async function runCarefully<T>(
     terminal.end();
     progress.stop();
   }
+}
+
+/**
+ * Changes the maps or the software of a chassis. Once something was written, a lost SSH connection is a result, with a
+ * warning.
+ */
+export async function changeCarefully<T>(
+  command: GwCommand<object>,
+  flags: { readonly site: string; readonly via?: string | undefined },
+  work: (toolkit: Toolkit, careful: CarefulContext) => Promise<T>,
+  ifLost?: Losses['ifLost'],
+): Promise<{ readonly data: T; readonly lost: GwError | undefined }> {
+  let lost: GwError | undefined;
+  const onLost = (loss: GwError) => {
+    lost = loss;
+    command.warn(loss.message);
+  };
+  const data = await command.withToolkit(
+    flags,
+    (toolkit, signal) => runCarefully({ quiet: command.jsonEnabled(), signal }, (careful) => work(toolkit, careful)),
+    { onLost, ifLost },
+  );
+  return { data, lost };
 }
 
 /**

@@ -3,10 +3,11 @@ import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import type { Ssh } from '../lib/net/index.ts';
 import { RawList } from '../lib/text/index.ts';
-import type { Toolkit } from '../lib/toolkit/index.ts';
+import type { CheckContext, Toolkit } from '../lib/toolkit/index.ts';
 import type { Deciding } from '../lib/toolkit/verdict.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { printable, renderError, renderWarning } from './output.ts';
+import type { Losses } from './ssh-options.ts';
 
 /** A longer list is written with one element per line, which is easy to count, cut and search. */
 const LONG_LIST = 200;
@@ -141,7 +142,7 @@ export abstract class GwCommand<T extends object> extends Command {
   readonly #interrupt = new AbortController();
 
   /** Aborted by Ctrl-C and SIGTERM. */
-  protected get signal(): AbortSignal {
+  get signal(): AbortSignal {
     return this.#interrupt.signal;
   }
 
@@ -163,11 +164,11 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   /** The outcome of a check by its verdict; accepting what is open leaves a warning, and the verdict as it is. */
-  protected async judged(
-    data: T,
+  async judged<R extends object>(
+    data: R,
     verdict: Deciding['verdict'],
     flags: { readonly 'accept-undecided': boolean | undefined },
-  ): Promise<Outcome<T>> {
+  ): Promise<Outcome<R>> {
     const { isPassed } = await import('../lib/toolkit/verdict.ts');
     const acceptUndecided = flags['accept-undecided'] === true;
     const ok = isPassed(verdict, { acceptUndecided });
@@ -177,35 +178,51 @@ export abstract class GwCommand<T extends object> extends Command {
     return { data, ok };
   }
 
-  /**
-   * Runs work, over SSH with --via. Its signal is also aborted when the SSH connection is lost. `onLost`: the work has a
-   * usable result nevertheless. `ifLost`: the error in place of SSH_LOST.
-   */
-  protected async through<R>(
+  /** Runs work, over SSH with --via. Its signal is also aborted when the SSH connection is lost. */
+  async through<R>(
     via: string | undefined,
     work: (ssh: Ssh | undefined, signal: AbortSignal) => Promise<R>,
-    onLost?: (error: GwError) => void,
-    ifLost?: (error: GwError, during?: unknown) => GwError,
+    losses?: Losses,
   ): Promise<R> {
     if (via === undefined) return await work(undefined, this.signal);
     const { throughVia } = await import('./ssh-options.ts');
-    return await throughVia(via, { signal: this.signal, onLost, ifLost }, work);
+    return await throughVia(via, { signal: this.signal, ...losses }, work);
   }
 
   /** The same with the site file loaded, before any password prompt. */
-  protected async withToolkit<R>(
+  async withToolkit<R>(
     { site, via }: { readonly site: string; readonly via?: string | undefined },
     work: (toolkit: Toolkit, signal: AbortSignal) => Promise<R>,
-    onLost?: (error: GwError) => void,
-    ifLost?: (error: GwError, during?: unknown) => GwError,
+    losses?: Losses,
   ): Promise<R> {
     const { openToolkit } = await import('../lib/toolkit/index.ts');
     const toolkit = await openToolkit(site);
     return await this.through(
       via,
       (ssh, signal) => work(ssh === undefined ? toolkit : { ...toolkit, dialer: ssh.dialer, ssh }, signal),
-      onLost,
-      ifLost,
+      losses,
+    );
+  }
+
+  /** Calls the function of a topic with the toolkit. `shown`: its progress on stderr, as a spinner or also as lines. */
+  async call<O, R>(
+    flags: { readonly site: string; readonly via?: string | undefined },
+    work: (toolkit: Toolkit, options: O, context: CheckContext) => Promise<R>,
+    options: O,
+    { shown, ...losses }: Losses & { readonly shown?: 'spinner' | 'stages' } = {},
+  ): Promise<R> {
+    return await this.withToolkit(
+      flags,
+      async (toolkit, signal) => {
+        if (shown === undefined) return await work(toolkit, options, { signal, onProgress: () => {} });
+        const { withProgress, withStages } = await import('./progress.ts');
+        const quiet = this.jsonEnabled();
+        if (shown === 'stages') {
+          return await withStages({ quiet }, (onProgress) => work(toolkit, options, { signal, onProgress }));
+        }
+        return await withProgress({ quiet }, ({ say }) => work(toolkit, options, { signal, onProgress: say }));
+      },
+      losses,
     );
   }
 
@@ -213,11 +230,11 @@ export abstract class GwCommand<T extends object> extends Command {
    * Runs this command on the remote host of --via with its gw, and returns its result. `secret`: read here, by these flags
    * among others, and its first line of input there.
    */
-  protected async runThere(
+  async runThere<R extends object>(
     via: string,
-    shape: ZodType<T>,
+    shape: ZodType<R>,
     secret?: { readonly text: string; readonly flags: readonly string[] },
-  ): Promise<Outcome<T>> {
+  ): Promise<Outcome<R>> {
     const { remoteArguments, runRemoteGw } = await import('../lib/toolkit/remote-run.ts');
     const words = remoteArguments(this.id ?? '', this.argv, secret?.flags);
     const input = secret && `${secret.text}\n`;
@@ -229,7 +246,7 @@ export abstract class GwCommand<T extends object> extends Command {
     return { data, ok, exitCode };
   }
 
-  protected farOptions(shape: ZodType<T>) {
+  protected farOptions<R extends object>(shape: ZodType<R>) {
     const { schema } = this.ctor as unknown as { schema: string };
     return { schema, shape, version: this.config.version, onNote: (text: string) => this.note(printable(text)) };
   }
@@ -251,7 +268,7 @@ export abstract class GwCommand<T extends object> extends Command {
     this.writeOut(JSON.stringify(event));
   }
 
-  protected note(text: string): void {
+  note(text: string): void {
     this.writeErr(text);
   }
 

@@ -1,17 +1,15 @@
 import { Flags } from '@oclif/core';
 import { exitCodes, GwError } from '../lib/error/index.ts';
-import type { Finding } from '../lib/toolkit/index.ts';
+import type { Finding, Toolkit } from '../lib/toolkit/index.ts';
 import { type FollowOptions, lossOfDrive } from '../lib/toolkit/motion/followed-run.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
-import type { Outcome } from './command.ts';
-import { passwordFileFlag, readDevicePassword } from './device-password.ts';
-import { hostFlag, siteFlag, viaFlag } from './flags.ts';
+import type { GwCommand, Outcome } from './command.ts';
+import { gatewayFlags } from './flags.ts';
+import { passwordFileFlag, readDevicePassword } from './secrets.ts';
 
 /** Flags of every command that starts a drive and follows it. */
 export const driveFlags = {
-  site: siteFlag,
-  via: viaFlag,
-  host: hostFlag,
+  ...gatewayFlags,
   'robot-will-move': Flags.boolean({
     summary: 'Confirm that the way is clear of people and the robot may move.',
     default: false,
@@ -31,7 +29,9 @@ export const driveFlags = {
   'password-file': passwordFileFlag,
 };
 
-export interface DriveFlags {
+interface DriveFlags {
+  readonly site: string;
+  readonly via?: string | undefined;
   readonly host?: string | undefined;
   readonly 'robot-will-move': boolean;
   readonly 'leave-running': boolean;
@@ -40,50 +40,54 @@ export interface DriveFlags {
   readonly within: number;
 }
 
-/** Throws RISK_NOT_ACCEPTED without the confirmation that the robot may move. `what`: `drives the robot to A`. */
-export async function followOptions(flags: DriveFlags, what: string): Promise<FollowOptions> {
+/**
+ * Runs a drive and follows it to its end. Throws RISK_NOT_ACCEPTED without the confirmation that the robot may move.
+ * Ctrl-C and a lost terminal end the run, and its end is awaited; a second Ctrl-C exits at once. `does`: `drives the
+ * robot to A`; `what`: the run in the words of a lost connection.
+ */
+export async function drive<T extends Driven>(
+  command: GwCommand<object>,
+  flags: DriveFlags,
+  { does, what }: { readonly does: string; readonly what: string },
+  work: (toolkit: Toolkit, follow: FollowOptions, context: CarefulContext) => Promise<T>,
+): Promise<Outcome<T>> {
   if (!flags['robot-will-move']) {
-    throw new GwError('RISK_NOT_ACCEPTED', `This ${what}.`, {
+    throw new GwError('RISK_NOT_ACCEPTED', `This ${does}.`, {
       remedy: 'Make sure that the path is clear of people, then add --robot-will-move.',
     });
   }
-  return {
+  const leaveRunning = flags['leave-running'];
+  let isOrdered = false;
+  const follow: FollowOptions = {
     host: flags.host,
     password: await readDevicePassword(flags['password-file']),
     withinMs: flags.within * 1000,
-    leaveRunning: flags['leave-running'],
+    leaveRunning,
     although: flags['although-alert'] ?? [],
+    onOrder: () => {
+      isOrdered = true;
+    },
   };
-}
-
-/** The options with a note of whether the order was sent, which decides what a lost SSH connection means. */
-export function watchLoss(follow: FollowOptions, what: string) {
-  let isOrdered = false;
-  const onOrder = () => {
-    isOrdered = true;
-  };
-  const { leaveRunning } = follow;
-  return {
-    follow: { ...follow, onOrder },
-    ifLost: (lost: GwError) => lossOfDrive(lost, { what, isOrdered, leaveRunning }),
-  };
-}
-
-/** Ctrl-C and a lost terminal end the run, and its end is awaited; a second Ctrl-C exits at once. */
-export function whileDriving<T>(
-  { quiet, signal, leaveRunning }: { quiet: boolean; signal: AbortSignal; leaveRunning: boolean },
-  work: (context: CarefulContext) => Promise<T>,
-): Promise<T> {
   const interrupted = leaveRunning
     ? 'Interrupted. The robot continues.'
     : 'Interrupted. Ending the run, within seconds; a second Ctrl-C exits at once, and the robot may keep moving.';
-  return runCarefully({ quiet, signal, interrupted }, work);
+  const data = await command.withToolkit(
+    flags,
+    (toolkit, signal) =>
+      runCarefully({ quiet: command.jsonEnabled(), signal, interrupted }, (context) => work(toolkit, follow, context)),
+    { ifLost: (lost) => lossOfDrive(lost, { what, isOrdered, leaveRunning }) },
+  );
+  return driveOutcome(data);
+}
+
+interface Driven {
+  readonly state: string;
+  readonly interrupted: boolean;
+  readonly findings: readonly Finding[];
 }
 
 /** 130 after an interruption, 1 when a finding is wrong. */
-export function driveOutcome<
-  T extends { readonly state: string; readonly interrupted: boolean; readonly findings: readonly Finding[] },
->(data: T): Outcome<T> {
+export function driveOutcome<T extends Driven>(data: T): Outcome<T> {
   const isWhole = !data.interrupted || data.state === 'succeeded';
   const ok = isWhole && data.findings.every(({ verdict }) => verdict !== 'wrong');
   return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };

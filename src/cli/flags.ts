@@ -16,10 +16,13 @@ export const viaFlag = Flags.string({
 });
 
 /** Host of the operator server, for commands that connect to nothing else. */
-export const hostFlag = Flags.string({
+const hostFlag = Flags.string({
   summary: 'Host name or address of the gateway, if it is not this machine.',
   helpValue: 'HOST',
 });
+
+/** Of commands that ask the running gateway. */
+export const gatewayFlags = { site: siteFlag, via: viaFlag, host: hostFlag };
 
 /** The same where the chassis is queried only with --live. */
 export const viaLiveFlag = Flags.string({

@@ -77,7 +77,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
   #outputClosed = false;
 
   /** Aborted by the first signal, and when the reader of stdout is gone. */
-  protected override get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     return this.#ending.signal;
   }
 

@@ -54,6 +54,29 @@ interface Found {
   readonly remedy: string | null;
 }
 
+/** A part of a text: a line, several, or nothing. */
+type Part = string | null | false | readonly Part[];
+
+/** The lines of a text, one below the other. */
+export function page(...parts: readonly Part[]): string {
+  return parts.flatMap(linesOf).join('\n');
+}
+
+function linesOf(part: Part): readonly string[] {
+  if (typeof part === 'string') return [part];
+  return part ? part.flatMap(linesOf) : [];
+}
+
+/** `2 wrong, 1 skipped`: what there is none of is left out. */
+export function countsText(counts: readonly (readonly [count: number, words: string])[]): string {
+  return counts.flatMap(([count, words]) => (count > 0 ? [`${count} ${words}`] : [])).join(', ');
+}
+
+/** Where one result has several things to do next. */
+export function doNextLine(remedy: string | null): Part {
+  return remedy !== null && `  do next  ${printable(remedy)}`;
+}
+
 /** A finding on a line of its own, its remedy below. `lead`: text before the remedy. */
 export function findingLines({ verdict, title, detail, remedy }: Found, lead = ''): string[] {
   const first = `${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`;
@@ -92,6 +115,18 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
 }
+
+/** In the largest unit with a value of at least two: `90 s`, `4 min`. */
+export function spanText(ms: number): string {
+  const [unit, unitMs] = spans.find(([, each]) => ms >= 2 * each) ?? (['s', 1_000] as const);
+  return `${Math.floor(ms / unitMs)} ${unit}`;
+}
+
+const spans = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
 
 /** `0.3 s`, `4 min`. */
 export function ageText(ms: number): string {

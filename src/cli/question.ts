@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
 import { chalkStderr } from 'chalk';
 import {
   type Answer,
@@ -11,25 +10,19 @@ import {
   type StepResult,
 } from '../lib/checklist/index.ts';
 import { GwError } from '../lib/error/index.ts';
-import { onAbort } from '../lib/lifecycle/index.ts';
+import { untilAborted } from '../lib/lifecycle/index.ts';
+import { askLine, type Streams } from './ask.ts';
 import { printable } from './output.ts';
-
-/** Whether stdin and stderr are a terminal, so that questions can be asked. */
-export function canAsk(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
-}
 
 export interface Technician {
   /** Asks one question of a checklist, or for a measured value; an empty line skips it. */
   ask(step: AskedStep, context: AskContext): Promise<Answer>;
   /** Asks what to do about a failed step; an empty line keeps the result. */
   decide(result: StepResult, signal: AbortSignal): Promise<Decision>;
-  close(): void;
 }
 
 export interface TechnicianOptions {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
+  readonly streams?: Streams;
   /** Called on Ctrl-C, which in the raw mode of the terminal is a key and not a signal. */
   readonly onInterrupt: () => void;
   /** null: asked for at the first question. */
@@ -40,49 +33,24 @@ const MAX_TEXT_CHARS = 500;
 /** With a decimal point or comma; no thousands separators, since they would be ambiguous. */
 const NUMBER = /^[-+]?\d{1,15}(?:[.,]\d{1,15})?$/;
 
-/** Asks on the given streams. Lines typed ahead answer the following questions. */
-export function createTechnician({ input, output, onInterrupt, initials }: TechnicianOptions): Technician {
-  let lines: Interface | undefined;
-  let closed = false;
+export function createTechnician({ streams, onInterrupt, initials }: TechnicianOptions): Technician {
+  const { output } = streams ?? { output: process.stderr };
   let known = initials;
-  const typed: string[] = [];
-  let awake = () => {};
-
-  function open(): Interface {
-    if (lines) return lines;
-    lines = createInterface({ input, output });
-    lines.on('line', (line) => {
-      typed.push(line);
-      awake();
-    });
-    lines.on('SIGINT', onInterrupt);
-    lines.on('close', () => {
-      closed = true;
-      awake();
-    });
-    return lines;
-  }
 
   /** The next line; undefined at the end of the input. */
   async function nextLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    signal.throwIfAborted();
-    using _aborted = onAbort(signal, () => reject(signal.reason));
-    awake = resolve;
     try {
-      const shown = open();
-      shown.setPrompt(prompt);
-      if (!closed) shown.prompt();
-      if (typed.length === 0 && !closed) await promise;
-      return typed.shift()?.trim();
-    } finally {
-      awake = () => {};
+      return await askLine(prompt, { streams, signal });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof GwError && error.code === 'INTERRUPTED')) throw error;
+      onInterrupt();
+      return await untilAborted(signal, new Promise<never>(() => {}));
     }
   }
 
   async function askInitials(signal: AbortSignal): Promise<void> {
     while (known === null) {
-      const line = await nextLine(`${chalkStderr.cyan('?')} Your initials, recorded with every answer: `, signal);
+      const line = await nextLine('Your initials, recorded with every answer:', signal);
       if (line === undefined) return;
       if (INITIALS.test(line)) known = line;
       else if (line !== '') say('at most 8 letters, digits, . or -');
@@ -114,14 +82,14 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
       const accepted = `${what}, Enter = skip, r = remark, p = photo`;
       const keys = chalkStderr.dim(`[${accepted}]`);
       for (;;) {
-        const line = (await nextLine(`${chalkStderr.cyan('?')} ${printable(step.question)} ${keys} `, signal)) ?? '';
+        const line = (await nextLine(`${printable(step.question)} ${keys}`, signal)) ?? '';
         const [, word = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(line) ?? [];
         const key = word.toLowerCase();
         if (key === '' || (rest === '' && 'skip'.startsWith(key))) return give('skip');
         if ('remark'.startsWith(key)) {
-          remark = (await text('  Remark: ', rest, signal)) ?? remark;
+          remark = (await text('Remark:', rest, signal)) ?? remark;
         } else if ('photo'.startsWith(key)) {
-          const path = await text('  Path of the photo: ', rest, signal);
+          const path = await text('Path of the photo:', rest, signal);
           if (path !== null) await attach(path);
         } else if (step.kind === 'measure') {
           const number = rest === '' || rest === step.unit ? readNumber(word) : undefined;
@@ -129,7 +97,7 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
           say(`expected a number in ${printable(step.unit)}, such as 1.5`);
         } else if (rest === '' && 'yes'.startsWith(key)) return give('yes');
         else if (rest === '' && 'no'.startsWith(key)) {
-          remark ??= await text('  What is wrong? ', '', signal);
+          remark ??= await text('What is wrong?', '', signal);
           return give('no');
         } else sayNoAnswer(line, accepted);
       }
@@ -154,22 +122,18 @@ export function createTechnician({ input, output, onInterrupt, initials }: Techn
       const keys = chalkStderr.dim(`[${accepted}]`);
       const what = verdict === 'wrong' ? 'Step failed.' : 'Step not checked.';
       for (;;) {
-        const word = ((await nextLine(`  ${chalkStderr.cyan('?')} ${what} ${keys} `, signal)) ?? '').toLowerCase();
+        const word = ((await nextLine(`${what} ${keys}`, signal)) ?? '').toLowerCase();
         if (word === '') return { kind: 'leave' };
         if (word === 'again') return { kind: 'again' };
         if (word !== 'accept') {
           sayNoAnswer(word, accepted);
           continue;
         }
-        const reason = await text('  Reason for accepting it? ', '', signal);
-        const approvedBy = reason === null ? null : await text('  Approved by (name)? ', '', signal);
+        const reason = await text('Reason for accepting it?', '', signal);
+        const approvedBy = reason === null ? null : await text('Approved by (name)?', '', signal);
         if (reason !== null && approvedBy !== null) return { kind: 'accept', reason, approvedBy };
         say('not accepted: a deviation needs a reason and a name');
       }
-    },
-
-    close() {
-      lines?.close();
     },
   };
 }

@@ -78,7 +78,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site/site.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/site.result.ts')).siteInitSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
-  'tunnel audit': async () => (await import('../lib/toolkit/tunnel/audit.result.ts')).tunnelAuditSchema,
+  'tunnel audit': async () => (await import('../lib/tunnel/audit/audit.result.ts')).tunnelAuditSchema,
   'tunnel connect': async () => (await import('../lib/toolkit/tunnel/tunnel.result.ts')).tunnelConnectSchema,
   'tunnel end': async () => (await import('../lib/toolkit/tunnel/tunnel.result.ts')).tunnelEndSchema,
   'tunnel sessions': async () => (await import('../lib/toolkit/tunnel/tunnel.result.ts')).tunnelSessionsSchema,

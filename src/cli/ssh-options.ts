@@ -1,11 +1,8 @@
 import { homedir, userInfo } from 'node:os';
-import { createInterface } from 'node:readline';
 import type { GwError } from '../lib/error/index.ts';
-import { onAbort } from '../lib/lifecycle/index.ts';
 import type { HostKeyQuestion, SecretQuestion, Ssh, SshOptions, SshPerson } from '../lib/net/index.ts';
-import { askHidden } from './hidden-prompt.ts';
+import { askLine, askSecret, canAsk } from './ask.ts';
 import { printable } from './output.ts';
-import { canAsk } from './question.ts';
 
 /** SSH options of this machine: home directory, agent, and the user at the terminal. */
 export function sshOptionsHere(signal: AbortSignal): SshOptions {
@@ -23,46 +20,29 @@ export function sshOptionsHere(signal: AbortSignal): SshOptions {
 const personAtTerminal: SshPerson = {
   async askSecret({ text, echo }: SecretQuestion, signal) {
     const question = printable(text);
-    if (echo) return await askLine(question, signal);
-    return await askHidden(process.stdin, process.stderr, question, signal, 'Interrupted.');
+    return echo ? ((await askLine(question, { signal })) ?? null) : await askSecret(question, { signal });
   },
   async trustHostKey({ host, keyType, fingerprint }: HostKeyQuestion, signal) {
     process.stderr.write(
       `Unknown host ${printable(host)}. Its ${printable(keyType)} host key is\n  ${printable(fingerprint)}\n` +
         'Compare it on the host itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
     );
-    return (await askLine("Does it match? Type 'yes' to trust this key from now on: ", signal))?.trim() === 'yes';
+    return (await askLine("Does it match? Type 'yes' to trust this key from now on:", { signal })) === 'yes';
   },
 };
 
-/** One line; null at the end of the input. */
-async function askLine(question: string, signal: AbortSignal): Promise<string | null> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-  using _aborted = onAbort(signal, () => reject(signal.reason));
-  // readline puts the terminal into raw mode, so Ctrl-C arrives here and not as a signal.
-  lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  lines.once('close', () => resolve(null));
-  lines.question(question, resolve);
-  try {
-    return await promise;
-  } finally {
-    lines.close();
-  }
-}
-
-export interface ViaContext {
-  readonly signal: AbortSignal;
-  /** See `ViaOptions.onLost`. */
+/** What a lost SSH connection means. */
+export interface Losses {
+  /** The work has a usable result nevertheless. */
   readonly onLost?: ((error: GwError) => void) | undefined;
-  /** See `ViaOptions.ifLost`. */
+  /** The error in place of SSH_LOST. */
   readonly ifLost?: ((error: GwError, during: unknown) => GwError) | undefined;
 }
 
 /** Runs work through the SSH host of `--via`, with the agent, files and terminal of this machine. */
 export async function throughVia<T>(
   target: string,
-  { signal, onLost, ifLost }: ViaContext,
+  { signal, onLost, ifLost }: Losses & { readonly signal: AbortSignal },
   work: (ssh: Ssh, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { throughSsh } = await import('../lib/toolkit/via.ts');

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readOneTimeCode } from '../../src/cli/one-time-code.ts';
 import { renderEnrol, renderEnrolStatus } from '../../src/cli/render/enrol.ts';
+import { readOneTimeCode } from '../../src/cli/secrets.ts';
 import type { Enrol, EnrolStatus } from '../../src/lib/toolkit/enrol/enrol.result.ts';
+import { typedTerminal } from './typed.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -92,8 +93,8 @@ describe('the output of gw enrol', () => {
 
   it('reports the clock offset, or that the clock was not checked', () => {
     const text = (change: object) => plain(renderEnrol({ ...enrolled, clock: { ...clock, ...change } }));
-    expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 days behind that of');
-    expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 hours ahead of that of');
+    expect(text({ verdict: 'wrong', aheadMs: -86_400_000 * 3 })).toContain('is 3 d behind that of');
+    expect(text({ verdict: 'wrong', aheadMs: 3_600_000 * 5 })).toContain('is 5 h ahead of that of');
     expect(text({ verdict: 'not-checked', aheadMs: null })).toContain('not checked');
     expect(text({})).not.toMatch(/behind|ahead|compared/);
   });
@@ -105,58 +106,37 @@ describe('the one-time code', () => {
     stream.end(text);
     return stream as unknown as NodeJS.ReadStream;
   };
-  const options = {
-    streams: { input: input(''), output: new PassThrough() },
-    fromFile: undefined,
-    fromVariable: undefined,
-    environment: {},
+  const asking = (text = '') => ({
+    streams: { input: input(text), output: new PassThrough() },
     signal: new AbortController().signal,
-  };
+  });
 
   it('is read from the first line of stdin, of a file, or of a variable', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'gw-code-'));
     try {
       const file = join(dir, 'code');
       await writeFile(file, 'FROM-FILE\nmore\n', { mode: 0o600 });
-      const streams = { ...options.streams, input: input('FROM-STDIN \nmore\n') };
-      expect(await readOneTimeCode({ ...options, streams })).toBe('FROM-STDIN');
-      expect(await readOneTimeCode({ ...options, fromFile: file })).toBe('FROM-FILE');
-      const environment = { CODE: ' FROM-ENV\n' };
-      expect(await readOneTimeCode({ ...options, fromVariable: 'CODE', environment })).toBe('FROM-ENV');
+      expect(await readOneTimeCode({}, {}, asking('FROM-STDIN \nmore\n'))).toBe('FROM-STDIN');
+      expect(await readOneTimeCode({ file }, {}, asking())).toBe('FROM-FILE');
+      expect(await readOneTimeCode({ variable: 'CODE' }, { CODE: ' FROM-ENV\n' }, asking())).toBe('FROM-ENV');
       await chmod(file, 0o644);
-      await expect(readOneTimeCode({ ...options, fromFile: file })).rejects.toMatchObject({
-        code: 'SECRET_UNREADABLE',
-      });
+      await expect(readOneTimeCode({ file }, {}, asking())).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }
   });
 
   it('is not read from an unset variable, and a code in place of a name is not repeated', async () => {
-    const failure = (fromVariable: string) =>
-      readOneTimeCode({ ...options, fromVariable }).then(
-        () => '',
-        (error: Error) => error.message,
-      );
-    expect(await failure('CODE')).toBe('The environment variable CODE is unset or empty.');
+    const failure = (variable: string) => readOneTimeCode({ variable }, {}, asking()).catch(String);
+    expect(await failure('CODE')).toContain('The environment variable CODE is unset or empty.');
     expect(await failure('ABCD-EFGH')).not.toContain('ABCD');
   });
 
   it('is typed without echo at a terminal, and Ctrl-C sends nothing', async () => {
-    const terminal = (typed: string) => {
-      const stream = new PassThrough() as PassThrough & { isTTY: boolean; setRawMode(raw: boolean): void };
-      stream.isTTY = true;
-      stream.setRawMode = () => {};
-      stream.write(typed);
-      return stream as unknown as NodeJS.ReadStream;
-    };
-    const output = new PassThrough();
-    const typed = (text: string) => readOneTimeCode({ ...options, streams: { input: terminal(text), output } });
-    expect(await typed('ABCX\u007fD\r')).toBe('ABCD');
-    await expect(typed('AB\u0003')).rejects.toMatchObject({
-      code: 'INTERRUPTED',
-      message: 'Interrupted; nothing was sent.',
-    });
-    expect(String(output.read())).toBe('One-time code: \nOne-time code: \n');
+    const { streams, shown } = typedTerminal(['ABCX\u007fD', 'AB\u0003']);
+    const typed = () => readOneTimeCode({}, {}, { streams, signal: new AbortController().signal });
+    expect(await typed()).toBe('ABCD');
+    await expect(typed()).rejects.toMatchObject({ code: 'INTERRUPTED', message: 'Interrupted; nothing was sent.' });
+    expect(shown()).not.toMatch(/AB|CD/);
   });
 });

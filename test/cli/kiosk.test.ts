@@ -341,7 +341,7 @@ describe('gw kiosk status', () => {
     );
     const old = { ...finding, ...rememberedPart, ageS: 200_000, ageBy: 'wall-clock' as const };
     expect(status({ findings: [{ ...old, verdict: 'wrong', remembered: 'wrong' }] }).join('\n')).toContain(
-      'remembered as FAIL, read 2 days ago by the wall clock',
+      'remembered as FAIL, read 2 d ago by the wall clock',
     );
   });
 });

@@ -12,7 +12,8 @@ import {
   type StepResult,
 } from '../../src/lib/checklist/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { simTunnelBrowse, simTunnelOpen } from '../../src/lib/sim/control/tunnel-commands.ts';
+import { askCloud } from '../../src/lib/sim/control/cloud-commands.ts';
+import { simTunnelBrowse } from '../../src/lib/sim/control/tunnel-commands.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
@@ -152,7 +153,7 @@ export async function openWorld(
   let tunnel: Promise<string> | undefined;
   const atCloudAccount = (text: string) => {
     if (text.startsWith('Open a tunnel for ')) {
-      const opened = simTunnelOpen({ dir }, { services: ['web'], minutes: 10 });
+      const opened = askCloud({ dir }, { action: 'tunnel-open', services: ['web'], lifetimeMs: 600_000 });
       tunnel = opened.then((one) => one.tunnel.tunnelId);
       // Its failure is that of the step, which then finds no session.
       tunnel.catch(() => {});

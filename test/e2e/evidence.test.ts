@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { gatewayHealthSchema } from '../../src/lib/toolkit/gateway/gateway.result.ts';
+import { gatewayHealthSchema } from '../../src/lib/operator/index.ts';
 import { runGw } from './gw.ts';
 import { type Robot, startRobot, startServe, until } from './robot.ts';
 

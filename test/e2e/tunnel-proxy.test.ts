@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CLIENT_TOKEN_VARIABLE, type ProxyEvent, TOKEN_VARIABLE } from '../../src/lib/tunnel/model.ts';
-import { proxyEventSchema } from '../../src/lib/tunnel/proxy.result.ts';
+import { CLIENT_TOKEN_VARIABLE, TOKEN_VARIABLE } from '../../src/lib/tunnel/model.ts';
+import { type ProxyEvent, proxyEventSchema } from '../../src/lib/tunnel/proxy.result.ts';
 import { startProcess } from '../process.ts';
 import { ACCESS, CLIENT, type FakeService, fakeService, SUBPROTOCOL, until } from '../tunnel/proxy/world.ts';
 import { gwBinary, type Running, startGw } from './gw.ts';

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type BeaconOptions, startBeacon } from '../../src/lib/fleet/beacon.ts';
+import { sendDatagram } from '../../src/lib/fleet/socket.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { createListLog } from './heartbeats.ts';
@@ -44,7 +45,11 @@ const numbered = (sequence: number) => {
 /** No datagram leaves this machine: no broadcast, and only loopback addresses. */
 function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly clock: Clock }) {
   const log = createListLog();
+  const unicastBy = createSocket('udp4');
+  unicastBy.bind({ address: '0.0.0.0', port: 0, exclusive: true });
+  sockets.push(unicastBy);
   const beacon = startBeacon({
+    unicastBy,
     broadcast: false,
     unicast: [],
     datagram: numbered,
@@ -225,21 +230,30 @@ describe('the beacon', () => {
     expect(onUsedUp).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves no timer and no socket when it is disposed of', async () => {
+  it('leaves no timer when it is disposed of', async () => {
     const clock = createFakeClock({ random: 0 });
-    const { port, numbers, from } = await receiver();
+    const { port, numbers } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE] });
     await clock.advance(0);
-    await vi.waitFor(() => expect(from.size).toBe(1), soon);
-    const [used = 0] = from;
-    await expect(bound(used)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await vi.waitFor(() => expect(numbers).toEqual([0]), soon);
     await beacon[Symbol.asyncDispose]();
     expect(clock.pending).toBe(0);
-    await bound(used);
     await clock.advance(100 * PERIOD_MS);
     expect(numbers).toEqual([0]);
     await beacon[Symbol.asyncDispose]();
     expect(log.lines).toEqual([]);
+  });
+
+  it('sends a datagram from a socket of its own, and leaves none open', async () => {
+    const { port, numbers, from } = await receiver();
+    await sendDatagram(numbered(7), { to: HERE, from: HERE }, port);
+    await vi.waitFor(() => expect(numbers).toEqual([7]), soon);
+    const [used = 0] = from;
+    await bound(used);
+    await expect(sendDatagram(numbered(8), { to: HERE, from: '192.0.2.1' }, port)).rejects.toMatchObject({
+      code: 'EADDRNOTAVAIL',
+    });
+    expect(numbers).toEqual([7]);
   });
 
   it('can be disposed of before its first heartbeat, and during a send', async () => {

@@ -34,8 +34,8 @@ describe('a key that is accepted for a limited time', () => {
     expect(receive(old)).toBe('heartbeat');
     await clock.advance(HOUR_MS);
     expect(retired).toEqual([]);
-    expect(receive(old)).toBe('other-key');
-    expect(receive(old)).toBe('other-key');
+    expect(receive(old)).toBe('otherKey');
+    expect(receive(old)).toBe('otherKey');
     expect(retired).toEqual([keyName(old)]);
   });
 
@@ -55,9 +55,9 @@ describe('a key that is accepted for a limited time', () => {
     expect(receive(forger)).toBe('forged');
     for (let hours = 0; hours < 24; hours += 0.5) {
       await clock.advance(0.5 * HOUR_MS);
-      expect(['forged', 'other-key']).toContain(receive(forger));
+      expect(['forged', 'otherKey']).toContain(receive(forger));
     }
-    expect(receive(old)).toBe('other-key');
+    expect(receive(old)).toBe('otherKey');
   });
 
   it('does not affect the signing key, however long it is silent', async () => {

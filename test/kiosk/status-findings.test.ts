@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { NO_PROVENANCE, type PortState } from '../../src/lib/kiosk/index.ts';
-import { findingsOf, type Known, knownRestart, knownSetUp } from '../../src/lib/toolkit/kiosk/status-findings.ts';
+import { NO_PROVENANCE, type TabletRecord } from '../../src/lib/kiosk/index.ts';
+import { type Seen, statusOf } from '../../src/lib/toolkit/kiosk/status-findings.ts';
 
 const now = { wall: new Date('2026-01-31T12:00:00.000Z'), machine: { bootId: null, uptimeS: null } };
-const unread = { now, isRead: false, hash: null, answeredBy: 'unknown', address: { host: 'h', port: 1 } } as const;
 
 const observed = {
   at: '2026-01-31T11:00:00.000Z',
@@ -22,16 +21,18 @@ const bridgeIn = (state: 'open' | 'closed' | 'not-verified') => ({
   afterRestart: { verdict: 'not-checked', observed: null } as const,
 });
 
+const address = { host: '192.0.2.5', port: 5555 };
+const facts = { model: 'T10', manufacturer: 'A', serial: 'S', android: '13', sdk: 33, bootId: null, androidId: null };
+const seen = (part: Partial<Seen>): Seen => ({
+  ...{ now, port: 'closed', answeredBy: 'unknown', address, isRead: false, notRead: null, hash: null },
+  ...part,
+});
+
 /** The port finding, by default for a tablet without a record. */
-const portOf = (port: PortState, answeredBy: 'same' | 'other' | 'unknown', bridge: Known['bridge'] = null) =>
-  findingsOf({
-    known: { bridge },
-    port,
-    answeredBy,
-    setUp: { ...knownSetUp(null, unread), notRead: null },
-    restart: knownRestart(null, { now, answeredBy }),
-    now,
-  })[0];
+function portOf(port: Seen['port'], answeredBy: Seen['answeredBy'], bridge: TabletRecord['bridge'] | null = null) {
+  const record = { schema: 'gw/tablet/2', address, tablet: facts, reading: null } as const;
+  return statusOf(bridge && { ...record, bridge }, seen({ port, answeredBy })).findings[0];
+}
 
 describe('the port finding', () => {
   it('is ok for a refusal only, and names the device', () => {
@@ -66,7 +67,17 @@ describe('the port finding', () => {
 
 describe('a tablet that was never read', () => {
   it('is not checked, without time and device', () => {
-    expect(knownSetUp(null, unread)).toMatchObject({ verdict: 'not-checked', ...NO_PROVENANCE });
-    expect(knownRestart(null, { now, answeredBy: 'same' })).toEqual({ verdict: 'not-checked', ...NO_PROVENANCE });
+    const { setUp, restart } = statusOf(null, seen({ answeredBy: 'same' }));
+    expect(setUp).toMatchObject({ verdict: 'not-checked', ...NO_PROVENANCE });
+    expect(restart).toEqual({ verdict: 'not-checked', ...NO_PROVENANCE });
+  });
+
+  it('names a missing profile, whether or not the port is open', () => {
+    const notRead = { code: 'KIOSK_PROFILE_INVALID', message: 'kiosk.yaml does not exist.' };
+    for (const port of ['open', 'closed'] as const) {
+      const { setUp, findings } = statusOf(null, seen({ port, notRead }));
+      expect(setUp.notRead).toEqual(notRead);
+      expect(findings.at(-1)?.detail).toContain('not read now: kiosk.yaml does not exist.');
+    }
   });
 });

@@ -13,8 +13,8 @@ describe('the listening sockets', () => {
    2: 0100007F:1436 0100007F:D4C2 01 00000000:00000000 00:00000000 00000000     0        0 3 1
 `;
     expect(parseListeningSockets(text)).toEqual([
-      { address: '127.0.0.1', port: 5174, family: 'ipv4' },
-      { address: '0.0.0.0', port: 5173, family: 'ipv4' },
+      { address: '127.0.0.1', port: 5174 },
+      { address: '0.0.0.0', port: 5173 },
     ]);
   });
 
@@ -60,7 +60,7 @@ describe('the listening sockets', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     try {
-      expect(await readListeningSockets()).toContainEqual({ address: '127.0.0.1', port, family: 'ipv4' });
+      expect(await readListeningSockets()).toContainEqual({ address: '127.0.0.1', port });
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }

@@ -7,7 +7,6 @@ import {
   distanceBetweenM,
   distanceToM,
   isClosed,
-  isInside,
   isInsideZone,
   lengthM,
   placesOf,
@@ -65,10 +64,10 @@ describe('the places of a feature', () => {
 describe('inside', () => {
   it('is the same for a closed ring and an unclosed one, in either orientation', () => {
     for (const ring of [square, closed, square.toReversed(), closed.toReversed()]) {
-      expect(isInside([1, 1], ring)).toBe(true);
-      expect(isInside([5, 1], ring)).toBe(false);
-      expect(isInside([-1, 3], ring)).toBe(false);
-      expect(isInside([-1, 0], ring)).toBe(false);
+      expect(isInsideZone([1, 1], [ring])).toBe(true);
+      expect(isInsideZone([5, 1], [ring])).toBe(false);
+      expect(isInsideZone([-1, 3], [ring])).toBe(false);
+      expect(isInsideZone([-1, 0], [ring])).toBe(false);
     }
   });
 
@@ -81,7 +80,7 @@ describe('inside', () => {
       [2, 3],
       [0, 1],
     ] satisfies Place[]) {
-      expect(isInside(at, square)).toBe(true);
+      expect(isInsideZone(at, [square])).toBe(true);
     }
   });
 
@@ -92,10 +91,10 @@ describe('inside', () => {
       [0, 1],
       [-1, 0],
     ];
-    expect(isInside([-2, 0], diamond)).toBe(false);
-    expect(isInside([0, 0], diamond)).toBe(true);
-    expect(isInside([-2, 1], diamond)).toBe(false);
-    expect(isInside([-2, -1], diamond)).toBe(false);
+    expect(isInsideZone([-2, 0], [diamond])).toBe(false);
+    expect(isInsideZone([0, 0], [diamond])).toBe(true);
+    expect(isInsideZone([-2, 1], [diamond])).toBe(false);
+    expect(isInsideZone([-2, -1], [diamond])).toBe(false);
   });
 
   it('leaves holes out, but not their edges', () => {
@@ -103,7 +102,7 @@ describe('inside', () => {
     expect(isInsideZone([1.5, 1.5], [closed, hole])).toBe(false);
     expect(isInsideZone([1, 1.5], [closed, hole])).toBe(true);
     expect(isInsideZone([1, 1], [])).toBe(false);
-    expect(isInside([1, 1], [])).toBe(false);
+    expect(isInsideZone([1, 1], [[]])).toBe(false);
   });
 
   it('agrees with the winding angle around a place', () => {
@@ -132,7 +131,7 @@ describe('inside', () => {
         }
         // The winding angle is undefined on an edge.
         fc.pre((distanceToM(at, { kind: 'lane', line: [...corners, corners[0] ?? at] }) ?? 0) > 1e-9);
-        expect(isInside(at, corners)).toBe(Math.abs(turned) > Math.PI);
+        expect(isInsideZone(at, [corners])).toBe(Math.abs(turned) > Math.PI);
       }),
     );
   });
@@ -210,7 +209,7 @@ describe('for any numbers', () => {
         expect(boundsOf(shape) === null).toBe(places.length === 0);
         expect(lengthM(places)).toBeGreaterThanOrEqual(0);
         expect(areaM2(places)).toBeGreaterThanOrEqual(0);
-        expect(typeof isInside(at, places)).toBe('boolean');
+        expect(typeof isInsideZone(at, [places])).toBe('boolean');
         expect(isClosed([...places, ...places.slice(0, 1)])).toBe(places.length > 0);
       }),
     );

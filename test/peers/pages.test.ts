@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
@@ -194,7 +194,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
       await using shown = await open(path, { colorScheme });
       if (path !== '/anmeldung') await untilShown(shown.page, 'Bereit');
       if (path === '/') await shown.page.locator('a.target').first().click();
-      await shown.page.evaluate(await readFile('node_modules/axe-core/axe.min.js', 'utf8'));
+      await shown.page.evaluate(axe.source);
       const found = (await shown.page.evaluate(
         'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map((n) => n.html).join()))',
       )) as string[];

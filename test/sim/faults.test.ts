@@ -151,18 +151,6 @@ describe.concurrent('faults of the answers', () => {
       expect(device).not.toHaveProperty('sn');
     }));
 
-  it('old-software: no capabilities, no list form, fewer fields', () =>
-    withFault('old-software', async (sim, listener) => {
-      const { caps, axbot_version } = (await info(sim)).json as { caps: object; axbot_version: string };
-      expect(caps).toEqual({ supportsWsV2: true });
-      expect(axbot_version).not.toBe(sim.chassis.software);
-      listener.forget();
-      listener.send({ enable_topic: ['/map/info'] });
-      const { enabled_topics } = await listener.next((message) => message.enabled_topics !== undefined);
-      expect(enabled_topics).not.toContain('/map/info');
-      expect(await listener.next(({ topic }) => topic === '/slam/state')).not.toHaveProperty('position_quality');
-    }));
-
   it('html: a web page instead of JSON, and no upgrade', () =>
     withFault('html', async (sim, listener) => {
       await closing(listener);

@@ -1,16 +1,18 @@
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withPrompt } from '../../src/cli/prompt.ts';
+import { askLine } from '../../src/cli/ask.ts';
 import { renderSiteCheck, renderSiteInit } from '../../src/cli/render/site.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { commentedSiteFile, loadSite, parseSite } from '../../src/lib/site/index.ts';
 import { checkSite } from '../../src/lib/toolkit/site/check.ts';
 import { initSite, type Question } from '../../src/lib/toolkit/site/init.ts';
 import { siteCheckSchema, siteInitSchema } from '../../src/lib/toolkit/site/site.result.ts';
+import { typedTerminal } from '../cli/typed.ts';
 
 let dir = '';
 beforeAll(async () => {
@@ -191,48 +193,34 @@ describe('creating a site file', () => {
 });
 
 describe('asking on a terminal', () => {
-  function terminal(typed: string) {
-    const input = new PassThrough();
-    const output = new PassThrough();
-    let shown = '';
-    output.on('data', (chunk: Buffer) => {
-      shown += chunk.toString();
-    });
-    input.end(typed);
-    return { streams: { input, output }, shown: () => shown };
-  }
-  const question = (more: Partial<Question> = {}): Question => ({
-    text: 'Which?',
-    fallback: undefined,
-    check: (answer) => (answer === '' ? 'some text' : undefined),
-    ...more,
-  });
+  const { signal } = new AbortController();
+  const check = (answer: string) => (answer === '' ? 'some text' : undefined);
 
   it('repeats a question until the answer is valid, and uses the default for an empty answer', async () => {
-    const { streams, shown } = terminal('\n\n yes \n\n');
-    const answers = await withPrompt(streams, new AbortController().signal, async (ask) => [
-      await ask(question()),
-      await ask(question({ fallback: 'usual' })),
-    ]);
-    expect(answers).toEqual(['yes', 'usual']);
-    expect(shown().match(/expected some text/g)).toHaveLength(2);
+    const { streams, shown } = typedTerminal(['', '', ' yes ', '']);
+    expect(await askLine('Which?', { streams, signal }, { check })).toBe('yes');
+    expect(shown()).toContain('expected some text');
+    expect(await askLine('Which?', { streams, signal }, { check, fallback: 'usual' })).toBe('usual');
     expect(shown()).toContain('Which? [usual]');
   });
 
-  it('ends with INTERRUPTED at the end of input', async () => {
-    const { streams } = terminal('');
-    await expect(withPrompt(streams, new AbortController().signal, (ask) => ask(question()))).rejects.toMatchObject({
-      code: 'INTERRUPTED',
-      exitCode: 130,
-    });
+  it('has no answer at the end of the input, and ends with INTERRUPTED on Ctrl-C', async () => {
+    const { streams } = typedTerminal(['\u0004', '\u0003']);
+    expect(await askLine('Which?', { streams, signal }, { check })).toBeUndefined();
+    await expect(askLine('Which?', { streams, signal })).rejects.toMatchObject({ code: 'INTERRUPTED', exitCode: 130 });
+    streams.input.destroy();
+    const ended = new PassThrough().end();
+    ended.resume();
+    await once(ended, 'end');
+    expect(await askLine('Which?', { streams: { ...streams, input: ended }, signal })).toBeUndefined();
   });
 
   it('ends when it is aborted while it waits', async () => {
     const ending = new AbortController();
-    const streams = { input: new PassThrough(), output: new PassThrough() };
-    const promptCount = withPrompt(streams, ending.signal, (ask) => ask(question()));
+    const { streams } = typedTerminal();
+    const answer = askLine('Which?', { streams, signal: ending.signal });
     ending.abort(new Error('enough'));
-    await expect(promptCount).rejects.toThrow('enough');
+    await expect(answer).rejects.toThrow('enough');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { SessionRecord } from '../../src/lib/tunnel/model.ts';
+import type { SessionRecord } from '../../src/lib/tunnel/records/schema.ts';
 import { type ProxyProcessOptions, startProxy } from '../../src/lib/tunnel/session/proxy-process.ts';
 import {
   type Checked,

@@ -18,7 +18,7 @@ export function triedText({ address, port, via, slowLink, action, forMs }: Tried
 }
 
 export function placeText({ address, port }: Tried): string {
-  return triedText({ address, port });
+  return triedText({ address, ...(port !== undefined && { port }) });
 }
 
 const failureWords: Readonly<Record<NonNullable<ChassisAddress['failure']>, string>> = {

@@ -1,64 +1,44 @@
 import chalk from 'chalk';
-import { markText } from '../../lib/evidence/index.ts';
 import type { ChassisRestart } from '../../lib/toolkit/chassis/chassis.result.ts';
-import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
-import { differenceLines, renderMapRestore, runningClause, runningLines } from './map-restore.ts';
+import { page, printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
+import {
+  backupLines,
+  changeEnd,
+  differenceLines,
+  renderMapRestore,
+  runningClause,
+  runningLines,
+} from './map-restore.ts';
 import { stillnessLine } from './motion.ts';
 
 /** `gw chassis restart` */
 export function renderChassisRestart(data: ChassisRestart): string {
-  const {
-    maps,
-    mapInUse,
-    order,
-    orderError,
-    signs,
-    restarted,
-    backup,
-    stillness,
-    facts,
-    next,
-    restore,
-    notCompared,
-    running,
-  } = data;
-  const lines = [firstLine(data), ''];
-  if (maps.length > 0) {
-    lines.push(
-      renderTable(
-        ['map', 'name', 'now', 'after the restart'],
-        maps.map((map) => [
-          String(map.id),
-          printable(map.name),
-          map.idNow === null ? '-' : String(map.idNow),
-          `${renderVerdict(verdicts[map.status])} ${[statusTexts[map.status], ...map.changes, ...map.notes].map(printable).join('; ')}`,
-        ]),
-      ),
-    );
-    for (const map of maps) {
-      if (map.status === 'changed')
-        lines.push(...differenceLines(`overlays of map ${map.id}, from before to now`, map.difference, '  '));
-    }
-  } else lines.push('The chassis had no maps before the restart.');
-  lines.push('', inUseText(mapInUse));
-  if (running !== null) lines.push(...runningLines(running));
-  lines.push(`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, '');
-  lines.push(
-    `order       ${order === 'accepted' ? 'accepted' : 'no response'}${orderError === null ? '' : `: ${printable(orderError)}`}`,
-  );
-  lines.push(
+  const { maps, mapInUse, order, orderError, signs, restarted, backup, stillness, restore, notCompared, running } =
+    data;
+  const rows = maps.map((map) => [
+    String(map.id),
+    printable(map.name),
+    map.idNow === null ? '-' : String(map.idNow),
+    `${renderVerdict(verdicts[map.status])} ${[statusTexts[map.status], ...map.changes, ...map.notes].map(printable).join('; ')}`,
+  ]);
+  const answer = `${order === 'accepted' ? 'accepted' : 'no response'}${orderError === null ? '' : `: ${printable(orderError)}`}`;
+  return page(
+    [firstLine(data), ''],
+    maps.length === 0
+      ? 'The chassis had no maps before the restart.'
+      : renderTable(['map', 'name', 'now', 'after the restart'], rows),
+    maps
+      .filter(({ status }) => status === 'changed')
+      .map(({ id, difference }) => differenceLines(`overlays of map ${id}, from before to now`, difference, '  ')),
+    ['', inUseText(mapInUse)],
+    running !== null && runningLines(running),
+    [`${renderVerdict('not-checked')} not compared: ${notCompared.join(', ')}`, ''],
+    `order       ${answer}`,
     `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
+    stillnessLine(stillness, 'before the restart'),
+    backupLines('backup', backup, `created ${backup.createdAt}`),
+    changeEnd(data, ...(restore === null ? [] : [renderMapRestore({ ...restore, next: [] })])),
   );
-  lines.push(stillnessLine(stillness, 'before the restart'));
-  lines.push(
-    `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
-    `            sha256 ${backup.sha256}`,
-    '',
-  );
-  for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
-  if (restore !== null) lines.push('', renderMapRestore({ ...restore, next: [] }));
-  if (next.length > 0) lines.push('', ...next.map(printable));
-  return lines.join('\n');
 }
 
 function firstLine({ verdict, chassis, maps, mapInUse, tookMs, why, running }: ChassisRestart): string {

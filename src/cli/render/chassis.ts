@@ -3,7 +3,7 @@ import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisProbe, RobotCondition } from '../../lib/toolkit/chassis/chassis.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
 import type { Finding } from '../../lib/toolkit/index.ts';
-import { ageText, findingLines, printable, renderTable, right } from '../output.ts';
+import { ageText, findingLines, page, printable, renderTable, right } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
 
 const conditionColumns = ['reported by the robot', 'value', 'mark', right('age'), 'source'];
@@ -51,31 +51,24 @@ interface Shown {
 
 /** `gw chassis probe` */
 export function renderChassisProbe(data: ChassisProbe): string {
-  const { findings, topics, complaints, condition } = data;
-  const lines = [probeHeadline(data), ''];
-  if (data.poseUnit.verdict === 'radians') {
-    lines.unshift(chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.'));
-  } else if (data.poseUnit.doubt !== null) {
-    const what = data.poseUnit.misfit === true ? 'THE HEADING FITS NO COURSE' : 'THE POSE MAY BE IN RADIANS';
-    lines.unshift(chalk.red.bold(`${what}. Do not drive this robot with gw before that is decided.`));
-  }
+  const { findings, topics, complaints, condition, poseUnit, relied } = data;
   const reported = new Set<string>(condition.map(({ id }) => id));
-  lines.push(...findings.filter(({ id }) => !reported.has(id)).flatMap((finding) => findingLines(finding)));
-  lines.push('', chalk.bold('The robot reports'));
-  lines.push(...findings.filter(({ id }) => reported.has(id)).flatMap((finding) => findingLines(finding)));
-  lines.push('', renderTable(conditionColumns, condition.map(conditionRow)));
-  lines.push('', renderTable(valueColumns, probeRows(data)));
-  if (data.relied !== null) lines.push('', renderTable(reliedColumns, data.relied.map(reliedRow)));
-  lines.push('', renderTable(topicColumns, topics.map(topicRow)));
-  lines.push(
-    '',
+  const linesOf = (ofRobot: boolean) =>
+    findings.filter(({ id }) => reported.has(id) === ofRobot).flatMap((finding) => findingLines(finding));
+  const doubt = poseUnit.misfit === true ? 'THE HEADING FITS NO COURSE' : 'THE POSE MAY BE IN RADIANS';
+  return page(
+    poseUnit.verdict === 'radians'
+      ? chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.')
+      : poseUnit.doubt !== null && chalk.red.bold(`${doubt}. Do not drive this robot with gw before that is decided.`),
+    [probeHeadline(data), '', linesOf(false), '', chalk.bold('The robot reports'), linesOf(true)],
+    ['', renderTable(conditionColumns, condition.map(conditionRow)), '', renderTable(valueColumns, probeRows(data))],
+    relied !== null && ['', renderTable(reliedColumns, relied.map(reliedRow))],
+    ['', renderTable(topicColumns, topics.map(topicRow)), ''],
     chalk.dim(
       `received for ${(data.listenedMs / 1000).toFixed(1)} s; rate and age are ${markText(data.latency.median)}; age is since arrival: enabling a topic may repeat an old message, which is not counted in the rate`,
     ),
+    complaints.map(({ what, count }) => `complaint: ${printable(what)}${count > 1 ? ` (${count} times)` : ''}`),
   );
-  for (const { what, count } of complaints)
-    lines.push(`complaint: ${printable(what)}${count > 1 ? ` (${count} times)` : ''}`);
-  return lines.join('\n');
 }
 
 /** Verdict, object and place; conditions reported by the robot first, as they may need action on site. */
@@ -170,29 +163,40 @@ function wrapped(text: string, width: number): string[] {
 // ── gw chassis watch ────────────────────────────────────────────────────────────────────────────────────────────
 
 type Live = Exclude<ChassisView['values'][keyof ChassisView['values']], { status: 'not-received' }>;
+type Topic<V> =
+  | (Pick<Live, 'mark' | 'basis' | 'source' | 'ageMs' | 'stale'> & {
+      readonly status: 'received';
+      readonly value: V;
+      readonly parts?: Readonly<Partial<Record<'xM' | 'yawDeg', Pick<Shown, 'mark' | 'basis' | 'source'>>>> | undefined;
+    })
+  | { readonly status: 'not-received'; readonly rejected?: string | undefined };
 
 /** The full view of `gw chassis watch` at a terminal. */
 export function renderChassisView(view: ChassisView): string {
   const { identity, values, poseUnit, complaints } = view;
-  const lines = [`${linkText(view.link, isCalm(view))}, for ${ageText(view.linkForMs)}`, ''];
   const headline = conditionHeadline(view.condition);
-  if (headline !== null) lines.push(headline, '');
-  if (identity !== null) {
-    const { serial, model, software } = identity;
-    lines.push(
-      `chassis ${printable(serial)}, model ${printable(model ?? 'not reported')}, software ${printable(software ?? 'not reported')}`,
-      '',
-    );
-  }
-  const columns = ['what', 'value', 'mark', right('age'), 'source'];
-  lines.push(renderTable(columns, liveRows(values)), '');
+  const named = (text: string | null) => printable(text ?? 'not reported');
   const unit = `pose unit: ${poseUnit.verdict}, ${printable(poseUnit.reason)}`;
-  if (view.unitContradicted) lines.push(chalk.red.bold(`${unit} -- RADIANS WERE PROVEN: do not drive`));
-  else lines.push(poseUnit.doubt === null ? unit : chalk.red.bold(`${unit} -- IN DOUBT: do not drive`));
-  for (const { what, count, ageMs } of complaints.slice(-5)) {
-    lines.push(`complaint: ${printable(what)} (${count}, last ${ageText(ageMs)} ago)`);
-  }
-  return lines.join('\n');
+  const columns = ['what', 'value', 'mark', right('age'), 'source'];
+  return page(
+    [`${linkText(view.link, isCalm(view))}, for ${ageText(view.linkForMs)}`, ''],
+    headline !== null && [headline, ''],
+    identity !== null && [
+      `chassis ${printable(identity.serial)}, model ${named(identity.model)}, software ${named(identity.software)}`,
+      '',
+    ],
+    [renderTable(columns, liveRows(values)), ''],
+    view.unitContradicted
+      ? chalk.red.bold(`${unit} -- RADIANS WERE PROVEN: do not drive`)
+      : poseUnit.doubt === null
+        ? unit
+        : chalk.red.bold(`${unit} -- IN DOUBT: do not drive`),
+    complaints.slice(-5).map(complaintText),
+  );
+}
+
+function complaintText({ what, count, ageMs }: ChassisView['complaints'][number]): string {
+  return `complaint: ${printable(what)} (${count}, last ${ageText(ageMs)} ago)`;
 }
 
 /** One event of `gw chassis watch` as a line. */
@@ -211,10 +215,7 @@ export function renderChassisEvent(event: ChassisWatchEvent): string {
     if (mark !== '--' && what !== '') parts.push(`${what} ${value} (${mark}, ${age})`);
     if (what === '') parts.push(value);
   }
-  for (const { what, count, ageMs } of complaints.slice(-3)) {
-    parts.push(`complaint: ${printable(what)} (${count}, last ${ageText(ageMs)} ago)`);
-  }
-  return parts.join('  ');
+  return [...parts, ...complaints.slice(-3).map(complaintText)].join('  ');
 }
 
 /** A connection alone is not green. */
@@ -238,48 +239,31 @@ function linkText(link: ChassisView['link'], isCalm = true): string {
   }
 }
 
-function liveRows(values: ChassisView['values']): string[][] {
-  const { pose, planning, battery, wheels, positioning, alerts, map } = values;
-  const rows: string[][] = [];
-  if (pose.status === 'received') {
-    const { xM, yM, yawDeg } = pose.value;
-    rows.push(liveRow('position', pose, `x ${xM.toFixed(2)} m, y ${yM.toFixed(2)} m`, pose.parts?.xM));
-    rows.push(liveRow('heading', pose, `${yawDeg.toFixed(1)} degrees`, pose.parts?.yawDeg));
-  } else {
-    rows.push(missing('position', pose), missing('heading', pose));
-  }
-  if (planning.status === 'received') {
-    const { actionId, actionType, moveState, failReason, remainingDistanceM } = planning.value;
-    const failed = failReason === 0 ? '' : `, fail_reason ${failReason}`;
-    const left = remainingDistanceM === null ? '' : `, ${remainingDistanceM.toFixed(2)} m left`;
-    rows.push(liveRow('move', planning, `${moveState}: ${actionType} ${actionId}${left}${failed}`));
-  } else rows.push(missing('move', planning));
-  rows.push(
-    battery.status === 'received'
-      ? liveRow('battery', battery, `${chargeText(battery.value)}, ${battery.value.status}`)
-      : missing('battery', battery),
-    wheels.status === 'received' ? liveRow('wheels', wheels, wheels.value.controlMode) : missing('wheels', wheels),
-    wheels.status === 'received'
-      ? liveRow('emergency stop', wheels, wheels.value.emergencyStopPressed ? 'PRESSED' : 'not pressed')
-      : missing('emergency stop', wheels),
-    positioning.status === 'received'
-      ? liveRow(
-          'positioning',
-          positioning,
-          `${positioning.value.state}, ${positioning.value.reliable ? 'reliable' : 'NOT reliable'}`,
-        )
-      : missing('positioning', positioning),
-    map.status === 'received' ? liveRow('map', map, `${map.value.name} (${map.value.uid})`) : missing('map', map),
-  );
-  if (alerts.status === 'received') {
-    const active = alerts.value;
-    rows.push(liveRow('alerts', alerts, active.length === 0 ? 'none' : `${active.length}`));
-    for (const { code, level, message } of active.slice(0, 5)) {
-      rows.push(['', printable(`${code} ${level}: ${message}`).slice(0, 60), '', '', '']);
-    }
-    if (active.length > 5) rows.push(['', `and ${active.length - 5} more`, '', '', '']);
-  } else rows.push(missing('alerts', alerts));
-  return rows;
+function liveRows({ pose, planning, battery, wheels, positioning, alerts, map }: ChassisView['values']): string[][] {
+  const row = <V>(what: string, live: Topic<V>, text: (value: V) => string, part?: 'xM' | 'yawDeg') =>
+    live.status === 'received'
+      ? liveRow(what, live, text(live.value), part && live.parts?.[part])
+      : missing(what, live);
+  const active = alerts.status === 'received' ? alerts.value : [];
+  return [
+    row('position', pose, ({ xM, yM }) => `x ${xM.toFixed(2)} m, y ${yM.toFixed(2)} m`, 'xM'),
+    row('heading', pose, ({ yawDeg }) => `${yawDeg.toFixed(1)} degrees`, 'yawDeg'),
+    row('move', planning, ({ actionId, actionType, moveState, failReason, remainingDistanceM }) => {
+      const failed = failReason === 0 ? '' : `, fail_reason ${failReason}`;
+      const left = remainingDistanceM === null ? '' : `, ${remainingDistanceM.toFixed(2)} m left`;
+      return `${moveState}: ${actionType} ${actionId}${left}${failed}`;
+    }),
+    row('battery', battery, (value) => `${chargeText(value)}, ${value.status}`),
+    row('wheels', wheels, ({ controlMode }) => controlMode),
+    row('emergency stop', wheels, ({ emergencyStopPressed }) => (emergencyStopPressed ? 'PRESSED' : 'not pressed')),
+    row('positioning', positioning, ({ state, reliable }) => `${state}, ${reliable ? 'reliable' : 'NOT reliable'}`),
+    row('map', map, ({ name, uid }) => `${name} (${uid})`),
+    row('alerts', alerts, ({ length }) => (length === 0 ? 'none' : `${length}`)),
+    ...active
+      .slice(0, 5)
+      .map(({ code, level, message }) => ['', printable(`${code} ${level}: ${message}`).slice(0, 60), '', '', '']),
+    ...(active.length > 5 ? [['', `and ${active.length - 5} more`, '', '', '']] : []),
+  ];
 }
 
 function chargeText({ percent, orPercent }: { readonly percent: number; readonly orPercent?: number | undefined }) {

@@ -7,7 +7,7 @@ import type {
   CloudUpload,
   CloudWatchEvent,
 } from '../../lib/toolkit/cloud/cloud.result.ts';
-import { ageText, printable, renderTable, right } from '../output.ts';
+import { ageText, countsText, doNextLine, page, printable, renderTable, right } from '../output.ts';
 
 type Link = NonNullable<CloudStatus['link']>;
 type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
@@ -18,37 +18,32 @@ type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
 export function renderCloudStatus(view: CloudStatus): string {
   const { link, remedy, outbox, received, seen, reporting, release, uploads } = view;
   const ask = link?.ask ?? null;
-  const lines = [
-    statusLine(view),
-    ...(link?.troubles ?? []).map(({ detail }) => chalk.yellow(`  trouble  ${printable(detail)}`)),
-    ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`]),
-    ...(ask === null ? [] : [`  ask IT   ${printable(ask)}`]),
-    ...(view.status === 'not-connected' && link !== null ? [retryLine(link)] : []),
-  ];
   const rows = [
     ...(link === null ? [] : linkRows(link)),
     ...(outbox === null ? [] : [['outbox', outboxText(outbox)]]),
-    ...(received === null
-      ? []
-      : [
-          [
-            'received',
-            [
-              plural(received.stops, 'stop'),
-              plural(received.releases, 'release'),
-              plural(received.tunnelNotifications, 'tunnel notification'),
-              `${sumOf(received.discarded)} discarded`,
-            ].join(', '),
-          ],
-        ]),
+    ...(received === null ? [] : [['received', `${receivedText(received)}, ${sumOf(received.discarded)} discarded`]]),
     ...(seen === null ? [] : [['ids of stops', seenText(seen)]]),
     ...(reporting === null ? [] : reportingRows(reporting)),
     ...(release === null ? [] : [['release', releaseText(release)]]),
     ...(uploads.length === 0 ? [] : [['uploads', uploadsText(uploads)]]),
   ];
-  if (rows.length > 0) lines.push('', renderTable(pairs, rows));
-  if (link !== null) lines.push(...failureLines(link));
-  return lines.join('\n');
+  return page(
+    statusLine(view),
+    link?.troubles.map(({ detail }) => chalk.yellow(`  trouble  ${printable(detail)}`)) ?? [],
+    doNextLine(remedy),
+    ask !== null && `  ask IT   ${printable(ask)}`,
+    view.status === 'not-connected' && link !== null && retryLine(link),
+    rows.length > 0 && ['', renderTable(pairs, rows)],
+    link !== null && failureLines(link),
+  );
+}
+
+function receivedText({
+  stops,
+  releases,
+  tunnelNotifications,
+}: Readonly<Record<'stops' | 'releases' | 'tunnelNotifications', number>>): string {
+  return `${plural(stops, 'stop')}, ${plural(releases, 'release')}, ${plural(tunnelNotifications, 'tunnel notification')}`;
 }
 
 const pairs = ['Part', 'State'];
@@ -134,12 +129,14 @@ function reportingRows({ telemetry, faults, shadow }: NonNullable<CloudStatus['r
   const troubleText = (trouble: string | null) =>
     trouble === null ? '' : chalk.yellow(`; trouble: ${printable(trouble)}`);
   const { intervalS, accepted, skipped } = telemetry;
-  const states = (['present', 'gone', 'not-checked'] as const).flatMap((state) => {
-    const count = faults.raised.filter((fault) => fault.state === state).length;
-    return count === 0 ? [] : [`${count} ${state.replace('-', ' ')}`];
-  });
+  const states = countsText(
+    (['present', 'gone', 'not-checked'] as const).map((state) => [
+      faults.raised.filter((fault) => fault.state === state).length,
+      state.replace('-', ' '),
+    ]),
+  );
   const unreported = faults.unreported === 0 ? '' : chalk.yellow(`, ${faults.unreported} not reported: too many`);
-  const raised = `${faults.raised.length} raised${states.length === 0 ? '' : `: ${states.join(', ')}`}`;
+  const raised = `${faults.raised.length} raised${states === '' ? '' : `: ${states}`}`;
   const shadowState = `${shadow.status.replace('-', ' ')}: ${printable(shadow.detail)}`;
   return [
     ['telemetry', `every ${intervalS} s, ${accepted} accepted, ${skipped} skipped${troubleText(telemetry.trouble)}`],
@@ -174,26 +171,26 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
 export function renderCloudOutbox({ link, outbox }: CloudOutbox): string {
   if (outbox === null) return noPart('outbox', link);
   const { status, detail, remedy, kept, bytes, maxBytes, oldestAt, accepted, acknowledged, refused, thinned } = outbox;
-  const lines = [outboxLine(outbox, link), ...(remedy === null ? [] : [`  do next  ${printable(remedy)}`])];
-  if (remedy !== null || (status !== 'open' && kept !== null)) lines.push(`  reason   ${printable(detail)}`);
-  if (kept !== null) {
-    const columns = ['Class', right('Kept')];
-    lines.push(
-      '',
-      renderTable(
-        columns,
-        Object.entries(kept).map(([name, count]) => [name, String(count)]),
-      ),
-    );
-  }
   const rows = [
     ['size', bytes === null ? 'not checked' : `${megabytes(bytes)} of ${megabytes(maxBytes)} MB`],
     ['oldest message', oldestAt === null ? (kept === null ? 'not checked' : 'none') : printable(oldestAt)],
     ['since the start', `${accepted} accepted, ${acknowledged} acknowledged, ${refused} refused`],
     ['telemetry thinned', thinned === null ? 'not checked' : thinned === 0 ? 'none' : String(thinned)],
   ];
-  lines.push('', renderTable(pairs, rows));
-  return lines.join('\n');
+  return page(
+    outboxLine(outbox, link),
+    doNextLine(remedy),
+    (remedy !== null || (status !== 'open' && kept !== null)) && `  reason   ${printable(detail)}`,
+    kept !== null && ['', countTable('Class', 'Kept', Object.entries(kept))],
+    ['', renderTable(pairs, rows)],
+  );
+}
+
+function countTable(what: string, count: string, entries: readonly (readonly [string, number])[]): string {
+  return renderTable(
+    [what, right(count)],
+    entries.map(([name, number]) => [name, String(number)]),
+  );
 }
 
 function outboxLine({ status, kept, detail }: NonNullable<CloudOutbox['outbox']>, link: LinkStatus): string {
@@ -211,8 +208,7 @@ function megabytes(bytes: number): string {
 function noPart(what: string, { status, detail, remedy }: LinkStatus): string {
   const text =
     status === 'not-configured' ? `No cloud, so there is no ${what}.` : `not checked: no ${what}. ${printable(detail)}`;
-  const next = remedy === null ? [] : [`  do next  ${printable(remedy)}`];
-  return [status === 'not-configured' ? text : chalk.yellow(text), ...next].join('\n');
+  return page(status === 'not-configured' ? text : chalk.yellow(text), doNextLine(remedy));
 }
 
 // ── gw cloud discarded ──────────────────────────────────────────────────────────────────────────────────────────
@@ -220,41 +216,17 @@ function noPart(what: string, { status, detail, remedy }: LinkStatus): string {
 /** `gw cloud discarded` */
 export function renderCloudDiscarded({ link, total, byReason, accepted, last }: CloudDiscarded): string {
   if (total === null || byReason === null) return noPart('count of discarded messages', link);
-  const isConnected = link.status === 'connected';
-  const since = isConnected ? 'since the start of gw' : `since the start of gw; the link is ${link.status}`;
-  const lines = [
+  const since = `since the start of gw${link.status === 'connected' ? '' : `; the link is ${link.status}`}`;
+  const counts = Object.entries(byReason).filter(([, count]) => count > 0);
+  const rows = last.map(({ at, reason, topic, bytes }) => [printable(at), reason, printable(topic), String(bytes)]);
+  return page(
     total === 0
       ? `No message from the cloud was discarded ${since}.`
       : `${plural(total, 'message')} from the cloud discarded ${since}.`,
-  ];
-  if (accepted !== null) {
-    const { releases, stops, tunnelNotifications, answers } = accepted;
-    lines.push(
-      `Accepted: ${plural(stops, 'stop')}, ${plural(releases, 'release')}, ${plural(tunnelNotifications, 'tunnel notification')}, ${plural(answers, 'answer')}.`,
-    );
-  }
-  const counts = Object.entries(byReason).filter(([, count]) => count > 0);
-  if (counts.length > 0) {
-    const columns = ['Reason', right('Count')];
-    lines.push(
-      '',
-      renderTable(
-        columns,
-        counts.map(([reason, count]) => [reason, String(count)]),
-      ),
-    );
-  }
-  if (last.length > 0) {
-    const columns = ['Last, newest first', 'Reason', 'Topic', right('Bytes')];
-    lines.push(
-      '',
-      renderTable(
-        columns,
-        last.map(({ at, reason, topic, bytes }) => [printable(at), reason, printable(topic), String(bytes)]),
-      ),
-    );
-  }
-  return lines.join('\n');
+    accepted !== null && `Accepted: ${receivedText(accepted)}, ${plural(accepted.answers, 'answer')}.`,
+    counts.length > 0 && ['', countTable('Reason', 'Count', counts)],
+    rows.length > 0 && ['', renderTable(['Last, newest first', 'Reason', 'Topic', right('Bytes')], rows)],
+  );
 }
 
 // ── gw cloud watch ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,36 +1,31 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol/enrol.result.ts';
-import { DO_NEXT, findingLines, printable, renderTable } from '../output.ts';
+import { DO_NEXT, findingLines, page, printable, renderTable, spanText } from '../output.ts';
 
 /** `gw enrol` */
 export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status }: Enrol): string {
   const how = resumed ? ', with the key of the interrupted run' : '';
   const what = replaced ? 'has a new identity' : 'is enrolled';
-  const lines = [`${chalk.green(`${printable(status.serial)} ${what}`)} by ${printable(url)}${how}.`];
-  if (clock.verdict === 'wrong' && clock.aheadMs !== null) {
-    lines.push(
-      '',
-      chalk.yellow(
-        `The clock of this device is ${span(Math.abs(clock.aheadMs))} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of the enrolment endpoint. Set it with timedatectl:`,
+  const list = verifiedBy === 'system' ? "the operating system's list" : 'NODE_EXTRA_CA_CERTS';
+  const warning = (...lines: string[]) => ['', ...lines.map((line) => chalk.yellow(line))];
+  return page(
+    `${chalk.green(`${printable(status.serial)} ${what}`)} by ${printable(url)}${how}.`,
+    clock.verdict === 'wrong' &&
+      clock.aheadMs !== null &&
+      warning(
+        `The clock of this device is ${spanText(Math.abs(clock.aheadMs))} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of the enrolment endpoint. Set it with timedatectl:`,
+        'with a wrong clock certificates of the cloud cannot be verified, and the cloud is not reachable.',
       ),
-      chalk.yellow('with a wrong clock certificates of the cloud cannot be verified, and the cloud is not reachable.'),
-    );
-  }
-  if (clock.verdict === 'not-checked') {
-    lines.push('', chalk.yellow('Clock of this device not checked: no Date header from the enrolment endpoint.'));
-  }
-  if (verifiedBy === 'system' || verifiedBy === 'extra') {
-    const list = verifiedBy === 'system' ? "the operating system's list" : 'NODE_EXTRA_CA_CERTS';
-    lines.push(
-      '',
-      chalk.yellow(
+    clock.verdict === 'not-checked' &&
+      warning('Clock of this device not checked: no Date header from the enrolment endpoint.'),
+    (verifiedBy === 'system' || verifiedBy === 'extra') &&
+      warning(
         `The certificate of the endpoint was verified with ${list} alone: a CA of the operator, or a proxy's.`,
+        'Set enrolment.caFile to the CA of the operator to exclude a proxy.',
       ),
-      chalk.yellow('Set enrolment.caFile to the CA of the operator to exclude a proxy.'),
-    );
-  }
-  return [...lines, '', ...details(status)].join('\n');
+    ['', details(status)],
+  );
 }
 
 /** `gw enrol status` */
@@ -80,15 +75,4 @@ function details({ identity, identityDir, findings }: EnrolStatus): string[] {
     '',
     ...findings.flatMap((finding) => findingLines(finding, DO_NEXT)),
   ];
-}
-
-/** In the largest unit with a value of at least two. */
-function span(ms: number): string {
-  const units = [
-    ['days', 86_400_000],
-    ['hours', 3_600_000],
-    ['minutes', 60_000],
-  ] as const;
-  const [unit, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? (['seconds', 1_000] as const);
-  return `${Math.floor(ms / unitMs)} ${unit}`;
 }

@@ -6,7 +6,7 @@ import type {
   HeartbeatSend,
   HeartbeatSniffEvent,
 } from '../../lib/toolkit/heartbeat/heartbeat.result.ts';
-import { DO_NEXT, findingLines, printable, renderTable, renderVerdict, right } from '../output.ts';
+import { DO_NEXT, findingLines, page, printable, renderTable, renderVerdict, right, spanText } from '../output.ts';
 
 /** `gw heartbeat key new` */
 export function renderHeartbeatKey({ file, key }: HeartbeatKey): string {
@@ -39,28 +39,25 @@ export function renderHeartbeatEvent(event: HeartbeatSniffEvent): string {
 /** The summary and all tables. */
 export function renderHeartbeatView(view: HeartbeatSniffEvent): string {
   const { senders, noise, otherHeartbeats, forMs, datagrams, dropped } = view;
-  const lines = [firstLine(view)];
-  if (!view.verifies) lines.push(chalk.yellow('Not verified: listening without a key.'));
-  if (view.receives === 'broadcasts') {
-    lines.push(
+  return page(
+    firstLine(view),
+    !view.verifies && chalk.yellow('Not verified: listening without a key.'),
+    view.receives === 'broadcasts' && [
       'Another program of this machine (gw serve?) has the port, so only broadcasts are received here. With the site file',
       'of the running gw serve this command shows what that one receives: run it again.',
-    );
-  }
-  if (view.gateway !== null) lines.push(...gatewayLines(view.gateway));
-  if (datagrams === 0 && forMs >= HINT_AFTER_MS) lines.push('', ...silence(view));
-  if (senders.length > 0) lines.push('', senderTable(senders), ...remarks(senders));
-  if (otherHeartbeats > 0) lines.push(`and ${plural(otherHeartbeats, 'heartbeat')} of further senders`);
-  if (noise.length > 0)
-    lines.push('', 'Rejected datagrams:', noiseTable(noise, view.gateway !== null), ...causes(noise));
-  if (dropped !== null && dropped > 0) {
-    lines.push(
-      '',
-      chalk.yellow(`The kernel dropped ${plural(dropped, 'datagram')}: the receive buffer of the port was full.`),
-    );
-  }
-  lines.push('', chalk.dim(`${plural(datagrams, 'datagram')} in ${seconds(forMs)} s on UDP port 45301`));
-  return lines.join('\n');
+    ],
+    view.gateway !== null && gatewayLines(view.gateway),
+    datagrams === 0 && forMs >= HINT_AFTER_MS && ['', silence(view)],
+    senders.length > 0 && ['', senderTable(senders), remarks(senders)],
+    otherHeartbeats > 0 && `and ${plural(otherHeartbeats, 'heartbeat')} of further senders`,
+    noise.length > 0 && ['', 'Rejected datagrams:', noiseTable(noise, view.gateway !== null), causes(noise)],
+    dropped !== null &&
+      dropped > 0 && [
+        '',
+        chalk.yellow(`The kernel dropped ${plural(dropped, 'datagram')}: the receive buffer of the port was full.`),
+      ],
+    ['', chalk.dim(`${plural(datagrams, 'datagram')} in ${seconds(forMs)} s on UDP port 45301`)],
+  );
 }
 
 function firstLine(view: HeartbeatSniffEvent): string {
@@ -96,19 +93,15 @@ function firstLine(view: HeartbeatSniffEvent): string {
 /** A robot has the best presence of its senders. */
 function presences(bySerial: readonly (readonly Sender[])[]): string {
   const nearest = bySerial.map((group) => order.find((presence) => group.some((row) => row.presence === presence)));
-  const counted = order.flatMap((presence) => {
-    const count = nearest.filter((other) => other === presence).length;
-    return count === 0 ? [] : [colourOf(presence)(`${count} ${presence}`)];
-  });
-  return counted.join(', ');
+  return order
+    .map((presence) => [presence, nearest.filter((other) => other === presence).length] as const)
+    .flatMap(([presence, count]) => (count === 0 ? [] : [colourOf[presence](`${count} ${presence}`)]))
+    .join(', ');
 }
 
 const order: readonly Presence[] = ['alive', 'late', 'gone'];
 
-function colourOf(presence: Presence): (text: string) => string {
-  if (presence === 'alive') return chalk.green;
-  return presence === 'late' ? chalk.yellow : chalk.red;
-}
+const colourOf = { alive: chalk.green, late: chalk.yellow, gone: chalk.red } as const;
 
 function isInConflict({ conflictWith }: Sender): boolean {
   return conflictWith.length > 0;
@@ -121,7 +114,7 @@ function gatewayLines({ replayed, lastTest }: NonNullable<HeartbeatSniffEvent['g
   if (replayed > 0) lines.push(chalk.yellow(`It rejected ${plural(replayed, 'replayed heartbeat')}.`));
   if (lastTest !== null) {
     const { serial, address, ageMs } = lastTest;
-    lines.push(`Last test: ${printable(serial)} from ${printable(address)}, ${duration(ageMs)} ago.`);
+    lines.push(`Last test: ${printable(serial)} from ${printable(address)}, ${spanText(ageMs)} ago.`);
   }
   return lines;
 }
@@ -165,9 +158,9 @@ function senderTable(senders: readonly Sender[]): string {
 
 function presenceWord(sender: Sender): string {
   const { test, presence, ageMs } = sender;
-  if (test) return `test ${duration(ageMs)}`;
-  const since = presence === 'alive' ? '' : ` ${duration(ageMs)}`;
-  return isInConflict(sender) ? chalk.red(`conflict${since}`) : colourOf(presence)(`${presence}${since}`);
+  if (test) return `test ${spanText(ageMs)}`;
+  const since = presence === 'alive' ? '' : ` ${spanText(ageMs)}`;
+  return isInConflict(sender) ? chalk.red(`conflict${since}`) : colourOf[presence](`${presence}${since}`);
 }
 
 /** Both ends of a long serial are shown. */
@@ -184,14 +177,10 @@ function stateText({ test, batteryPercent, moving, stopped, software, uptimeS }:
     ...(moving === true ? ['moving'] : []),
     ...(moving === false && stopped !== true ? ['idle'] : []),
     ...(batteryPercent === null ? [] : [`${batteryPercent} %`]),
-    ...(software === null ? [] : [shortSoftware(software)]),
-    `up ${duration(uptimeS * 1000)}`,
+    ...(software === null ? [] : [shorten(printable(software), MAX_SOFTWARE)]),
+    `up ${spanText(uptimeS * 1000)}`,
   ];
   return parts.join(', ');
-}
-
-function shortSoftware(software: string): string {
-  return shorten(printable(software), MAX_SOFTWARE);
 }
 
 /** Explanations of values in the table. */
@@ -251,18 +240,6 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(1);
 }
 
-/** In the largest unit with a value of at least two. */
-function duration(ms: number): string {
-  const [unit, unitMs] = units.find(([, each]) => ms >= 2 * each) ?? ['s', 1000];
-  return `${Math.floor(ms / unitMs)} ${unit}`;
-}
-
-const units: readonly (readonly [string, number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-];
-
 /** `gw heartbeat check` */
 export function renderHeartbeatCheck({
   verdict,
@@ -274,14 +251,13 @@ export function renderHeartbeatCheck({
 }: HeartbeatCheck): string {
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
   const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
-  const lines = findings.flatMap((finding) => findingLines(finding, DO_NEXT));
-  const took = chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`);
-  // The own lines do not prove arrival.
-  const arrival =
-    expected.length === 0
-      ? []
-      : ['Arrival of own heartbeats can be checked only at the other robots: run this check on each of them.'];
-  return [`${headline(verdict, counts)}: ${robots}.`, '', ...lines, '', ...arrival, took].join('\n');
+  return page(
+    [`${headline(verdict, counts)}: ${robots}.`, '', findings.map((finding) => findingLines(finding, DO_NEXT)), ''],
+    // The own lines do not prove arrival.
+    expected.length === 0 &&
+      'Arrival of own heartbeats can be checked only at the other robots: run this check on each of them.',
+    chalk.dim(`listened for ${(tookMs / 1000).toFixed(1)} s`),
+  );
 }
 
 function headline(verdict: HeartbeatCheck['verdict'], { ok, wrong, notChecked }: HeartbeatCheck['counts']): string {

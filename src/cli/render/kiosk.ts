@@ -7,7 +7,7 @@ import type {
   LockOutcome,
 } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock.ts';
-import { findingLines, printable, remedyLine, renderVerdict } from '../output.ts';
+import { findingLines, printable, remedyLine, renderVerdict, spanText } from '../output.ts';
 
 /** `gw kiosk plan` */
 export function renderKioskPlan(data: KioskPlan): string {
@@ -138,18 +138,12 @@ function provenanceText(finding: KioskStatus['findings'][number]): string {
   if (basis === 'read-now') return 'read now: ';
   const rememberedAs = remembered === null ? '' : ` as ${remembered === 'wrong' ? 'FAIL' : remembered}`;
   const age =
-    ageS === null ? 'age unknown' : `read ${ageText(ageS)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
+    ageS === null
+      ? 'age unknown'
+      : `read ${spanText(ageS * 1_000)} ago${ageBy === 'wall-clock' ? ' by the wall clock' : ''}`;
   const device = serial === null || serial === '' ? 'serial unknown' : `serial ${serial}`;
   const boot = bootId === null ? 'boot unknown' : `boot ${bootId.slice(0, 8)}`;
   return `remembered${rememberedAs}, ${age} (${at ?? ''}, ${device}, ${boot}): `;
-}
-
-/** `45 s`, `12 min`, `30 h`, `12 days`. */
-function ageText(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
 }
 
 type Step = KioskPlan['steps'][number];

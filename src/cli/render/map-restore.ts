@@ -1,9 +1,9 @@
 import chalk from 'chalk';
-import { markText } from '../../lib/evidence/index.ts';
+import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import { plural, pluralWord } from '../../lib/text/index.ts';
 import type { MapRestore, RestoredMap } from '../../lib/toolkit/map/change.result.ts';
 import type { OverlaysDifference, RunningMapView } from '../../lib/toolkit/map/running-map.result.ts';
-import { printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
+import { countsText, page, printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import { stillnessLine } from './motion.ts';
 
 const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
@@ -46,46 +46,58 @@ export function runningLines(running: RunningMapView): string[] {
   ];
 }
 
+interface Changed {
+  readonly facts: readonly {
+    readonly mark: Mark;
+    readonly basis: Basis;
+    readonly statement: string;
+    readonly id: string;
+  }[];
+  readonly next: readonly string[];
+}
+
+/** The end of every change of maps: the facts that it relied on, and what to do next. */
+export function changeEnd({ facts, next }: Changed, ...before: readonly string[]) {
+  return [
+    '',
+    facts.map((fact) => chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`)),
+    before.length > 0 && ['', before],
+    next.length > 0 && ['', next.map(printable)],
+  ];
+}
+
+/** A backup file with its checksum. */
+export function backupLines(
+  title: string,
+  { file, sha256 }: { readonly file: string; readonly sha256: string },
+  more: string,
+) {
+  return [`${title.padEnd(12)}${printable(file)}, ${more}`, `            sha256 ${sha256}`];
+}
+
 /** `gw map restore` */
 export function renderMapRestore(data: MapRestore): string {
-  const { maps, others, backup, safetyBackup, stillness, use, facts, next, problem } = data;
-  const lines = [firstLine(data), ''];
-  lines.push(
-    renderTable(
-      ['map', 'name', 'on the chassis', 'plan', 'content now'],
-      maps.map((map) => [
-        `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
-        printable(map.name),
-        map.idOnChassis === null ? '-' : String(map.idOnChassis),
-        planText(map),
-        `${renderVerdict(verdictOfMap(map))} ${printable(map.contentNow)}`,
-      ]),
-    ),
+  const { maps, others, backup, safetyBackup, stillness, use, problem } = data;
+  const names = others.map(({ id, name }) => `${id} '${printable(name)}'`);
+  const rows = maps.map((map) => [
+    `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
+    printable(map.name),
+    map.idOnChassis === null ? '-' : String(map.idOnChassis),
+    planText(map),
+    `${renderVerdict(verdictOfMap(map))} ${printable(map.contentNow)}`,
+  ]);
+  return page(
+    [firstLine(data), '', renderTable(['map', 'name', 'on the chassis', 'plan', 'content now'], rows)],
+    maps.map(detailsOf),
+    use !== null && ['', useText(use)],
+    names.length > 0 && ['', `Not in the backup, unchanged: ${names.join(', ')}`],
+    ['', backupLines('backup', backup, `created ${backup.createdAt}`)],
+    safetyBackup !== null && backupLines('safety copy', safetyBackup, mapsText(safetyBackup.maps)),
+    safetyBackup === null && data.mode === 'write' && stillness !== null && 'safety copy none: the chassis had no maps',
+    stillness !== null && stillnessLine(stillness, 'before the first write'),
+    runningLines(data.running),
+    changeEnd(data, ...(problem === null ? [] : [`${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy])),
   );
-  for (const map of maps) lines.push(...detailsOf(map));
-  if (use !== null) lines.push('', useText(use));
-  if (others.length > 0) {
-    const names = others.map(({ id, name }) => `${id} '${printable(name)}'`);
-    lines.push('', `Not in the backup, unchanged: ${names.join(', ')}`);
-  }
-  lines.push(
-    '',
-    `backup      ${printable(backup.file)}, created ${backup.createdAt}`,
-    `            sha256 ${backup.sha256}`,
-  );
-  if (safetyBackup !== null) {
-    lines.push(
-      `safety copy ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
-      `            sha256 ${safetyBackup.sha256}`,
-    );
-  } else if (data.mode === 'write' && stillness !== null) lines.push('safety copy none: the chassis had no maps');
-  if (stillness !== null) lines.push(stillnessLine(stillness, 'before the first write'));
-  lines.push(...runningLines(data.running));
-  lines.push('');
-  for (const fact of facts) lines.push(chalk.dim(`${markText(fact)}  ${fact.statement} (${fact.id})`));
-  if (problem !== null) lines.push('', `${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy);
-  if (next.length > 0) lines.push('', ...next.map(printable));
-  return lines.join('\n');
 }
 
 function firstLine(data: MapRestore): string {
@@ -95,8 +107,8 @@ function firstLine(data: MapRestore): string {
   const count = (matches: (map: RestoredMap) => boolean) => maps.filter(matches).length;
   const planned = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
   const blocked = count(({ plan }) => plan === 'conflict' || plan === 'not-restorable');
-  const suffix = interrupted ? ' (interrupted)' : '';
   const runningText = `; ${runningClause(running)}`;
+  const end = `${runningText}${before}${interrupted ? ' (interrupted)' : ''}.`;
   const isKnown = running.verdict !== 'not-checked';
   const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
@@ -107,24 +119,24 @@ function firstLine(data: MapRestore): string {
     case 'restored':
       if (planned === 0) {
         const set = `map ${use?.id ?? '?'} ${of}; the chassis stored ${mapsText(maps.length)} as in the backup, so none was written`;
-        return `${(isKnown ? chalk.green : chalk.yellow)('Current map set')}: ${set}${runningText}${before}${suffix}.`;
+        return `${(isKnown ? chalk.green : chalk.yellow)('Current map set')}: ${set}${end}`;
       }
-      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
+      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${end}`;
     case 'stored-only':
       if (planned === 0) {
         return `${chalk.red.bold('Nothing to restore, but the robot drives by other overlays')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${runningText}.`;
       }
-      return `${chalk.red.bold('Stored, but the robot drives by other overlays')}: ${written} ${of} written, read back and compared${runningText}${before}${suffix}.`;
+      return `${chalk.red.bold('Stored, but the robot drives by other overlays')}: ${written} ${of} written, read back and compared${end}`;
     case 'incomplete':
       if (mode === 'dry-run' || planned === 0) {
         const rest = planned === 0 ? '' : ` A restore would ${plannedChanges(maps, of)}.`;
         return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing written${runningText}.${rest}`;
       }
-      return `${chalk.red.bold('Restore incomplete')} ${of}: ${written} of ${maps.length} written${runningText}${before}${suffix}.`;
+      return `${chalk.red.bold('Restore incomplete')} ${of}: ${written} of ${maps.length} written${end}`;
     case 'differs':
-      return `${chalk.red.bold('Write failed: content on the chassis differs')}, see below${runningText}${before}${suffix}.`;
+      return `${chalk.red.bold('Write failed: content on the chassis differs')}, see below${end}`;
     case 'unknown':
-      return `${chalk.red.bold('Content on the chassis is unknown')}, see below${runningText}${before}${suffix}.`;
+      return `${chalk.red.bold('Content on the chassis is unknown')}, see below${end}`;
   }
 }
 
@@ -175,34 +187,23 @@ function verdictOfMap({ outcome, plan }: RestoredMap): Verdict {
 }
 
 function detailsOf(map: RestoredMap): string[] {
-  const {
-    difference,
-    afterWrite,
-    beforeToNow,
-    orderError,
-    rolledBack,
-    rollbackError,
-    alsoChanged,
-    notCompared,
-    notes,
-  } = map;
-  const lines: string[] = [];
-  if (difference !== null && !difference.same) {
-    lines.push(...differenceLines('from the chassis to the backup', difference, '  '));
-  }
-  if (orderError !== null) lines.push(`  error of the write: ${printable(orderError)}`);
-  if (afterWrite !== null && map.outcome !== 'written') {
-    lines.push(...differenceLines('from the sent to the read-back overlays', afterWrite, '  '));
-  } else if (afterWrite !== null) lines.push(`  read back: ${differenceText(afterWrite)}`);
-  if (rolledBack)
-    lines.push(
-      `  the old overlays were sent again${rollbackError === null ? '' : `; error: ${printable(rollbackError)}`}`,
-    );
-  if (beforeToNow !== null && map.outcome === 'differs') {
-    lines.push(...differenceLines('from before to now', beforeToNow, '  '));
-  }
-  for (const clause of [...alsoChanged, ...notes]) lines.push(`  ${printable(clause)}`);
-  for (const clause of notCompared) lines.push(`  ${renderVerdict('not-checked')} ${printable(clause)}`);
+  const { outcome, difference, afterWrite, beforeToNow, orderError, rolledBack, rollbackError } = map;
+  const differing = (title: string, found: OverlaysDifference | null) => differenceLines(title, found, '  ');
+  const lines = [
+    difference?.same === false ? differing('from the chassis to the backup', difference) : [],
+    orderError === null ? [] : `  error of the write: ${printable(orderError)}`,
+    outcome !== 'written'
+      ? differing('from the sent to the read-back overlays', afterWrite)
+      : afterWrite === null
+        ? []
+        : `  read back: ${differenceText(afterWrite)}`,
+    rolledBack
+      ? `  the old overlays were sent again${rollbackError === null ? '' : `; error: ${printable(rollbackError)}`}`
+      : [],
+    outcome === 'differs' ? differing('from before to now', beforeToNow) : [],
+    [...map.alsoChanged, ...map.notes].map((clause) => `  ${printable(clause)}`),
+    map.notCompared.map((clause) => `  ${renderVerdict('not-checked')} ${printable(clause)}`),
+  ].flat();
   return lines.length === 0 ? [] : ['', `map ${map.id} '${printable(map.name)}'`, ...lines];
 }
 
@@ -229,14 +230,14 @@ export function differenceText({ same, sameText, counts, problem }: OverlaysDiff
   if (same) return sameText ? 'the same, character for character' : 'the same content, written differently';
   if (counts === null) return 'not the same';
   const { changed, moved, reshaped, turned, recoded, otherwise, added, removed, reordered, members, from, to } = counts;
-  const kinds = clausesOf([
+  const kinds = countsText([
     [moved - reshaped, 'moved'],
     [reshaped, 'with another form'],
     [turned, 'turned'],
     [recoded, 'with another code'],
     [otherwise, 'with other properties'],
   ]);
-  const parts = clausesOf([
+  const parts = countsText([
     [changed, kinds === '' ? 'changed' : `changed (${kinds})`],
     [added, 'added'],
     [removed, 'removed'],
@@ -244,13 +245,6 @@ export function differenceText({ same, sameText, counts, problem }: OverlaysDiff
     [members, `${pluralWord(members, 'member')} of the collection changed`],
   ]);
   return `${parts}; ${from === to ? from : `${from} → ${to}`} features`;
-}
-
-function clausesOf(parts: readonly (readonly [number: number, words: string])[]): string {
-  return parts
-    .filter(([number]) => number > 0)
-    .map(([number, words]) => `${number} ${words}`)
-    .join(', ');
 }
 
 /** The same with the first differences below it, for the details of a result. */

@@ -3,8 +3,8 @@ import { markText } from '../../lib/evidence/index.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
 import type { MapSelect } from '../../lib/toolkit/map/change.result.ts';
 import type { MapArchiveView, MapList, MapOverlays, MapShow } from '../../lib/toolkit/map/map.result.ts';
-import { printable, renderTable, renderVerdict, right } from '../output.ts';
-import { differenceLines, runningClause, runningLines } from './map-restore.ts';
+import { page, printable, renderTable, renderVerdict, right } from '../output.ts';
+import { backupLines, changeEnd, differenceLines, runningClause, runningLines } from './map-restore.ts';
 import { stillnessLine } from './motion.ts';
 
 type MapItem = MapList['maps'][number];
@@ -12,25 +12,24 @@ type MapItem = MapList['maps'][number];
 /** `gw map list` */
 export function renderMapList({ address, chassis, maps, current, fields }: MapList): string {
   const where = `${chassisText(chassis.serial)} at ${printable(address.host)}:${address.port}`;
-  const lines = [`${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`];
-  if (current?.isStored === false) {
-    lines.push(chalk.yellow('The current map is not stored: no backup contains it, and a restart may lose it.'));
-  }
-  if (maps.length === 0) lines.push('If it had maps before, restore them from a backup: gw map restore FILE');
-  else {
-    const columns = [right('id'), 'name', 'uid', right('map version'), right('overlays version'), 'current'];
-    const rows = maps.map((map) => [
-      String(map.id),
-      nameText(map.name),
-      uidText(map.uid),
-      versionText(map.mapVersion),
-      versionText(map.overlaysVersion),
-      map.isCurrent ? 'yes' : '',
-    ]);
-    lines.push('', renderTable(columns, rows));
-  }
-  lines.push('', ...evidenceLines(fields));
-  return lines.join('\n');
+  const columns = [right('id'), 'name', 'uid', right('map version'), right('overlays version'), 'current'];
+  const rows = maps.map((map) => [
+    String(map.id),
+    nameText(map.name),
+    uidText(map.uid),
+    versionText(map.mapVersion),
+    versionText(map.overlaysVersion),
+    map.isCurrent ? 'yes' : '',
+  ]);
+  return page(
+    `${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`,
+    current?.isStored === false &&
+      chalk.yellow('The current map is not stored: no backup contains it, and a restart may lose it.'),
+    maps.length === 0
+      ? 'If it had maps before, restore them from a backup: gw map restore FILE'
+      : ['', renderTable(columns, rows)],
+    ['', evidenceTable(fields)],
+  );
 }
 
 function inUseText(current: MapList['current']): string {
@@ -149,13 +148,13 @@ function archivedRow(map: MapArchiveView['maps'][number]): string[] {
   ];
 }
 
-function evidenceLines(fields: MapList['fields']): string[] {
+function evidenceTable(fields: MapList['fields']): string {
   const rows = Object.entries(fields).map(([field, evidence]) => [
     field,
     markText(evidence),
     printable(evidence.source),
   ]);
-  return [renderTable(['field', 'mark', 'source'], rows)];
+  return renderTable(['field', 'mark', 'source'], rows);
 }
 
 const partNames = { image: 'picture', localisation: 'localisation data' } as const;
@@ -224,52 +223,39 @@ export function backupWarnings({ maps }: MapArchiveView): string[] {
 
 /** `gw map select` */
 export function renderMapSelect(data: MapSelect): string {
-  const { before, running, runningBefore, use, stored, safetyBackup, stillness, position, facts, next } = data;
-  const lines = [firstLine(data), ''];
-  lines.push(
-    `before      ${before === null ? 'there was no current map' : `map ${before.id} ${mapNameText(before.name)}`}`,
+  const { before, running, runningBefore, use, stored, safetyBackup, stillness, position } = data;
+  const was = before === null ? 'there was no current map' : `map ${before.id} ${mapNameText(before.name)}`;
+  return page(
+    [firstLine(data), '', `before      ${was}`],
+    running === null && runningLines(runningBefore),
+    use !== null &&
+      `current map ${renderVerdict(use.outcome === 'set' ? 'ok' : use.outcome === 'unknown' ? 'not-checked' : 'wrong')} ${use.outcome === 'not-started' ? 'not set' : use.outcome.replace('-', ' ')}${use.why === null ? '' : `: ${printable(use.why)}`}`,
+    running !== null && runningLines(running),
+    stored !== null && storedLines(stored),
+    position === 'must-be-set'
+      ? `position    ${renderVerdict('not-checked')} ${chalk.yellow('expected to be lost: must be set')}`
+      : use !== null && 'position    unchanged: the chassis did not accept the order',
+    safetyBackup !== null && ['', backupLines('safety copy', safetyBackup, plural(safetyBackup.maps, 'map'))],
+    stillness !== null && stillnessLine(stillness, 'before the order'),
+    changeEnd(data),
   );
-  if (running === null) lines.push(...runningLines(runningBefore));
-  if (use !== null) {
-    const current = use.outcome === 'set' ? 'ok' : use.outcome === 'unknown' ? 'not-checked' : 'wrong';
-    const text = {
-      set: 'set',
-      'not-set': 'not set',
-      'not-started': 'not set',
-      unknown: 'unknown',
-    };
-    const why = use.why === null ? '' : `: ${printable(use.why)}`;
-    lines.push(`current map ${renderVerdict(current)} ${text[use.outcome]}${why}`);
-  }
-  if (running !== null) lines.push(...runningLines(running));
-  if (stored !== null) {
-    const verdict = ({ unchanged: 'ok', changed: 'wrong', 'not-checked': 'not-checked' } as const)[stored.verdict];
-    const texts = {
-      unchanged: 'unchanged: name, map_version, grid, overlays of every map',
-      changed: 'a stored map has changed',
-      'not-checked': 'the stored maps could not be read again',
-    };
-    lines.push(`stored maps ${renderVerdict(verdict)} ${texts[stored.verdict]}`);
-    for (const { id, name, status, changes, difference } of stored.changes) {
-      lines.push(`            map ${id} ${mapNameText(name)}: ${[status, ...changes].map(printable).join('; ')}`);
-      lines.push(...differenceLines('from before to now', difference, '              '));
-    }
-  }
-  if (position === 'must-be-set') {
-    lines.push(`position    ${renderVerdict('not-checked')} ${chalk.yellow('expected to be lost: must be set')}`);
-  } else if (use !== null) lines.push('position    unchanged: the chassis did not accept the order');
-  if (safetyBackup !== null) {
-    lines.push(
-      '',
-      `safety copy ${printable(safetyBackup.file)}, ${plural(safetyBackup.maps, 'map')}`,
-      `            sha256 ${safetyBackup.sha256}`,
-    );
-  }
-  if (stillness !== null) lines.push(stillnessLine(stillness, 'before the order'));
-  lines.push('');
-  for (const { mark, statement, id } of facts) lines.push(chalk.dim(`${mark}  ${statement} (${id})`));
-  if (next.length > 0) lines.push('', ...next.map(printable));
-  return lines.join('\n');
+}
+
+const storedTexts = {
+  unchanged: ['ok', 'unchanged: name, map_version, grid, overlays of every map'],
+  changed: ['wrong', 'a stored map has changed'],
+  'not-checked': ['not-checked', 'the stored maps could not be read again'],
+} as const;
+
+function storedLines({ verdict, changes }: NonNullable<MapSelect['stored']>) {
+  const [mark, text] = storedTexts[verdict];
+  return [
+    `stored maps ${renderVerdict(mark)} ${text}`,
+    changes.map(({ id, name, status, changes: clauses, difference }) => [
+      `            map ${id} ${mapNameText(name)}: ${[status, ...clauses].map(printable).join('; ')}`,
+      differenceLines('from before to now', difference, '              '),
+    ]),
+  ];
 }
 
 function firstLine({ verdict, map, before, chassis, use, running, runningBefore, interrupted }: MapSelect): string {
@@ -278,23 +264,25 @@ function firstLine({ verdict, map, before, chassis, use, running, runningBefore,
   const suffix = interrupted ? ' (interrupted)' : '';
   const lost = chalk.yellow('the position of the robot must be set');
   const runningText = running === null ? '' : `; ${runningClause(running)}`;
+  const now = `: ${name} is the current one${runningText}; ${lost}${suffix}.`;
+  const why = use?.why ? `: ${printable(use.why)}` : '';
   switch (verdict) {
     case 'to-do': {
       const change = before?.id === map.id ? `select ${name} again` : `make ${name} the current one`;
       return `Dry run, nothing sent: this would ${change}, and the robot would lose its position; now ${runningClause(runningBefore)}.`;
     }
     case 'selected':
-      return `${chalk.green('Selected')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
+      return `${chalk.green('Selected')}${now}`;
     case 'running-not-checked':
-      return `${chalk.yellow('Selected, running map not checked')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
+      return `${chalk.yellow('Selected, running map not checked')}${now}`;
     case 'running-differs':
-      return `${chalk.red.bold('Selected, but the robot drives by other overlays')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
+      return `${chalk.red.bold('Selected, but the robot drives by other overlays')}${now}`;
     case 'maps-changed':
-      return `${chalk.red.bold('Selected, but a stored map has changed')}: ${name} is the current one${runningText}; ${lost}${suffix}.`;
+      return `${chalk.red.bold('Selected, but a stored map has changed')}${now}`;
     case 'not-selected':
-      return `${chalk.red.bold('Not selected')}: ${name}${use?.why ? `: ${printable(use.why)}` : ''}${suffix}.`;
+      return `${chalk.red.bold('Not selected')}: ${name}${why}${suffix}.`;
     case 'unknown':
-      return `${chalk.red.bold('Selection unknown')}: ${name}${use?.why ? `: ${printable(use.why)}` : ''}; ${lost}${suffix}.`;
+      return `${chalk.red.bold('Selection unknown')}: ${name}${why}; ${lost}${suffix}.`;
   }
 }
 

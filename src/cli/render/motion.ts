@@ -1,24 +1,15 @@
 import chalk from 'chalk';
-import type { Finding } from '../../lib/toolkit/finding.result.ts';
 import type { MapRestore } from '../../lib/toolkit/map/change.result.ts';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
 import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
-import { findingLines, printable, renderTable, renderVerdict } from '../output.ts';
+import { findingLines, page, printable, renderTable, renderVerdict } from '../output.ts';
 
 /**
  * First line of a drive or tour that did not succeed. The cancel of a move, and its reported end, do not prove that the
  * robot stands: only the finding of that name does.
  */
-function endedHeadline(
-  what: string,
-  {
-    state,
-    interrupted,
-    mayBeMoving,
-    findings,
-  }: { state: string; interrupted: boolean; mayBeMoving: boolean; findings: readonly Finding[] },
-): string {
+function endedHeadline(what: string, { state, interrupted, mayBeMoving, findings }: Driven): string {
   const standstill = findings.find(({ id }) => id === 'standstill')?.verdict;
   const isConfirmed = !mayBeMoving && (state === 'stopped' || !interrupted);
   const ended = interrupted ? `Interrupted: ${what} was ended` : `${sentence(what)} ${chalk.red.bold(state)}`;
@@ -43,40 +34,57 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `gw motion go` and `gw motion dock` */
 export function renderMotionGo(go: MotionGo): string {
-  const { to, findings, tookMs } = go;
-  const place = to === null ? 'the dock' : printable(to);
-  const lines = [goHeadline(place, go), ...passedLine(go.although), ''];
-  lines.push(...findings.flatMap((finding) => findingLines(finding)));
-  lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
-  return lines.join('\n');
+  const place = go.to === null ? 'the dock' : printable(go.to);
+  const words: DriveWords = {
+    name: `the drive to ${place}`,
+    differs: `The robot arrived at ${place}, but ${alarming('its reported pose does not match')}.`,
+    ended: `The chassis reports ${place} reached`,
+    confirmed: `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`,
+    missed: () => 'The',
+  };
+  const missed = go.arrival !== null && go.arrival.verdict !== 'at-goal' ? { place, reason: go.arrival.reason } : null;
+  return page(driveHeadline(go, words, missed), passedLine(go.although), '', drivenLines(go));
+}
+
+interface DriveWords {
+  readonly name: string;
+  readonly differs: string;
+  readonly ended: string;
+  readonly confirmed: string;
+  /** Begins the sentence about a station that was not reached, with the robot standing. */
+  readonly missed: (state: string) => string;
+}
+
+type Driven = Pick<MotionGo, 'state' | 'findings' | 'interrupted' | 'mayBeMoving'>;
+
+/** `missed`: where the robot should stand by the chassis, and does not by its poses. */
+function driveHeadline(
+  run: Driven,
+  { name, differs, ended, confirmed, missed: begin }: DriveWords,
+  missed: { readonly place: string; readonly reason: string } | null,
+): string {
+  const { state, findings, interrupted, mayBeMoving } = run;
+  const has = (wanted: string) => findings.some(({ id, verdict }) => id === wanted && verdict === 'ok');
+  if (state === 'running') return `${sentence(name)} ${alarming('is not completed: the robot is still driving')}.`;
+  if (state === 'succeeded') {
+    if (findings.some(({ verdict }) => verdict === 'wrong')) return differs;
+    return has('place') ? confirmed : `${ended}; ${chalk.yellow('the final pose was not compared')}.`;
+  }
+  if (missed === null || interrupted) return endedHeadline(name, run);
+  const why = `chassis reports ${missed.place} reached, but ${alarming(printable(missed.reason))}.`;
+  return has('standstill') && !mayBeMoving
+    ? `${begin(state)} ${why}`
+    : `${sentence(name)} ${state}, and ${alarming('THE ROBOT MAY STILL BE MOVING')}: the ${why}`;
+}
+
+function drivenLines({ findings, tookMs }: Pick<MotionGo, 'findings' | 'tookMs'>) {
+  return [findings.map((finding) => findingLines(finding)), '', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`)];
 }
 
 /** The alerts that were passed, under the headline. */
-function passedLine(although: readonly number[]): string[] {
-  if (although.length === 0) return [];
-  return [chalk.yellow(`Ordered although the robot may report ${although.map((code) => `alert ${code}`).join(', ')}.`)];
-}
-
-function goHeadline(place: string, go: MotionGo): string {
-  const { state, findings } = go;
-  if (state === 'running')
-    return `The drive to ${place} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
-  if (state === 'succeeded') {
-    if (findings.some(({ verdict }) => verdict === 'wrong')) {
-      return `The robot arrived at ${place}, but ${chalk.red.bold('its reported pose does not match')}.`;
-    }
-    const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
-    if (!isCompared) return `The chassis reports ${place} reached; ${chalk.yellow('the final pose was not compared')}.`;
-    return `The robot ${chalk.green('stands at')} ${place}, according to its reported pose.`;
-  }
-  const { arrival, interrupted, mayBeMoving } = go;
-  if (arrival !== null && arrival.verdict !== 'at-goal' && !interrupted) {
-    const missed = chalk.red.bold(printable(arrival.reason));
-    const stands = findings.some(({ id, verdict }) => id === 'standstill' && verdict === 'ok');
-    if (stands && !mayBeMoving) return `The chassis reports ${place} reached, but ${missed}.`;
-    return `The drive to ${place} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: the chassis reports ${place} reached, but ${missed}.`;
-  }
-  return endedHeadline(`the drive to ${place}`, go);
+function passedLine(although: readonly number[]) {
+  const alerts = although.map((code) => `alert ${code}`).join(', ');
+  return alerts !== '' && chalk.yellow(`Ordered although the robot may report ${alerts}.`);
 }
 
 /** `gw motion pose` */
@@ -93,15 +101,6 @@ export function renderMotionPose({ pose: { xM, yM, yawDeg }, from, state, reason
 /** `gw motion stop` */
 export function renderMotionStop(stop: MotionStop): string {
   const { ways, moveDetail, standstillDetail, by, reason, since, unsavedBecause, robot } = stop;
-  const lines = [stopHeadline(stop), ''];
-  if (stop.delivered) {
-    lines.push(`by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`);
-    lines.push(`robot   ${printable(robot ?? 'not reported by its gateway')}`);
-    lines.push(`move    ${printable(moveDetail)}`);
-    lines.push(`stands  ${printable(standstillDetail)}`);
-    if (unsavedBecause !== null) lines.push(`disk    ${printable(unsavedBecause)}`);
-    lines.push('clear   gw motion clear, by a signed-in person', '');
-  }
   const rows = ways.map(({ way, address, answer, detail, tookMs }) => [
     way,
     printable(address),
@@ -109,9 +108,18 @@ export function renderMotionStop(stop: MotionStop): string {
     tookMs === null ? '--' : `${tookMs} ms`,
     printable(detail),
   ]);
-  const columns = ['way', 'address', 'answer', 'took', 'detail'];
-  lines.push(renderTable(columns, rows));
-  return lines.join('\n');
+  return page(
+    [stopHeadline(stop), ''],
+    stop.delivered && [
+      `by      ${printable(by ?? 'unknown')}: ${printable(reason ?? 'no reason given')}, ${since ?? ''}`,
+      `robot   ${printable(robot ?? 'not reported by its gateway')}`,
+      `move    ${printable(moveDetail)}`,
+      `stands  ${printable(standstillDetail)}`,
+      unsavedBecause !== null && `disk    ${printable(unsavedBecause)}`,
+      ['clear   gw motion clear, by a signed-in person', ''],
+    ],
+    renderTable(['way', 'address', 'answer', 'took', 'detail'], rows),
+  );
 }
 
 function stopHeadline(stop: MotionStop): string {
@@ -126,32 +134,23 @@ function stopHeadline(stop: MotionStop): string {
     return `${chalk.red.bold(`NOT STOPPED: ROBOT ${meant}`)} of the site file. The stop is latched at another one, ${other}. Press the emergency stop of ${meant} now.`;
   }
   const latch = `latched${savedText(saved)}`;
+  const check = (what: string) => `Check ${what}; ${press.toLowerCase()} if it moves.`;
+  const now = `${press} now.`;
+  const retire = 'Take it out of service until a stop has been verified to stop it.';
   // What the robot does comes before what its chassis says.
-  if (standstill === 'drives-on') {
-    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DOES NOT STOP')}: ${latch}. ${press} now.`;
-  }
-  if (standstill === 'moves') {
-    return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
-  }
-  if (robot === null && meantRobot !== null) {
-    return `${chalk.red.bold('STOP LATCHED, BUT THE GATEWAY DOES NOT NAME ITS ROBOT')}: ${latch}. Check ${printable(meantRobot)}; ${press.toLowerCase()} if it moves.`;
-  }
-  switch (move) {
-    case 'ended':
-      if (standstill === 'not-known') {
-        return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
-      }
-      if (stop.disobeyed !== null) {
-        return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT DROVE ON AFTER IT')}: ${latch}. It stands now. Take it out of service until a stop has been verified to stop it.`;
-      }
-      return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The robot stands, and the chassis reports no running move.`;
-    case 'drove-on':
-      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT COMPLETED ITS MOVE')}: ${latch}. Take it out of service until a stop has been verified to stop it.`;
-    case 'under-way':
-      return `${chalk.red.bold('STOP LATCHED, BUT THE ROBOT IS STILL MOVING')}: ${latch}. ${press} now.`;
-    case 'not-known':
-      return `${chalk.red.bold('STOP LATCHED, BUT THE MOVE STATE IS UNKNOWN')}: ${latch}. Check the robot; ${press.toLowerCase()} if it moves.`;
-  }
+  const cases: readonly (readonly [is: boolean, what: string, next: string])[] = [
+    [standstill === 'drives-on', 'THE ROBOT DOES NOT STOP', now],
+    [standstill === 'moves', 'THE ROBOT IS STILL MOVING', now],
+    [robot === null && meantRobot !== null, 'THE GATEWAY DOES NOT NAME ITS ROBOT', check(printable(meantRobot ?? ''))],
+    [move === 'drove-on', 'THE ROBOT COMPLETED ITS MOVE', retire],
+    [move === 'under-way', 'THE ROBOT IS STILL MOVING', now],
+    [move !== 'ended', 'THE MOVE STATE IS UNKNOWN', check('the robot')],
+    [standstill !== 'stands', 'THE ROBOT WAS NOT SEEN TO STAND', check('the robot')],
+    [stop.disobeyed !== null, 'THE ROBOT DROVE ON AFTER IT', `It stands now. ${retire}`],
+  ];
+  const found = cases.find(([is]) => is);
+  if (found !== undefined) return `${alarming(`STOP LATCHED, BUT ${found[1]}`)}: ${latch}. ${found[2]}`;
+  return `${saved === true ? chalk.green('STOPPED') : chalk.yellow('STOPPED')}: ${latch}. The robot stands, and the chassis reports no running move.`;
 }
 
 function savedText(saved: MotionStop['saved']): string {
@@ -171,14 +170,15 @@ function savedText(saved: MotionStop['saved']): string {
 export function renderMotionClear({ cleared, wasLatched, by, reason, since, disobeyed, gate }: MotionClear): string {
   const state = gate.open ? 'Orders may pass.' : 'The gate is still closed:';
   const reasons = gate.open ? [] : gate.reasons.map((text) => `  ${printable(text)}`);
-  if (!wasLatched) return [`No stop was latched: nothing to clear. ${state}`, ...reasons].join('\n');
+  if (!wasLatched) return page(`No stop was latched: nothing to clear. ${state}`, reasons);
   const who = `stopped by ${printable(by ?? 'unknown')}, ${since ?? 'time unknown'}: ${printable(reason ?? 'no reason given')}`;
-  if (!cleared) return `${chalk.red.bold('STILL STOPPED')}: another stop was requested meanwhile.\n${who}`;
-  if (disobeyed === null)
-    return [`${chalk.green('CLEARED')}: no stop is latched. ${state}`, ...reasons, who].join('\n');
-  const headline = `${chalk.yellow('CLEARED')}, ${chalk.red.bold('BUT THE ROBOT DID NOT STOP AT IT')}: ${printable(disobeyed)}.`;
-  const remedy = 'Verify that it stops before it drives: `gw evidence verify stop`, with a hand on the emergency stop.';
-  return [headline, remedy, state, ...reasons, who].join('\n');
+  if (!cleared) return page(`${alarming('STILL STOPPED')}: another stop was requested meanwhile.`, who);
+  if (disobeyed === null) return page(`${chalk.green('CLEARED')}: no stop is latched. ${state}`, reasons, who);
+  return page(
+    `${chalk.yellow('CLEARED')}, ${alarming('BUT THE ROBOT DID NOT STOP AT IT')}: ${printable(disobeyed)}.`,
+    'Verify that it stops before it drives: `gw evidence verify stop`, with a hand on the emergency stop.',
+    [state, reasons, who],
+  );
 }
 
 /** The check of the standstill. `when`: the result is older than the output. */
@@ -190,39 +190,33 @@ export function stillnessLine({ verdict, detail }: NonNullable<MapRestore['still
 
 /** `gw tour run` */
 export function renderTourRun(run: TourRun): string {
-  const { stations, arrivals, findings, tookMs } = run;
-  const lines = [headline(run), ...passedLine(run.although), '', chalk.dim(stations.map(printable).join(' -> '))];
-  for (const { station, verdict, reason } of arrivals) {
-    lines.push(`${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`);
-  }
-  lines.push(...findings.flatMap((finding) => findingLines(finding)));
-  lines.push('', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`));
-  return lines.join('\n');
+  const { tour, stations, arrivals } = run;
+  const name = `Tour ${printable(tour)}`;
+  const words: DriveWords = {
+    name: `tour ${printable(tour)}`,
+    differs: `${name} ended, but ${alarming('the reported final pose does not match')}.`,
+    ended: `${name} ended`,
+    confirmed: `${name} ${chalk.green('succeeded')}, and the reported final pose matches.`,
+    missed: (state) => `${name} ${alarming(state)}: the`,
+  };
+  const missed = arrivals.find(({ verdict }) => verdict !== 'at-goal');
+  return page(
+    driveHeadline(
+      run,
+      words,
+      missed === undefined ? null : { place: printable(missed.station), reason: missed.reason },
+    ),
+    passedLine(run.although),
+    ['', chalk.dim(stations.map(printable).join(' -> '))],
+    arrivals.map(
+      ({ station, verdict, reason }) =>
+        `${renderVerdict(verdictOf(verdict))} ${printable(station)}: ${printable(reason)}`,
+    ),
+    drivenLines(run),
+  );
 }
 
 function verdictOf(arrival: TourRun['arrivals'][number]['verdict']): 'ok' | 'wrong' | 'not-checked' {
   if (arrival === 'at-goal') return 'ok';
   return arrival === 'not-known' ? 'not-checked' : 'wrong';
-}
-
-function headline(run: TourRun): string {
-  const { tour, state, interrupted, mayBeMoving, arrivals, findings } = run;
-  const name = printable(tour);
-  if (state === 'running') return `Tour ${name} ${chalk.red.bold('is not completed: the robot is still driving')}.`;
-  if (state === 'succeeded') {
-    if (findings.some(({ verdict }) => verdict === 'wrong')) {
-      return `Tour ${name} ended, but ${chalk.red.bold('the reported final pose does not match')}.`;
-    }
-    const isCompared = findings.some(({ id, verdict }) => id === 'place' && verdict === 'ok');
-    if (!isCompared) return `Tour ${name} ended; ${chalk.yellow('the final pose was not compared')}.`;
-    return `Tour ${name} ${chalk.green('succeeded')}, and the reported final pose matches.`;
-  }
-  const missed = arrivals.find(({ verdict }) => verdict !== 'at-goal');
-  if (missed !== undefined && !interrupted) {
-    const why = `the chassis reports ${printable(missed.station)} reached, but ${chalk.red.bold(printable(missed.reason))}`;
-    const stands = findings.some(({ id, verdict }) => id === 'standstill' && verdict === 'ok');
-    if (stands && !mayBeMoving) return `Tour ${name} ${chalk.red.bold(state)}: ${why}.`;
-    return `Tour ${name} ${state}, and ${chalk.red.bold('THE ROBOT MAY STILL BE MOVING')}: ${why}.`;
-  }
-  return endedHeadline(`tour ${name}`, run);
 }

@@ -18,31 +18,33 @@ import type {
 } from '../../lib/sim/control/control.result.ts';
 import type { SimEvent, SimFault } from '../../lib/sim/sim.result.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
-import { printable, renderTable, right } from '../output.ts';
+import { page, printable, renderTable, right, spanText } from '../output.ts';
 
 /** One line of `gw sim`; `ready` closes the list of parts. */
 export function renderSimEvent(event: SimEvent): string {
+  const row = (part: string, text: string) => `${part.padEnd(10)}${text}`;
   switch (event.event) {
     case 'listening':
-      return `${event.part.padEnd(10)}${event.url}`;
+      return row(event.part, event.url);
     case 'note':
-      return `${'note'.padEnd(10)}${printable(event.text)}`;
+      return row('note', printable(event.text));
     case 'boot':
-      return `${'chassis'.padEnd(10)}${event.state === 'booting' ? 'starting: 503 except for the boot progress' : 'started'}`;
+      return row('chassis', event.state === 'booting' ? 'starting: 503 except for the boot progress' : 'started');
     case 'fault':
-      return `${'fault'.padEnd(10)}${event.name} ${event.on ? chalk.yellow('on') : 'off'}`;
+      return row('fault', `${event.name} ${event.on ? chalk.yellow('on') : 'off'}`);
     case 'ready': {
       const { chassis, sitePath, passwordPath, codePath } = event;
-      const lines = [`${'robot'.padEnd(10)}serial ${chassis.serial}, software ${chassis.software}`];
-      if (passwordPath !== null) lines.push(`${'password'.padEnd(10)}in ${printable(passwordPath)}`);
-      if (codePath !== null) lines.push(`${'code'.padEnd(10)}in ${printable(codePath)}`);
-      lines.push(`${'site'.padEnd(10)}${printable(sitePath)}`, chalk.green('ready'));
-      return lines.join('\n');
+      return page(
+        row('robot', `serial ${chassis.serial}, software ${chassis.software}`),
+        passwordPath !== null && row('password', `in ${printable(passwordPath)}`),
+        codePath !== null && row('code', `in ${printable(codePath)}`),
+        [row('site', printable(sitePath)), chalk.green('ready')],
+      );
     }
     case 'fleet': {
       const { robots, firstSerial, lastSerial, to } = event;
       const serials = robots === 1 ? firstSerial : `${firstSerial} to ${lastSerial}`;
-      return `${'fleet'.padEnd(10)}${plural(robots, 'neighbour')} (${serials}), UDP to ${to.host}:${to.port}`;
+      return row('fleet', `${plural(robots, 'neighbour')} (${serials}), UDP to ${to.host}:${to.port}`);
     }
     case 'ended':
       return 'ended';
@@ -173,30 +175,30 @@ function shortened(text: string): string {
 
 const MAX_BODY_CHARACTERS = 120;
 
+const WAITING = 'the notification waits only in a session with a subscription to it';
+
 /** `gw sim tunnel open` */
-export function renderSimTunnelOpen({ tunnel, sourceToken, connected, ...place }: SimTunnelOpen): string {
-  const { tunnelId, serial, leftMs, services, region } = tunnel;
-  return [
-    `Tunnel ${printable(tunnelId)} for ${printable(serial)} is open, ${durationText(leftMs)} left; whether the device received the notification is not checked.`,
-    connectedLine(connected, 'the notification waits only in a session with a subscription to it'),
+export function renderSimTunnelOpen(data: SimTunnelOpen): string {
+  const { tunnelId, serial, leftMs, services, region } = data.tunnel;
+  return page(
+    `Tunnel ${printable(tunnelId)} for ${printable(serial)} is open, ${spanText(Math.ceil(leftMs / 1_000) * 1_000)} left; whether the device received the notification is not checked.`,
+    connectedLine(data.connected, WAITING),
     `services  ${services.map(printable).join(', ')}`,
     `region    ${printable(region)}`,
-    ...placeLines(place),
-    ...tokenLines(sourceToken),
-  ].join('\n');
+    tokenLines(data, data.sourceToken),
+  );
 }
 
 /** `gw sim tunnel rotate` */
-export function renderSimTunnelRotate({ tunnel, side, sourceToken, connected, ...place }: SimTunnelRotate): string {
+export function renderSimTunnelRotate(data: SimTunnelRotate): string {
+  const { tunnel, side, sourceToken, connected } = data;
   const which = side === 'all' ? 'source and destination have new tokens' : `the ${side} has a new token`;
   const sent = connected === null ? '' : '; whether the device received the notification is not checked';
-  return [
+  return page(
     `Tunnel ${printable(tunnel.tunnelId)}: ${which}, the old one is refused${sent}.`,
-    ...(connected === null
-      ? []
-      : [connectedLine(connected, 'the notification waits only in a session with a subscription to it')]),
-    ...(sourceToken === null ? [] : [...placeLines(place), ...tokenLines(sourceToken)]),
-  ].join('\n');
+    connected !== null && connectedLine(connected, WAITING),
+    sourceToken !== null && tokenLines(data, sourceToken),
+  );
 }
 
 /** `gw sim tunnel close` */
@@ -207,23 +209,18 @@ export function renderSimTunnelClose({ tunnel }: SimTunnelClose): string {
 /** `gw sim tunnel list` */
 export function renderSimTunnelList({ tunnels, handshakes }: SimTunnelList): string {
   const open = tunnels.filter(({ status }) => status === 'OPEN').length;
-  const first = tunnels.length === 0 ? 'No tunnel.' : `${plural(tunnels.length, 'tunnel')}, ${open} open.`;
-  const parts = [first];
-  if (tunnels.length > 0) {
-    const columns = ['tunnel', 'serial', 'services', 'status', 'left', 'source', 'destination'];
-    parts.push(renderTable(columns, tunnels.map(tunnelRow)));
-  }
-  if (handshakes.length > 0) {
-    const columns = ['handshake', 'mode', 'status', 'answer'];
-    const rows = handshakes.map(({ at, mode, status, reason }) => [
-      at,
-      mode ?? '(invalid)',
-      String(status),
-      status === 101 ? 'connected' : shorten(printable(reason), MAX_BODY_CHARACTERS),
-    ]);
-    parts.push(renderTable(columns, rows));
-  }
-  return parts.join('\n\n');
+  const columns = ['tunnel', 'serial', 'services', 'status', 'left', 'source', 'destination'];
+  const rows = handshakes.map(({ at, mode, status, reason }) => [
+    at,
+    mode ?? '(invalid)',
+    String(status),
+    status === 101 ? 'connected' : shorten(printable(reason), MAX_BODY_CHARACTERS),
+  ]);
+  return page(
+    tunnels.length === 0 ? 'No tunnel.' : `${plural(tunnels.length, 'tunnel')}, ${open} open.`,
+    tunnels.length > 0 && ['', renderTable(columns, tunnels.map(tunnelRow))],
+    rows.length > 0 && ['', renderTable(['handshake', 'mode', 'status', 'answer'], rows)],
+  );
 }
 
 /** `gw sim tunnel browse` */
@@ -260,21 +257,18 @@ function tunnelRow({ tunnelId, serial, services, status, closedBy, leftMs, sourc
     printable(serial),
     services.map(printable).join(', '),
     closedBy === null ? status : ends[closedBy],
-    closedBy === null ? durationText(leftMs) : '',
+    closedBy === null ? spanText(Math.ceil(leftMs / 1_000) * 1_000) : '',
     source.connected ? 'connected' : 'disconnected',
     destination.connected ? 'connected' : 'disconnected',
   ];
 }
 
-function placeLines({ host, port, caFile }: Pick<SimTunnelOpen, 'host' | 'port' | 'caFile'>): readonly string[] {
-  return [`service   wss://${printable(host)}:${port}`, `CA file   ${printable(caFile)}`];
-}
-
-function tokenLines(token: string): readonly string[] {
-  return ['', 'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:', token];
-}
-
-function durationText(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+function tokenLines({ host, port, caFile }: Pick<SimTunnelOpen, 'host' | 'port' | 'caFile'>, token: string) {
+  return [
+    `service   wss://${printable(host)}:${port}`,
+    `CA file   ${printable(caFile)}`,
+    '',
+    'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:',
+    token,
+  ];
 }

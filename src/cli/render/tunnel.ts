@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
-import type { TunnelAudit } from '../../lib/toolkit/tunnel/audit.result.ts';
 import type {
   TunnelConnectEvent,
   TunnelEnd,
   TunnelSessions,
   TunnelStatus,
 } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import type { TunnelAudit } from '../../lib/tunnel/audit/audit.result.ts';
 import { ageText, printable, renderTable, renderVerdict, right } from '../output.ts';
 
 type Running = NonNullable<TunnelStatus['running']>;

@@ -1,21 +1,21 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisAddress } from '../../cli/render/chassis-address.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 import type { ChassisAddress as Result } from '../../lib/toolkit/chassis/chassis.result.ts';
 
-export default class ChassisAddress extends GwCommand<Result> {
-  static override summary = 'Check whether the chassis answers at its address, and name the kind of failure.';
-  static override description =
-    'Takes at most two seconds; the robot does not move. Exits with 3 when the chassis does not answer, with 4 when another chassis answers, with 1 when --mac finds another hardware address, or none, unless --accept-undecided.';
-  static override examples = [
+export default command({
+  summary: 'Check whether the chassis answers at its address, and name the kind of failure.',
+  description:
+    'Takes at most two seconds; the robot does not move. Exits with 3 when the chassis does not answer, with 4 when another chassis answers, with 1 when --mac finds another hardware address, or none, unless --accept-undecided.',
+  examples: [
     '<%= config.bin %> chassis address',
     '<%= config.bin %> chassis address --mac',
     '<%= config.bin %> chassis address --via technician@192.0.2.2',
     '<%= config.bin %> chassis address --site robot-7/site.yaml --json',
-  ];
-  static override flags = {
+  ],
+  flags: {
     site: siteFlag,
     via: viaFlag,
     mac: Flags.boolean({
@@ -23,22 +23,17 @@ export default class ChassisAddress extends GwCommand<Result> {
       default: false,
     }),
     'accept-undecided': acceptUndecidedFlag,
-  };
-  static override readonly schema = 'gw/chassis-address/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(ChassisAddress);
+  },
+  schema: 'gw/chassis-address/1',
+  async run({ flags }) {
     const { findChassis } = await import('../../lib/toolkit/chassis/address.ts');
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      findChassis(toolkit, { mac: flags.mac }, { signal, onProgress: () => {} }),
-    );
+    const data = await this.call(flags, findChassis, { mac: flags.mac });
     return data.state === 'connected'
       ? await this.judged(data, data.mac.verdict, flags)
       : { data, ok: false, exitCode: exitOf(data.state) };
-  }
-
-  protected override readonly render = renderChassisAddress;
-}
+  },
+  render: renderChassisAddress,
+});
 
 function exitOf(state: Exclude<Result['state'], 'connected'>): number {
   return state === 'wrong-device' ? exitCodes.refused : exitCodes.notReachable;

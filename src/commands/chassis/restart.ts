@@ -1,20 +1,21 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import type { Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
 import { exitCodes, type GwError } from '../../lib/error/index.ts';
 import type { ChassisRestart as Result } from '../../lib/toolkit/chassis/chassis.result.ts';
 
-export default class ChassisRestart extends GwCommand<Result> {
-  static override summary = 'Restart the software of the robot with a backup at hand, and compare its maps afterwards.';
-  static override description =
-    'A restart has lost the maps twice (measured). It therefore needs a backup of this chassis with every present map, and a robot that stands still. The command waits until the chassis answers again, compares the maps with those before, and names the command that restores lost maps; at a terminal it offers to run it. Maps in the making that are not stored are in no backup. Exits with 1 when a map is lost or changed or no restart was observed, with 3 when the chassis is not connected again in time.';
-  static override examples = [
+export default command({
+  summary: 'Restart the software of the robot with a backup at hand, and compare its maps afterwards.',
+  description:
+    'A restart has lost the maps twice (measured). It therefore needs a backup of this chassis with every present map, and a robot that stands still. The command waits until the chassis answers again, compares the maps with those before, and names the command that restores lost maps; at a terminal it offers to run it. Maps in the making that are not stored are in no backup. Exits with 1 when a map is lost or changed or no restart was observed, with 3 when the chassis is not connected again in time.',
+  examples: [
     '<%= config.bin %> chassis restart --i-have-a-backup maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> chassis restart --i-have-a-backup before-the-update.tar.gz --seconds 600 --json',
-  ];
-  static override flags = {
+  ],
+  flags: {
     site: siteFlag,
     via: viaFlag,
     'i-have-a-backup': Flags.file({
@@ -32,15 +33,12 @@ export default class ChassisRestart extends GwCommand<Result> {
       min: 5,
       max: 3600,
     }),
-  };
-  static override readonly schema = 'gw/chassis-restart/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(ChassisRestart);
+  },
+  schema: 'gw/chassis-restart/1',
+  async run({ flags }) {
     const { restartWithBackup } = await import('../../lib/toolkit/chassis/restart.ts');
-    const { runCarefully } = await import('../../cli/careful-run.ts');
-    const { canAsk } = await import('../../cli/question.ts');
-    const { askForWord } = await import('../../cli/word.ts');
+    const { changeCarefully } = await import('../../cli/careful-run.ts');
+    const { askLine, canAsk } = await import('../../cli/ask.ts');
     const options = {
       path: flags['i-have-a-backup'],
       itStandsStill: flags['it-stands-still'],
@@ -48,32 +46,25 @@ export default class ChassisRestart extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
-    let lost: GwError | undefined;
-    const data = await this.withToolkit(
-      flags,
-      (toolkit, signal) =>
-        runCarefully({ quiet: this.jsonEnabled(), signal }, async (careful) => {
-          const offerRestore = async (lost: Result) => {
-            careful.quieten();
-            const question = `${renderChassisRestart(lost)}\n\nIf you see that the robot stands still: to restore the maps now (writing maps was never measured on a real chassis), type`;
-            return await askForWord(question, 'restore', careful.signal);
-          };
-          const asks = !this.jsonEnabled() && canAsk();
-          return await restartWithBackup(toolkit, options, {
-            ...careful,
-            offerRestore: asks ? offerRestore : undefined,
-          });
-        }),
-      (loss) => {
-        lost = loss;
-        this.warn(loss.message);
-      },
-    );
+    const { data, lost } = await changeCarefully(this, flags, async (toolkit, careful) => {
+      const offerRestore = async (lost: Result) => {
+        careful.quieten();
+        this.note(`${renderChassisRestart(lost)}\n`);
+        const question =
+          "If you see that the robot stands still: to restore the maps now (writing maps was never measured on a real chassis), type 'restore':";
+        // Anything else means no, an interruption as well.
+        return await askLine(question, { signal: careful.signal }).then(
+          (word) => word === 'restore',
+          () => false,
+        );
+      };
+      const asks = !this.jsonEnabled() && canAsk();
+      return await restartWithBackup(toolkit, options, { ...careful, offerRestore: asks ? offerRestore : undefined });
+    });
     return { data, ...outcomeOf(data, lost) };
-  }
-
-  protected override readonly render = renderChassisRestart;
-}
+  },
+  render: renderChassisRestart,
+});
 
 function outcomeOf({ verdict, restore }: Result, lost: GwError | undefined): Omit<Outcome<Result>, 'data'> {
   if (verdict === 'interrupted' || restore?.interrupted === true) return { ok: false, ...unended(lost) };

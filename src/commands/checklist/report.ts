@@ -1,20 +1,19 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { recordTrustFlags } from '../../cli/flags.ts';
 import { renderRecordReport, reportNotes } from '../../cli/render/record.ts';
-import type { RecordReport as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
-export default class ChecklistReport extends GwCommand<Result> {
-  static override summary = 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.';
-  static override description =
-    'One page of summary with fields for two signatures, then the steps that are not ok, wrong ones first. The record is verified first (see `gw checklist verify`); nothing in the report is green unless it is verified. An altered record is refused. Changes nothing but --out.';
-  static override examples = [
+export default command({
+  summary: 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.',
+  description:
+    'One page of summary with fields for two signatures, then the steps that are not ok, wrong ones first. The record is verified first (see `gw checklist verify`); nothing in the report is green unless it is verified. An altered record is refused. Changes nothing but --out.',
+  examples: [
     '<%= config.bin %> checklist report record.json --site site.yaml --format pdf --out Abnahme.pdf',
     '<%= config.bin %> checklist report record.json --ca operator-ca.pem --lang en --out acceptance.html',
     '<%= config.bin %> checklist report record.json --format junit > junit.xml',
-  ];
-  static override args = { file: Args.string({ description: 'Record file (JSON).', required: true }) };
-  static override flags = {
+  ],
+  args: { file: Args.string({ description: 'Record file (JSON).', required: true }) },
+  flags: {
     ...recordTrustFlags,
     lang: Flags.option({
       summary: 'Language of the report.',
@@ -28,11 +27,9 @@ export default class ChecklistReport extends GwCommand<Result> {
     })(),
     out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
-  };
-  static override readonly schema = 'gw/checklist-report/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(ChecklistReport);
+  },
+  schema: 'gw/checklist-report/1',
+  async run({ args, flags }) {
     const { reportRecord } = await import('../../lib/toolkit/checklist/report.ts');
     const { ca: caPath, site: sitePath, serial, lang, out, force } = flags;
     const format = flags.format === 'markdown' ? 'md' : flags.format;
@@ -41,7 +38,6 @@ export default class ChecklistReport extends GwCommand<Result> {
     // stdout holds only the report; the verification result goes to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of reportNotes(data)) this.note(line);
     return { data };
-  }
-
-  protected override readonly render = renderRecordReport;
-}
+  },
+  render: renderRecordReport,
+});

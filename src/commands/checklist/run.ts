@@ -1,12 +1,13 @@
 import { Args, Errors, Flags } from '@oclif/core';
+import { canAsk } from '../../cli/ask.ts';
 import { createChecklistReporter } from '../../cli/checklist-reporter.ts';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { readDevicePassword } from '../../cli/device-password.ts';
 import { viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
-import { canAsk, createTechnician } from '../../cli/question.ts';
+import { createTechnician } from '../../cli/question.ts';
 import { isInOrder, renderChecklistRun } from '../../cli/render/checklist.ts';
+import { readDevicePassword } from '../../cli/secrets.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
 import { exitCodes, type GwError } from '../../lib/error/index.ts';
@@ -113,54 +114,50 @@ machine. Moves the robot only with --robot-will-move.`;
     const quiet = this.jsonEnabled();
     const [firstSite = 'site.yaml', ...moreSites] = flags.site ?? [process.env.GW_SITE || 'site.yaml'];
     const technician = createTechnician({
-      input: process.stdin,
-      output: process.stderr,
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
       initials: flags.initials ?? null,
     });
     const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
     const canPrompt = canAsk() && !quiet;
-    try {
-      let lost: GwError | undefined;
-      const data = await this.through(
-        flags.via,
-        (ssh, signal) =>
-          runChecklist({
-            nameOrFile: args.checklist,
-            dir: builtInChecklists(this.config.root),
-            sitePaths: [firstSite, ...moreSites],
-            answersPath: flags.answers,
-            outDir: flags.out,
-            only: flags.only,
-            from: flags.from,
-            resume: flags.resume,
-            recordPath: flags.record,
-            technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
-            // An absent flag is undefined and not false.
-            motionAllowed: flags['robot-will-move'] === true,
-            gwVersion: this.config.version,
-            clock: systemClock,
-            checks: { searchPath: process.env.PATH, ssh, ...given },
-            signal,
-            onProgress: () => {},
-            onWarning: (text) => this.warn(printable(text)),
-            ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
-            ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
-            ...(!quiet && createChecklistReporter((text) => this.note(text))),
-          }),
-        (loss) => {
+    let lost: GwError | undefined;
+    const data = await this.through(
+      flags.via,
+      (ssh, signal) =>
+        runChecklist({
+          nameOrFile: args.checklist,
+          dir: builtInChecklists(this.config.root),
+          sitePaths: [firstSite, ...moreSites],
+          answersPath: flags.answers,
+          outDir: flags.out,
+          only: flags.only,
+          from: flags.from,
+          resume: flags.resume,
+          recordPath: flags.record,
+          technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
+          // An absent flag is undefined and not false.
+          motionAllowed: flags['robot-will-move'] === true,
+          gwVersion: this.config.version,
+          clock: systemClock,
+          checks: { searchPath: process.env.PATH, ssh, ...given },
+          signal,
+          onProgress: () => {},
+          onWarning: (text) => this.warn(printable(text)),
+          ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
+          ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
+          ...(!quiet && createChecklistReporter((text) => this.note(text))),
+        }),
+      {
+        onLost: (loss) => {
           lost = loss;
           this.warn(loss.message);
         },
-      );
-      const ok = isInOrder(data);
-      // Without a valid site file nothing was run against a robot.
-      const isUnread = data.robots.some(({ serial }) => serial === null);
-      const exitCode = isUnread ? exitCodes.usage : exitCodes.checkFailed;
-      return { data, ok, exitCode, ...((data.interrupted || (!ok && lost !== undefined)) && unended(lost)) };
-    } finally {
-      technician.close();
-    }
+      },
+    );
+    const ok = isInOrder(data);
+    // Without a valid site file nothing was run against a robot.
+    const isUnread = data.robots.some(({ serial }) => serial === null);
+    const exitCode = isUnread ? exitCodes.usage : exitCodes.checkFailed;
+    return { data, ok, exitCode, ...((data.interrupted || (!ok && lost !== undefined)) && unended(lost)) };
   }
 
   /** Inputs of the run beside the site file. */
@@ -179,7 +176,7 @@ machine. Moves the robot only with --robot-will-move.`;
 
 /** Hidden prompt; without input the steps become questions. */
 async function askDevicePassword(signal: AbortSignal): Promise<string | null> {
-  const { askHidden } = await import('../../cli/hidden-prompt.ts');
-  const question = 'Device password for steps that sign in (Enter = answer questions instead): ';
-  return (await askHidden(process.stdin, process.stderr, question, signal, 'Interrupted.')) || null;
+  const { askSecret } = await import('../../cli/ask.ts');
+  const question = 'Device password for steps that sign in (Enter = answer questions instead):';
+  return (await askSecret(question, { signal })) || null;
 }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
-import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { gatewayFlags } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderCloudWatch } from '../../cli/render/cloud.ts';
 import type { CloudWatchEvent } from '../../lib/toolkit/cloud/cloud.result.ts';
@@ -15,9 +15,7 @@ export default class CloudWatch extends LongRunningCommand<CloudWatchEvent> {
     '<%= config.bin %> cloud watch --via technician@192.0.2.2',
   ];
   static override flags = {
-    site: siteFlag,
-    via: viaFlag,
-    host: hostFlag,
+    ...gatewayFlags,
     seconds: Flags.integer({
       summary: 'End after this many seconds; without it, run until Ctrl-C.',
       helpValue: 'SECONDS',

@@ -1,24 +1,21 @@
 import { Args } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { liveFlag, siteFlag, viaLiveFlag } from '../../cli/flags.ts';
 import { renderEvidenceFact } from '../../cli/render/evidence.ts';
-import type { EvidenceFact } from '../../lib/toolkit/evidence/evidence.result.ts';
 
-export default class EvidenceShow extends GwCommand<EvidenceFact> {
-  static override summary = 'Show one fact: mark, value, source, disagreements, and the records of this site.';
-  static override description =
-    'With a site file the records of its evidence file are shown as well. A record counts for one serial number and one software version: --live reads the present ones from the chassis.';
-  static override examples = [
+export default command({
+  summary: 'Show one fact: mark, value, source, disagreements, and the records of this site.',
+  description:
+    'With a site file the records of its evidence file are shown as well. A record counts for one serial number and one software version: --live reads the present ones from the chassis.',
+  examples: [
     '<%= config.bin %> evidence show angles.target-ori',
     '<%= config.bin %> evidence show disagreement.c1-tracked-pose-unit',
     '<%= config.bin %> evidence show vendor.move.request --site robot-7/site.yaml --live',
-  ];
-  static override args = { id: Args.string({ description: 'Id of a fact, from `gw evidence list`.', required: true }) };
-  static override flags = { site: siteFlag, live: liveFlag, via: viaLiveFlag };
-  static override readonly schema = 'gw/evidence-show/1';
-
-  protected override async execute(): Promise<Outcome<EvidenceFact>> {
-    const { args, flags, metadata } = await this.parse(EvidenceShow);
+  ],
+  args: { id: Args.string({ description: 'Id of a fact, from `gw evidence list`.', required: true }) },
+  flags: { site: siteFlag, live: liveFlag, via: viaLiveFlag },
+  schema: 'gw/evidence-show/1',
+  async run({ args, flags, metadata }) {
     const { showEvidence } = await import('../../lib/toolkit/evidence/list.ts');
     const siteNamed = metadata.flags.site?.setFromDefault !== true;
     const data = await this.through(flags.via, (ssh, signal) => {
@@ -26,7 +23,6 @@ export default class EvidenceShow extends GwCommand<EvidenceFact> {
       return showEvidence(args.id, site, { signal, onProgress: () => {} });
     });
     return { data };
-  }
-
-  protected override readonly render = renderEvidenceFact;
-}
+  },
+  render: renderEvidenceFact,
+});

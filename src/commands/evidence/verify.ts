@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { runCarefully } from '../../cli/careful-run.ts';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
-import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { command } from '../../cli/define.ts';
+import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { renderEvidenceVerified } from '../../cli/render/evidence.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 import { conditionFlags, confirmedBy } from '../../cli/trial-flags.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import { firstOf } from '../../lib/lifecycle/index.ts';
@@ -15,23 +15,23 @@ import type { EvidenceVerified as Result } from '../../lib/toolkit/evidence/evid
 const INTERRUPTED =
   'Interrupted. Cancelling the trial, within seconds; a second Ctrl-C exits at once, and the gateway cancels the trial after 3 s.';
 
-export default class EvidenceVerify extends GwCommand<Result> {
-  static override summary =
-    'Verify the facts that orders rely on by a supervised trial: the robot moves at most 1 m (stop: 2 m on request).';
-  static override description =
-    'THE ROBOT MOVES. One order through the running gateway and its gate: first `stop` (the robot drives and is cancelled), then `move` (with a turn), `dock` (from within 1 m) and `pose`. The behaviour of the chassis is compared with each fact; verdicts are recorded in the evidence file, with the samples in a report beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Whether the robot stands is judged by its poses, which takes some seconds before and after each drive: usually half a minute, up to three minutes where poses arrive once a second. --password-file signs in; root and the user of `gw serve` need none, on the gateway or by the login of --via. Exits with 0 when every fact on trial holds, with 1 when a fact differs or is not decided, with 4 when the trial is refused, and with 130 after an interruption.';
-  static override examples = [
+export default command({
+  summary:
+    'Verify the facts that orders rely on by a supervised trial: the robot moves at most 1 m (stop: 2 m on request).',
+  description:
+    'THE ROBOT MOVES. One order through the running gateway and its gate: first `stop` (the robot drives and is cancelled), then `move` (with a turn), `dock` (from within 1 m) and `pose`. The behaviour of the chassis is compared with each fact; verdicts are recorded in the evidence file, with the samples in a report beside it, and count at once. A person stands beside the robot with a hand on the emergency stop: Ctrl-C, a lost terminal, or 3 s without this command cancel the trial. Whether the robot stands is judged by its poses, which takes some seconds before and after each drive: usually half a minute, up to three minutes where poses arrive once a second. --password-file signs in; root and the user of `gw serve` need none, on the gateway or by the login of --via. Exits with 0 when every fact on trial holds, with 1 when a fact differs or is not decided, with 4 when the trial is refused, and with 130 after an interruption.',
+  examples: [
     '<%= config.bin %> evidence verify stop --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
     '<%= config.bin %> evidence verify move --towards 45 --distance 0.6 --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe"',
     '<%= config.bin %> evidence verify dock --robot-will-move --space-free --emergency-stop-in-hand --who "J. Doe" --password-file device-password.txt',
     '<%= config.bin %> evidence verify pose --unattended --who demo',
-  ];
-  static override usage =
-    'evidence verify (stop|move|pose|dock) --who NAME (--robot-will-move --space-free --emergency-stop-in-hand | --unattended) [--towards NUMBER] [--distance NUMBER] [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]';
-  static override args = {
+  ],
+  usage:
+    'evidence verify (stop|move|pose|dock) --who NAME (--robot-will-move --space-free --emergency-stop-in-hand | --unattended) [--towards NUMBER] [--distance NUMBER] [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]',
+  args: {
     kind: Args.string({ description: 'Kind of trial.', options: [...trialKinds], required: true }),
-  };
-  static override flags = {
+  },
+  flags: {
     'robot-will-move': Flags.boolean({ summary: 'Confirm that the robot may move, or assume another heading (pose).' }),
     'space-free': Flags.boolean({
       summary: 'Confirm that no person and no object is within 1.5 m of the robot and its way.',
@@ -45,15 +45,11 @@ export default class EvidenceVerify extends GwCommand<Result> {
     who: Flags.string({ summary: 'Name of the person beside the robot (needed).', helpValue: 'NAME' }),
     towards: numberFlag({ summary: 'move, stop: course on the map in degrees', min: -360, max: 360 }),
     distance: numberFlag({ summary: 'way in metres; move: 0.3 to 1 (0.8), stop: 1 to 2 (1)', min: 0.3, max: 2 }),
-    site: siteFlag,
-    via: viaFlag,
-    host: hostFlag,
+    ...gatewayFlags,
     'password-file': passwordFileFlag,
-  };
-  static override readonly schema = 'gw/evidence-verify/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(EvidenceVerify);
+  },
+  schema: 'gw/evidence-verify/1',
+  async run({ args, flags }) {
     const kind = args.kind as TrialKind;
     const options = {
       kind,
@@ -81,14 +77,12 @@ export default class EvidenceVerify extends GwCommand<Result> {
           const whole = firstOf(context.signal, gone.signal);
           return verifyEvidence(toolkit, options, { ...context, signal: whole, onAlarm });
         }),
-      undefined,
-      lossOfTrial,
+      { ifLost: lossOfTrial },
     ).finally(() => watching[Symbol.dispose]());
     return { data, ok: data.verdict === 'verified', exitCode: exitCodeOf(data) };
-  }
-
-  protected override readonly render = renderEvidenceVerified;
-}
+  },
+  render: renderEvidenceVerified,
+});
 
 function exitCodeOf({ verdict, interrupted }: Result): number {
   if (verdict === 'refused') return exitCodes.refused;

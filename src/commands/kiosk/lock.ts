@@ -1,36 +1,29 @@
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
-import { withStages } from '../../cli/progress.ts';
 import { renderKioskLock } from '../../cli/render/kiosk.ts';
-import type { KioskLock as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
-export default class KioskLock extends GwCommand<Result> {
-  static override summary = 'Switch ADB over TCP of the tablet off, and verify it.';
-  static override description =
-    'Reads the settings, clears what opens the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and connects until the port has refused three times. Silence verifies nothing: the tablet may be asleep. With --after-restart the tablet restarts while its port is watched. Afterwards the tablet is accessible over USB only. Exits with 1 when the port is not verified as closed, also when the device that refuses is not identified as the tablet, and with --after-restart when the restart was not watched.';
-  static override examples = [
+export default command({
+  summary: 'Switch ADB over TCP of the tablet off, and verify it.',
+  description:
+    'Reads the settings, clears what opens the port again (a property of the tablet, wireless debugging), switches ADB over TCP off, and connects until the port has refused three times. Silence verifies nothing: the tablet may be asleep. With --after-restart the tablet restarts while its port is watched. Afterwards the tablet is accessible over USB only. Exits with 1 when the port is not verified as closed, also when the device that refuses is not identified as the tablet, and with --after-restart when the restart was not watched.',
+  examples: [
     '<%= config.bin %> kiosk lock',
     '<%= config.bin %> kiosk lock --after-restart',
     '<%= config.bin %> kiosk lock --via technician@gateway --json',
-  ];
-  static override flags = {
+  ],
+  flags: {
     ...kioskFlags,
     ...lockFlags,
-  };
-  static override readonly schema = 'gw/kiosk-lock/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(KioskLock);
-    const { lockKiosk } = await import('../../lib/toolkit/kiosk/lock.ts');
-    const { concludeLock } = await import('../../lib/toolkit/kiosk/lock.ts');
+  },
+  schema: 'gw/kiosk-lock/1',
+  async run({ flags }) {
+    const { concludeLock, lockKiosk } = await import('../../lib/toolkit/kiosk/lock.ts');
     const options = {
       ...kioskAccess(flags),
       afterRestart: flags['after-restart'],
       watchMs: flags.seconds * 1_000,
     };
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      withStages({ quiet: this.jsonEnabled() }, (onProgress) => lockKiosk(toolkit, options, { signal, onProgress })),
-    );
+    const data = await this.call(flags, lockKiosk, options, { shown: 'stages' });
     const { reading } = data;
     if (reading !== null && reading.verdict === 'differs') {
       this.warn(
@@ -38,7 +31,6 @@ export default class KioskLock extends GwCommand<Result> {
       );
     }
     return { data, ok: concludeLock(data, options) === 'ok' };
-  }
-
-  protected override readonly render = renderKioskLock;
-}
+  },
+  render: renderKioskLock,
+});

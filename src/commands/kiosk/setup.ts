@@ -1,21 +1,19 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { acceptUndecidedFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags, lockFlags } from '../../cli/kiosk-flags.ts';
-import { withStages } from '../../cli/progress.ts';
 import { renderKioskSetup } from '../../cli/render/kiosk.ts';
-import type { KioskSetup as Result } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 
-export default class KioskSetup extends GwCommand<Result> {
-  static override summary = 'Configure the tablet by its profile, and switch ADB over TCP off.';
-  static override description =
-    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed; also when a setting is not reported, or the device that refuses is not identified as the tablet, unless --accept-undecided.';
-  static override examples = [
+export default command({
+  summary: 'Configure the tablet by its profile, and switch ADB over TCP off.',
+  description:
+    'For each setting: reads it, changes it if it differs, and reads it back. Settings that match are not touched, so the command can be repeated, and continues after a lost connection. At the end ADB over TCP is switched off, and its port is verified as closed; with --leave-open, or after a failed step, it stays open, and every later report shows that in red. Exits with 1 when a step failed or differs, or the port is not verified as closed; also when a setting is not reported, or the device that refuses is not identified as the tablet, unless --accept-undecided.',
+  examples: [
     '<%= config.bin %> kiosk setup',
     '<%= config.bin %> kiosk setup --after-restart --via technician@gateway',
     '<%= config.bin %> kiosk setup --leave-open --json',
-  ];
-  static override flags = {
+  ],
+  flags: {
     ...kioskFlags,
     ...lockFlags,
     'leave-open': Flags.boolean({
@@ -24,11 +22,9 @@ export default class KioskSetup extends GwCommand<Result> {
       exclusive: ['after-restart'],
     }),
     'accept-undecided': acceptUndecidedFlag,
-  };
-  static override readonly schema = 'gw/kiosk-setup/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(KioskSetup);
+  },
+  schema: 'gw/kiosk-setup/1',
+  async run({ flags }) {
     const { setUpKiosk } = await import('../../lib/toolkit/kiosk/setup.ts');
     const options = {
       ...kioskAccess(flags),
@@ -36,16 +32,13 @@ export default class KioskSetup extends GwCommand<Result> {
       afterRestart: flags['after-restart'],
       watchMs: flags.seconds * 1_000,
     };
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      withStages({ quiet: this.jsonEnabled() }, (onProgress) => setUpKiosk(toolkit, options, { signal, onProgress })),
-    );
+    const data = await this.call(flags, setUpKiosk, options, { shown: 'stages' });
     if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);
     const { concludeLock } = await import('../../lib/toolkit/kiosk/lock.ts');
     const isOpen =
       data.steps.some(({ state }) => state === 'not-checked') ||
       (data.lock !== null && concludeLock(data.lock, options) !== 'ok');
     return await this.judged(data, data.verdict !== 'done' ? 'wrong' : isOpen ? 'not-checked' : 'ok', flags);
-  }
-
-  protected override readonly render = renderKioskSetup;
-}
+  },
+  render: renderKioskSetup,
+});

@@ -1,23 +1,21 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { safetyFlags, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { nothingWritten, unended } from '../../cli/lost-write.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMapRestore } from '../../cli/render/map-restore.ts';
-import type { GwError } from '../../lib/error/index.ts';
-import type { MapRestore as Result } from '../../lib/toolkit/map/change.result.ts';
 
-export default class MapRestore extends GwCommand<Result> {
-  static override summary = 'Restore maps of a backup to their chassis; without the risk flag a dry run.';
-  static override description =
-    'Without --write-although-never-measured nothing is written: the command compares map by map and shows what it would do. With the flag, overlays that differ are replaced and lost maps are created; both calls were never measured on a real chassis. The robot must stand still, a backup of the current state is written first, each write is read back and compared by content, and overlays that differ after the write are rolled back. A map that was recreated since the backup keeps its own overlays. End tours first, and do not edit maps meanwhile. At the end the stored overlays are compared with those that the robot drives by (/map/info), since a chassis may store a write and keep using the overlays it has loaded. Exits with 1 when a map cannot be restored, a write failed, or the robot drives by other overlays than the stored ones.';
-  static override examples = [
+export default command({
+  summary: 'Restore maps of a backup to their chassis; without the risk flag a dry run.',
+  description:
+    'Without --write-although-never-measured nothing is written: the command compares map by map and shows what it would do. With the flag, overlays that differ are replaced and lost maps are created; both calls were never measured on a real chassis. The robot must stand still, a backup of the current state is written first, each write is read back and compared by content, and overlays that differ after the write are rolled back. A map that was recreated since the backup keeps its own overlays. End tours first, and do not edit maps meanwhile. At the end the stored overlays are compared with those that the robot drives by (/map/info), since a chassis may store a write and keep using the overlays it has loaded. Exits with 1 when a map cannot be restored, a write failed, or the robot drives by other overlays than the stored ones.',
+  examples: [
     '<%= config.bin %> map restore maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> map restore before-the-update.tar.gz --map 1 --write-although-never-measured',
     '<%= config.bin %> map restore before-the-update.tar.gz --write-although-never-measured --it-stands-still --backup now.tar.gz',
-  ];
-  static override args = { file: Args.string({ description: 'The backup.', required: true }) };
-  static override flags = {
+  ],
+  args: { file: Args.string({ description: 'The backup.', required: true }) },
+  flags: {
     site: siteFlag,
     via: viaFlag,
     map: Flags.string({
@@ -30,13 +28,11 @@ export default class MapRestore extends GwCommand<Result> {
       default: false,
     }),
     ...safetyFlags,
-  };
-  static override readonly schema = 'gw/map-restore/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(MapRestore);
+  },
+  schema: 'gw/map-restore/1',
+  async run({ args, flags }) {
     const { restoreFromBackup } = await import('../../lib/toolkit/map/restore.ts');
-    const { runCarefully } = await import('../../cli/careful-run.ts');
+    const { changeCarefully } = await import('../../cli/careful-run.ts');
     const options = {
       path: args.file,
       ids: flags.map ?? [],
@@ -46,15 +42,10 @@ export default class MapRestore extends GwCommand<Result> {
       sitePath: flags.site,
       gwVersion: this.config.version,
     };
-    let lost: GwError | undefined;
-    const data = await this.withToolkit(
+    const { data, lost } = await changeCarefully(
+      this,
       flags,
-      (toolkit, signal) =>
-        runCarefully({ quiet: this.jsonEnabled(), signal }, (careful) => restoreFromBackup(toolkit, options, careful)),
-      (loss) => {
-        lost = loss;
-        this.warn(loss.message);
-      },
+      (toolkit, careful) => restoreFromBackup(toolkit, options, careful),
       nothingWritten,
     );
     for (const note of data.notes) this.warn(printable(note));
@@ -63,7 +54,6 @@ export default class MapRestore extends GwCommand<Result> {
     const isSuccess = ['nothing-to-do', 'to-do', 'restored'].includes(data.verdict);
     const ok = isSuccess && !data.interrupted && !isRunningDifferent(data.running);
     return { data, ok, ...(data.interrupted && unended(lost)) };
-  }
-
-  protected override readonly render = renderMapRestore;
-}
+  },
+  render: renderMapRestore,
+});

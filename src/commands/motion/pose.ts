@@ -1,10 +1,9 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
-import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { command } from '../../cli/define.ts';
+import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
 import { renderMotionPose } from '../../cli/render/motion.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { MotionPose as Result } from '../../lib/toolkit/motion/motion.result.ts';
 import type { StandsAt } from '../../lib/toolkit/motion/pose.ts';
 
 interface PoseFlags {
@@ -15,21 +14,19 @@ interface PoseFlags {
   readonly 'at-dock': boolean;
 }
 
-export default class MotionPose extends GwCommand<Result> {
-  static override summary = 'Set the pose of the standing robot, for example after a map restore.';
-  static override description =
-    'The robot does not drive, but it uses this pose from then on: with a wrong position or heading the next order drives to a wrong place. Name the station or the dock where the robot stands (--at, --at-dock), or the pose itself. The order passes the gate of the running gateway, needs a signed-in person (--password-file, or root or the user of `gw serve`, on the gateway or by the login of --via), and succeeds only when the chassis reports the pose. Exits with 1 otherwise.';
-  static override examples = [
+export default command({
+  summary: 'Set the pose of the standing robot, for example after a map restore.',
+  description:
+    'The robot does not drive, but it uses this pose from then on: with a wrong position or heading the next order drives to a wrong place. Name the station or the dock where the robot stands (--at, --at-dock), or the pose itself. The order passes the gate of the running gateway, needs a signed-in person (--password-file, or root or the user of `gw serve`, on the gateway or by the login of --via), and succeeds only when the chassis reports the pose. Exits with 1 otherwise.',
+  examples: [
     '<%= config.bin %> motion pose --at-dock --robot-stands-there',
     '<%= config.bin %> motion pose --at A --robot-stands-there --password-file device-password.txt',
     '<%= config.bin %> motion pose --x 1.5 --y -2 --yaw 90 --robot-stands-there --json',
-  ];
-  static override usage =
-    'motion pose (--at STATION | --at-dock | --x NUMBER --y NUMBER --yaw NUMBER) --robot-stands-there [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]';
-  static override flags = {
-    site: siteFlag,
-    via: viaFlag,
-    host: hostFlag,
+  ],
+  usage:
+    'motion pose (--at STATION | --at-dock | --x NUMBER --y NUMBER --yaw NUMBER) --robot-stands-there [-s FILE] [--via USER@HOST[:PORT]] [--host HOST] [--password-file FILE] [--json]',
+  flags: {
+    ...gatewayFlags,
     at: Flags.string({
       summary: 'The robot stands at this station of the site file.',
       helpValue: 'STATION',
@@ -48,11 +45,9 @@ export default class MotionPose extends GwCommand<Result> {
       default: false,
     }),
     'password-file': passwordFileFlag,
-  };
-  static override readonly schema = 'gw/motion-pose/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(MotionPose);
+  },
+  schema: 'gw/motion-pose/1',
+  async run({ flags }) {
     const at = standsAt(flags);
     if (!flags['robot-stands-there']) {
       throw new GwError('RISK_NOT_ACCEPTED', 'This sets the pose that the robot drives by.', {
@@ -63,17 +58,11 @@ export default class MotionPose extends GwCommand<Result> {
     const password = await readDevicePassword(flags['password-file']);
     const { setPose } = await import('../../lib/toolkit/motion/pose.ts');
     const { lossOfPose } = await import('../../lib/toolkit/motion/followed-run.ts');
-    const data = await this.withToolkit(
-      flags,
-      (toolkit, signal) => setPose(toolkit, { at, host, password }, { signal, onProgress: () => {} }),
-      undefined,
-      lossOfPose,
-    );
+    const data = await this.call(flags, setPose, { at, host, password }, { ifLost: lossOfPose });
     return { data, ok: data.state === 'succeeded' };
-  }
-
-  protected override readonly render = renderMotionPose;
-}
+  },
+  render: renderMotionPose,
+});
 
 function standsAt({ x, y, yaw, at, 'at-dock': isAtDock }: PoseFlags): StandsAt {
   if (isAtDock) return { dock: true };

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { hostFlag, numberFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMotionStop } from '../../cli/render/motion.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
@@ -21,9 +21,7 @@ export default class MotionStop extends GwCommand<Result> {
     '<%= config.bin %> motion stop --via technician@robot-7.local',
   ];
   static override flags = {
-    site: siteFlag,
-    via: viaFlag,
-    host: hostFlag,
+    ...gatewayFlags,
     port: numberFlag({ summary: 'Port of the operator server', min: 1, max: 65_535 }),
     reason: Flags.string({ summary: 'Reason, stored with the stop.', helpValue: 'TEXT', default: 'gw motion stop' }),
   };
@@ -34,8 +32,7 @@ export default class MotionStop extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionStop);
-    const { stopTheRobot } = await import('../../lib/toolkit/motion/stop.ts');
-    const { openStopPlace } = await import('../../lib/toolkit/motion/stop.ts');
+    const { openStopPlace, stopTheRobot } = await import('../../lib/toolkit/motion/stop.ts');
     const { host, port, site } = flags;
     const reason = flags.reason.slice(0, 200) || 'gw motion stop';
     let isLatched = false;
@@ -55,8 +52,10 @@ export default class MotionStop extends GwCommand<Result> {
         };
         return stopTheRobot(place, { reason }, { signal, onProgress: (text) => this.note(text), onLatched });
       },
-      (loss) => {
-        lost = loss;
+      {
+        onLost: (loss) => {
+          lost = loss;
+        },
       },
     );
     isLatched = true;

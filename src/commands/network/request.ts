@@ -1,20 +1,19 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { openPointLines, renderNetworkRequest } from '../../cli/render/network.ts';
-import type { NetworkRequest as Result } from '../../lib/toolkit/network/network.result.ts';
 
-export default class NetworkRequest extends GwCommand<Result> {
-  static override summary = "Write the letter to the customer's IT with the network requirements.";
-  static override description =
-    'Filled from the site file: robot segment and the reason for it, DHCP reservations, outgoing connections, devices of the house network, no incoming connections. Missing values are marked as open in the letter, and listed with their site file keys. Makes no connection.';
-  static override examples = [
+export default command({
+  summary: "Write the letter to the customer's IT with the network requirements.",
+  description:
+    'Filled from the site file: robot segment and the reason for it, DHCP reservations, outgoing connections, devices of the house network, no incoming connections. Missing values are marked as open in the letter, and listed with their site file keys. Makes no connection.',
+  examples: [
     '<%= config.bin %> network request > request.md',
     '<%= config.bin %> network request --lang de --format pdf --out Netzwerkanfrage.pdf',
     '<%= config.bin %> network request --format html --out request.html --force',
     '<%= config.bin %> network request --json',
-  ];
-  static override flags = {
+  ],
+  flags: {
     site: siteFlag,
     lang: Flags.option({
       summary: 'Language of the letter.',
@@ -28,11 +27,9 @@ export default class NetworkRequest extends GwCommand<Result> {
     })(),
     out: Flags.file({ char: 'o', summary: 'Write the letter to this file.', helpValue: 'FILE' }),
     force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
-  };
-  static override readonly schema = 'gw/network-request/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(NetworkRequest);
+  },
+  schema: 'gw/network-request/1',
+  async run({ flags }) {
     const { writeNetworkRequest } = await import('../../lib/toolkit/network/request.ts');
     const { site: sitePath, lang, out, force } = flags;
     const format = flags.format === 'markdown' ? 'md' : flags.format;
@@ -40,7 +37,6 @@ export default class NetworkRequest extends GwCommand<Result> {
     // stdout holds the letter only, so open points go to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of openPointLines(data)) this.note(line);
     return { data };
-  }
-
-  protected override readonly render = renderNetworkRequest;
-}
+  },
+  render: renderNetworkRequest,
+});

@@ -1,47 +1,40 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderOperatorPassword } from '../../cli/render/operator.ts';
-import type { OperatorPassword as Result } from '../../lib/toolkit/operator/operator.result.ts';
 
-export default class OperatorPassword extends GwCommand<Result> {
-  static override summary = 'Set the device password of the operator surface.';
-  static override description =
-    'Prompts for it twice without echo; without a terminal reads the first line of stdin. Writes its scrypt hash to operator.passwordFile of the site file, readable for its owner only. The password itself is never an argument and never stored; with --via it is read here and sent through the SSH connection to the gw there, for the login there, which must be that of `gw serve`: the file belongs to it.';
-  static override examples = [
+export default command({
+  summary: 'Set the device password of the operator surface.',
+  description:
+    'Prompts for it twice without echo; without a terminal reads the first line of stdin. Writes its scrypt hash to operator.passwordFile of the site file, readable for its owner only. The password itself is never an argument and never stored; with --via it is read here and sent through the SSH connection to the gw there, for the login there, which must be that of `gw serve`: the file belongs to it.',
+  examples: [
     '<%= config.bin %> operator password',
     '<%= config.bin %> operator password --from-file new-password.txt',
     '<%= config.bin %> operator password --via gw@192.0.2.2 --site /etc/gw/site.yaml',
     'pass show robot-7 | <%= config.bin %> operator password --site robot-7/site.yaml',
-  ];
-  static override flags = {
+  ],
+  flags: {
     site: siteFlag,
     via: viaThereFlag,
     'from-file': Flags.file({ summary: 'Read the password from the first line of this file.', helpValue: 'FILE' }),
-  };
-  static override readonly schema = 'gw/operator-password/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(OperatorPassword);
+  },
+  schema: 'gw/operator-password/1',
+  async run({ flags }) {
     const { passwordFileOf, passwordProblem, setOperatorPassword } = await import(
       '../../lib/toolkit/operator/password.ts'
     );
-    const { readNewPassword } = await import('../../cli/hidden-prompt.ts');
+    const { readNewPassword } = await import('../../cli/secrets.ts');
     // Fails before the prompt if the site file names no file for the hash.
     if (flags.via === undefined) await passwordFileOf(flags.site);
-    const streams = { input: process.stdin, output: process.stderr };
-    const password = await readNewPassword({
-      streams,
-      fromFile: flags['from-file'],
-      check: passwordProblem,
+    const password = await readNewPassword(flags['from-file'], passwordProblem, {
       signal: this.signal,
+      interrupted: 'Interrupted; the password was not changed.',
     });
     if (flags.via !== undefined) {
       const { operatorPasswordSchema } = await import('../../lib/toolkit/operator/operator.result.ts');
       return await this.runThere(flags.via, operatorPasswordSchema, { text: password, flags: ['--from-file'] });
     }
     return { data: await setOperatorPassword(flags.site, password) };
-  }
-
-  protected override readonly render = renderOperatorPassword;
-}
+  },
+  render: renderOperatorPassword,
+});

@@ -1,19 +1,18 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderReleaseRollback } from '../../cli/render/release.ts';
-import type { ReleaseRollback as Result } from '../../lib/toolkit/release/release.result.ts';
 
-export default class ReleaseRollback extends GwCommand<Result> {
-  static override summary = 'Go back to the version before the current one; without --yes a dry run.';
-  static override description =
-    'Run it on the gateway as the user of `gw serve`. Verifies the files of the target, records the rollback and changes what the launcher starts next. The running gw is not touched: restart it when the robot stands. A release that is not confirmed yet is reported to its job as failed. Exits with 4 when a release is in progress, when there is no version to go back to, or when its files were changed.';
-  static override examples = [
+export default command({
+  summary: 'Go back to the version before the current one; without --yes a dry run.',
+  description:
+    'Run it on the gateway as the user of `gw serve`. Verifies the files of the target, records the rollback and changes what the launcher starts next. The running gw is not touched: restart it when the robot stands. A release that is not confirmed yet is reported to its job as failed. Exits with 4 when a release is in progress, when there is no version to go back to, or when its files were changed.',
+  examples: [
     '<%= config.bin %> release rollback',
     '<%= config.bin %> release rollback --yes && sudo systemctl restart gw',
     '<%= config.bin %> release rollback --base --yes',
-  ];
-  static override flags = {
+  ],
+  flags: {
     site: siteFlag,
     via: viaThereFlag,
     base: Flags.boolean({
@@ -21,26 +20,18 @@ export default class ReleaseRollback extends GwCommand<Result> {
       default: false,
     }),
     yes: Flags.boolean({ summary: 'Switch.', default: false }),
-  };
-  static override readonly schema = 'gw/release-rollback/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(ReleaseRollback);
-    if (flags.via !== undefined) {
-      const { releaseRollbackSchema } = await import('../../lib/toolkit/release/release.result.ts');
-      return await this.runThere(flags.via, releaseRollbackSchema);
-    }
-    const { openToolkit } = await import('../../lib/toolkit/index.ts');
+  },
+  schema: 'gw/release-rollback/1',
+  there: async () => (await import('../../lib/toolkit/release/release.result.ts')).releaseRollbackSchema,
+  async run({ flags }) {
     const { rollBackRelease } = await import('../../lib/toolkit/release/rollback.ts');
     const { runCarefully } = await import('../../cli/careful-run.ts');
-    const toolkit = await openToolkit(flags.site);
     const options = { toBase: flags.base, isConfirmed: flags.yes, gwVersion: this.config.version };
     const data = await runCarefully(
       { quiet: this.jsonEnabled(), signal: this.signal, interrupted: 'Interrupted. Completing the started switch.' },
-      () => rollBackRelease(toolkit, options),
+      () => this.call(flags, rollBackRelease, options),
     );
     return { data };
-  }
-
-  protected override readonly render = renderReleaseRollback;
-}
+  },
+  render: renderReleaseRollback,
+});

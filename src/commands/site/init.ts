@@ -1,20 +1,19 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { withPrompt } from '../../cli/prompt.ts';
+import { command } from '../../cli/define.ts';
 import { renderSiteInit } from '../../cli/render/site.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { SiteInit as Result } from '../../lib/toolkit/site/site.result.ts';
+import type { Question } from '../../lib/toolkit/site/init.ts';
 
-export default class SiteInit extends GwCommand<Result> {
-  static override summary = 'Create the site file of one robot.';
-  static override description =
-    'Prompts for the required values, with the flags as defaults, and writes a commented file. With --yes uses the flags without prompts.';
-  static override examples = [
+export default command({
+  summary: 'Create the site file of one robot.',
+  description:
+    'Prompts for the required values, with the flags as defaults, and writes a commented file. With --yes uses the flags without prompts.',
+  examples: [
     '<%= config.bin %> site init',
     '<%= config.bin %> site init robot-7/site.yaml --yes --name "Lobby, robot 7" --host robot-7.local --serial SN0007',
-  ];
-  static override args = { file: Args.string({ description: 'Output file.', default: 'site.yaml' }) };
-  static override flags = {
+  ],
+  args: { file: Args.string({ description: 'Output file.', default: 'site.yaml' }) },
+  flags: {
     yes: Flags.boolean({ char: 'y', summary: 'Use the flags without prompts.' }),
     name: Flags.string({ summary: 'Display name of this site and robot.', helpValue: 'TEXT' }),
     host: Flags.string({ summary: 'Host name or address of the chassis.', helpValue: 'HOST' }),
@@ -22,11 +21,9 @@ export default class SiteInit extends GwCommand<Result> {
     mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),
     'operator-port': Flags.string({ summary: 'TCP port of the operator surface (5173).', helpValue: 'PORT' }),
     force: Flags.boolean({ summary: 'Replace an existing file.' }),
-  };
-  static override readonly schema = 'gw/site-init/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(SiteInit);
+  },
+  schema: 'gw/site-init/1',
+  async run({ args, flags }) {
     const { initSite } = await import('../../lib/toolkit/site/init.ts');
     const { name, host, serial, mac, force } = flags;
     const options = {
@@ -40,9 +37,14 @@ export default class SiteInit extends GwCommand<Result> {
         remedy: 'Pass --yes with --name, --host and --serial.',
       });
     }
-    const streams = { input: process.stdin, output: process.stderr };
-    return { data: await withPrompt(streams, this.signal, (ask) => initSite({ ...options, ask })) };
-  }
-
-  protected override readonly render = renderSiteInit;
-}
+    const { askLine, interruption } = await import('../../cli/ask.ts');
+    const asking = { signal: this.signal, interrupted: 'Interrupted; nothing was written.' };
+    const ask = async ({ text, ...accepted }: Question) => {
+      const answer = await askLine(text, asking, accepted);
+      if (answer === undefined) throw interruption(asking);
+      return answer;
+    };
+    return { data: await initSite({ ...options, ask }) };
+  },
+  render: renderSiteInit,
+});

@@ -1,33 +1,32 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
+import { command } from '../../cli/define.ts';
 import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
 import { GwError } from '../../lib/error/index.ts';
-import type { TunnelAudit as Result } from '../../lib/toolkit/tunnel/audit.result.ts';
 
 const DEFAULT_SITE = 'site.yaml';
 const STDIN = '-';
 
-export default class TunnelAudit extends GwCommand<Result> {
-  static override summary = 'Audit the records of the support sessions; write the report as HTML or PDF.';
-  static override description =
-    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. - reads the joined files of the records from stdin, without head.json: their end is then not checked. With --via the gateway judges its own files; a copy of the cloud that lies there proves nothing, so --cloud needs the records here. Exits with 0 for ok only; with 1 for findings, and also when a check was not made, such as without --cloud or while a session runs, unless --accept-undecided.';
-  static override examples = [
+export default command({
+  summary: 'Audit the records of the support sessions; write the report as HTML or PDF.',
+  description:
+    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. - reads the joined files of the records from stdin, without head.json: their end is then not checked. With --via the gateway judges its own files; a copy of the cloud that lies there proves nothing, so --cloud needs the records here. Exits with 0 for ok only; with 1 for findings, and also when a check was not made, such as without --cloud or while a session runs, unless --accept-undecided.',
+  examples: [
     '<%= config.bin %> tunnel audit --site /etc/gw/site.yaml',
     '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --report Fernwartung.pdf',
     '<%= config.bin %> tunnel audit --records support/ --log gw.log --lang en --report audit.html --force',
     '<%= config.bin %> tunnel audit --records sessions.jsonl --json',
     "ssh root@192.0.2.2 'cd /var/lib/gw/support && cat sessions-*.jsonl sessions.jsonl' | <%= config.bin %> tunnel audit - --cloud records.jsonl",
     '<%= config.bin %> tunnel audit --via root@192.0.2.2 --site /etc/gw/site.yaml',
-  ];
-  static override args = {
+  ],
+  args: {
     input: Args.string({
       description: 'Read the records from stdin: joined files, oldest first.',
       options: [STDIN],
       ignoreStdin: true,
     }),
-  };
-  static override flags = {
+  },
+  flags: {
     records: Flags.string({
       summary: 'Folder of the records, or one file; by default the one of the site file.',
       helpValue: 'PATH',
@@ -57,11 +56,9 @@ export default class TunnelAudit extends GwCommand<Result> {
     force: Flags.boolean({ summary: 'Replace the file of --report.', dependsOn: ['report'] }),
     via: { ...viaThereFlag, exclusive: ['cloud', 'report'] },
     'accept-undecided': acceptUndecidedFlag,
-  };
-  static override readonly schema = 'gw/tunnel-audit/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(TunnelAudit);
+  },
+  schema: 'gw/tunnel-audit/1',
+  async run({ args, flags }) {
     const isStdin = args.input === STDIN;
     if (isStdin && (flags.records !== undefined || flags.via !== undefined)) {
       throw new GwError('USAGE', 'Records from stdin exclude --records and --via.', {
@@ -69,7 +66,7 @@ export default class TunnelAudit extends GwCommand<Result> {
       });
     }
     if (flags.via !== undefined) {
-      const { tunnelAuditSchema } = await import('../../lib/toolkit/tunnel/audit.result.ts');
+      const { tunnelAuditSchema } = await import('../../lib/tunnel/audit/audit.result.ts');
       return await this.runThere(flags.via, tunnelAuditSchema);
     }
     const { auditSessions } = await import('../../lib/toolkit/tunnel/audit.ts');
@@ -78,7 +75,6 @@ export default class TunnelAudit extends GwCommand<Result> {
     const where = { records, ...(isStdin && { input: process.stdin }), cloud, logs, sitePath, report };
     const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });
     return await this.judged(data, data.verdict === 'findings' ? 'wrong' : data.verdict, flags);
-  }
-
-  protected override readonly render = renderTunnelAudit;
-}
+  },
+  render: renderTunnelAudit,
+});

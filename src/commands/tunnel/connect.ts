@@ -82,13 +82,14 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
     return { data };
   }
 
+  /** From the environment, a hidden prompt, or the first line of stdin. */
   async #readToken(): Promise<string> {
-    const { readTunnelToken } = await import('../../cli/tunnel-token.ts');
-    return await readTunnelToken({
-      streams: { input: process.stdin, output: process.stderr },
-      environment: process.env,
-      signal: this.signal,
-    });
+    const { TOKEN_VARIABLE } = await import('../../lib/tunnel/index.ts');
+    const { readHidden } = await import('../../cli/secrets.ts');
+    const interrupted = 'Interrupted; the token was not used.';
+    return (
+      process.env[TOKEN_VARIABLE] || (await readHidden('Source access token:', { signal: this.signal, interrupted }))
+    );
   }
 
   protected override readonly render = renderTunnelConnect;

@@ -1,24 +1,21 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { passwordFileFlag, readDevicePassword } from '../../cli/device-password.ts';
-import { hostFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { command } from '../../cli/define.ts';
+import { gatewayFlags } from '../../cli/flags.ts';
 import { renderTunnelSessions } from '../../cli/render/tunnel.ts';
-import type { TunnelSessions as Result } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 
-export default class TunnelSessions extends GwCommand<Result> {
-  static override summary = 'List the support sessions and refused requests in the records of the gateway.';
-  static override description =
-    'Asks the running gateway, newest first, with begin, end, reason and duration. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. It checks nothing: the audit of the records proves that no line was changed. Exits with 0 also when there are none.';
-  static override examples = [
+export default command({
+  summary: 'List the support sessions and refused requests in the records of the gateway.',
+  description:
+    'Asks the running gateway, newest first, with begin, end, reason and duration. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. It checks nothing: the audit of the records proves that no line was changed. Exits with 0 also when there are none.',
+  examples: [
     '<%= config.bin %> tunnel sessions',
     '<%= config.bin %> tunnel sessions --limit 200 --json',
     '<%= config.bin %> tunnel sessions --via root@192.0.2.2',
     '<%= config.bin %> tunnel sessions --host robot-7.local --password-file device-password.txt',
-  ];
-  static override flags = {
-    site: siteFlag,
-    via: viaFlag,
-    host: hostFlag,
+  ],
+  flags: {
+    ...gatewayFlags,
     'password-file': passwordFileFlag,
     limit: Flags.integer({
       summary: 'Number of sessions and refusals, the newest.',
@@ -27,19 +24,14 @@ export default class TunnelSessions extends GwCommand<Result> {
       max: 1000,
       default: 50,
     }),
-  };
-  static override readonly schema = 'gw/tunnel-sessions/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(TunnelSessions);
+  },
+  schema: 'gw/tunnel-sessions/1',
+  async run({ flags }) {
     const { host, limit } = flags;
     const password = await readDevicePassword(flags['password-file']);
     const { readTunnelSessions } = await import('../../lib/toolkit/tunnel/sessions.ts');
-    const data = await this.withToolkit(flags, (toolkit, signal) =>
-      readTunnelSessions(toolkit, { host, password, limit }, { signal, onProgress: () => {} }),
-    );
+    const data = await this.call(flags, readTunnelSessions, { host, password, limit });
     return { data };
-  }
-
-  protected override readonly render = renderTunnelSessions;
-}
+  },
+  render: renderTunnelSessions,
+});

@@ -1,26 +1,36 @@
 import { LOST_QUALITY } from './closing.ts';
 import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
 
-/** The conditions the robot reports about its ability to work. */
-export const conditionIds = ['emergency-stop', 'control-mode', 'positioning', 'battery', 'power', 'alerts'] as const;
-export type ConditionId = (typeof conditionIds)[number];
+/** The conditions the robot reports about its ability to work, with their states. */
+interface States {
+  'emergency-stop': 'pressed' | 'not-pressed';
+  'control-mode': 'auto' | 'not-auto' | 'wheels-released' | 'unreadable' | 'unknown';
+  positioning: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
+  battery: 'enough' | 'low' | 'critical' | 'doubtful';
+  power: 'known' | 'contradictory' | 'unknown' | 'doubtful';
+  alerts: 'none' | 'active' | 'without-level';
+}
+export type ConditionId = keyof States;
+export const conditionIds = [
+  'emergency-stop',
+  'control-mode',
+  'positioning',
+  'battery',
+  'power',
+  'alerts',
+] as const satisfies readonly ConditionId[];
 
 /** Why there is no current value. */
 export type NotChecked = 'not-received' | 'rejected' | StaleReason;
 
-type Cause =
-  | { readonly id: 'emergency-stop'; readonly state: 'pressed' | 'not-pressed' }
-  | { readonly id: 'control-mode'; readonly state: 'auto' | 'not-auto' | 'wheels-released' | 'unreadable' | 'unknown' }
-  | {
-      readonly id: 'positioning';
-      readonly state: 'reliable' | 'lost' | 'poor' | 'inactive' | 'mapping' | 'unreadable' | 'unknown';
-    }
-  | { readonly id: 'battery'; readonly state: 'enough' | 'low' | 'critical' | 'doubtful' }
-  | { readonly id: 'power'; readonly state: 'known' | 'contradictory' | 'unknown' | 'doubtful' }
-  | { readonly id: 'alerts'; readonly state: 'none' | 'active' | 'without-level' };
-
+interface Judged<S extends string> {
+  readonly state: S;
+  readonly verdict: 'ok' | 'wrong' | 'not-checked';
+}
 /** One judged condition; with verdict 'not-checked' `missing` says why no current value is available. */
-type Condition = Cause & { readonly verdict: 'ok' | 'wrong' | 'not-checked'; readonly missing: null };
+type Condition = {
+  readonly [Id in ConditionId]: Judged<States[Id]> & { readonly id: Id; readonly missing: null };
+}[ConditionId];
 interface MissingCondition {
   readonly id: ConditionId;
   readonly state: 'missing';
@@ -58,16 +68,18 @@ export function judgeCondition(values: LiveValues): readonly JudgedCondition[] {
   ];
 }
 
-type Judged = Omit<Condition, 'missing' | 'id'> & Cause;
-
-function judge<T>(id: ConditionId, live: LiveValue<T>, by: (value: T) => Judged): JudgedCondition {
+function judge<Id extends ConditionId, T>(
+  id: Id,
+  live: LiveValue<T>,
+  by: (value: T) => Judged<States[Id]>,
+): JudgedCondition {
   const missing = missingReason(live);
   const judged = live.status === 'received' ? by(live.value) : null;
   const isJudged = missing === null || (missing === 'newer-rejected' && judged?.verdict === 'wrong');
   if (judged === null || !isJudged) {
     return { id, state: 'missing', verdict: 'not-checked', missing: missing ?? 'not-received' };
   }
-  return { ...judged, missing: null };
+  return { id, ...judged, missing: null } as JudgedCondition;
 }
 
 /** Why a live value is not current; null when it is. */
@@ -76,61 +88,45 @@ export function missingReason(live: LiveValue<unknown>): NotChecked | null {
   return live.stale ? (live.staleReason ?? 'too-old') : null;
 }
 
-function stopOf({ emergencyStopPressed }: Wheels): Judged {
-  const id = 'emergency-stop';
-  return emergencyStopPressed
-    ? { id, state: 'pressed', verdict: 'wrong' }
-    : { id, state: 'not-pressed', verdict: 'ok' };
+const ok = <S extends string>(state: S): Judged<S> => ({ state, verdict: 'ok' });
+const wrong = <S extends string>(state: S): Judged<S> => ({ state, verdict: 'wrong' });
+const notChecked = <S extends string>(state: S): Judged<S> => ({ state, verdict: 'not-checked' });
+
+function stopOf({ emergencyStopPressed }: Wheels): Judged<States['emergency-stop']> {
+  return emergencyStopPressed ? wrong('pressed') : ok('not-pressed');
 }
 
-function controlModeOf({ controlMode, wheelsReleased }: Wheels): Judged {
-  const id = 'control-mode';
-  if (controlMode === 'manual' || controlMode === 'remote') return { id, state: 'not-auto', verdict: 'wrong' };
-  if (controlMode !== 'auto') return { id, state: 'unknown', verdict: 'not-checked' };
-  if (wheelsReleased === null) return { id, state: 'unreadable', verdict: 'not-checked' };
-  return wheelsReleased === true
-    ? { id, state: 'wheels-released', verdict: 'wrong' }
-    : { id, state: 'auto', verdict: 'ok' };
+function controlModeOf({ controlMode, wheelsReleased }: Wheels): Judged<States['control-mode']> {
+  if (controlMode === 'manual' || controlMode === 'remote') return wrong('not-auto');
+  if (controlMode !== 'auto') return notChecked('unknown');
+  if (wheelsReleased === null) return notChecked('unreadable');
+  return wheelsReleased === true ? wrong('wheels-released') : ok('auto');
 }
 
-function positioningOf({ state, reliable, quality }: Positioning): Judged {
-  const id = 'positioning';
-  if (state === 'inactive') return { id, state: 'inactive', verdict: 'wrong' };
-  if (!reliable || quality === LOST_QUALITY) return { id, state: 'lost', verdict: 'wrong' };
-  if (state === 'slam') return { id, state: 'mapping', verdict: 'wrong' };
-  if (quality === null) return { id, state: 'unreadable', verdict: 'not-checked' };
-  if (quality === POOR_QUALITY) return { id, state: 'poor', verdict: 'wrong' };
-  return state === 'positioning'
-    ? { id, state: 'reliable', verdict: 'ok' }
-    : { id, state: 'unknown', verdict: 'not-checked' };
+function positioningOf({ state, reliable, quality }: Positioning): Judged<States['positioning']> {
+  if (state === 'inactive') return wrong('inactive');
+  if (!reliable || quality === LOST_QUALITY) return wrong('lost');
+  if (state === 'slam') return wrong('mapping');
+  if (quality === null) return notChecked('unreadable');
+  if (quality === POOR_QUALITY) return wrong('poor');
+  return state === 'positioning' ? ok('reliable') : notChecked('unknown');
 }
 
-function batteryOf({ percent, orPercent }: Battery): Judged {
-  const id = 'battery';
-  if (percent < CRITICAL_BATTERY_PERCENT) return { id, state: 'critical', verdict: 'wrong' };
-  if (percent >= LOW_BATTERY_PERCENT && orPercent !== undefined) {
-    return { id, state: 'doubtful', verdict: 'not-checked' };
-  }
-  return percent < LOW_BATTERY_PERCENT
-    ? { id, state: 'low', verdict: 'wrong' }
-    : { id, state: 'enough', verdict: 'ok' };
+function batteryOf({ percent, orPercent }: Battery): Judged<States['battery']> {
+  if (percent < CRITICAL_BATTERY_PERCENT) return wrong('critical');
+  if (percent < LOW_BATTERY_PERCENT) return wrong('low');
+  return orPercent === undefined ? ok('enough') : notChecked('doubtful');
 }
 
-function powerOf({ percent, orPercent, status }: Battery): Judged {
-  const id = 'power';
-  if (!knownPowerStates.includes(status)) return { id, state: 'unknown', verdict: 'not-checked' };
-  const isContradicted = status === 'full' && percent < MIN_FULL_PERCENT;
-  if (status === 'full' && !isContradicted && orPercent !== undefined) {
-    return { id, state: 'doubtful', verdict: 'not-checked' };
-  }
-  return isContradicted ? { id, state: 'contradictory', verdict: 'wrong' } : { id, state: 'known', verdict: 'ok' };
+function powerOf({ percent, orPercent, status }: Battery): Judged<States['power']> {
+  if (!knownPowerStates.includes(status)) return notChecked('unknown');
+  if (status !== 'full') return ok('known');
+  if (percent < MIN_FULL_PERCENT) return wrong('contradictory');
+  return orPercent === undefined ? ok('known') : notChecked('doubtful');
 }
 
 /** Warnings and undocumented levels count as faults; only alerts of level `none` leave it not checked. */
-function alertsOf(alerts: readonly Alert[]): Judged {
-  const id = 'alerts';
-  if (alerts.length === 0) return { id, state: 'none', verdict: 'ok' };
-  return alerts.every(({ level }) => level === 'none')
-    ? { id, state: 'without-level', verdict: 'not-checked' }
-    : { id, state: 'active', verdict: 'wrong' };
+function alertsOf(alerts: readonly Alert[]): Judged<States['alerts']> {
+  if (alerts.length === 0) return ok('none');
+  return alerts.every(({ level }) => level === 'none') ? notChecked('without-level') : wrong('active');
 }

@@ -15,10 +15,6 @@ import type { KnownTopic } from './schema.ts';
 import type { TopicData } from './topics/message.ts';
 
 type Field = keyof LiveValues;
-type Received<F extends Field> = Omit<
-  Extract<LiveValues[F], { status: 'received' }>,
-  'status' | 'ageMs' | 'stale' | 'staleReason' | 'rejected'
->;
 type Value<F extends Field> = Extract<LiveValues[F], { status: 'received' }>['value'];
 
 const fieldOf: Readonly<Record<KnownTopic, Field>> = {
@@ -30,6 +26,25 @@ const fieldOf: Readonly<Record<KnownTopic, Field>> = {
   '/alerts': 'alerts',
   '/map/info': 'map',
 };
+
+const position = citeFact('vendor.topic.tracked-pose', 'm');
+const heading = citeFact('angles.tracked-pose-ori', 'degrees');
+/** Mark and source of each value: those of the fact that defines it. */
+const evidence = {
+  pose: {
+    mark: position.mark,
+    basis: position.basis,
+    source: `${position.source}; ${heading.source}`,
+    unit: 'm, degrees',
+    parts: { xM: position, yM: position, yawDeg: heading },
+  },
+  planning: citeFact('vendor.topic.planning-state'),
+  battery: citeFact('vendor.topic.battery-state', 'percent'),
+  wheels: citeFact('vendor.topic.wheel-state'),
+  positioning: citeFact('vendor.topic.slam-state'),
+  alerts: citeFact('vendor.topic.alerts'),
+  map: citeFact('vendor.topic.map-info'),
+} as const satisfies Record<Field, object>;
 
 /**
  * Maximum age of a value while connected, in milliseconds. The specification shows no rates, and most topics publish
@@ -60,7 +75,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 
 /** The last value of each topic, with its arrival time and connection. */
 export function createLiveValues(clock: Clock) {
-  const received: { [F in Field]?: { readonly known: Received<F>; readonly at: number; readonly connection: number } } =
+  const received: { [F in Field]?: { readonly value: Value<F>; readonly at: number; readonly connection: number } } =
     {};
   /** Why the newest message of a topic was rejected, until one is accepted again, also over a reconnect. */
   const rejected = new Map<Field, string>();
@@ -73,35 +88,39 @@ export function createLiveValues(clock: Clock) {
   let connection = 0;
   let connected = false;
 
-  function keep<F extends Field>(field: F, value: Received<F>): void {
+  function keep<F extends Field>(field: F, value: Value<F>): void {
     const last = received[field];
     if (last?.connection === connection && steady.includes(field)) {
       const { count, longestMs } = intervals.get(field) ?? { count: 0, longestMs: 0 };
       intervals.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
     }
-    Object.assign(received, { [field]: { known: value, at: clock.monotonicMs(), connection } });
+    put(field, value);
     rejected.delete(field);
     if (field === 'planning') rejectedMoving = false;
   }
 
+  function put<F extends Field>(field: F, value: Value<F>): void {
+    Object.assign(received, { [field]: { value, at: clock.monotonicMs(), connection } });
+  }
+
   function lastOf<F extends Field>(field: F): Value<F> | null {
-    const entry: { readonly known: object } | undefined = received[field];
-    return entry === undefined ? null : (entry.known as { readonly value: Value<F> }).value;
+    const entry: { readonly value: Value<F> } | undefined = received[field];
+    return entry?.value ?? null;
   }
 
   /** A value with what a rejected message says against a drive; returns whether that is news. */
-  function close<F extends Field>(field: F, value: Value<F> | null, fact: ReturnType<typeof citeFact>) {
+  function close<F extends Field>(field: F, value: Value<F> | null): boolean {
     const last = lastOf(field);
     if (value === null || value === last) return false;
-    Object.assign(received, { [field]: { known: { value, ...fact }, at: clock.monotonicMs(), connection } });
+    put(field, value);
     return JSON.stringify(value) !== JSON.stringify(last);
   }
 
   function closeAll(said: Said): boolean {
     const isNews = [
-      close('wheels', wheelsAfter(lastOf('wheels'), said), citeFact('vendor.topic.wheel-state')),
-      close('positioning', positioningAfter(lastOf('positioning'), said), citeFact('vendor.topic.slam-state')),
-      close('alerts', alertsAfter(lastOf('alerts'), said), citeFact('vendor.topic.alerts')),
+      close('wheels', wheelsAfter(lastOf('wheels'), said)),
+      close('positioning', positioningAfter(lastOf('positioning'), said)),
+      close('alerts', alertsAfter(lastOf('alerts'), said)),
       said.isMoving && !rejectedMoving,
     ];
     rejectedMoving ||= said.isMoving;
@@ -118,7 +137,8 @@ export function createLiveValues(clock: Clock) {
     const ageMs = Math.round(clock.monotonicMs() - entry.at);
     const reason = staleReason(field, entry.connection, ageMs);
     const stale = reason === null ? { stale: false } : { stale: true, staleReason: reason };
-    return { ...entry.known, status: 'received', ageMs, ...stale, ...rejection } as unknown as LiveValues[F];
+    const known = { value: entry.value, ...evidence[field] };
+    return { ...known, status: 'received', ageMs, ...stale, ...rejection } as unknown as LiveValues[F];
   }
 
   function staleReason(field: Field, ofConnection: number, ageMs: number): StaleReason | null {
@@ -160,22 +180,12 @@ export function createLiveValues(clock: Clock) {
       switch (message.topic) {
         case '/tracked_pose': {
           const { pos, ori } = message.data;
-          const pose = { xM: pos[0], yM: pos[1], yawDeg: decodeTrackedPoseOri(ori) };
-          const position = citeFact('vendor.topic.tracked-pose', 'm');
-          const heading = citeFact('angles.tracked-pose-ori', 'degrees');
-          keep('pose', {
-            value: pose,
-            mark: position.mark,
-            basis: position.basis,
-            source: `${position.source}; ${heading.source}`,
-            unit: 'm, degrees',
-            parts: { xM: position, yM: position, yawDeg: heading },
-          });
-          return;
+          keep('pose', { xM: pos[0], yM: pos[1], yawDeg: decodeTrackedPoseOri(ori) });
+          break;
         }
         case '/planning_state': {
           const { data } = message;
-          const planning = {
+          keep('planning', {
             actionId: data.action_id,
             actionType: data.action_type ?? 'unknown',
             moveState: data.move_state,
@@ -183,57 +193,44 @@ export function createLiveValues(clock: Clock) {
             failReasonText: data.fail_reason_str ?? '',
             remainingDistanceM: data.remaining_distance ?? null,
             raw: data as Readonly<Record<string, unknown>>,
-          };
-          keep('planning', { value: planning, ...citeFact('vendor.topic.planning-state') });
-          return;
+          });
+          break;
         }
         case '/battery_state': {
           const { percentage, power_supply_status } = message.data;
           isShareSeen ||= percentage > 0 && percentage < 1;
           // A chassis that counts to 100 sends 1 when it is nearly empty; 0 is the same in both.
           const isDoubtful = isAboveOneSeen ? percentage > 0 : percentage === 1 && !isShareSeen;
-          const battery = {
+          keep('battery', {
             percent: percentage * 100,
             ...(isDoubtful && { orPercent: percentage }),
             status: power_supply_status ?? 'unknown',
-          };
-          keep('battery', { value: battery, ...citeFact('vendor.topic.battery-state', 'percent') });
-          return;
+          });
+          break;
         }
         case '/wheel_state': {
-          const { control_mode, emergency_stop_pressed } = message.data;
-          const sent = message.data.wheels_released;
-          const wheelsReleased = saysYes(sent) ? true : readable(sent, isBoolean);
-          const wheels = {
-            controlMode: control_mode,
-            emergencyStopPressed: emergency_stop_pressed,
-            ...(wheelsReleased !== undefined && { wheelsReleased }),
-          };
-          keep('wheels', { value: wheels, ...citeFact('vendor.topic.wheel-state') });
-          return;
+          const { control_mode: controlMode, emergency_stop_pressed, wheels_released } = message.data;
+          const wheelsReleased = saysYes(wheels_released) ? true : readable(wheels_released, isBoolean);
+          const optional = wheelsReleased === undefined ? {} : { wheelsReleased };
+          keep('wheels', { controlMode, emergencyStopPressed: emergency_stop_pressed, ...optional });
+          break;
         }
         case '/slam/state': {
-          const { state, reliable } = message.data;
-          const sent = message.data.position_quality;
-          const quality = saysLostQuality(sent) ? LOST_QUALITY : readable(sent, isNumber);
-          const positioning = { state, reliable, ...(quality !== undefined && { quality }) };
-          keep('positioning', { value: positioning, ...citeFact('vendor.topic.slam-state') });
-          return;
+          const { state, reliable, position_quality } = message.data;
+          const quality = saysLostQuality(position_quality) ? LOST_QUALITY : readable(position_quality, isNumber);
+          keep('positioning', { state, reliable, ...(quality !== undefined && { quality }) });
+          break;
         }
         case '/alerts': {
-          const alerts = message.data.alerts.map(({ code, level, msg }) => ({
-            code,
-            level: level ?? 'unknown',
-            message: msg ?? '',
-          }));
-          keep('alerts', { value: alerts, ...citeFact('vendor.topic.alerts') });
-          return;
+          const { alerts } = message.data;
+          const read = alerts.map(({ code, level, msg }) => ({ code, level: level ?? 'unknown', message: msg ?? '' }));
+          keep('alerts', read);
+          break;
         }
         case '/map/info': {
           const { name, uid, map_version, overlays_version } = message.data;
-          const map = { name, uid, mapVersion: map_version, overlaysVersion: overlays_version };
-          keep('map', { value: map, ...citeFact('vendor.topic.map-info') });
-          return;
+          keep('map', { name, uid, mapVersion: map_version, overlaysVersion: overlays_version });
+          break;
         }
       }
     },

@@ -1,46 +1,18 @@
+import type { z } from 'zod';
 import type { Degrees } from '../angle/index.ts';
-import type { Tried } from '../error/index.ts';
 import type { Known } from '../evidence/index.ts';
+import type { DeepReadonly } from '../json/index.ts';
 import type { Service } from '../lifecycle/index.ts';
-import type { DialFailure, Endpoint } from '../net/index.ts';
-import type { PoseSample, PoseUnit } from './pose-sample.ts';
+import type { Endpoint } from '../net/index.ts';
+import type { PoseSample } from './pose-sample.ts';
 import type { Standing } from './standing/standing.ts';
+import type { identitySchema, linkStateSchema, poseUnitSchema, valueSchemas } from './view.ts';
 
-/** Why there is no working connection, in addition to the failures of a dial. */
-export type ConnectionFailure =
-  | DialFailure
-  /** The peer speaks HTTP or WebSocket, but does not respond as a chassis. */
-  | 'bad-answer'
-  /** A chassis with another serial number. */
-  | 'wrong-device'
-  /** Connected, but no data received within the heartbeat timeout. */
-  | 'silent';
-
-/** State of the connection to the chassis. */
-export type LinkState =
-  | { readonly kind: 'connecting'; readonly tried: Tried }
-  | {
-      readonly kind: 'not-connected';
-      readonly failure: ConnectionFailure;
-      /** One sentence for a person, without the address (that is in `tried`). */
-      readonly detail: string;
-      readonly tried: Tried;
-      /** Set with failure 'wrong-device'. */
-      readonly foundSerial?: string;
-    }
-  /** The chassis answers 503 while it starts. */
-  | { readonly kind: 'booting'; readonly progress: number | null; readonly step: string | null; readonly tried: Tried }
-  | { readonly kind: 'connected'; readonly tried: Tried };
-
-export interface ChassisIdentity {
-  /** The identity of the device: BELEGT by its use as cloud thing name; read from `GET /device/info`, never shortened. */
-  readonly serial: string;
-  readonly model: string | null;
-  /** Chassis software version (`axbot_version`, HINWEIS). */
-  readonly software: string | null;
-  /** Announced capabilities; absent means no (HINWEIS). */
-  readonly capabilities: Readonly<Record<string, boolean>>;
-}
+type Published<S extends z.ZodType> = DeepReadonly<z.infer<S>>;
+export type LinkState = Published<typeof linkStateSchema>;
+/** Why there is no working connection. */
+export type ConnectionFailure = Extract<LinkState, { kind: 'not-connected' }>['failure'];
+export type ChassisIdentity = Published<typeof identitySchema>;
 
 /** Why a value is no longer current. */
 export type StaleReason = 'no-connection' | 'not-received-since-reconnect' | 'too-old' | 'newer-rejected';
@@ -71,59 +43,14 @@ export type LiveValue<T> =
       readonly parts?: Readonly<Record<string, Omit<Known<unknown>, 'value'>>>;
     });
 
-/** Pose of the robot. The topic and its `ori` are BELEGT, the shape of its position is HINWEIS. */
-export interface Pose {
-  /** Metres on the current map. */
-  readonly xM: number;
-  readonly yM: number;
+export interface Pose extends Published<typeof valueSchemas.pose> {
   readonly yawDeg: Degrees;
 }
-
-export interface Battery {
-  /** 0 to 100, read as a share of 1 (HINWEIS). */
-  readonly percent: number;
-  /** Set while the scale is not decided: the percent if this chassis counts to 100. */
-  readonly orPercent?: number;
-  readonly status: string;
-}
-
-export interface Wheels {
-  readonly controlMode: string;
-  readonly emergencyStopPressed: boolean;
-  /** Absent where the software does not send it (depends on the model), null where it cannot be read. */
-  readonly wheelsReleased?: boolean | null;
-}
-
-export interface Positioning {
-  readonly state: string;
-  readonly reliable: boolean;
-  /** 0 unknown, 1 lost, 3 poor, 8 good, 10 excellent; absent where the software does not send it, null where it cannot be read. */
-  readonly quality?: number | null;
-}
-
-/** The last or running move from `/planning_state`. Its `ori` values have no known unit and stay in `raw`. */
-export interface Planning {
-  readonly actionId: number;
-  readonly actionType: string;
-  readonly moveState: string;
-  readonly failReason: number;
-  readonly failReasonText: string;
-  readonly remainingDistanceM: number | null;
-  readonly raw: Readonly<Record<string, unknown>>;
-}
-
-export interface Alert {
-  readonly code: number;
-  readonly level: string;
-  readonly message: string;
-}
-
-interface ActiveMap {
-  readonly name: string;
-  readonly uid: string;
-  readonly mapVersion: number | null;
-  readonly overlaysVersion: number | null;
-}
+export type Battery = Published<typeof valueSchemas.battery>;
+export type Wheels = Published<typeof valueSchemas.wheels>;
+export type Positioning = Published<typeof valueSchemas.positioning>;
+export type Planning = Published<typeof valueSchemas.planning>;
+export type Alert = Published<typeof valueSchemas.alerts>[number];
 
 export interface LiveValues {
   readonly pose: LiveValue<Pose>;
@@ -135,28 +62,10 @@ export interface LiveValues {
   readonly wheels: LiveValue<Wheels>;
   readonly positioning: LiveValue<Positioning>;
   readonly alerts: LiveValue<readonly Alert[]>;
-  readonly map: LiveValue<ActiveMap>;
+  readonly map: LiveValue<Published<typeof valueSchemas.map>>;
 }
 
-/**
- * Verdict on the unit of `/tracked_pose`, from its samples (unit/judge.ts). Radians contradict the measured fact.
- * 'not-decided' is neither green nor an error.
- */
-export interface PoseUnitVerdict {
-  readonly verdict: PoseUnit;
-  readonly samples: number;
-  /** Largest |ori| seen; null without samples. */
-  readonly largest: number | null;
-  /** One sentence: why this verdict. */
-  readonly reason: string;
-  /**
-   * Indications of radians that prove nothing, or of a heading that fits no unit: one sentence, null without them. While
-   * it is set the verdict is 'not-decided', whatever it was before; a later proof of degrees clears it.
-   */
-  readonly doubt: string | null;
-  /** Set where the heading fits neither unit while the robot drives; only courses that fit degrees clear it. */
-  readonly misfit?: true;
-}
+export type PoseUnitVerdict = Published<typeof poseUnitSchema>;
 
 export interface ChassisSnapshot {
   readonly link: LinkState;

@@ -5,7 +5,7 @@ import type { RobotRecord } from './record.result.ts';
 export type SoftwareRead = NonNullable<RobotRecord['software']>;
 
 /** What a running check receives. */
-export interface StepContext {
+interface StepContext {
   readonly signal: AbortSignal;
   /** One line of progress. */
   readonly onProgress: (text: string) => void;

@@ -12,7 +12,6 @@ export {
   type Given,
   givens,
   type Missing,
-  type StepContext,
 } from './catalogue.ts';
 export {
   type AskedStep,
@@ -50,7 +49,6 @@ export { selectSteps, type Wanted } from './run/selection.ts';
 export { mergeResults, runSession, type SessionRobot, type SessionRobotResult } from './run/session.ts';
 export {
   type ChecklistResult,
-  type Counts,
   checklistResultSchema,
   countsSchema,
   type Deviation,

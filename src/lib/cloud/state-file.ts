@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { readJsonBytes } from '../json/index.ts';
 import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
@@ -8,9 +9,9 @@ const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
 
 /**
  * Reads a JSON state file of the cloud module; null when it does not exist. Throws FILE_UNREADABLE for one that cannot be
- * read or that `parse` answers with null.
+ * read or that the schema refuses.
  */
-export async function readStateFile<T>(path: string, parse: (value: unknown) => T | null): Promise<T | null> {
+export async function readStateFile<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   let bytes: Uint8Array;
   try {
     await assertOwnFolder(dirname(path));
@@ -22,9 +23,9 @@ export async function readStateFile<T>(path: string, parse: (value: unknown) => 
     throw unreadable(path, code ?? 'unknown reason', cause);
   }
   const read = readJsonBytes(bytes, 'file');
-  const value = read.ok ? parse(read.value) : null;
-  if (value === null) throw unreadable(path, 'invalid content');
-  return value;
+  const parsed = read.ok ? schema.safeParse(read.value) : null;
+  if (parsed?.success !== true) throw unreadable(path, 'invalid content');
+  return parsed.data;
 }
 
 /** Replaces the file atomically and durably. Throws FILE_UNWRITABLE. */

@@ -161,22 +161,3 @@ export interface ReleaseDocumentWire {
   /** Reported back; nothing is substituted by it. Its shape is not shown. */
   documentParameters?: unknown;
 }
-
-/**
- * `manifest.json`, the first entry of a package (tar). `manifest.sig`, the second, is its Ed25519 signature: 64 bytes
- * over the bytes of `manifest.json`. All further entries are the listed files.
- */
-export interface ReleaseManifestWire {
-  schema: 'gw/release/1';
-  version: string;
-  /** Oldest version that may be replaced by this one. */
-  minimumVersion: string;
-  files: {
-    /** Relative, with `/`, without `.`, `..` and empty elements. */
-    path: string;
-    bytes: number;
-    /** 64 lower-case hex digits. */
-    sha256: string;
-    executable?: boolean;
-  }[];
-}

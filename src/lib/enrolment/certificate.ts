@@ -1,6 +1,6 @@
-import { type KeyObject, X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { nameLine } from '../net/probe/index.ts';
-import { commonNameOf } from '../x509/index.ts';
+import { CERTIFICATE, certificatesOf, commonNameOf, isIssuedBy } from '../x509/index.ts';
 import type { CertificateView, Identity } from './model.ts';
 
 /** Why a certificate cannot be the identity of this device. */
@@ -26,24 +26,13 @@ const CLIENT_USE = new Set(['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']);
 /** Project decision: tolerated clock difference of two machines. */
 export const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
-
 /**
  * Parses 1 to 8 PEM certificates, separated by white space only. Undefined for anything else.
  */
 export function readCertificates(pem: string): readonly X509Certificate[] | undefined {
-  const blocks = pem.match(block) ?? [];
-  if (blocks.length === 0 || blocks.length > MAX_CERTIFICATES || pem.replace(block, '').trim() !== '') return undefined;
-  try {
-    return blocks.map((text) => {
-      const certificate = new X509Certificate(text);
-      // The library decodes the key lazily, and throws then.
-      certificate.publicKey;
-      return certificate;
-    });
-  } catch {
-    return undefined;
-  }
+  if (pem.replace(CERTIFICATE, '').trim() !== '') return undefined;
+  const count = pem.match(CERTIFICATE)?.length ?? 0;
+  return count === 0 || count > MAX_CERTIFICATES ? undefined : certificatesOf(pem);
 }
 
 /** The certificates as PEM. */
@@ -151,20 +140,11 @@ function pathToRoot(
   const path = [own];
   for (let step = 0; step <= MAX_CERTIFICATES * 2; step += 1) {
     const last = path.at(-1) ?? own;
-    const root = cas.find((other) => issued(last, other) && issued(other, other));
+    const root = cas.find((other) => isIssuedBy(last, other) && isIssuedBy(other, other));
     if (root) return [...path, root];
-    const next = [...cas, ...between].find((other) => !path.includes(other) && issued(last, other));
+    const next = [...cas, ...between].find((other) => !path.includes(other) && isIssuedBy(last, other));
     if (next === undefined) return undefined;
     path.push(next);
   }
   return undefined;
-}
-
-function issued(certificate: X509Certificate, by: X509Certificate): boolean {
-  try {
-    return by.ca && certificate.checkIssued(by) && certificate.verify(by.publicKey);
-  } catch {
-    // An unsupported key type.
-    return false;
-  }
 }

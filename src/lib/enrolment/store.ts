@@ -23,10 +23,12 @@ const identitySchema = z.strictObject({
 const pendingSchema = z.strictObject({
   format: z.literal('gw/enrolment-pending/1'),
   serial: z.string().min(1).max(128),
+  /** By the clock of this device. For records. */
   begunAt: z.iso.datetime(),
-  /** Not in the files of earlier versions. */
+  /** Whether it was begun to replace an identity. Not in the files of earlier versions. */
   renewal: z.boolean().default(false),
   keyPem: pem,
+  /** The certificate request, so that a resumed run sends the same bytes again. */
   requestPem: pem,
 });
 
@@ -34,29 +36,17 @@ const pendingSchema = z.strictObject({
  * An enrolment that was begun: its key was made. No certificate for it is installed, unless it was cut right before it
  * had cleaned up: `isInstalled` decides.
  */
-export interface Pending {
-  readonly serial: string;
-  /** UTC ISO, by the clock of this device. For records. */
-  readonly begunAt: string;
-  /** Whether it was begun to replace an identity. */
-  readonly renewal: boolean;
-  readonly keyPem: string;
-  /** The certificate request, so that a resumed run sends the same bytes again. */
-  readonly requestPem: string;
-}
+export type Pending = Readonly<Omit<z.infer<typeof pendingSchema>, 'format'>>;
 
-export interface NewIdentity {
-  readonly serial: string;
-  readonly endpoint: string;
-  readonly region: string;
-  readonly enrolledAt: string;
-  readonly keyPem: string;
+export interface NewIdentity extends Omit<StoredIdentity, 'format' | 'certificatePem' | 'caPem'> {
   readonly chain: readonly X509Certificate[];
   readonly cas: readonly X509Certificate[];
 }
 
+type StoredIdentity = Readonly<z.infer<typeof identitySchema>>;
+
 interface Stored {
-  readonly file: z.infer<typeof identitySchema>;
+  readonly file: StoredIdentity;
   readonly key: KeyObject;
   readonly chain: readonly X509Certificate[];
   readonly caPem: string;

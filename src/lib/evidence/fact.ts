@@ -12,6 +12,11 @@ export type Mark = (typeof marks)[number];
 /** Lower is better evidence. */
 export const markRank: Readonly<Record<Mark, number>> = { BELEGT: 0, HINWEIS: 1, VORSICHT: 2, OFFEN: 3 };
 
+/** Of two statements about the same subject the one with the higher mark wins; the other is kept as a disagreement. */
+export function stronger<A extends { readonly mark: Mark }, B extends { readonly mark: Mark }>(a: A, b: B): A | B {
+  return markRank[b.mark] < markRank[a.mark] ? b : a;
+}
+
 /**
  * Basis of the mark of a fact. The specification marks some facts and states many others without a mark; the difference
  * is kept, because a movement may rely only on measurements.
@@ -104,24 +109,46 @@ export interface Fact {
   readonly note?: string;
 }
 
-/** What most facts of a file have in common. */
-type Common = Pick<Fact, 'mark' | 'basis' | 'source'>;
-type Row = Omit<Fact, 'id' | keyof Common> & Partial<Common>;
-type Rows = Readonly<Record<string, Row>>;
-type NoOtherKeys<R extends Rows> = { [Id in keyof R]: { [K in Exclude<keyof R[Id], keyof Row>]: never } };
-type FactOf<C extends Common, R extends Rows, Id extends keyof R> = Id extends string
-  ? Fact & { readonly id: Id; readonly mark: R[Id] extends { readonly mark: infer M extends Mark } ? M : C['mark'] }
-  : never;
+/** The mark of a fact, by its basis. */
+const markOf = {
+  measured: 'BELEGT',
+  simulated: 'BELEGT',
+  stated: 'BELEGT',
+  vendor: 'HINWEIS',
+  assumed: 'VORSICHT',
+  'not-shown': 'OFFEN',
+} as const satisfies Partial<Record<FactBasis, Mark>>;
+type RowBasis = keyof typeof markOf;
 
-/** Facts by their ids, in this order. A row states mark, basis and source only where they differ from the common ones. */
-export function factsOf<const C extends Common, const R extends Rows>(
-  common: C,
-  rows: R & NoOtherKeys<R>,
-): readonly FactOf<C, R, keyof R>[] {
-  return Object.entries<Row>(rows).map(([id, row]) => {
-    const { statement, mark, basis, source, note, ...rest } = { ...common, ...row };
-    return { id, statement, mark, basis, ...rest, source, ...(note === undefined ? {} : { note }) };
-  }) as unknown as readonly FactOf<C, R, keyof R>[];
+/** What only some facts have; `source` where it is not that of the facts around it. */
+type Extras = Pick<Fact, 'value' | 'unit' | 'observedBy'> & { readonly source?: string };
+interface Row<M extends Mark = Mark> extends Extras, Pick<Fact, 'statement' | 'note' | 'basis'> {
+  readonly mark: M;
+}
+
+function rowOf<B extends RowBasis>(basis: B) {
+  return (statement: string, ...[first = {}, second]: [note: string, Extras?] | [Extras?]): Row<(typeof markOf)[B]> => {
+    const [note, extras] = typeof first === 'string' ? [{ note: first }, second] : [{}, first];
+    return { statement, mark: markOf[basis], basis, ...extras, ...note };
+  };
+}
+
+/** One row of the ledger, under the name of its basis: the statement, a note, and what else it has. */
+export const measured = rowOf('measured');
+export const simulated = rowOf('simulated');
+export const stated = rowOf('stated');
+export const vendor = rowOf('vendor');
+export const assumed = rowOf('assumed');
+export const notShown = rowOf('not-shown');
+
+type Rows = Readonly<Record<string, Row>>;
+type FactOf<R extends Rows, Id extends keyof R> = Id extends string ? Fact & { id: Id; mark: R[Id]['mark'] } : never;
+
+/** Facts of one source by their ids, in this order. */
+export function factsFrom<const R extends Rows>(source: string, rows: R): readonly FactOf<R, keyof R>[] {
+  return Object.entries<Row>(rows).map(([id, { note, ...row }]) => {
+    return { id, ...row, source: row.source ?? source, ...(note !== undefined && { note }) };
+  }) as unknown as readonly FactOf<R, keyof R>[];
 }
 
 /** Two facts about the same subject that differ. */

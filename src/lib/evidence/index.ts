@@ -23,6 +23,7 @@ export {
   marks,
   markText,
   markTextDe,
+  stronger,
 } from './fact.ts';
 export {
   compareWithFact,
@@ -39,7 +40,6 @@ export {
   citeFact,
   type Known,
   known,
-  stronger,
   type VerifiedHere,
 } from './known.ts';
 export {
@@ -66,7 +66,6 @@ export {
 export {
   createEvidenceWatch,
   type EvidenceAdoption,
-  type EvidenceReport,
   type EvidenceSource,
   type EvidenceWatch,
   fixedEvidence,

@@ -1,4 +1,4 @@
-import { type Basis, type Mark, markRank } from './fact.ts';
+import type { Basis, Mark } from './fact.ts';
 import { type FactId, factById } from './ledger.ts';
 
 /** A value with its evidence. */
@@ -53,11 +53,6 @@ type ActionableBasis = (typeof actionableBases)[number];
  * BELEGT that was not measured on a device; the gate checks the same at run time.
  */
 export type Actionable<T> = Known<T, 'BELEGT', ActionableBasis> | Chosen<T> | VerifiedHere<T>;
-
-/** Of two statements about the same subject the one with the higher mark wins; the other is kept as a disagreement. */
-export function stronger<A extends Known<unknown>, B extends Known<unknown>>(a: A, b: B): A | B {
-  return markRank[b.mark] < markRank[a.mark] ? b : a;
-}
 
 /** Mark, basis and source of a fact of the ledger, for a value whose meaning depends on it. */
 export function citeFact(id: FactId, unit?: string): Omit<Known<unknown>, 'value'> {

@@ -1,9 +1,9 @@
 import { GwError } from '../error/index.ts';
-import type { Disagreement, Fact, Mark } from './fact.ts';
+import { type Disagreement, type Fact, type Mark, stronger } from './fact.ts';
 import { angleFacts } from './facts/angles.ts';
 import { chassisFacts } from './facts/chassis.ts';
 import { cloudFacts } from './facts/cloud.ts';
-import { disagreementFacts } from './facts/disagreements.ts';
+import { disagreements } from './facts/disagreements.ts';
 import { errorFacts } from './facts/errors.ts';
 import { fleetFacts } from './facts/fleet.ts';
 import { limitFacts } from './facts/limits.ts';
@@ -15,8 +15,7 @@ import { vendorCallFacts } from './facts/vendor-calls.ts';
 import { vendorCodeFacts } from './facts/vendor-codes.ts';
 import { vendorTopicFacts } from './facts/vendor-topics.ts';
 
-/** The ledger: every fact of specification and vendor that gw relies on, shows, or leaves open. */
-export const facts = [
+const plainFacts = [
   ...angleFacts,
   ...overlayFacts,
   ...chassisFacts,
@@ -30,8 +29,25 @@ export const facts = [
   ...vendorCallFacts,
   ...vendorTopicFacts,
   ...vendorCodeFacts,
-  ...disagreementFacts,
-] as const satisfies readonly Fact[];
+] as const;
+type PlainId = (typeof plainFacts)[number]['id'];
+
+const disagreementFacts = disagreementsOf(disagreements);
+
+/** The ledger: every fact of specification and vendor that gw relies on, shows, or leaves open. */
+export const facts = [...plainFacts, ...disagreementFacts];
+
+type Sides = readonly [ours: PlainId, theirs: PlainId, statement: string, consequence: string, note?: string];
+
+/** The side with the higher mark wins, and gives the disagreement its mark. */
+function disagreementsOf<R extends Readonly<Record<string, Sides>>>(rows: R) {
+  return Object.entries(rows).map(([id, [ours, theirs, statement, consequence, note]]) => {
+    const [side, other] = [ours, theirs].map((side) => plainFacts.find((fact) => fact.id === side)) as [Fact, Fact];
+    const { id: wins, mark } = stronger(side, other);
+    const rest = { consequence, source: 'specification against vendor texts', ...(note !== undefined && { note }) };
+    return { id, statement, mark, basis: 'disagreement', between: [ours, theirs], wins, ...rest };
+  }) as unknown as readonly (Disagreement & { readonly id: keyof R })[];
+}
 
 /** Sections: the part of an id before the dot, with its title. In the order of the ledger. */
 export const sections = {

@@ -77,7 +77,7 @@ const READS_AFTER_CHANGE = 3;
 const UNRELIABLE = 'the evidence file cannot be used';
 
 /** The evidence of a running daemon compared with its start. */
-export interface EvidenceReport {
+interface EvidenceReport {
   readonly status: 'as-read' | 'revoked' | 'unreadable';
   /** One sentence for the user. */
   readonly detail: string;

@@ -1,17 +1,16 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { networkInterfaces } from 'node:os';
+import type { Socket } from 'node:dgram';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
-import { BROADCAST_ADDRESS, PERIOD_MS } from './wire.ts';
+import { type Destination, destinations, sendBy, sendDatagram } from './socket.ts';
+import { PERIOD_MS } from './wire.ts';
 
 export interface BeaconOptions {
   /** Whether every interface broadcasts. */
   readonly broadcast: boolean;
   /** Addresses that each heartbeat is also sent to. */
   readonly unicast: readonly string[];
-  /** The socket for unicast, not closed by the beacon; absent: a socket of its own, on another port. */
-  readonly unicastBy?: Socket;
+  /** The socket for unicast, not closed by the beacon. */
+  readonly unicastBy: Socket;
   /** Encodes the datagram, once per heartbeat for all destinations. */
   readonly datagram: (sequence: number) => Uint8Array;
   /** The last sequence number; after it sending stops and `onUsedUp` is called. */
@@ -23,10 +22,7 @@ export interface BeaconOptions {
   readonly log: Log;
 }
 
-/** One destination: an address, and for a broadcast the address of the outgoing interface. */
-interface SendingWay {
-  readonly to: string;
-  readonly from: string | null;
+interface SendingWay extends Destination {
   /** Datagrams accepted by the operating system; not a proof of transmission or arrival. */
   readonly accepted: number;
   /** Why the last one was not accepted; null when it was. */
@@ -55,9 +51,9 @@ export interface Beacon extends AsyncDisposable {
  */
 export function startBeacon(options: BeaconOptions): Beacon {
   const { clock, log, port = HEARTBEAT_PORT } = options;
-  const sockets = new Map<string, Sender>();
   const failed = new Map<string, string>();
-  const accepted = new Map<string, { readonly to: string; readonly from: string | null; count: number }>();
+  const accepted = new Map<string, Destination & { count: number }>();
+  const sending = new Set<Promise<void>>();
   let lastAtMs: number | null = null;
   const firstAtMs = clock.monotonicMs() + clock.random() * PERIOD_MS;
   let sequence = 0;
@@ -80,60 +76,35 @@ export function startBeacon(options: BeaconOptions): Beacon {
     lastAtMs = clock.monotonicMs();
     try {
       const bytes = options.datagram(next);
-      const sources = options.broadcast ? broadcastSources() : [];
-      void closeExcept(new Set([...sources, ANY]));
-      for (const source of sources) sendTo(source, BROADCAST_ADDRESS, bytes);
-      for (const address of options.unicast) sendTo(ANY, address, bytes);
+      const targets = destinations(options);
+      // A removed interface is no failure, and its count is not shown.
+      for (const [way, { from }] of accepted) {
+        if (from === null || targets.some((target) => target.from === from)) continue;
+        accepted.delete(way);
+        failed.delete(way);
+      }
+      for (const target of targets) {
+        const sent = sendTo(target, bytes).finally(() => sending.delete(sent));
+        sending.add(sent);
+      }
       report('any way', null);
     } catch (error) {
       report('any way', error);
     }
   }
 
-  function sendTo(source: string, address: string, bytes: Uint8Array): void {
-    const way = wayOf(source, address);
-    const counted = accepted.get(way) ?? { to: address, from: source === ANY ? null : source, count: 0 };
+  async function sendTo({ to, from }: Destination, bytes: Uint8Array): Promise<void> {
+    const way = from === null ? to : `${to} from ${from}`;
+    const counted = accepted.get(way) ?? { to, from, count: 0 };
     accepted.set(way, counted);
-    const done = (error: Error | null) => {
-      if (error === null) counted.count += 1;
-      report(way, error);
-    };
     try {
-      if (source === ANY) (options.unicastBy ?? socketFrom(ANY).socket).send(bytes, port, address, done);
-      else {
-        const { socket, connected } = socketFrom(source);
-        connected.then(() => socket.send(bytes, done)).catch(done);
-      }
+      if (from !== null) await sendDatagram(bytes, { to, from }, port);
+      else await sendBy(options.unicastBy, bytes, to, port);
+      counted.count += 1;
+      report(way, null);
     } catch (error) {
       report(way, error);
     }
-  }
-
-  /**
-   * A broadcast leaves by the interface whose address its socket is bound to. The socket is connected, so that its port,
-   * which is not in the platform's list of open ports, receives no datagrams.
-   */
-  function socketFrom(source: string): Sender {
-    const open = sockets.get(source);
-    if (open !== undefined) return open;
-    const socket = createSocket('udp4');
-    socket.unref();
-    // Without a listener a removed interface would end the daemon.
-    socket.on('error', (error) => {
-      for (const address of source === ANY ? options.unicast : [BROADCAST_ADDRESS])
-        report(wayOf(source, address), error);
-      if (sockets.get(source) === sender) sockets.delete(source);
-      void closed(socket);
-    });
-    const sender: Sender = { socket, connected: once(socket, 'connect') };
-    sender.connected.catch(() => {});
-    socket.bind({ address: source, port: 0, exclusive: true }, () => {
-      if (source === ANY) return;
-      socket.setBroadcast(true);
-      socket.connect(port, BROADCAST_ADDRESS);
-    });
-    sockets.set(source, sender);
-    return sender;
   }
 
   /** Logs changes only, because a failure usually lasts for many heartbeats. */
@@ -146,17 +117,6 @@ export function startBeacon(options: BeaconOptions): Beacon {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     if (failed.get(way) !== reason) log.warn({ way, reason }, 'heartbeat not sent');
     failed.set(way, reason);
-  }
-
-  function closeExcept(still: ReadonlySet<string>): Promise<unknown> {
-    const gone = [...sockets].filter(([source]) => !still.has(source));
-    for (const [source] of gone) {
-      sockets.delete(source);
-      failed.delete(wayOf(source, BROADCAST_ADDRESS));
-      // Counts of a removed destination are not shown.
-      if (source !== ANY) accepted.delete(wayOf(source, BROADCAST_ADDRESS));
-    }
-    return Promise.all(gone.map(([, { socket }]) => closed(socket)));
   }
 
   return {
@@ -174,38 +134,7 @@ export function startBeacon(options: BeaconOptions): Beacon {
     async [Symbol.asyncDispose]() {
       isEnded = true;
       timer[Symbol.dispose]();
-      await closeExcept(new Set());
+      await Promise.all(sending);
     },
   };
-}
-
-const ANY = '0.0.0.0';
-
-interface Sender {
-  readonly socket: Socket;
-  /** Resolves once connected; for broadcast sockets only. */
-  readonly connected: Promise<unknown>;
-}
-
-/** One IPv4 address of every interface except loopback. */
-export function broadcastSources(): string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses) => {
-    const source = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
-    return source === undefined ? [] : [source.address];
-  });
-}
-
-function wayOf(source: string, address: string): string {
-  return source === ANY ? address : `${address} from ${source}`;
-}
-
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    try {
-      socket.close(() => resolve());
-    } catch {
-      // Already closed.
-      resolve();
-    }
-  });
 }

@@ -42,18 +42,16 @@ export interface Heartbeat {
 }
 
 /**
- * A decoded datagram. 'malformed': not a heartbeat, or inconsistent. 'other-version': a heartbeat of an unsupported version.
- * 'other-key': signed with a key that is not accepted. 'forged': the signature does not match the named key. 'test': signed,
- * sent by `gw heartbeat send`. Only 'heartbeat' describes a robot.
+ * Why a datagram is rejected. `malformed`: not a heartbeat, or inconsistent. `otherVersion`: a heartbeat of an unsupported
+ * version. `otherKey`: signed with a key that is not accepted. `forged`: the signature does not match the named key.
  */
+export const noRejection = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
+export type Rejections = typeof noRejection;
+
+/** 'test': sent by `gw heartbeat send`. Only 'heartbeat' describes a robot. */
 export type DecodedDatagram =
   | { readonly kind: 'heartbeat' | 'test'; readonly heartbeat: Heartbeat }
-  | { readonly kind: 'malformed' | 'other-version' | 'other-key' | 'forged' };
-
-const malformed: DecodedDatagram = { kind: 'malformed' };
-const otherVersion: DecodedDatagram = { kind: 'other-version' };
-const otherKey: DecodedDatagram = { kind: 'other-key' };
-const forged: DecodedDatagram = { kind: 'forged' };
+  | { readonly kind: keyof Rejections };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const CONTROL = /\p{Cc}/u;
@@ -97,42 +95,28 @@ export function encodeHeartbeat(
   return bytes;
 }
 
-/** Decodes and verifies a datagram. Never throws, keeps no state for a datagram that is not verified. */
-export function decodeHeartbeat(bytes: Buffer, keys: KeyRing): DecodedDatagram {
-  const framed = frameOf(bytes);
-  if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
-  const key = keys.byId(framed.keyId);
-  if (key === undefined) return otherKey;
-  const { signedBytes } = framed;
-  if (!key.verifies(bytes.subarray(0, signedBytes), bytes.subarray(signedBytes))) return forged;
-  const heartbeat = fieldsOf(bytes, signedBytes);
-  return heartbeat === null
-    ? malformed
-    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
-}
-
 /**
- * Decodes without verification: a 'heartbeat' is then an unverified claim. For display only, never for a decision.
+ * Decodes and verifies a datagram. Never throws, keeps no state for a datagram that is not verified. Without keys a
+ * 'heartbeat' is an unverified claim: for display only, never for a decision.
  */
-export function decodeUnverified(bytes: Buffer): DecodedDatagram {
-  const framed = frameOf(bytes);
-  if (typeof framed === 'string') return framed === 'malformed' ? malformed : otherVersion;
-  const heartbeat = fieldsOf(bytes, framed.signedBytes);
-  return heartbeat === null
-    ? malformed
-    : { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
-}
-
-/** The frame that all versions share: magic, version, length and the place of the signature. */
-function frameOf(bytes: Buffer): { signedBytes: number; keyId: number } | 'malformed' | 'other-version' {
-  if (bytes.length > MAX_BYTES || bytes.length < at.keyId + SIGNATURE_BYTES) return 'malformed';
-  if (bytes.readUInt32BE(at.magic) !== MAGIC) return 'malformed';
+export function decodeHeartbeat(bytes: Buffer, keys: KeyRing | null): DecodedDatagram {
+  // The frame that all versions share: magic, version, length and the place of the signature.
+  if (bytes.length > MAX_BYTES || bytes.length < at.keyId + SIGNATURE_BYTES) return { kind: 'malformed' };
   const signedBytes = bytes.readUInt16BE(at.signedBytes);
-  if (signedBytes + SIGNATURE_BYTES !== bytes.length) return 'malformed';
-  if (bytes[at.version] !== VERSION) return 'other-version';
+  if (bytes.readUInt32BE(at.magic) !== MAGIC || signedBytes + SIGNATURE_BYTES !== bytes.length) {
+    return { kind: 'malformed' };
+  }
+  if (bytes[at.version] !== VERSION) return { kind: 'otherVersion' };
   // At least a serial of one character and an empty software version.
-  if (signedBytes < at.serial + 2) return 'malformed';
-  return { signedBytes, keyId: bytes.readUInt32BE(at.keyId) };
+  if (signedBytes < at.serial + 2) return { kind: 'malformed' };
+  if (keys !== null) {
+    const key = keys.byId(bytes.readUInt32BE(at.keyId));
+    if (key === undefined) return { kind: 'otherKey' };
+    if (!key.verifies(bytes.subarray(0, signedBytes), bytes.subarray(signedBytes))) return { kind: 'forged' };
+  }
+  const heartbeat = fieldsOf(bytes, signedBytes);
+  if (heartbeat === null) return { kind: 'malformed' };
+  return { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
 /** The fields of this version; later fields are ignored. */

@@ -7,8 +7,8 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
 import { type Beacon, type SendingView, startBeacon } from './beacon.ts';
-import { type CoarseState, decodeHeartbeat, encodeHeartbeat } from './datagram.ts';
-import { type HeartbeatKey, type KeyRing, keyName, readKeyRing } from './keys.ts';
+import { type CoarseState, decodeHeartbeat, encodeHeartbeat, noRejection, type Rejections } from './datagram.ts';
+import { type KeyRing, keyName, readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
 import { createReplayGuard, MAX_SERIALS } from './replay-guard.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
@@ -19,17 +19,12 @@ import { at, MAX_UINT32 } from './wire.ts';
 const LOG_INTERVAL_MS = 10 * 60_000;
 
 /** Counts and logs heartbeats that are rejected because the table of serials is full. */
-interface TableFullCounter {
-  refused(address: string): void;
-  count(): number;
-}
-
-export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>): TableFullCounter {
+export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>) {
   let refused = 0;
   let loggedAtMs: number | null = null;
   return {
     count: () => refused,
-    refused(address) {
+    refused(address: string) {
       refused += 1;
       const nowMs = clock.monotonicMs();
       if (loggedAtMs !== null && nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
@@ -59,31 +54,29 @@ export function retiringKeys(
 ): KeyRing {
   const { afterMs, clock, onRetired } = options;
   const beganMs = clock.monotonicMs();
-  const watched = new Map<number, { readonly key: HeartbeatKey; usedAtMs: number; isRetired: boolean }>();
+  const usedAtMs = new Map<number, number>();
+  const retired = new Set<number>();
 
   return {
     signing: ring.signing,
     byId(id) {
       const key = ring.byId(id);
       if (key === undefined || key === ring.signing) return key;
-      let entry = watched.get(id);
-      if (entry === undefined) {
-        const made = { key: { ...key, verifies }, usedAtMs: beganMs, isRetired: false };
-        function verifies(bytes: Uint8Array, signature: Uint8Array): boolean {
-          const isValid = ring.byId(id)?.verifies(bytes, signature) ?? false;
-          if (isValid) made.usedAtMs = clock.monotonicMs();
-          return isValid;
-        }
-        entry = made;
-        watched.set(id, entry);
-      }
       const nowMs = clock.monotonicMs();
-      const isOver = nowMs - beganMs >= afterMs && nowMs - entry.usedAtMs >= UNUSED_FOR_MS;
-      if (isOver && !entry.isRetired) {
-        entry.isRetired = true;
+      const isUnused = nowMs - (usedAtMs.get(id) ?? beganMs) >= UNUSED_FOR_MS;
+      if (isUnused && nowMs - beganMs >= afterMs && !retired.has(id)) {
+        retired.add(id);
         onRetired(keyName(key));
       }
-      return entry.isRetired ? undefined : entry.key;
+      if (retired.has(id)) return undefined;
+      return {
+        ...key,
+        verifies(bytes, signature) {
+          const isValid = key.verifies(bytes, signature);
+          if (isValid) usedAtMs.set(id, clock.monotonicMs());
+          return isValid;
+        },
+      };
     },
   };
 }
@@ -179,11 +172,7 @@ export interface FleetOptions {
 }
 
 /** Rejected datagrams by reason. */
-interface Rejected {
-  readonly malformed: number;
-  readonly otherVersion: number;
-  readonly otherKey: number;
-  readonly forged: number;
+interface Rejected extends Readonly<Rejections> {
   /** Signed, but not newer than the last one of its serial. */
   readonly replayed: number;
   /** Signed, of a new serial, while the table of serials is full. */
@@ -219,7 +208,7 @@ export interface Fleet extends Service {
  */
 export function createFleet(options: FleetOptions): Fleet {
   const { serial, stateDir, clock, log } = options;
-  const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0 };
+  const rejected = { ...noRejection, replayed: 0 };
   let neighbours: Neighbours | null = null;
   let beacon: Beacon | null = null;
   let lastTest: { readonly serial: string; readonly address: string; readonly atMs: number } | null = null;
@@ -266,12 +255,6 @@ export function createFleet(options: FleetOptions): Fleet {
             return;
           case 'heartbeat':
             count(table.receive(opened.heartbeat, address), address);
-            return;
-          case 'other-version':
-            rejected.otherVersion += 1;
-            return;
-          case 'other-key':
-            rejected.otherKey += 1;
             return;
           default:
             rejected[opened.kind] += 1;

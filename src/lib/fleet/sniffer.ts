@@ -1,7 +1,7 @@
 import type { Clock } from '../lifecycle/index.ts';
-import { decodeHeartbeat, decodeUnverified, type Heartbeat } from './datagram.ts';
+import { decodeHeartbeat, type Heartbeat, noRejection, type Rejections } from './datagram.ts';
 import type { KeyRing } from './keys.ts';
-import { type Presence, presenceOf } from './neighbours.ts';
+import { presenceOf } from './neighbours.ts';
 import { PERIOD_MS } from './wire.ts';
 
 /** Bounds of senders and addresses with separate counts; the rest is summed up. Without a key anyone can create them. */
@@ -10,58 +10,7 @@ const MAX_ADDRESSES = 256;
 /** Other addresses of one serial that are listed. */
 const MAX_NAMED = 16;
 
-/** A serial at one address. Two devices with one serial are two senders, as is one device with two addresses. */
-interface Sender {
-  readonly serial: string;
-  readonly address: string;
-  /** Whether it sends test heartbeats (`gw heartbeat send`) and is not a robot. */
-  readonly test: boolean;
-  /** Whether its signature was verified. */
-  readonly verified: boolean;
-  readonly presence: Presence;
-  readonly ageMs: number;
-  readonly heartbeats: number;
-  /** Duplicates within one period, such as by broadcast and unicast. */
-  readonly copies: number;
-  /** Other heartbeats that were not newer than an earlier one. */
-  readonly replayed: number;
-  /** Gaps in its sequence since the first heartbeat received. */
-  readonly lost: number;
-  /** Mean and standard deviation of the time from heartbeat to heartbeat, averaged over gaps; null before the third heartbeat. */
-  readonly periodMs: number | null;
-  readonly jitterMs: number | null;
-  /** Other addresses that send with the same serial, at most 16. */
-  readonly alsoFrom: readonly string[];
-  /**
-   * Those of another device, or of a recording of an earlier boot: another instance that does not follow or precede this
-   * one, and neither is gone. One device with two addresses, or a new one, is no conflict.
-   */
-  readonly conflictWith: readonly string[];
-  readonly last: Heartbeat;
-}
-
-/** Rejected datagrams of one address, by reason. */
-export interface Noise {
-  /** null: all addresses beyond the bound. */
-  readonly address: string | null;
-  readonly malformed: number;
-  readonly otherVersion: number;
-  readonly otherKey: number;
-  readonly forged: number;
-}
-
-export interface SniffView {
-  readonly datagrams: number;
-  readonly senders: readonly Sender[];
-  /** Heartbeats of states beyond those that are kept apart. */
-  readonly otherHeartbeats: number;
-  readonly noise: readonly Noise[];
-}
-
-export interface Sniffer {
-  receive(bytes: Buffer, address: string): void;
-  view(): SniffView;
-}
+export type SniffView = ReturnType<ReturnType<typeof createSniffer>['view']>;
 
 interface SenderState {
   readonly address: string;
@@ -81,9 +30,10 @@ interface SenderState {
   squares: number;
 }
 
-type Counts = { malformed: number; otherVersion: number; otherKey: number; forged: number };
-
-/** Counts heartbeats per sender. Without `keys` nothing is verified, and `verified` is false. */
+/**
+ * Counts heartbeats per serial and address, in the shape of `gw heartbeat sniff --json`: two devices with one serial are two
+ * senders, as is one device with two addresses. Without `keys` nothing is verified, and `verified` is false.
+ */
 export function createSniffer(options: {
   readonly keys: KeyRing | null;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -91,19 +41,19 @@ export function createSniffer(options: {
   readonly reserved?: ReadonlySet<string>;
   /** Called for each heartbeat of a robot, verified where there are keys. */
   readonly onHeartbeat?: (heartbeat: Heartbeat, address: string) => void;
-}): Sniffer {
+}) {
   const { keys, clock, onHeartbeat, reserved = new Set<string>() } = options;
   const reservedSeen = new Set<string>();
   const states = new Map<string, SenderState>();
-  const noise = new Map<string | null, Counts>();
+  const noise = new Map<string | null, Rejections>();
   let datagrams = 0;
   let otherHeartbeats = 0;
 
-  function noiseOf(address: string): Counts {
+  function noiseOf(address: string): Rejections {
     const place = noise.has(address) || noise.size < MAX_ADDRESSES ? address : null;
     let counts = noise.get(place);
     if (counts === undefined) {
-      counts = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
+      counts = { ...noRejection };
       noise.set(place, counts);
     }
     return counts;
@@ -127,20 +77,14 @@ export function createSniffer(options: {
   }
 
   return {
-    receive(bytes, address) {
+    receive(bytes: Buffer, address: string): void {
       datagrams += 1;
-      const opened = keys === null ? decodeUnverified(bytes) : decodeHeartbeat(bytes, keys);
+      const opened = decodeHeartbeat(bytes, keys);
       switch (opened.kind) {
         case 'heartbeat':
         case 'test':
           if (opened.kind === 'heartbeat') onHeartbeat?.(opened.heartbeat, address);
           record(opened.heartbeat, address, opened.kind === 'test');
-          return;
-        case 'other-version':
-          noiseOf(address).otherVersion += 1;
-          return;
-        case 'other-key':
-          noiseOf(address).otherKey += 1;
           return;
         default:
           noiseOf(address)[opened.kind] += 1;
@@ -150,7 +94,7 @@ export function createSniffer(options: {
     view() {
       const nowMs = clock.monotonicMs();
       const bySerial = Map.groupBy(states.values(), ({ heartbeat }) => heartbeat.serial);
-      const senders = [...states.values()].map((state): Sender => {
+      const senders = [...states.values()].map((state) => {
         const { address, test, verified, heartbeat, heartbeats, copies, replayed, lost, intervals, meanMs, squares } =
           state;
         const ageMs = nowMs - state.atMs;
@@ -162,7 +106,7 @@ export function createSniffer(options: {
           test,
           verified,
           presence: presenceOf(ageMs),
-          ageMs,
+          ageMs: Math.round(ageMs),
           heartbeats,
           copies,
           replayed,
@@ -170,8 +114,13 @@ export function createSniffer(options: {
           periodMs: isKnown ? meanMs : null,
           jitterMs: isKnown ? Math.sqrt(squares / (intervals - 1)) : null,
           alsoFrom: addressesOf(others),
+          // Of another device, or of a recording of an earlier boot. One device with two addresses, or a new one, is none.
           conflictWith: addressesOf(others.filter((other) => isConflict(state, other, nowMs))),
-          last: heartbeat,
+          bootCounter: heartbeat.bootCounter,
+          sequence: heartbeat.sequence,
+          uptimeS: heartbeat.uptimeS,
+          ...heartbeat.state,
+          software: heartbeat.state.software === '' ? null : heartbeat.state.software,
         };
       });
       senders.sort((a, b) => order(a.serial, b.serial) || order(a.address, b.address));
@@ -215,6 +164,7 @@ function update(state: SenderState, heartbeat: Heartbeat, atMs: number): void {
 
 const MAX_INTERVAL_MS = 60_000;
 
+/** Another instance that does not follow or precede this one, and neither is gone. */
 function isConflict(one: SenderState, other: SenderState, nowMs: number): boolean {
   const isOneLife = one.heartbeat.instance === other.heartbeat.instance;
   const isInTurn = one.atMs < other.sinceMs || other.atMs < one.sinceMs;

@@ -8,15 +8,7 @@ import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion, createTrialStore, type KeepingTrouble, type StopLatch } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
-import {
-  createJournal,
-  createOperator,
-  type GatewayHealth,
-  noSupport,
-  type OutputHealth,
-  READ_ONLY_SOCKET,
-  type SupportHealth,
-} from '../operator/index.ts';
+import { createJournal, createOperator, type GatewayHealth, noSupport, READ_ONLY_SOCKET } from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
 import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
@@ -293,7 +285,7 @@ export function gatewayHealth({
 }
 
 /** The state of the log output; separate from the status of the gateway, since it does not affect movement. */
-export function logHealth(state: OutputState | undefined): OutputHealth {
+export function logHealth(state: OutputState | undefined): GatewayHealth['log'] {
   if (state === undefined)
     return { status: 'not-checked', droppedLines: null, detail: 'The destination of the log is unknown.' };
   const { status, failure, droppedLines } = state;
@@ -322,7 +314,7 @@ async function openSupport(
 }
 
 /** The part of remote support in the health of the gateway; records that fail come first. */
-function supportHealth(support: Pick<Support, 'view'> | null): SupportHealth {
+function supportHealth(support: Pick<Support, 'view'> | null): GatewayHealth['support'] {
   const { status, detail, records } = support?.view() ?? noSupport;
   return { status, records: records.status, detail: records.status === 'failing' ? records.detail : detail };
 }

@@ -3,5 +3,5 @@
  * keys are rejected, since either value might be meant.
  */
 export { checkJson, problemOfFinding, quote, readJson, readJsonBytes } from './read.ts';
-export { isRecord } from './record.ts';
+export { type DeepReadonly, isRecord } from './record.ts';
 export { createJsonScanner, type JsonBounds, type ScanFinding, type TopMember } from './scan.ts';

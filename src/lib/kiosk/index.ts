@@ -6,7 +6,7 @@ export { type Bridge, openBridge } from './adb/bridge.ts';
 export { keyFingerprint } from './adb/fingerprint.ts';
 export { openRelay } from './adb/relay.ts';
 export type { TabletTransport } from './adb/stall.ts';
-export { connectTablet, type Tablet, type TabletFacts } from './adb/tablet.ts';
+export { connectTablet, type Tablet } from './adb/tablet.ts';
 export {
   clearReopening,
   type PortState,
@@ -22,9 +22,8 @@ export {
   afterLock,
   afterOpen,
   afterOrder,
-  afterReading,
   afterRefusal,
-  afterWireless,
+  newTabletRecord,
   type Responder,
   responderAfterOrder,
   responderOf,
@@ -40,12 +39,19 @@ export {
 } from './record/observation.ts';
 export {
   type Doubt,
+  doubtIds,
   type Reading,
+  readers,
   readTabletRecord,
+  recordedStepSchema,
+  redLineOf,
+  type TabletFacts,
   type TabletRecord,
+  tabletFactsSchema,
   tabletRecordSchema,
   tabletRedLine,
   writeTabletRecord,
 } from './record/record.ts';
-export { applySteps, planSteps, type StepOutcome } from './setup/engine.ts';
+export { applySteps, planSteps } from './setup/engine.ts';
 export { kioskSteps } from './setup/kiosk-steps.ts';
+export { type StepOutcome, stepOutcomeSchema } from './setup/step.ts';

@@ -1,10 +1,10 @@
 import { asGwError, GwError } from '../error/index.ts';
-import { firstOf, onAbort } from '../lifecycle/index.ts';
+import { firstOf } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { judgeArrival } from './arrival.ts';
 import { unfitUnderWay } from './fitness.ts';
 import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
-import { carryOut, type OrderTools } from './orders.ts';
+import { carryOut, nextChange, type OrderTools, reasonOf } from './orders.ts';
 import { ended } from './outcome.ts';
 import { verifiedStanding } from './standstill.ts';
 import { dockOrder, isStopped, stationOrder } from './tours.ts';
@@ -95,16 +95,8 @@ async function awaitArrival(
     const standing = verifiedStanding(snapshot, { isUnitVerified: isUnitVerified(), nowMs });
     const arrival = judgeArrival(order, { snapshot, standing, endedAtMs });
     if (arrival.pose !== null || nowMs >= untilMs) return arrival;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _change = link.subscribe(resolve);
-    using _limit = clock.after(Math.min(POLL_MS, untilMs - nowMs), resolve);
-    using _aborted = isCancelled ? undefined : onAbort(signal, resolve);
-    await promise;
+    await nextChange({ link, clock }, Math.min(POLL_MS, untilMs - nowMs), isCancelled ? undefined : signal);
   }
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message.replace(/\.$/, '') : String(signal.reason);
 }
 
 /** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that is missing in the site file. */

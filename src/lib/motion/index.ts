@@ -7,5 +7,6 @@ export type { OrderLimits } from './orders.ts';
 export { chosenPose } from './set-pose.ts';
 export { factsDecidedBy } from './trial/gate.ts';
 export type * from './trial/model.ts';
-export { trialKinds } from './trial/model.ts';
 export { createTrialStore } from './trial/store.ts';
+export { trialAnswerSchema, trialViewSchema } from './trial/view.ts';
+export { type TrialKind, trialKinds } from './verify-remedy.ts';

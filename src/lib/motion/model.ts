@@ -2,7 +2,8 @@ import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { Service } from '../lifecycle/index.ts';
-import type { TrialKind, Trials } from './trial/model.ts';
+import type { Trials } from './trial/model.ts';
+import type { TrialKind } from './verify-remedy.ts';
 
 /** Target of a move; without `yawDeg` the chassis chooses its heading. */
 export interface Goal {

@@ -234,7 +234,7 @@ async function abandon(
 function outOfReach(
   moveId: number,
   beganMs: number,
-  { foundSerial, tried }: { readonly foundSerial?: string; readonly tried: Tried },
+  { foundSerial, tried }: { readonly foundSerial?: string | undefined; readonly tried: Tried },
   { canceller, clock, log }: OrderTools,
 ): MoveOutcome {
   const found = foundSerial === undefined ? 'Another chassis' : `Another chassis, ${foundSerial},`;
@@ -326,12 +326,17 @@ function isNear(a: Pose, b: Pose): boolean {
   );
 }
 
-function reasonOf(signal: AbortSignal): string {
+/** Why the signal was aborted, for the middle of a sentence. */
+export function reasonOf(signal: AbortSignal): string {
   return signal.reason instanceof Error ? signal.reason.message.replace(/\.$/, '') : String(signal.reason);
 }
 
 /** Resolves at the next change of the link, after `ms`, or when the signal is aborted; never rejects. */
-async function nextChange({ link, clock }: OrderTools, ms: number, signal?: AbortSignal): Promise<void> {
+export async function nextChange(
+  { link, clock }: Pick<OrderTools, 'link' | 'clock'>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   using _change = link.subscribe(resolve);
   using _limit = clock.after(ms, resolve);

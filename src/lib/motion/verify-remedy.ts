@@ -1,5 +1,8 @@
 import type { FactIdMarked } from '../evidence/index.ts';
-import type { TrialKind } from './trial/model.ts';
+
+/** A supervised order that relies on an unverified HINWEIS in order to verify it, with a person on site. */
+export const trialKinds = ['stop', 'move', 'pose', 'dock'] as const;
+export type TrialKind = (typeof trialKinds)[number];
 
 /** The trial that decides each fact that an order may lack. In the order of the trials: each needs the ones before. */
 export const trialOfFact = {

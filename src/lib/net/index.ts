@@ -16,10 +16,10 @@ export {
 } from './dialer.ts';
 export { afterOverLink, linkAllowanceMs, triedOver } from './link-delay.ts';
 export {
-  type ListeningSocket,
   parseListeningSockets,
   parseListeningUnixSockets,
   readListeningSockets,
+  type SocketPlace,
 } from './listening-sockets.ts';
 export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
 export {

@@ -1,79 +1,100 @@
 import { readFile } from 'node:fs/promises';
 import { GwError } from '../error/index.ts';
 
-/** A TCP socket of this machine that accepts connections. */
-export interface ListeningSocket {
+/** One row of /proc/net/{tcp,tcp6,udp,udp6}; fields that cannot be parsed are null. @source proc(5) */
+interface SocketRow {
+  readonly local: SocketPlace;
+  readonly remote: SocketPlace | null;
+  readonly state: string;
+  /** Bytes to be acknowledged by the peer, and to be read by the local program. */
+  readonly queues: readonly [number, number] | null;
+  readonly inode: number | null;
+}
+
+export interface SocketPlace {
   /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in canonical form. */
   readonly address: string;
   readonly port: number;
-  readonly family: 'ipv4' | 'ipv6';
 }
 
-const LISTEN = '0A';
-
-/** Parses /proc/net/tcp or /proc/net/tcp6: the sockets in state LISTEN. Other lines are skipped. */
-export function parseListeningSockets(text: string): ListeningSocket[] {
-  const sockets: ListeningSocket[] = [];
-  for (const line of text.split('\n').slice(1)) {
-    const [, local, , state] = line.trim().split(/\s+/);
-    if (local === undefined || state !== LISTEN) continue;
-    const match = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(local);
-    const [, address = '', port = ''] = match ?? [];
-    if (match === null) continue;
-    sockets.push({
-      address: addressOfHex(address),
-      port: Number.parseInt(port, 16),
-      family: address.length === 8 ? 'ipv4' : 'ipv6',
+/** Parses a table of sockets. Lines without a local address are skipped. */
+export function parseSocketTable(text: string): SocketRow[] {
+  return text
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => {
+      const [, here = '', there = '', state = '', held = '', , , , , inode = ''] = line.trim().split(/\s+/);
+      const local = placeOf(here);
+      if (local === null) return [];
+      const [, send, receive] = /^([0-9A-F]{8}):([0-9A-F]{8})$/i.exec(held) ?? [];
+      const queues = send === undefined || receive === undefined ? null : ([hex(send), hex(receive)] as const);
+      const isInode = /^\d{1,15}$/.test(inode);
+      return [{ local, remote: placeOf(there), state, queues, inode: isInode ? Number(inode) : null }];
     });
-  }
-  return sockets;
+}
+
+function placeOf(text: string): SocketPlace | null {
+  const [, address = '', port = ''] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(text) ?? [];
+  return address === '' ? null : { address: addressOfHex(address), port: hex(port) };
+}
+
+function hex(digits: string): number {
+  return Number.parseInt(digits, 16);
+}
+
+/** The TCP state LISTEN. */
+export const LISTEN = '0A';
+
+/** Parses /proc/net/tcp or /proc/net/tcp6: the sockets in state LISTEN. */
+export function parseListeningSockets(text: string): SocketPlace[] {
+  return parseSocketTable(text).flatMap(({ state, local }) => (state === LISTEN ? [local] : []));
 }
 
 /** The TCP sockets that this machine listens on. Throws FILE_UNREADABLE when the kernel's tables cannot be read. */
-export async function readListeningSockets(
+export function readListeningSockets(
   paths: readonly string[] = ['/proc/net/tcp', '/proc/net/tcp6'],
-): Promise<ListeningSocket[]> {
-  const sockets: ListeningSocket[] = [];
-  let cause: unknown;
-  for (const path of paths) {
-    try {
-      sockets.push(...parseListeningSockets(await readFile(path, 'utf8')));
-    } catch (error) {
-      if (!isTableOfNoIpv6(path, error)) cause = error;
-    }
-  }
-  if (cause === undefined) return sockets;
-  throw new GwError('FILE_UNREADABLE', 'The list of listening sockets cannot be read.', {
-    remedy: `Run this on Linux; tried ${paths.join(', ')}.`,
-    cause,
-  });
+): Promise<SocketPlace[]> {
+  return readSocketTables(paths, 'listening', parseListeningSockets);
 }
 
-/** A kernel without IPv6 has no IPv6 tables; an existing table that cannot be read would hide listeners. */
-export function isTableOfNoIpv6(path: string, error: unknown): boolean {
-  return path.endsWith('6') && (error as NodeJS.ErrnoException).code === 'ENOENT';
+/** Reads tables of the kernel. Throws FILE_UNREADABLE. */
+export async function readSocketTables<T>(
+  paths: readonly string[],
+  what: 'listening' | 'open',
+  parse: (text: string, path: string) => readonly T[],
+): Promise<T[]> {
+  const found: T[] = [];
+  for (const path of paths) {
+    try {
+      found.push(...parse(await readFile(path, 'utf8'), path));
+    } catch (cause) {
+      // A kernel without IPv6 has no IPv6 tables; an existing table that cannot be read would hide listeners.
+      if (path.endsWith('6') && (cause as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      throw new GwError('FILE_UNREADABLE', `The list of ${what} sockets cannot be read.`, {
+        remedy: `Run this on Linux; tried ${paths.join(', ')}.`,
+        cause,
+      });
+    }
+  }
+  return found;
 }
 
 /** An address of 8 or 32 hex digits, as the kernel's tables have it, in canonical form. */
-export function addressOfHex(hex: string): string {
-  return hex.length === 8 ? ipv4Of(hex) : ipv6Of(hex);
+function addressOfHex(digits: string): string {
+  return digits.length === 8 ? bytesOf(digits).join('.') : ipv6Of(digits);
 }
 
 /** The kernel prints each 32-bit word in host order: little-endian on every machine that gw runs on. */
-function bytesOf(hex: string): number[] {
+function bytesOf(digits: string): number[] {
   const bytes: number[] = [];
-  for (let word = 0; word < hex.length; word += 8) {
-    for (let at = 6; at >= 0; at -= 2) bytes.push(Number.parseInt(hex.slice(word + at, word + at + 2), 16));
+  for (let word = 0; word < digits.length; word += 8) {
+    for (let at = 6; at >= 0; at -= 2) bytes.push(hex(digits.slice(word + at, word + at + 2)));
   }
   return bytes;
 }
 
-function ipv4Of(hex: string): string {
-  return bytesOf(hex).join('.');
-}
-
-function ipv6Of(hex: string): string {
-  const bytes = bytesOf(hex);
+function ipv6Of(digits: string): string {
+  const bytes = bytesOf(digits);
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
   // The URL parser canonicalises IPv6 addresses.

@@ -18,7 +18,7 @@ export interface LiveEvents {
 }
 
 /** A subscriber: its socket and the key of its limits (see `peerOf`). */
-export interface Listening {
+interface Listening {
   readonly scope: Scope;
   readonly peer: string;
 }

@@ -202,7 +202,7 @@ function sendLarge(request: FastifyRequest, reply: FastifyReply, outflow: Outflo
 }
 
 /** The snapshot with a one-line summary for people; without the poses that its standing is judged from. */
-export function chassisState(link: ChassisLink) {
+function chassisState(link: ChassisLink) {
   const { poses: _poses, ...snapshot } = link.snapshot();
   const { link: state } = snapshot;
   const summary = state.kind === 'connected' ? 'connected' : notConnected(state).message;

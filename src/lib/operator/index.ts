@@ -4,16 +4,9 @@
  */
 
 export { ROBOT_HEADER } from './application.ts';
+export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
 export { createJournal } from './journal.ts';
-export type {
-  FolderHealth,
-  GatewayHealth,
-  Neighbour,
-  NeighboursView,
-  OperatorOptions,
-  OutputHealth,
-  SupportHealth,
-} from './model.ts';
+export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './sign-in/password-hash.ts';
 export { noSupport } from './support-handlers.ts';

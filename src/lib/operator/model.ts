@@ -1,77 +1,11 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CloudView, LinkPath, PathCheck } from '../cloud/index.ts';
-import type { EvidenceReport } from '../evidence/index.ts';
-import type { Clock, Log, ServiceHealth } from '../lifecycle/index.ts';
+import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
 import type { Site } from '../site/index.ts';
-import type { Support, SupportView } from '../tunnel/index.ts';
+import type { Support } from '../tunnel/index.ts';
+import type { GatewayHealth } from './health.ts';
 import type { Journal } from './journal.ts';
-
-/** Health of the whole daemon, as `GET /api/health` reports it. */
-export interface GatewayHealth {
-  /**
-   * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
-   * saved, a folder has too little free space, the cloud of an enrolled device is not connected for a minute, or the
-   * sessions of remote support cannot be recorded.
-   */
-  readonly status: 'ok' | 'degraded';
-  /** Version of gw. */
-  readonly version: string;
-  readonly upForMs: number;
-  readonly services: readonly ServiceHealth[];
-  /** The evidence file against what was read at the start. */
-  readonly evidence: EvidenceReport;
-  readonly disk: {
-    /** `stateDir`, where the stop latch is. */
-    readonly state: FolderHealth;
-    /** `operator.mediaDir`. */
-    readonly media: FolderHealth;
-  };
-  /** 'not-configured' and 'not-enrolled' do not degrade `status`: a robot may be without a cloud. */
-  readonly cloud: Pick<CloudView, 'status' | 'detail'>;
-  /** A running session does not degrade `status`; records that cannot be written do. */
-  readonly support: SupportHealth;
-  /** 'conflict': two devices send with one serial number, which degrades `status`; 'not-checked' does not. */
-  readonly fleet: { readonly status: 'ok' | 'conflict' | 'not-checked'; readonly detail: string };
-  /** Not part of `status`: an unread log affects neither driving nor stopping. */
-  readonly log: OutputHealth;
-}
-
-/** Remote support in the health. */
-export interface SupportHealth {
-  readonly status: SupportView['status'];
-  /** Whether its sessions can be recorded: without a record there is no session. */
-  readonly records: SupportView['records']['status'];
-  /** One sentence for a person, on the records if those fail. */
-  readonly detail: string;
-}
-
-/** A folder of gw and the free space on its file system. */
-export interface FolderHealth {
-  readonly path: string;
-  /** 'low': less than `disk.reserveMb` is free. 'unusable': nothing can be written there. */
-  readonly status: 'ok' | 'low' | 'unusable' | 'not-checked';
-  /** Available to gw, as last reported by the file system; null: unknown. */
-  readonly freeBytes: number | null;
-  readonly totalBytes: number | null;
-  /** One sentence for a person. */
-  readonly detail: string;
-  /** What to do; null when there is nothing to do. */
-  readonly remedy: string | null;
-}
-
-/** State of the log output. */
-export interface OutputHealth {
-  /**
-   * 'unread': its reader is not reading at the moment. 'failing': writes fail (a full disk, no reader). 'discarded': it
-   * goes to /dev/null.
-   */
-  readonly status: 'writing' | 'unread' | 'failing' | 'discarded' | 'not-checked';
-  /** Since the start; null: not known. */
-  readonly droppedLines: number | null;
-  /** One sentence for a person. */
-  readonly detail: string;
-}
 
 /** Another robot of this site. */
 export interface Neighbour {

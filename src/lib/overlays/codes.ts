@@ -8,6 +8,7 @@ import {
   tableOf,
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
+import { codeFields } from './kinds.ts';
 import type { CodeBook, CodeField, CodeMeaning, Reading } from './model.ts';
 
 /** The type observed as stations A, B and C. @source specification, 'Map and overlays' (VORSICHT) */
@@ -24,21 +25,11 @@ const MAX_MEANING_CHARS = 60;
  * unknown, no records). A number without a meaning gets a reading with meaning null.
  */
 export function createCodeBook(device: DeviceEvidence | null): CodeBook {
-  const cache: Readonly<Record<CodeField, Map<number, CodeMeaning>>> = {
-    type: new Map(),
-    lineType: new Map(),
-    regionType: new Map(),
-    direction: new Map(),
-    startType: new Map(),
-    endType: new Map(),
-  };
+  const cache = new Map(codeFields.map((field) => [field, new Map<number, CodeMeaning>()]));
   return {
     meaning(field, number) {
-      let meaning = cache[field].get(number);
-      if (meaning === undefined) {
-        meaning = meaningOf(field, number, device);
-        cache[field].set(number, meaning);
-      }
+      const meaning = cache.get(field)?.get(number) ?? meaningOf(field, number, device);
+      cache.get(field)?.set(number, meaning);
       return meaning;
     },
   };
@@ -46,7 +37,7 @@ export function createCodeBook(device: DeviceEvidence | null): CodeBook {
 
 function meaningOf(field: CodeField, number: number, device: DeviceEvidence | null): CodeMeaning {
   const readings = readingsOf[field](number, device).sort((a, b) => orderOf(a) - orderOf(b));
-  return { field, number, readings, ...markOf(readings), disagreement: disagreementAmong(readings) };
+  return { field, number, ...markOf(readings), readings, disagreement: disagreementAmong(readings) };
 }
 
 const readingsOf: Readonly<Record<CodeField, (number: number, device: DeviceEvidence | null) => Reading[]>> = {

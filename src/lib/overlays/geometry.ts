@@ -56,48 +56,37 @@ export function boundsAround(places: readonly Place[]): Bounds | null {
   return { minXM, minYM, maxXM, maxYM };
 }
 
-/** Results of `meeting` for a place and an edge. */
-export const meets = { nothing: 0, ray: 1, edge: 2 } as const;
-
 /**
- * Whether a place lies on an edge, or a ray from the place towards +x meets the edge. A place is inside when its ray
- * meets an odd number of edges; of the two ends of an edge only the lower one counts, so that no corner counts twice.
+ * Whether a place lies inside a zone of closed or unclosed rings: even-odd over all of them, so that further rings are
+ * holes. A place on an edge or a corner counts as inside: for a no-go zone that is the safe side.
  */
-export function meeting(place: Place, from: Place, to: Place): (typeof meets)[keyof typeof meets] {
-  const y = place[1];
-  const fromY = from[1];
-  const toY = to[1];
-  if (fromY > y !== toY > y) {
-    const side = sideOf(from, to, place);
-    if (side === 0) return meets.edge;
-    // Left of an edge that goes up, or right of one that goes down.
-    return side > 0 === toY > fromY ? meets.ray : meets.nothing;
-  }
-  return (fromY === y || toY === y) && isOnEdge(place, from, to) ? meets.edge : meets.nothing;
-}
-
-/**
- * Whether a place lies inside a ring, closed or unclosed. A place on an edge or a corner counts as inside:
- * for a no-go zone that is the safe side. Where the ring crosses itself the even-odd rule decides.
- */
-export function isInside(place: Place, ring: readonly Place[]): boolean {
-  return isInsideZone(place, [ring]);
-}
-
-/** Whether a place lies inside a zone: even-odd over all rings, so that further rings are holes. Edges are inside. */
 export function isInsideZone(place: Place, rings: readonly (readonly Place[])[]): boolean {
   let inside = false;
   for (const ring of rings) {
     let from = ring.at(-1);
     for (const to of ring) {
       if (from === undefined) break;
-      const met = meeting(place, from, to);
-      if (met === meets.edge) return true;
-      if (met === meets.ray) inside = !inside;
+      if (from[1] > place[1] !== to[1] > place[1]) {
+        // Of the two ends of an edge only the lower one counts, so that no corner counts twice.
+        const side = sideOf(from, to, place);
+        if (side === 0) return true;
+        // A ray towards +x meets an edge that goes up on its left, or one that goes down on its right.
+        if (side > 0 === to[1] > from[1]) inside = !inside;
+      } else if (isOnEdge(place, from, to)) return true;
       from = to;
     }
   }
   return inside;
+}
+
+/** The box around two boxes. */
+export function joinBounds(a: Bounds, b: Bounds): Bounds {
+  return {
+    minXM: Math.min(a.minXM, b.minXM),
+    minYM: Math.min(a.minYM, b.minYM),
+    maxXM: Math.max(a.maxXM, b.maxXM),
+    maxYM: Math.max(a.maxYM, b.maxYM),
+  };
 }
 
 /** Distance of a place from a feature, in metres: 0 inside a zone; null when the feature has no place. */

@@ -6,7 +6,6 @@
 
 export { createCodeBook } from './codes.ts';
 export { changedCodes, diffOverlays, diffOverlaysTexts } from './diff/diff.ts';
-export type * from './diff/diff-model.ts';
 export {
   type ChangeRow,
   changeRows,
@@ -25,8 +24,9 @@ export {
   type SelectableKind,
   selectableKinds,
 } from './inspect/inspect.ts';
+export { overlaysContainers, overlaysForms, severities } from './kinds.ts';
 export { knownOf } from './known.ts';
 export type * from './model.ts';
-export { jsonTypes, overlaysContainers, severities } from './model.ts';
 export { overlaysSource, readOverlays } from './read/read.ts';
 export { featureTexts } from './render/geojson.ts';
+export type * from './schemas.ts';

@@ -1,12 +1,14 @@
 import type { Degrees } from '../angle/index.ts';
-import type { Basis, DeviceEvidence, Mark } from '../evidence/index.ts';
+import type { DeviceEvidence } from '../evidence/index.ts';
+import type { CodeField, FeatureKind, OverlaysContainer, OverlaysForm } from './kinds.ts';
 import type { Span } from './read/json-source.ts';
+import type { CarriedMember, ChargerPair, CodeMeaning, OverlayFinding } from './schemas.ts';
+
+export type { CodeField, FeatureKind, JsonType, OverlaysContainer, OverlaysForm, Severity } from './kinds.ts';
+export type { CarriedMember, ChargerPair, CodeMeaning, KnownRow, OverlayFinding, Reading } from './schemas.ts';
 
 /** A place on the map: metres along x and y, in the frame of the map. */
 export type Place = readonly [xM: number, yM: number];
-
-/** The kind of a feature by its GeoJSON geometry alone (HINWEIS), whatever its codes mean. */
-export type FeatureKind = 'point' | 'lane' | 'zone' | 'other';
 
 /** The geometry as far as gw interprets it; `Overlays.rawOf` gives the feature as received. */
 export type Shape =
@@ -25,10 +27,6 @@ export type Shape =
   | { readonly kind: 'other'; readonly type: string | null }
   /** A point, lane or zone with invalid coordinates. */
   | { readonly kind: 'broken'; readonly expected: 'point' | 'lane' | 'zone'; readonly problem: string };
-
-/** Fields with a number whose meaning is a fact of its own in the ledger. */
-export const codeFields = ['type', 'lineType', 'regionType', 'direction', 'startType', 'endType'] as const;
-export type CodeField = (typeof codeFields)[number];
 
 export interface Code {
   readonly field: CodeField;
@@ -82,21 +80,6 @@ export interface WrittenProperty {
   readonly value: unknown;
 }
 
-/** The form in which the collection was received. */
-export type OverlaysForm = 'collection' | 'text-in-map' | 'object-in-map' | 'wrapped';
-
-/**
- * What holds the features. The chassis returns a FeatureCollection (vendor, HINWEIS); one vendor example is an object
- * with `features` and no `type`. A list of features and a single feature come from other programs.
- */
-export const overlaysContainers = [
-  'feature-collection',
-  'object-with-features',
-  'feature-list',
-  'single-feature',
-] as const;
-export type OverlaysContainer = (typeof overlaysContainers)[number];
-
 /** The overlays of one map. */
 export interface Overlays {
   readonly form: OverlaysForm;
@@ -132,96 +115,9 @@ export interface MapFrame {
   readonly height: number | null;
 }
 
-/** One reading of what a code means. */
-export interface Reading {
-  /** null: unknown (OFFEN). */
-  readonly meaning: string | null;
-  readonly mark: Mark;
-  /** What the mark rests on. */
-  readonly basis: Basis;
-  readonly source: string;
-  /** Id in the ledger. */
-  readonly fact: string;
-  /** Set where an evidence record of this device raised the mark or contradicts the reading. */
-  readonly here: { readonly verdict: 'verified' | 'contradicted'; readonly who: string; readonly when: string } | null;
-}
-
-/** A code with every reading of it, shared by all features with this code. */
-export interface CodeMeaning {
-  readonly field: CodeField;
-  readonly number: number;
-  /** At least one, best mark first. Several readings disagree, or one is OFFEN beside a vendor's reading. */
-  readonly readings: readonly Reading[];
-  /**
-   * The mark of the meaning: the best one where all readings agree, otherwise the weakest among the readings with a
-   * meaning. Readings verified on this device take precedence, contradicted ones do not count. OFFEN when no reading
-   * has a meaning. Project decision.
-   */
-  readonly mark: Mark;
-  /** The basis of the reading that determines the mark. */
-  readonly basis: Basis;
-  /** Id of the disagreement in the ledger, where the readings differ; null otherwise. */
-  readonly disagreement: string | null;
-}
-
 /** Looks codes up; every (field, number) is resolved once. */
 export interface CodeBook {
   meaning(field: CodeField, number: number): CodeMeaning;
-}
-
-export const severities = ['wrong', 'warning', 'note', 'not-checked'] as const;
-/** wrong: must be corrected. warning: to be checked by a person. note: known, unexplained or harmless. not-checked: never green. */
-export type Severity = (typeof severities)[number];
-
-export interface OverlayFinding {
-  /** Id of the rule, `yaw-like-radians`; a row of the rule table. */
-  readonly rule: string;
-  readonly severity: Severity;
-  /** Indices of the features concerned; empty when the finding concerns the map as a whole. */
-  readonly features: readonly number[];
-  /** One sentence with the figures. Text from the device is bounded and on one line. */
-  readonly detail: string;
-  readonly remedy: string;
-  /** The mark of the fact that the finding relies on; null when it relies on the JSON text alone. */
-  readonly mark: Mark | null;
-  /** The basis of that mark; null where the mark is null. */
-  readonly basis: Basis | null;
-}
-
-/**
- * A charging station: an unordered pair of a charger and a docking point (BELEGT that it is a pair). Which two belong
- * together follows from the vendor's `dockingPointId` (HINWEIS) on either side. At least one of the two is present.
- */
-export interface ChargerPair {
-  /** Indices of the two in the collection; null when that item is missing. */
-  readonly charger: number | null;
-  readonly dockingPoint: number | null;
-  /**
-   * Which of the two refers to the other. not-decided: the partner is ambiguous, since several items share the id that
-   * is referred to. null: no reference leads to a partner.
-   */
-  readonly linkedBy: 'both' | 'charger' | 'docking-point' | 'not-decided' | null;
-  /** `dockingPointId` of the charger, whether or not it resolves; null when it has none. */
-  readonly chargerReference: string | null;
-  /** The same of the docking point. */
-  readonly dockingPointReference: string | null;
-  /** Distance between the two points in the overlays. The one measured pair is shown beside it, never as a constant. */
-  readonly distanceM: number | null;
-}
-
-export const jsonTypes = ['string', 'number', 'boolean', 'null', 'array', 'object'] as const;
-export type JsonType = (typeof jsonTypes)[number];
-
-/** A member that gw does not interpret and carries through unchanged. */
-export interface CarriedMember {
-  readonly in: 'collection' | 'feature' | 'properties';
-  readonly name: string;
-  /** Number of features with this member; 1 for a member of the collection. */
-  readonly count: number;
-  /** Kinds of features with this member; empty for a member of the collection. */
-  readonly kinds: readonly FeatureKind[];
-  /** In the order of `jsonTypes`. */
-  readonly types: readonly JsonType[];
 }
 
 /** Counts of the forms in which an angle of the features is written. */
@@ -248,22 +144,6 @@ export interface Survey {
   readonly carried: readonly CarriedMember[];
   /** Number of names beyond those in `carried`. */
   readonly carriedMore: number;
-}
-
-/** One statement of the platform's specification about overlays, with the corresponding content of this map. */
-export interface KnownRow {
-  /** not-shown: the specification names it as open. */
-  readonly group: 'known' | 'not-shown';
-  /** Id in the ledger. */
-  readonly fact: string;
-  readonly statement: string;
-  /** For this device, where an evidence record exists. */
-  readonly mark: Mark;
-  readonly basis: Basis;
-  readonly source: string;
-  readonly here: Reading['here'];
-  /** One sentence: the content of this map, or how gw treats it. Foreign text is quoted and bounded. */
-  readonly found: string;
 }
 
 /** The inspection of a collection, from which every output (table, JSON, picture, CSV, GeoJSON) is made. */

@@ -6,4 +6,4 @@ export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts'
 export { pageStateSchema } from './model.ts';
 export { refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
 export { type LabelCode, languageOf, type WordCode } from './texts/catalogue.ts';
-export { type Choice, choiceText, type Language, readChoice, type Viewer } from './viewer.ts';
+export { readChoice, type Viewer } from './viewer.ts';

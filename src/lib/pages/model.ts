@@ -87,7 +87,7 @@ const pose = z.strictObject({
 });
 
 /** A part of a value in a row: a word of the catalogues, a number with its unit, or a text of others. */
-export const cellSchema = z.union([
+const cellSchema = z.union([
   z.strictObject({ word: z.string() }),
   z.strictObject({ text: foreign }),
   z.strictObject({ technical: z.string().describe('A sentence of a program in English.') }),

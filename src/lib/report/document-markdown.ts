@@ -1,67 +1,70 @@
 import type { ChecklistResult, StepResult } from '../checklist/index.ts';
 import { codeSpan, escapeMarkdown } from '../text/index.ts';
-import { type Block, type DocumentModel, spansOf, type Words } from './document.ts';
+import { type Block, type DocumentModel, spansOf, table, type Words } from './document.ts';
 import { clean, cleanLine, seconds, shown } from './text.ts';
 
-const words = { ok: 'ok', wrong: '**WRONG**', skipped: 'skipped', 'not-checked': 'not checked' } as const;
+const words = {
+  ok: 'ok',
+  wrong: [{ text: 'WRONG', bold: true }],
+  skipped: 'skipped',
+  'not-checked': 'not checked',
+} as const satisfies Record<StepResult['verdict'], Words>;
 
 /** The acceptance report as Markdown: verdict, summary, one table, then what is not ok and its fix. */
 export function toMarkdown(result: ChecklistResult): string {
   const { counts, steps, subject } = result;
   const open = steps.filter((step) => step.verdict !== 'ok');
-  return [
-    `# ${foreign(result.title)}`,
-    '',
-    result.ok
-      ? `**All ${steps.length} steps are ok.**`
-      : `**Not accepted:** ${counts.wrong} wrong, ${counts.skipped} skipped, ${counts.notChecked} not checked, ${counts.ok} ok.`,
-    '',
-    foreign(result.purpose),
-    '',
-    `- Site: ${subject ? foreign(subject.site) : 'the site file could not be read'}`,
-    `- Chassis serial: ${subject ? code(subject.serial) : 'not known'}`,
-    `- Started: ${cleanLine(result.startedAt)}, took ${seconds(result.tookMs)} s`,
-    `- Motion: ${result.motionAllowed ? 'allowed' : 'not allowed'}`,
-    ...(result.interrupted ? ['- **Interrupted before its end**'] : []),
-    '',
-    '| Step | Verdict | Found | Specification |',
-    '|---|---|---|---|',
-    ...steps.map((step) => escapedRow([step.title, words[step.verdict], step.shown ?? '', step.proves])),
-    '',
-    ...(open.length > 0 ? ['## What is not ok', '', ...open.flatMap(openStep)] : []),
-    ...answers(steps),
-  ].join('\n');
-}
-
-function openStep(step: StepResult): string[] {
-  return [
-    `### ${foreign(step.title)} (${step.verdict})`,
-    '',
-    `- Why: ${foreign(step.why)}`,
-    ...(step.error?.tried ? [`- Tried: ${code(step.error.tried)}`] : []),
-    ...(step.remedy === null ? [] : [`- Fix: ${foreign(step.remedy)}`]),
-    '',
-  ];
-}
-
-function answers(steps: readonly StepResult[]): string[] {
-  const answered = steps.filter((step) => step.answer !== null);
-  if (answered.length === 0) return [];
-  return [
-    '## Answers of the technician',
-    '',
-    '| Question | Answer | By | Remark |',
-    '|---|---|---|---|',
-    ...answered.map((step) =>
-      escapedRow([step.title, step.answer?.answer ?? '', step.answer?.by ?? '', step.answer?.remark ?? '']),
+  const answers = steps.flatMap(({ title, answer }) =>
+    answer === null ? [] : [{ cells: [title, answer.answer, answer.by ?? '', answer.remark ?? ''] }],
+  );
+  const verdict: Words = result.ok
+    ? [{ text: `All ${steps.length} steps are ok.`, bold: true }]
+    : [
+        { text: 'Not accepted:', bold: true },
+        ` ${counts.wrong} wrong, ${counts.skipped} skipped, ${counts.notChecked} not checked, ${counts.ok} ok.`,
+      ];
+  return linesOf([
+    { kind: 'title', text: result.title },
+    { kind: 'paragraph', text: verdict },
+    { kind: 'paragraph', text: result.purpose },
+    {
+      kind: 'facts',
+      rows: [
+        ['Site', subject?.site ?? 'the site file could not be read'],
+        ['Chassis serial', subject === null ? 'not known' : [{ text: subject.serial, code: true }]],
+        ['Started', `${result.startedAt}, took ${seconds(result.tookMs)} s`],
+        ['Motion', result.motionAllowed ? 'allowed' : 'not allowed'],
+        ...(result.interrupted ? [['Interrupted', 'before its end'] as const] : []),
+      ],
+    },
+    table(
+      ['Step', 'Verdict', 'Found', 'Specification'],
+      [],
+      steps.map((step) => ({ cells: [step.title, words[step.verdict], step.shown ?? '', step.proves] })),
     ),
-    '',
-  ];
+    ...(open.length > 0 ? [{ kind: 'heading', text: 'What is not ok' } as const, ...open.flatMap(openStep)] : []),
+    ...(answers.length > 0
+      ? [
+          { kind: 'heading', text: 'Answers of the technician' } as const,
+          table(['Question', 'Answer', 'By', 'Remark'], [], answers),
+        ]
+      : []),
+  ]);
 }
 
-function escapedRow(cells: readonly string[]): string {
-  const bold = Object.values(words) as readonly string[];
-  return `| ${cells.map((cell) => (bold.includes(cell) ? cell : foreign(cell))).join(' | ')} |`;
+function openStep(step: StepResult): Block[] {
+  const { title, verdict, why, error, remedy } = step;
+  return [
+    { kind: 'heading', level: 3, text: `${title} (${verdict})` },
+    {
+      kind: 'facts',
+      rows: [
+        ['Why', why],
+        ...(error?.tried ? [['Tried', [{ text: error.tried, code: true }]] as const] : []),
+        ...(remedy === null ? [] : [['Fix', remedy] as const]),
+      ],
+    },
+  ];
 }
 
 /** Foreign text of any kind as one line of plain Markdown. */
@@ -69,17 +72,14 @@ export function foreign(text: string): string {
   return escapeMarkdown(cleanLine(clean(text)));
 }
 
-function code(text: string): string {
-  return codeSpan(cleanLine(text));
-}
-
 /** The document as Markdown, for mails, tickets and version control. Foreign text is escaped, so it stays text. */
 export function writeMarkdown(model: DocumentModel): string {
-  const blocks = model.blocks.flatMap((block) => {
-    const lines = blockLines(block);
-    return lines.length === 0 ? [] : [lines.join('\n')];
-  });
-  return `${blocks.join('\n\n')}\n\n---\n\n${plain(model.footer)}\n`;
+  return `${linesOf(model.blocks)}\n---\n\n${plain(model.footer)}\n`;
+}
+
+function linesOf(blocks: readonly Block[]): string {
+  const texts = blocks.map((block) => blockLines(block).join('\n')).filter((text) => text !== '');
+  return `${texts.join('\n\n')}\n`;
 }
 
 function blockLines(block: Block): string[] {

@@ -11,6 +11,15 @@ export interface DocumentModel {
   readonly blocks: readonly Block[];
 }
 
+/** A document in its form: text, or the bytes of a PDF. */
+export interface WrittenDocument {
+  readonly content: string | Uint8Array;
+  /** null where a form has no pages. */
+  readonly pages: number | null;
+  /** How many kinds of characters are written otherwise, because no font of the form has them. */
+  readonly replacedCharacters: number;
+}
+
 export type Language = 'de' | 'en';
 
 /** good: passed. bad: failed. open: unknown or still to do; never green. */
@@ -29,7 +38,7 @@ export interface Span {
 export type Words = string | readonly (string | Span)[];
 
 /** The title is a short text of gw. */
-export interface Column {
+interface Column {
   readonly title: string;
   /** Share of the width; what they add up to does not matter. */
   readonly width: number;
@@ -82,6 +91,10 @@ interface SignaturePlace {
   readonly role: string;
   /** Under the line. */
   readonly lines: readonly string[];
+}
+
+export function table(titles: readonly string[], widths: readonly number[], rows: readonly Row[]): Block {
+  return { kind: 'table', columns: titles.map((title, at) => ({ title, width: widths[at] ?? 1 })), rows };
 }
 
 /** Running text as spans. */

@@ -1,21 +1,47 @@
-import type { ChecklistResult, CheckRecord, Counts, RecordVerification, StepResult } from '../checklist/index.ts';
+import type { ChecklistResult, CheckRecord, RecordVerification, StepResult } from '../checklist/index.ts';
 import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
+
+type Values = Readonly<Record<string, string | number | boolean>>;
+
+interface Case {
+  readonly name: string;
+  readonly tookMs: number;
+  readonly outcome: 'ok' | 'failure' | 'error' | 'skipped';
+  /** Why it is not ok, on one line. */
+  readonly message: string;
+  readonly type?: string;
+  /** The same in more words. */
+  readonly body?: string;
+  readonly properties?: Values;
+  readonly output?: string | null;
+}
+
+interface Suite {
+  readonly name: string;
+  readonly tookMs: number;
+  readonly startedAt: string;
+  readonly properties: Values;
+  readonly cases: readonly Case[];
+}
+
+/** Type of the error of a case that was not checked or not decided. */
+const NOT_CHECKED = 'NOT_CHECKED';
 
 /**
  * JUnit XML: one suite per checklist, one case per step. A failed expectation is a failure; a check that could not run,
  * and a step that was not checked, is an error, because a run with skipped cases counts as passed. Skipped are the steps
  * that wait for another one, which is a failure or an error itself, and those that --only and --from left out.
  */
-export function toJUnit(result: ChecklistResult): string {
-  const properties = [
-    property('gw.ok', String(result.ok)),
-    property('gw.title', result.title),
-    ...(result.subject ? [property('gw.site', result.subject.site), property('gw.serial', result.subject.serial)] : []),
-    property('gw.motion-allowed', String(result.motionAllowed)),
-    property('gw.interrupted', String(result.interrupted)),
-  ];
-  return suites([suite({ ...result, properties, more: [] })]);
+export function toJUnit({ name, tookMs, startedAt, steps, subject, ...result }: ChecklistResult): string {
+  const properties = {
+    'gw.ok': result.ok,
+    'gw.title': result.title,
+    ...(subject && { 'gw.site': subject.site, 'gw.serial': subject.serial }),
+    'gw.motion-allowed': result.motionAllowed,
+    'gw.interrupted': result.interrupted,
+  };
+  return documentOf([{ name, tookMs, startedAt, properties, cases: steps.map(caseOf) }]);
 }
 
 /**
@@ -24,159 +50,120 @@ export function toJUnit(result: ChecklistResult): string {
  */
 export function recordToJUnit(record: CheckRecord, verification: RecordVerification): string {
   const { checklist, robots, startedAt } = record;
-  const signature = signatureCase(`${checklist.name}.${robots[0]?.serial}`, record, verification);
-  return suites(
-    robots.map(({ site, serial, software, ok, accepted, counts, steps, redLines }, at) =>
-      suite({
-        name: `${checklist.name}.${serial}`,
-        steps,
-        counts,
-        tookMs: steps.reduce((sum, step) => sum + step.tookMs, 0),
-        startedAt,
-        properties: [
-          property('gw.ok', String(ok)),
-          property('gw.accepted', String(accepted)),
-          property('gw.title', checklist.title),
-          property('gw.site', site),
-          property('gw.serial', serial),
-          property('gw.software', software?.value ?? 'not known'),
-          property('gw.record', `${record.id}, edition ${record.edition}`),
-          property('gw.verified', String(verification.verified)),
-          property('gw.motion-allowed', String(record.motionAllowed)),
-          property('gw.interrupted', String(record.interrupted)),
-        ],
-        more: [
-          ...redLines.map((line) => ({
-            outcome: 'failure' as const,
-            xml: extraCase(
-              `${checklist.name}.${serial}`,
-              `red line: ${line.title}`,
-              'failure',
-              `${line.detail} Fix: ${line.remedy}`,
-            ),
-          })),
-          ...(at === 0 ? [signature] : []),
-        ],
-      }),
-    ),
+  return documentOf(
+    robots.map(({ site, serial, software, ok, accepted, steps, redLines }, at) => ({
+      name: `${checklist.name}.${serial}`,
+      tookMs: steps.reduce((sum, step) => sum + step.tookMs, 0),
+      startedAt,
+      properties: {
+        'gw.ok': ok,
+        'gw.accepted': accepted,
+        'gw.title': checklist.title,
+        'gw.site': site,
+        'gw.serial': serial,
+        'gw.software': software?.value ?? 'not known',
+        'gw.record': `${record.id}, edition ${record.edition}`,
+        'gw.verified': verification.verified,
+        'gw.motion-allowed': record.motionAllowed,
+        'gw.interrupted': record.interrupted,
+      },
+      cases: [
+        ...steps.map(caseOf),
+        ...redLines.map(({ title, detail, remedy }) =>
+          extra(`red line: ${title}`, 'failure', `${detail} Fix: ${remedy}`),
+        ),
+        ...(at === 0 ? [signatureCase(record, verification)] : []),
+      ],
+    })),
   );
 }
 
-/** Type of the error of a case that was not checked or not decided. */
-const NOT_CHECKED = 'NOT_CHECKED';
-
-interface ExtraCase {
-  readonly outcome: 'ok' | 'failure' | 'error';
-  readonly xml: string;
-}
-
-interface Suite {
-  readonly name: string;
-  readonly steps: readonly StepResult[];
-  readonly counts: Counts;
-  readonly tookMs: number;
-  readonly startedAt: string;
-  readonly properties: readonly string[];
-  /** Cases that are no steps. */
-  readonly more: readonly ExtraCase[];
-}
-
-function suite({ name, steps, counts, tookMs, startedAt, properties, more }: Suite): string {
-  const broken = steps.filter((step) => step.verdict === 'wrong' && step.error !== null).length;
-  const open = steps.filter(isOpen).length;
-  const extra = (outcome: ExtraCase['outcome']) => more.filter((one) => one.outcome === outcome).length;
-  const totals = attributes({
-    name,
-    tests: steps.length + more.length,
-    failures: counts.wrong - broken + extra('failure'),
-    errors: broken + open + extra('error'),
-    skipped: counts.skipped + counts.notChecked - open,
-    time: seconds(tookMs),
-    timestamp: startedAt,
-  });
-  return [
-    `  <testsuite ${totals}>`,
-    '    <properties>',
-    ...properties.map((line) => `      ${line}`),
-    '    </properties>',
-    ...steps.map((step) => testCase(name, step)),
-    ...more.map(({ xml }) => xml),
-    '  </testsuite>',
-  ].join('\n');
-}
-
-/** Left out by --only or --from is not asked for, and not open. */
-function isOpen({ verdict, leftOut }: StepResult): boolean {
-  return verdict === 'not-checked' && !leftOut;
-}
-
-function suites(all: readonly string[]): string {
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...all, '</testsuites>', ''].join('\n');
-}
-
-function signatureCase(
-  suiteName: string,
-  { signature }: CheckRecord,
-  { verified, verdict, findings }: RecordVerification,
-): ExtraCase {
+function signatureCase({ signature }: CheckRecord, { verified, verdict, findings }: RecordVerification): Case {
   const failed = findings
     .filter((finding) => finding.verdict !== 'ok')
     .map(({ title, detail }) => `${title}: ${detail}`);
   const name = 'signature: the record is signed and verified';
-  if (verified && signature !== null) return { outcome: 'ok', xml: extraCase(suiteName, name, null, '') };
-  if (verdict === 'wrong') {
-    return { outcome: 'failure', xml: extraCase(suiteName, name, 'failure', failed.join('; ')) };
-  }
-  const state = signature === null ? 'not-signed' : 'not-verified';
-  return { outcome: 'error', xml: extraCase(suiteName, name, 'error', [state, ...failed].join('; ')) };
+  if (verified && signature !== null) return extra(name, 'ok', '');
+  if (verdict === 'wrong') return extra(name, 'failure', failed.join('; '));
+  return extra(name, 'error', [signature === null ? 'not-signed' : 'not-verified', ...failed].join('; '));
 }
 
-function extraCase(suiteName: string, name: string, tag: 'failure' | 'error' | null, message: string): string {
-  const head = attributes({ classname: suiteName, name, time: seconds(0) });
-  if (tag === null) return `    <testcase ${head}/>`;
-  const about = { message, type: tag === 'failure' ? 'CHECK_FAILED' : NOT_CHECKED };
-  return [`    <testcase ${head}>`, `      <${tag} ${attributes(about)}/>`, '    </testcase>'].join('\n');
+/** A case that is no step. */
+function extra(name: string, outcome: 'ok' | 'failure' | 'error', message: string): Case {
+  return { name, tookMs: 0, outcome, message, type: outcome === 'failure' ? 'CHECK_FAILED' : NOT_CHECKED };
 }
 
-function testCase(checklist: string, step: StepResult): string {
-  const head = attributes({ classname: checklist, name: `${step.id}: ${step.title}`, time: seconds(step.tookMs) });
-  const lines = [`    <testcase ${head}>`, '      <properties>'];
-  lines.push(`        ${property('proves', step.proves)}`, `        ${property('verdict', step.verdict)}`);
-  if (step.deviation !== null) {
-    const { reason, approvedBy, at } = step.deviation;
-    lines.push(`        ${property('deviation', `${reason}; approved by ${approvedBy}, ${at}`)}`);
-  }
-  lines.push('      </properties>', ...verdictLines(step));
-  if (step.shown !== null) lines.push(`      <system-out>${escapeMarkup(clean(step.shown))}</system-out>`);
-  lines.push('    </testcase>');
-  return lines.join('\n');
+function caseOf(step: StepResult): Case {
+  const { id, title, tookMs, proves, verdict, deviation, shown, why, remedy } = step;
+  const accepted = deviation && `${deviation.reason}; approved by ${deviation.approvedBy}, ${deviation.at}`;
+  return {
+    name: `${id}: ${title}`,
+    tookMs,
+    ...outcomeOf(step),
+    ...(remedy !== null && { body: `${why}\nFix: ${remedy}` }),
+    properties: { proves, verdict, ...(accepted !== null && { deviation: accepted }) },
+    output: shown,
+  };
 }
 
-function verdictLines(step: StepResult): string[] {
-  const message = cleanLine(step.why);
-  const body = step.remedy === null ? '' : escapeMarkup(clean(`${step.why}\nFix: ${step.remedy}`));
-  switch (step.verdict) {
+function outcomeOf({ verdict, error, leftOut, why }: StepResult): Pick<Case, 'outcome' | 'message' | 'type'> {
+  switch (verdict) {
     case 'ok':
-      return [];
-    case 'wrong': {
-      const tag = step.error === null ? 'failure' : 'error';
-      const type = step.error?.code ?? 'CHECK_FAILED';
-      return [`      <${tag} ${attributes({ message, type })}>${body}</${tag}>`];
-    }
+      return { outcome: 'ok', message: '' };
+    case 'wrong':
+      if (error === null) return { outcome: 'failure', message: why, type: 'CHECK_FAILED' };
+      return { outcome: 'error', message: why, type: error.code };
     case 'not-checked':
-      if (isOpen(step)) return [`      <error ${attributes({ message, type: NOT_CHECKED })}>${body}</error>`];
-      return [`      <skipped ${attributes({ message: `left out: ${message}` })}/>`];
+      // Left out by --only or --from is not asked for, and not open.
+      if (leftOut) return { outcome: 'skipped', message: `left out: ${why}` };
+      return { outcome: 'error', message: why, type: NOT_CHECKED };
     case 'skipped':
-      return [`      <skipped ${attributes({ message: `${step.verdict}: ${message}` })}/>`];
+      return { outcome: 'skipped', message: `skipped: ${why}` };
   }
 }
 
-function property(name: string, value: string): string {
-  return `<property ${attributes({ name, value })}/>`;
+function documentOf(suites: readonly Suite[]): string {
+  const lines = element('testsuites', {}, suites.flatMap(suiteLines));
+  return `${['<?xml version="1.0" encoding="UTF-8"?>', ...lines].join('\n')}\n`;
 }
 
-function attributes(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}="${escapeMarkup(cleanLine(String(value)))}"`)
-    .join(' ');
+function suiteLines({ name, tookMs, startedAt, properties, cases }: Suite): string[] {
+  const count = (outcome: Case['outcome']) => cases.filter((one) => one.outcome === outcome).length;
+  const totals = {
+    name,
+    tests: cases.length,
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds(tookMs),
+    timestamp: startedAt,
+  };
+  return element('testsuite', totals, [
+    ...propertyLines(properties),
+    ...cases.flatMap((one) => {
+      const { outcome, message, type, body, output = null } = one;
+      const about = { message, ...(outcome !== 'skipped' && type !== undefined && { type }) };
+      return element('testcase', { classname: name, name: one.name, time: seconds(one.tookMs) }, [
+        ...propertyLines(one.properties),
+        ...(outcome === 'ok' ? [] : element(outcome, about, outcome === 'skipped' ? undefined : body)),
+        ...(output === null ? [] : element('system-out', {}, output)),
+      ]);
+    }),
+  ]);
+}
+
+function propertyLines(values: Values = {}): string[] {
+  const lines = Object.entries(values).flatMap(([name, value]) => element('property', { name, value }));
+  return lines.length === 0 ? [] : element('properties', {}, lines);
+}
+
+/** The lines of an element; a text stays on its line. */
+function element(name: string, values: Values, content: string | readonly string[] = []): string[] {
+  const head = [
+    name,
+    ...Object.entries(values).map(([key, value]) => `${key}="${escapeMarkup(cleanLine(String(value)))}"`),
+  ];
+  if (typeof content === 'string') return [`<${head.join(' ')}>${escapeMarkup(clean(content))}</${name}>`];
+  if (content.length === 0) return [`<${head.join(' ')}/>`];
+  return [`<${head.join(' ')}>`, ...content.map((line) => `  ${line}`), `</${name}>`];
 }

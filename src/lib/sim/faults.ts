@@ -9,8 +9,8 @@ export interface FaultRow {
 
 const row = (kind: FaultKind, effect: string): FaultRow => ({ kind, effect });
 
-/** Every fault of the simulator. The command's list, docs/sim.md and the tests use this table. */
-export const faultTable = {
+/** Faults of the chassis. */
+const chassisFaults = {
   cut: row(
     'network',
     'The cable is cut: all connections are closed and new ones refused. Off: the same port is open again.',
@@ -25,10 +25,6 @@ export const faultTable = {
     'Another robot answers at this address: GET /device/info reports another serial number.',
   ),
   'no-serial': row('answers', 'GET /device/info reports no serial number.'),
-  'old-software': row(
-    'answers',
-    'Older software: no capability except the topic stream, no list form, no optional fields and newer endpoints.',
-  ),
   html: row('answers', 'Every reply and every topic message is a web page.'),
   truncated: row('answers', 'JSON is truncated in the middle, in replies and in topic messages.'),
   'wrong-types': row('answers', 'JSON values have the wrong type: numbers as text, text as numbers, lists as objects.'),
@@ -141,119 +137,99 @@ export const faultTable = {
   'manual-control': row('robot', 'The robot is in manual control: it stops, its wheels are released.'),
   'alert-active': row('robot', 'The robot reports the errors 8004 and 1012 in addition to its other alerts.'),
   'position-poor': row('robot', '/slam/state reports reliable, with a position quality of 3, poor.'),
-  'fleet-silent': row('fleet', 'The last neighbour sends no heartbeats. Off: it restarts with a higher boot counter.'),
-  'fleet-replaying': row('fleet', 'After each heartbeat the last neighbour sends its first one again.'),
-  'fleet-wrong-key': row('fleet', 'The last neighbour signs with a key other than that of the site.'),
-  'fleet-clock-jumps': row(
-    'fleet',
-    'The clock of the last neighbour jumps back and forth by years, and with it the reported uptime; its counters continue.',
-  ),
-  'fleet-serial-conflict': row(
-    'fleet',
-    'Another device, at 127.0.0.202, sends heartbeats with the serial number of the last neighbour.',
-  ),
-  'enrolment-silent': row('enrolment', 'The enrolment endpoint accepts connections and sends nothing.'),
-  'enrolment-no-tls': row('enrolment', 'The enrolment endpoint uses HTTP without TLS.'),
-  'enrolment-untrusted': row('enrolment', 'Another CA issued the certificate of the enrolment endpoint.'),
-  'enrolment-server-expired': row('enrolment', 'The certificate of the enrolment endpoint expired yesterday.'),
-  'enrolment-other-name': row('enrolment', 'The certificate of the enrolment endpoint is for elsewhere.example.'),
-  'enrolment-no-answer': row('enrolment', 'The enrolment endpoint reads a request and sends no answer.'),
-  'enrolment-answer-lost': row(
-    'enrolment',
-    'The enrolment endpoint issues the certificate and uses the code, then the connection closes before the answer.',
-  ),
-  'enrolment-html': row('enrolment', 'The enrolment endpoint returns a web page with status 200.'),
-  'enrolment-redirect': row('enrolment', 'The enrolment endpoint redirects to a sign-in page at another address.'),
-  'enrolment-huge': row('enrolment', 'The answer of the enrolment endpoint is 4 MB long.'),
-  'enrolment-error': row('enrolment', 'The enrolment endpoint returns 500.'),
-  'enrolment-refused': row('enrolment', 'The enrolment endpoint refuses every code with 403.'),
-  'enrolment-wrong-serial': row('enrolment', 'The issued certificate contains another serial number.'),
-  'enrolment-wrong-key': row('enrolment', 'The issued certificate is for another key.'),
-  'enrolment-expired': row('enrolment', 'The issued certificate expired yesterday.'),
-  'enrolment-other-ca': row('enrolment', 'The issued certificate is from another CA than the one in the answer.'),
-  'enrolment-server-purpose': row('enrolment', 'The issued certificate is valid for servers only.'),
-  'enrolment-wrong-region': row('enrolment', 'The answer of the enrolment endpoint names the region xx-nowhere-1.'),
-  'enrolment-clock': row('enrolment', 'The clock of the enrolment endpoint, in its Date header, is a day ahead.'),
-  'cloud-direct-closed': row(
-    'cloud',
-    'The first port of the MQTT broker (8883 of a real one) refuses every connection.',
-  ),
-  'cloud-silent': row('cloud', 'Broker, storage and tunnel accept connections and do not answer the ClientHello.'),
-  'cloud-inspected': row(
-    'cloud',
-    'TLS to broker, storage and tunnel is intercepted: certificates of an inspecting proxy of the customer.',
-  ),
-  'cloud-alpn-refused': row('cloud', 'The second port of the MQTT broker accepts another ALPN identifier only.'),
-  'cloud-no-connack': row('cloud', 'The MQTT broker reads CONNECT and sends no CONNACK.'),
-  'cloud-not-allowed': row('cloud', 'The MQTT broker rejects CONNECT with return code 5, not authorized.'),
-  'cloud-clock-off': row(
-    'cloud',
-    'The clock of the cloud is a day ahead: the Date header of the object storage, the times of jobs, shadow and pre-signed URLs.',
-  ),
-  'cloud-puback-lost': row('cloud', 'The MQTT broker processes every PUBLISH and sends no PUBACK.'),
-  'cloud-slow': row('cloud', 'Everything that the MQTT broker and the object storage send is 3 seconds late.'),
-  'cloud-cut': row('cloud', 'The MQTT broker is down: both ports refuse every connection. It keeps its sessions.'),
-  'cloud-restarting': row(
-    'cloud',
-    'The MQTT broker restarts again and again: 2 seconds closed, 3 seconds open. It keeps its sessions.',
-  ),
-  'cloud-session-lost': row(
-    'cloud',
-    'The MQTT broker forgets the session of every client that connects: CONNACK has sessionPresent 0.',
-  ),
-  'cloud-duplicates': row(
-    'cloud',
-    'The MQTT broker delivers every QoS 1 message twice, the second time with another packet id and without DUP.',
-  ),
-  'cloud-error': row(
-    'cloud',
-    'Jobs, shadow and object storage answer every request with an internal error; requests for upload URLs get no answer.',
-  ),
-  'cloud-url-expired': row('cloud', 'New pre-signed URLs have expired already: the object storage returns 403.'),
-  'cloud-storage-cut': row('cloud', 'The object storage closes the connection after half of the bytes of a transfer.'),
-  'cloud-storage-slow': row('cloud', 'The object storage transfers 100 kB per second.'),
-  'cloud-storage-corrupt': row('cloud', 'One byte of every downloaded object is wrong.'),
-  'cloud-tunnel-refused': row('cloud', 'The tunnel service answers every handshake with 403.'),
-  'cloud-tunnel-not-found': row('cloud', 'The tunnel service answers every handshake with 404.'),
-  'cloud-tunnel-rate-limited': row('cloud', 'The tunnel service answers every handshake with 429.'),
-  'cloud-tunnel-error': row('cloud', 'The tunnel service answers every handshake with 503.'),
-  'cloud-tunnel-drops': row(
-    'cloud',
-    'The tunnel service drops every WebSocket without a close frame: open ones at once, new ones after 2 seconds.',
-  ),
-  'cloud-tunnel-silent': row(
-    'cloud',
-    'The tunnel service sends nothing: no answer to a handshake, no frame, no pong, no close frame. Off: what waits is relayed, and closed tunnels are closed.',
-  ),
-  'cloud-tunnel-clock-stopped': row(
-    'cloud',
-    'The clock of the tunnel service stands still: no tunnel reaches the end of its lifetime.',
-  ),
-  'cloud-tunnel-wrong-region': row('cloud', 'Tunnel notifications name the region xx-nowhere-1.'),
-  'tablet-unauthorized': row(
-    'tablet',
-    'The tablet has lost its allowed keys, and its debugging prompt is not answered. Off: a person allows it.',
-  ),
-  'tablet-slow-prompt': row('tablet', 'A person allows debugging 8 seconds after the prompt appeared.'),
-  'tablet-offline': row('tablet', 'The debug bridge of the tablet accepts connections and sends nothing.'),
-  'tablet-slow': row('tablet', 'The tablet receives at most 500 kB per second.'),
-  'tablet-cut': row('tablet', 'The connection closes during every transfer, after 256 KiB.'),
-  'tablet-full': row('tablet', 'The tablet has no free space.'),
-  'tablet-old': row('tablet', 'The tablet has Android 7.1.2 (API 25) and its older debug bridge.'),
-  'tablet-other': row('tablet', 'Another tablet answers at this address, with another model and serial number.'),
-  'tablet-account': row('tablet', 'An account exists on the tablet: it accepts no device owner.'),
-  'tablet-refuses-install': row('tablet', 'The tablet refuses every installation: INSTALL_FAILED_USER_RESTRICTED.'),
-  'tablet-unlocked': row('tablet', 'The kiosk shell does not enter lock task mode when it starts.'),
-  'tablet-slow-reboot': row('tablet', 'A restart of the tablet takes 2 minutes. Off: it ends at once.'),
-  'tablet-stays-open': row('tablet', 'ADB over TCP confirms that it ends, and its port stays open.'),
-  'tablet-reopens': row('tablet', 'After a restart of the tablet ADB over TCP is on, regardless of its earlier state.'),
-  'tablet-opened': row(
-    'tablet',
-    'Switching it on turns ADB over TCP on at the tablet, at its first port. Off has no effect.',
-  ),
 } as const satisfies Record<string, FaultRow>;
 
-export type FaultName = keyof typeof faultTable;
+/** Faults of the other parts, which their names begin with. */
+const partFaults = {
+  'fleet-silent': 'The last neighbour sends no heartbeats. Off: it restarts with a higher boot counter.',
+  'fleet-replaying': 'After each heartbeat the last neighbour sends its first one again.',
+  'fleet-wrong-key': 'The last neighbour signs with a key other than that of the site.',
+  'fleet-clock-jumps':
+    'The clock of the last neighbour jumps back and forth by years, and with it the reported uptime; its counters continue.',
+  'fleet-serial-conflict':
+    'Another device, at 127.0.0.202, sends heartbeats with the serial number of the last neighbour.',
+  'enrolment-silent': 'The enrolment endpoint accepts connections and sends nothing.',
+  'enrolment-no-tls': 'The enrolment endpoint uses HTTP without TLS.',
+  'enrolment-untrusted': 'Another CA issued the certificate of the enrolment endpoint.',
+  'enrolment-server-expired': 'The certificate of the enrolment endpoint expired yesterday.',
+  'enrolment-other-name': 'The certificate of the enrolment endpoint is for elsewhere.example.',
+  'enrolment-no-answer': 'The enrolment endpoint reads a request and sends no answer.',
+  'enrolment-answer-lost':
+    'The enrolment endpoint issues the certificate and uses the code, then the connection closes before the answer.',
+  'enrolment-html': 'The enrolment endpoint returns a web page with status 200.',
+  'enrolment-redirect': 'The enrolment endpoint redirects to a sign-in page at another address.',
+  'enrolment-huge': 'The answer of the enrolment endpoint is 4 MB long.',
+  'enrolment-error': 'The enrolment endpoint returns 500.',
+  'enrolment-refused': 'The enrolment endpoint refuses every code with 403.',
+  'enrolment-wrong-serial': 'The issued certificate contains another serial number.',
+  'enrolment-wrong-key': 'The issued certificate is for another key.',
+  'enrolment-expired': 'The issued certificate expired yesterday.',
+  'enrolment-other-ca': 'The issued certificate is from another CA than the one in the answer.',
+  'enrolment-server-purpose': 'The issued certificate is valid for servers only.',
+  'enrolment-wrong-region': 'The answer of the enrolment endpoint names the region xx-nowhere-1.',
+  'enrolment-clock': 'The clock of the enrolment endpoint, in its Date header, is a day ahead.',
+  'cloud-direct-closed': 'The first port of the MQTT broker (8883 of a real one) refuses every connection.',
+  'cloud-silent': 'Broker, storage and tunnel accept connections and do not answer the ClientHello.',
+  'cloud-inspected':
+    'TLS to broker, storage and tunnel is intercepted: certificates of an inspecting proxy of the customer.',
+  'cloud-alpn-refused': 'The second port of the MQTT broker accepts another ALPN identifier only.',
+  'cloud-no-connack': 'The MQTT broker reads CONNECT and sends no CONNACK.',
+  'cloud-not-allowed': 'The MQTT broker rejects CONNECT with return code 5, not authorized.',
+  'cloud-clock-off':
+    'The clock of the cloud is a day ahead: the Date header of the object storage, the times of jobs, shadow and pre-signed URLs.',
+  'cloud-puback-lost': 'The MQTT broker processes every PUBLISH and sends no PUBACK.',
+  'cloud-slow': 'Everything that the MQTT broker and the object storage send is 3 seconds late.',
+  'cloud-cut': 'The MQTT broker is down: both ports refuse every connection. It keeps its sessions.',
+  'cloud-restarting':
+    'The MQTT broker restarts again and again: 2 seconds closed, 3 seconds open. It keeps its sessions.',
+  'cloud-session-lost':
+    'The MQTT broker forgets the session of every client that connects: CONNACK has sessionPresent 0.',
+  'cloud-duplicates':
+    'The MQTT broker delivers every QoS 1 message twice, the second time with another packet id and without DUP.',
+  'cloud-error':
+    'Jobs, shadow and object storage answer every request with an internal error; requests for upload URLs get no answer.',
+  'cloud-url-expired': 'New pre-signed URLs have expired already: the object storage returns 403.',
+  'cloud-storage-cut': 'The object storage closes the connection after half of the bytes of a transfer.',
+  'cloud-storage-slow': 'The object storage transfers 100 kB per second.',
+  'cloud-storage-corrupt': 'One byte of every downloaded object is wrong.',
+  'cloud-tunnel-refused': 'The tunnel service answers every handshake with 403.',
+  'cloud-tunnel-not-found': 'The tunnel service answers every handshake with 404.',
+  'cloud-tunnel-rate-limited': 'The tunnel service answers every handshake with 429.',
+  'cloud-tunnel-error': 'The tunnel service answers every handshake with 503.',
+  'cloud-tunnel-drops':
+    'The tunnel service drops every WebSocket without a close frame: open ones at once, new ones after 2 seconds.',
+  'cloud-tunnel-silent':
+    'The tunnel service sends nothing: no answer to a handshake, no frame, no pong, no close frame. Off: what waits is relayed, and closed tunnels are closed.',
+  'cloud-tunnel-clock-stopped':
+    'The clock of the tunnel service stands still: no tunnel reaches the end of its lifetime.',
+  'cloud-tunnel-wrong-region': 'Tunnel notifications name the region xx-nowhere-1.',
+  'tablet-unauthorized':
+    'The tablet has lost its allowed keys, and its debugging prompt is not answered. Off: a person allows it.',
+  'tablet-slow-prompt': 'A person allows debugging 8 seconds after the prompt appeared.',
+  'tablet-offline': 'The debug bridge of the tablet accepts connections and sends nothing.',
+  'tablet-slow': 'The tablet receives at most 500 kB per second.',
+  'tablet-cut': 'The connection closes during every transfer, after 256 KiB.',
+  'tablet-full': 'The tablet has no free space.',
+  'tablet-old': 'The tablet has Android 7.1.2 (API 25) and its older debug bridge.',
+  'tablet-other': 'Another tablet answers at this address, with another model and serial number.',
+  'tablet-account': 'An account exists on the tablet: it accepts no device owner.',
+  'tablet-refuses-install': 'The tablet refuses every installation: INSTALL_FAILED_USER_RESTRICTED.',
+  'tablet-unlocked': 'The kiosk shell does not enter lock task mode when it starts.',
+  'tablet-slow-reboot': 'A restart of the tablet takes 2 minutes. Off: it ends at once.',
+  'tablet-stays-open': 'ADB over TCP confirms that it ends, and its port stays open.',
+  'tablet-reopens': 'After a restart of the tablet ADB over TCP is on, regardless of its earlier state.',
+  'tablet-opened': 'Switching it on turns ADB over TCP on at the tablet, at its first port. Off has no effect.',
+} as const;
+
+export type FaultName = keyof typeof chassisFaults | keyof typeof partFaults;
+
+/** Every fault of the simulator. The command's list, docs/sim.md and the tests use this table. */
+export const faultTable = {
+  ...chassisFaults,
+  ...Object.fromEntries(
+    Object.entries(partFaults).map(([name, effect]) => [name, row(name.split('-')[0] as FaultKind, effect)]),
+  ),
+} as Readonly<Record<FaultName, FaultRow>>;
 
 export const faultNames = Object.keys(faultTable) as readonly FaultName[];
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../lifecycle/index.ts';
 import type { ReceivedRequest } from './chassis/chassis.ts';
-import type { OtherOriUnit } from './chassis/messages.ts';
 import type { ReceivedEnrolment } from './cloud/enrolment.ts';
 import type { CloudControl, CloudSettings } from './cloud/model.ts';
 import type { FaultKind, FaultName } from './faults.ts';
@@ -38,8 +37,6 @@ export interface SimOptions {
   readonly speedMS?: number;
   /** Minimum interval between two messages of `/tracked_pose`, also while it drives; 100 (the default) to 10,000. */
   readonly poseMs?: number;
-  /** Unit of every `ori` on the WebSocket except in `/tracked_pose`; radians by default. */
-  readonly otherOri?: OtherOriUnit;
   /** Options of the tablet, if there is one. */
   readonly tablet?: Pick<TabletOptions, 'prompt' | 'isPortKept' | 'identity' | 'rebootMs' | 'freeBytes'>;
   /** Settings of the cloud, if there is one. */

@@ -31,7 +31,6 @@ const capabilities = {
   supportsSetControlModeService: true,
   supportsSetEmergencyStopService: true,
   supportsSystemSettings: true,
-  supportsParamFiles: true,
 } as const;
 /** Broker and region in every enrolment answer; the specification names this region. */
 const BROKER_HOST = '127.0.0.1';
@@ -67,8 +66,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   let cloud: Cloud | undefined;
   let tablet: Tablet | undefined;
   let releaseKeyFile: string | null = null;
-  let cloudSettled = Promise.resolve();
-  let tabletSettled = Promise.resolve();
+  let partsSettled: Promise<unknown> = Promise.resolve();
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -77,7 +75,6 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       bootMs: options.bootMs ?? 0,
       restartMs: options.bootMs || RESTART_MS,
       capabilities: { ...capabilities, ...options.capabilities },
-      otherOri: options.otherOri ?? 'radians',
       speedMS,
       poseMs,
       clock,
@@ -87,15 +84,10 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       },
       onFault(name, on) {
         neighbours?.applyFault(name, on);
-        // Only these take time; a change of another fault must not replace their promises.
-        if (name === 'tablet-opened' && tablet) tabletSettled = tablet.applyFault(name, on);
-        else void tablet?.applyFault(name, on);
-        if (['cloud-direct-closed', 'cloud-cut', 'cloud-restarting'].includes(name) && cloud) {
-          const applied = cloud.applyFault(name, on);
-          cloudSettled = cloudSettled.catch(() => {}).then(() => applied);
-        } else void cloud?.applyFault(name, on);
+        const applied = Promise.all([cloud?.applyFault(name, on), tablet?.applyFault(name, on)]);
+        partsSettled = Promise.allSettled([partsSettled]).then(() => applied);
         // `settled` reports a failure; it must not become an unhandled rejection.
-        cloudSettled.catch(() => {});
+        for (const promise of [applied, partsSettled]) promise.catch(() => {});
         onEvent({ event: 'fault', name, on });
       },
       onBoot: (state) => onEvent({ event: 'boot', state }),
@@ -106,14 +98,14 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   if (note !== undefined) onEvent({ event: 'note', text: note });
   onEvent({ event: 'listening', part: 'chassis', url: `http://${chassis.host}:${chassis.port}` });
 
-  async function startPart(part: 'voice' | 'building', start: () => Promise<SmallService>): Promise<string | null> {
+  async function startPart(part: keyof typeof smallServices): Promise<string | null> {
     if (!parts.has(part)) return null;
-    const { url } = undo.use(await start());
+    const { url } = undo.use(await startSmallService(smallServices[part]));
     onEvent({ event: 'listening', part, url });
     return url;
   }
-  const voiceUrl = await startPart('voice', startVoiceService);
-  const buildingUrl = await startPart('building', startBuildingModule);
+  const voiceUrl = await startPart('voice');
+  const buildingUrl = await startPart('building');
 
   // One CA for all parts of the simulated cloud.
   const ca = parts.has('enrolment') || parts.has('cloud') ? await openCa(dir) : undefined;
@@ -189,8 +181,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     setFault: server.faults.set,
     settled: async () => {
       await server.settled();
-      await cloudSettled;
-      await tabletSettled;
+      await partsSettled;
     },
   };
   let files: SiteFiles | undefined;
@@ -272,29 +263,23 @@ async function startOnPort<T>(
   }
 }
 
-/** A minimal HTTP service of the site with one path. Its interface is not shown by the specification. */
-interface SmallService extends AsyncDisposable {
-  readonly url: string;
-}
+/** Minimal HTTP services of the site, each with one path. Their interfaces are not shown by the specification. */
+const smallServices = {
+  voice: {
+    path: '/config',
+    answer: { service: 'simulated voice assistant', language: 'de-DE', wakeWord: 'Hallo Robbi', volume: 0.6 },
+  },
+  building: {
+    path: '/status',
+    answer: {
+      service: 'simulated building module',
+      lift: { floor: 0, door: 'closed' },
+      doors: [{ name: 'Küchentür', open: false }],
+    },
+  },
+} as const;
 
-function startVoiceService(): Promise<SmallService> {
-  return startSmallService('/config', {
-    service: 'simulated voice assistant',
-    language: 'de-DE',
-    wakeWord: 'Hallo Robbi',
-    volume: 0.6,
-  });
-}
-
-function startBuildingModule(): Promise<SmallService> {
-  return startSmallService('/status', {
-    service: 'simulated building module',
-    lift: { floor: 0, door: 'closed' },
-    doors: [{ name: 'Küchentür', open: false }],
-  });
-}
-
-async function startSmallService(path: string, answer: object): Promise<SmallService> {
+async function startSmallService({ path, answer }: { readonly path: string; readonly answer: object }) {
   const text = JSON.stringify(answer);
   const server = createServer((request, response) => {
     request.resume();

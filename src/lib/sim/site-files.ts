@@ -4,10 +4,10 @@ import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
 import { dock, stations } from './chassis/floor/floor.ts';
-import { isRecord } from './chassis/maps/map-store.ts';
 import { CA_FILE } from './cloud/certificates.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
+import { parseObject } from './control/handle.ts';
 import { makeFolder, readIfThere } from './files.ts';
 import { DEFAULT_WLAN, makePackageFile } from './tablet/index.ts';
 
@@ -17,16 +17,14 @@ const PACKAGE_FILE = 'kiosk.apk';
 const PROFILE_HEADER = '# Written by gw sim for its simulated tablet. A new run replaces it.';
 /** Large enough for a visible transfer time. */
 const PACKAGE_BYTES = 4_000_000;
-const shell = { name: 'org.example.kiosk', versionCode: 12, versionName: '1.2.0' } as const;
-
-interface TabletFilesOptions {
-  readonly dir: string;
-  readonly model: string;
-  readonly operatorPort: number;
-}
+const shell = { name: 'org.example.kiosk', versionCode: 12 } as const;
 
 /** Writes the package of a kiosk shell, which only a simulated tablet installs, and a profile that requires it. */
-export async function writeTabletFiles({ dir, model, operatorPort }: TabletFilesOptions): Promise<void> {
+export async function writeTabletFiles({
+  dir,
+  model,
+  operatorPort,
+}: Pick<SiteFilesOptions, 'dir' | 'operatorPort'> & { readonly model: string }): Promise<void> {
   const file = makePackageFile({ ...shell, bytes: PACKAGE_BYTES });
   await replaceFile(join(dir, PACKAGE_FILE), file);
   const profile = {
@@ -84,19 +82,12 @@ const KEY_TEXT = /^[0-9a-f]{64}$/i;
 const STARTS_PER_RUN = 2 ** 16;
 const MAX_RUNS = 2 ** 16 - 1;
 
-interface NeighbourFiles {
-  /** Key of the heartbeats. */
-  readonly secret: Uint8Array;
-  /** First boot counter of every neighbour: 1 in the first run of a folder, higher in each later one. */
-  readonly firstBoot: number;
-}
-
 /**
  * Writes the key of the heartbeat and the number of runs with neighbours: a gateway that received an earlier run takes
- * lower boot counters for replays. An existing key is kept, so that a gateway with that key still accepts them. Throws
- * FILE_EXISTS, FILE_UNREADABLE, FILE_UNWRITABLE.
+ * lower boot counters for replays, so each run has a higher first one. An existing key is kept, so that a gateway with
+ * that key still accepts them. Throws FILE_EXISTS, FILE_UNREADABLE, FILE_UNWRITABLE.
  */
-async function writeNeighbourFiles(dir: string): Promise<NeighbourFiles> {
+async function writeNeighbourFiles(dir: string) {
   const runsPath = join(dir, RUNS_FILE);
   const runs = readRuns(await readIfThere(runsPath), runsPath);
   await makeFolder(join(dir, 'secrets'), 0o700);
@@ -110,13 +101,8 @@ async function writeNeighbourFiles(dir: string): Promise<NeighbourFiles> {
 
 function readRuns(text: string | undefined, path: string): number {
   if (text === undefined) return 0;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const runs = isRecord(value) && value.format === FORMAT ? value.runs : undefined;
+  const value = parseObject(text);
+  const runs = value?.format === FORMAT ? value.runs : undefined;
   if (typeof runs === 'number' && Number.isSafeInteger(runs) && runs >= 0 && runs < MAX_RUNS) return runs;
   throw new GwError('FILE_EXISTS', `${path} contains no valid number of runs.`, {
     remedy:
@@ -156,13 +142,7 @@ interface CloudFiles {
   readonly releaseKeyFile: string | null;
 }
 
-export interface SiteFiles {
-  readonly sitePath: string;
-  readonly evidencePath: string;
-  /** File with the clear password; null without one. */
-  readonly passwordPath: string | null;
-  readonly neighbourFiles: NeighbourFiles | null;
-}
+export type SiteFiles = Awaited<ReturnType<typeof writeSiteFiles>>;
 
 /** Limit of the site file. */
 const MAX_ROBOTS = 1000;
@@ -211,8 +191,11 @@ export async function assertWrittenBySim(dir: string): Promise<void> {
   }
 }
 
-/** Writes the site file of the simulated robot, its evidence and its secrets. Throws FILE_UNWRITABLE. */
-export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFiles> {
+/**
+ * Writes the site file of the simulated robot, its evidence and its secrets, and returns the site file, the file with
+ * the clear password, null without one, and what the neighbours need. Throws FILE_UNWRITABLE.
+ */
+export async function writeSiteFiles(options: SiteFilesOptions) {
   const { dir, chassis, tablet } = options;
   const sitePath = join(dir, 'site.yaml');
   const evidencePath = join(dir, 'evidence.jsonl');
@@ -269,5 +252,5 @@ export async function writeSiteFiles(options: SiteFilesOptions): Promise<SiteFil
     stateDir: 'state',
   };
   await replaceFile(sitePath, `${HEADER}\n${stringify(site)}`);
-  return { sitePath, evidencePath, passwordPath, neighbourFiles };
+  return { sitePath, passwordPath, neighbourFiles };
 }

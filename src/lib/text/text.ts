@@ -61,3 +61,14 @@ export function escapeMarkdown(line: string): string {
 export function codeSpan(line: string): string {
   return `\`${line.replaceAll('`', "'").replaceAll('|', '/')}\``;
 }
+
+/** The same plain data with every text in it changed, keys included. */
+export function mapTexts<T>(value: T, change: (text: string) => string): T {
+  const map = (part: unknown): unknown => {
+    if (typeof part === 'string') return change(part);
+    if (Array.isArray(part)) return part.map(map);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [change(key), map(inner)]));
+  };
+  return map(value) as T;
+}

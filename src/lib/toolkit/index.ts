@@ -3,4 +3,4 @@
  * `<topic>/<verb>.ts` and is imported from there, so that a command loads its own topic only.
  */
 export type { Finding } from './finding.result.ts';
-export { openToolkit, type Toolkit } from './toolkit.ts';
+export { type CheckContext, openToolkit, type Toolkit } from './toolkit.ts';

@@ -19,6 +19,23 @@ export interface CheckContext {
   readonly onProgress: (text: string) => void;
 }
 
+/** Reads again and again until `isDone` or until `withinMs` has passed; the last value, and how long that took. */
+export async function poll<T>(
+  { clock }: Pick<Toolkit, 'clock'>,
+  { signal }: Pick<CheckContext, 'signal'>,
+  { everyMs, withinMs }: { readonly everyMs: number; readonly withinMs: number },
+  read: () => Promise<T>,
+  isDone: (value: T) => boolean,
+): Promise<{ readonly value: T; readonly waitedMs: number }> {
+  const beganMs = clock.monotonicMs();
+  for (;;) {
+    const value = await read();
+    const waitedMs = Math.round(clock.monotonicMs() - beganMs);
+    if (isDone(value) || waitedMs >= withinMs) return { value, waitedMs };
+    await clock.sleep(everyMs, signal);
+  }
+}
+
 /** `ssh`: all connections to the robot go through it. */
 export async function openToolkit(sitePath: string, ssh?: Ssh): Promise<Toolkit> {
   const { loadSite } = await import('../site/index.ts');

@@ -6,5 +6,7 @@
 export { withoutTokens } from './link/index.ts';
 export * from './model.ts';
 export { type ProxyResult, runProxy } from './proxy/run.ts';
+export type { ProxyEvent } from './proxy.result.ts';
+export { endReasons, refusalReasons } from './records/schema.ts';
 export type { SourceEvent, SourceListener } from './source/model.ts';
 export { runSource } from './source/source.ts';

@@ -1,6 +1,7 @@
 import type { TunnelNotificationWire } from '../cloud/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { READ_ONLY_PORT, type Site } from '../site/index.ts';
+import type { EndReason, RefusalReason, SessionRecord } from './records/schema.ts';
 
 /** Where everything ends that comes through a tunnel. A constant, so that no setting and no message can name another. */
 export const TUNNEL_TARGET = { host: '127.0.0.1', port: READ_ONLY_PORT } as const;
@@ -8,104 +9,8 @@ export const TUNNEL_TARGET = { host: '127.0.0.1', port: READ_ONLY_PORT } as cons
 /** Services in one request. @source specification, 'States and transitions' */
 export const MAX_SERVICES = 3;
 
-/** Why a notification was refused. Project decision, except the checks that the specification names. */
-export const refusalReasons = [
-  /** The site file has no `cloud.tunnel`. */
-  'not-configured',
-  'not-destination',
-  'other-region',
-  /** None, or more than three. */
-  'services-count',
-  'service-repeated',
-  'service-not-in-list',
-  /** A notification with this token was received before. */
-  'seen-before',
-  /** The start could not be recorded: without a record there is no session. */
-  'not-recorded',
-  'shutting-down',
-] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
-
-/** Why a session ended. Project decision, except the ends that the specification names. */
-export const endReasons = [
-  /** The service closed the tunnel: by its own clock, or by a person in the cloud. */
-  'closed-by-cloud',
-  'own-clock',
-  'network-lost',
-  /** By a person on site. */
-  'ended-on-site',
-  /** By a second valid notification. */
-  'replaced',
-  'shutdown',
-  /** The service refused the token (4xx): spent, unknown, or of a closed tunnel. */
-  'token-refused',
-  /** The service names other services than the notification, or the CA file cannot be used. */
-  'configuration',
-  'proxy-failed',
-  /** Closed at the next start of gw, which had ended without closing it. */
-  'unclean-shutdown',
-] as const;
-export type EndReason = (typeof endReasons)[number];
-
-/** Fields that every record has. */
-interface RecordBase {
-  readonly format: typeof RECORD_FORMAT;
-  /** Counts from 1 over all files, without a gap. */
-  readonly seq: number;
-  /** UTC by the clock of the gateway, for people: it may have been wrong. */
-  readonly at: string;
-  readonly serial: string;
-}
-
-export const RECORD_FORMAT = 'gw/support-session/1';
 /** Folder of the records in the state folder. */
 export const RECORDS_FOLDER = 'support';
-
-/** What a record says. */
-export type RecordBody =
-  | {
-      readonly kind: 'start';
-      /** Id of the session. */
-      readonly session: string;
-      readonly region: string;
-      readonly services: readonly string[];
-      /** First 32 hex digits of the SHA-256 of the access token. */
-      readonly tokenHash: string;
-      /** Seconds after which the gateway ends it. */
-      readonly maxS: number;
-      /** Id of the session that it replaced. */
-      readonly replaces: string | null;
-    }
-  | {
-      readonly kind: 'end';
-      readonly session: string;
-      readonly reason: EndReason;
-      /** One sentence for a person. */
-      readonly detail: string;
-      /** By the monotonic clock of the gateway; null: not known, since gw ended before the session did. */
-      readonly durationS: number | null;
-      /** TCP connections to the read-only socket; null: not known. */
-      readonly connections: number | null;
-      readonly bytesIn: number | null;
-      readonly bytesOut: number | null;
-      /** Value of the header `channel-id` of the service; null: none. */
-      readonly channelId: string | null;
-    }
-  | {
-      readonly kind: 'refused';
-      readonly reason: RefusalReason;
-      readonly detail: string;
-      readonly clientMode: string;
-      readonly region: string;
-      readonly services: readonly string[];
-      readonly tokenHash: string;
-    };
-
-/**
- * One line of the records: `prev` is the `hash` of the line before (64 zeros in the first), `hash` the SHA-256 of the
- * bytes of this line up to `,"hash":`, and the last key.
- */
-export type SessionRecord = RecordBase & RecordBody & { readonly prev: string; readonly hash: string };
 
 /** How the proxy ended, with its exit code. */
 export const proxyExits = {
@@ -123,20 +28,6 @@ export const proxyExits = {
   terminated: 130,
 } as const;
 export type ProxyExit = keyof typeof proxyExits;
-
-/** A line on stdout of the proxy. */
-export type ProxyEvent =
-  | { readonly event: 'connected'; readonly channelId: string | null; readonly localAddress: string }
-  | { readonly event: 'services'; readonly services: readonly string[] }
-  | { readonly event: 'lost'; readonly detail: string }
-  | {
-      readonly event: 'counts';
-      readonly open: number;
-      readonly connections: number;
-      readonly bytesIn: number;
-      readonly bytesOut: number;
-    }
-  | { readonly event: 'ended'; readonly exit: ProxyExit; readonly detail: string };
 
 /** Interval at which the proxy reports its counts, also unchanged ones: a proxy that is frozen or hangs reports nothing. */
 export const PROXY_REPORT_MS = 1_000;

@@ -1,20 +1,10 @@
 import { z } from 'zod';
-import type { ProxyEvent, ProxyExit } from './model.ts';
-
-const exits = [
-  'closed',
-  'configuration',
-  'network-lost',
-  'refused',
-  'own-clock',
-  'internal',
-  'terminated',
-] as const satisfies readonly ProxyExit[];
+import { type ProxyExit, proxyExits } from './model.ts';
 
 const count = z.int().min(0);
 
 /** Shape of one line of `gw tunnel proxy`. */
-export const proxyEventSchema: z.ZodType<ProxyEvent> = z.discriminatedUnion('event', [
+export const proxyEventSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('connected'),
     channelId: z.string().nullable().describe('Value of the header channel-id; null: none, or unusable.'),
@@ -37,7 +27,9 @@ export const proxyEventSchema: z.ZodType<ProxyEvent> = z.discriminatedUnion('eve
   }),
   z.strictObject({
     event: z.literal('ended'),
-    exit: z.enum(exits),
+    exit: z.enum(Object.keys(proxyExits) as ProxyExit[]),
     detail: z.string().describe('One sentence for a person.'),
   }),
 ]);
+/** A line on stdout of the proxy. */
+export type ProxyEvent = Readonly<z.infer<typeof proxyEventSchema>>;

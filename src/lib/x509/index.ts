@@ -1,2 +1,2 @@
 /** X.509 helpers that Node's X509Certificate lacks. */
-export { commonNameOf } from './common-name.ts';
+export { CERTIFICATE, certificatesOf, commonNameOf, isIssuedBy } from './certificate.ts';

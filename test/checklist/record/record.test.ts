@@ -24,9 +24,10 @@ import {
   verifyRecord,
   verifyRecordFile,
 } from '../../../src/lib/checklist/index.ts';
-import { canonicalText, wellFormed } from '../../../src/lib/checklist/record/canonical.ts';
+import { canonicalText } from '../../../src/lib/checklist/record/canonical.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { mapTexts } from '../../../src/lib/text/index.ts';
 
 const catalogue: Catalogue = {
   probe: {
@@ -435,7 +436,7 @@ describe('the canonical text', () => {
   test('is unique for each value, whatever the order of keys, and parses back to it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (raw) => {
-        const value = wellFormed(JSON.parse(JSON.stringify(raw)));
+        const value = mapTexts(JSON.parse(JSON.stringify(raw)), (text) => text.toWellFormed());
         for (const indent of [0, 2]) {
           const once = canonicalText(value, indent);
           expect(canonicalText(JSON.parse(once), indent)).toBe(once);

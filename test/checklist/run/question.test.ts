@@ -1,9 +1,8 @@
-import { PassThrough } from 'node:stream';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createTechnician } from '../../../src/cli/question.ts';
 import type { ConfirmStep, MeasureStep, StepResult } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { typedTerminal } from '../../cli/typed.ts';
 
 const base = {
   id: 'a',
@@ -36,11 +35,11 @@ const measure = (question: string): MeasureStep => ({
 });
 const never = new AbortController().signal;
 
-function technician(initials: string | null = 'KM') {
-  const input = new PassThrough();
-  const output = new PassThrough();
+/** `typed`: a line for each prompt; Ctrl-D ends the input. */
+function technician(typed: readonly string[], initials: string | null = 'KM') {
+  const { streams, shown } = typedTerminal(typed);
   const photos: string[] = [];
-  const prompted = createTechnician({ input, output, onInterrupt() {}, initials });
+  const prompted = createTechnician({ streams, onInterrupt() {}, initials });
   const keepPhoto = async (path: string) => {
     if (path.includes('none')) throw new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: no such file.`);
     photos.push(path);
@@ -48,10 +47,8 @@ function technician(initials: string | null = 'KM') {
   };
   const context = (signal: AbortSignal) => ({ signal, keepPhoto });
   return {
-    input,
-    output,
+    shown,
     photos,
-    prompted: prompted,
     ask: (question: string, signal = never) => prompted.ask(step(question), context(signal)),
     measure: (question: string) => prompted.ask(measure(question), context(never)),
     decide: (verdict: StepResult['verdict'] = 'wrong') =>
@@ -64,8 +61,7 @@ function technician(initials: string | null = 'KM') {
 
 describe('asking the technician', () => {
   test('accepts yes, no with a remark, and an empty line as unanswered', async () => {
-    const { input, ask, prompted } = technician();
-    input.write('y\nNO\ncable loose\n\n');
+    const { ask } = technician(['y', 'NO', 'cable loose', '']);
     expect(await ask('One?')).toEqual({
       answer: 'yes',
       by: null,
@@ -76,120 +72,122 @@ describe('asking the technician', () => {
     });
     expect(await ask('Two?')).toMatchObject({ answer: 'no', initials: 'KM', remark: 'cable loose' });
     expect(await ask('Three?')).toMatchObject({ answer: 'skip', remark: null });
-    prompted.close();
   });
 
   test('asks again after another word, and says which answers it accepts', async () => {
-    const { input, output, ask, prompted } = technician();
-    input.write('perhaps\nj\ny please\nyes\n');
+    const { shown, ask } = technician(['perhaps', 'j', 'y please', 'yes']);
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
-    const shown = String(output.read());
-    expect(shown.split('Is it?').length - 1).toBe(4);
+    const text = shown();
     for (const word of ['perhaps', 'j', 'y please']) {
-      expect(shown).toContain(`'${word}' is no answer: y = yes, n = no, Enter = skip, r = remark, p = photo`);
+      expect(text).toContain(`'${word}' is no answer: y = yes, n = no, Enter = skip, r = remark, p = photo`);
     }
-    prompted.close();
   });
 
   test('asks once for the initials of the technician, until they are valid', async () => {
-    const { input, output, ask, prompted } = technician(null);
-    input.write('\nfar too long a name\nK.M.\ny\ny\n');
+    const { shown, ask } = technician(['', 'far too long a name', 'K.M.', 'y', 'y'], null);
     expect(await ask('One?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
     expect(await ask('Two?')).toMatchObject({ answer: 'yes', initials: 'K.M.' });
-    expect(String(output.read()).split('Your initials').length - 1).toBe(3);
-    prompted.close();
+    expect(shown()).toContain('at most 8 letters');
   });
 
   test('accepts a remark and photos before the answer, and reports an unusable photo at once', async () => {
-    const { input, output, photos, ask, prompted } = technician();
-    input.write("r the left one is new\np\n'/tmp/a photo; $(reboot).jpg'\nphoto none.jpg\ny\n");
+    const { shown, photos, ask } = technician([
+      'r the left one is new',
+      'p',
+      "'/tmp/a photo; $(reboot).jpg'",
+      'photo none.jpg',
+      'y',
+    ]);
     expect(await ask('Are both there?')).toMatchObject({
       answer: 'yes',
       remark: 'the left one is new',
       attachments: ['001-a.jpg'],
     });
     expect(photos).toEqual(['/tmp/a photo; $(reboot).jpg']);
-    const shown = String(output.read());
-    expect(shown).toContain('saved as 001-a.jpg');
-    expect(shown).toContain('none.jpg cannot be attached: no such file.');
-    prompted.close();
+    const text = shown();
+    expect(text).toContain('saved as 001-a.jpg');
+    expect(text).toContain('none.jpg cannot be attached: no such file.');
   });
 
   test("a remark entered before 'no' is not requested again", async () => {
-    const { input, output, ask, prompted } = technician();
-    input.write('remark cable loose\nn\n');
+    const { shown, ask } = technician(['remark cable loose', 'n']);
     expect(await ask('Is it?')).toMatchObject({ answer: 'no', remark: 'cable loose' });
-    expect(String(output.read())).not.toContain('What is wrong?');
-    prompted.close();
+    expect(shown()).not.toContain('What is wrong?');
   });
 
   test('accepts a measured value with point, comma or unit, and nothing ambiguous', async () => {
-    const { input, output, measure: measured, prompted } = technician();
-    input.write('0.83\n0,83\n-2 m\n');
+    const { shown, measure: measured } = technician([
+      '0.83',
+      '0,83',
+      '-2 m',
+      '1.000,5',
+      '1e5',
+      'y',
+      '3 km',
+      '0x10',
+      'Infinity',
+      '',
+    ]);
     expect(await measured('Width?')).toMatchObject({ answer: 'yes', value: 0.83 });
     expect(await measured('Width?')).toMatchObject({ value: 0.83 });
     expect(await measured('Width?')).toMatchObject({ value: -2 });
-    input.write('1.000,5\n1e5\ny\n3 km\n0x10\nInfinity\n\n');
     expect(await measured('Width?')).toMatchObject({ answer: 'skip', value: null });
-    expect(String(output.read()).split('expected a number in m').length - 1).toBe(6);
-    prompted.close();
+    expect(shown().split('expected a number in m').length - 1).toBe(6);
   });
 
   test('leaves all questions unanswered once input has ended', async () => {
-    const { input, ask } = technician();
-    input.end('y\n');
+    const { ask } = technician(['y', '\u0004', '\u0004']);
     expect(await ask('One?')).toMatchObject({ answer: 'yes' });
     expect(await ask('Two?')).toMatchObject({ answer: 'skip' });
     expect(await ask('Three?')).toMatchObject({ answer: 'skip' });
   });
 
   test('ends at an interruption', async () => {
-    const { ask, prompted } = technician();
+    const { ask } = technician([]);
     const interrupt = new AbortController();
     const answer = ask('One?', interrupt.signal);
     interrupt.abort(new Error('enough'));
     await expect(answer).rejects.toThrow('enough');
-    prompted.close();
   });
 });
 
 describe('asking about a step that is wrong', () => {
   test("an empty line keeps the result, 'again' repeats the step; the reason is shown above", async () => {
-    const { input, output, decide, prompted } = technician();
-    input.write('\nperhaps\nagain\n');
+    const { shown, decide } = technician(['', 'perhaps', 'again']);
     expect(await decide()).toEqual({ kind: 'leave' });
-    expect(stripVTControlCharacters(String(output.read()))).toContain('unit: found radians\n        fix: Stop it.');
+    expect(shown()).toContain('unit: found radians\n        fix: Stop it.');
     expect(await decide()).toEqual({ kind: 'again' });
-    prompted.close();
   });
 
   test('the prompt names the verdict, and a word that it does not know is answered with those it does', async () => {
-    const { input, output, decide, prompted } = technician();
+    const { shown, decide } = technician(['y', '', '']);
     const prompts = async (verdict: StepResult['verdict']) => {
       await decide(verdict);
-      return stripVTControlCharacters(String(output.read()));
+      return shown();
     };
-    input.write('y\n\n\n');
     const wrong = await prompts('wrong');
-    expect(wrong.split('? Step failed. [Enter').length - 1).toBe(2);
+    expect(wrong).toContain('? Step failed. [Enter');
     expect(wrong).toContain("'y' is no answer: Enter = keep this result, again = repeat the step, accept = ");
     const open = await prompts('not-checked');
     expect(open).toContain('? Step not checked. [Enter = keep this result');
     expect(open).not.toContain('failed');
-    prompted.close();
   });
 
   test('a deviation needs a reason and a name', async () => {
-    const { input, output, decide, prompted } = technician();
-    input.write('accept\nno lift on this site\n\naccept\nno lift on this site\nA. Boss\n');
+    const { shown, decide } = technician([
+      'accept',
+      'no lift on this site',
+      '',
+      'accept',
+      'no lift on this site',
+      'A. Boss',
+    ]);
     expect(await decide()).toEqual({ kind: 'accept', reason: 'no lift on this site', approvedBy: 'A. Boss' });
-    expect(String(output.read())).toContain('not accepted: a deviation needs');
-    prompted.close();
+    expect(shown()).toContain('not accepted: a deviation needs');
   });
 
   test('keeps the result once input has ended', async () => {
-    const { input, decide } = technician();
-    input.end('accept\n');
+    const { decide } = technician(['accept', '\u0004', '\u0004']);
     expect(await decide()).toEqual({ kind: 'leave' });
   });
 });

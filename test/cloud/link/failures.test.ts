@@ -274,9 +274,9 @@ describe('a disk that does not answer', () => {
     const { promise: read, resolve } = Promise.withResolvers<void>();
     const written: object[] = [];
     const { memory, loaded } = openLinkMemory('/none', silentLog, {
-      read: async (_, parse) => {
+      read: async (_, schema) => {
         await read;
-        return parse({ format: 'gw/cloud-link/1', path: 'fallback', filters: ['old'] });
+        return schema.parse({ format: 'gw/cloud-link/1', path: 'fallback', filters: ['old'] });
       },
       write: async (_, value) => void written.push(value),
     });

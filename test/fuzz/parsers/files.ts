@@ -16,8 +16,7 @@ import { packArchive, parseArchive } from '../../../src/lib/maps/index.ts';
 import { parseSshConfig, settingsOf } from '../../../src/lib/net/ssh/config/config.ts';
 import { judgeHostKey, keyTypeOf, knownHostLine, parseKnownHosts } from '../../../src/lib/net/ssh/host/known-hosts.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
-import { readFields } from '../../../src/lib/tunnel/audit/records/fields.ts';
-import { HASH_PART_BYTES, linksOf, parseLine } from '../../../src/lib/tunnel/records/line.ts';
+import { HASH_PART_BYTES, linksOf, parseLine, readFields } from '../../../src/lib/tunnel/records/line.ts';
 import { makePackage } from '../../cloud/release/packages.ts';
 import { archivedMap, sampleArchive } from '../../maps/samples.ts';
 import { endOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
@@ -112,8 +111,8 @@ export const records: Parser = {
       const parsed = parseLine(line);
       if (linksOf(line) === null) continue;
       const fields = readFields(line);
-      if (parsed.ok && fields.ok) assert.equal(parsed.record.seq, fields.fields.seq);
-      isRecord ||= parsed.ok;
+      if (parsed !== null) assert.ok(fields.ok && fields.record.seq === parsed.seq);
+      isRecord ||= parsed !== null;
     }
     return isRecord;
   },

@@ -8,7 +8,7 @@ import { createPacketLimit, PacketError } from '../../../src/lib/cloud/link/pack
 import { readDocument } from '../../../src/lib/cloud/release/document.ts';
 import { readAnswer } from '../../../src/lib/enrolment/exchange.ts';
 import { answerSchema } from '../../../src/lib/enrolment/wire.ts';
-import { decodeHeartbeat, decodeUnverified, encodeHeartbeat } from '../../../src/lib/fleet/datagram.ts';
+import { decodeHeartbeat, encodeHeartbeat } from '../../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../../src/lib/fleet/keys.ts';
 import { at, MAX_BYTES, SIGNATURE_BYTES } from '../../../src/lib/fleet/wire.ts';
 import * as adb from '../../../src/lib/kiosk/adb/command-output.ts';
@@ -49,7 +49,7 @@ export const heartbeat: Parser = {
     return Buffer.concat([signed, key.sign(signed)]);
   },
   accepts(input) {
-    const claimed = decodeUnverified(input);
+    const claimed = decodeHeartbeat(input, null);
     const decoded = decodeHeartbeat(input, keys);
     if (decoded.kind !== 'heartbeat' && decoded.kind !== 'test') return false;
     assert.deepEqual(decoded, claimed);

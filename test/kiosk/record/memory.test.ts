@@ -5,9 +5,8 @@ import {
   afterLock,
   afterOpen,
   afterOrder,
-  afterReading,
   afterRefusal,
-  afterWireless,
+  newTabletRecord,
   type Observation,
   responderAfterOrder,
   responderOf,
@@ -44,12 +43,13 @@ const reading = {
   verdict: 'as-profile' as const,
   steps: [],
   observed: device(),
+  doubts: [],
 };
 
 /** Connected, configured and read, with an open port. */
 function setUp(mac: string | null = null): TabletRecord {
-  const connected = afterConnection(null, endpoint, facts, { ...device(), mac });
-  return afterReading(afterOpen(connected, endpoint, 'test', { ...device(), mac }), reading);
+  const connected = afterConnection(newTabletRecord(endpoint, device()), endpoint, { ...device(), mac }, facts);
+  return { ...afterOpen(connected, endpoint, { ...device(), mac }), reading };
 }
 const locked = (mac: string | null = null) =>
   afterLock(afterOrder(setUp(mac), false, { ...device(), mac }), 'closed', 'test', 'not-checked', { ...device(), mac });
@@ -60,7 +60,7 @@ describe('a refusal', () => {
     expect(afterRefusal(locked(), endpoint, observed()).bridge.state).toBe('closed');
     const silent = afterLock(afterOrder(setUp(), false, device()), 'not-verified', 'silent', 'not-checked', device());
     expect(afterRefusal(silent, endpoint, observed()).bridge.state).toBe('closed');
-    expect(afterRefusal(null, endpoint, observed()).bridge).toMatchObject({
+    expect(afterRefusal(newTabletRecord(endpoint, observed()), endpoint, observed()).bridge).toMatchObject({
       state: 'closed',
       observed: { serial: null },
     });
@@ -84,7 +84,7 @@ describe('a refusal', () => {
   });
 
   it('at another address than that of the tablet closes nothing', () => {
-    const open = afterOpen(null, endpoint, 'test', observed());
+    const open = afterOpen(newTabletRecord(endpoint, observed()), endpoint, observed());
     const moved = afterRefusal(open, { ...endpoint, host: '192.0.2.9' }, observed());
     expect(moved).toMatchObject({ address: endpoint, bridge: { state: 'not-verified' } });
   });
@@ -151,7 +151,7 @@ describe('the device that refuses after the order to close', () => {
 describe('an event after a reading', () => {
   it('is no doubt while the same tablet keeps running', () => {
     expect(doubts(locked())).toEqual([]);
-    expect(doubts(afterConnection(locked(), endpoint, facts, device()))).toEqual([]);
+    expect(doubts(afterConnection(locked(), endpoint, device(), facts))).toEqual([]);
   });
 
   it.each([
@@ -163,7 +163,7 @@ describe('an event after a reading', () => {
     ['another model without a serial', { model: 'T8', bootId: 'boot-9' }, ['other-device', 'restarted']],
   ])('is a doubt: the tablet is %s', (_name, change, ids) => {
     const now = { ...facts, ...change };
-    const record = afterConnection(locked(), endpoint, now, device(now));
+    const record = afterConnection(locked(), endpoint, device(now), now);
     expect(doubts(record)).toEqual(ids);
     expect(record.tablet).toEqual(now);
   });
@@ -171,39 +171,34 @@ describe('an event after a reading', () => {
   it('another tablet invalidates closed port and restart of the former one', () => {
     const verified = afterLock(locked(), 'closed', 'test', 'closed', device());
     const now = { ...facts, serial: 'S2' };
-    expect(afterConnection(verified, endpoint, now, device(now)).bridge).toMatchObject({
+    expect(afterConnection(verified, endpoint, device(now), now).bridge).toMatchObject({
       state: 'not-verified',
       afterRestart: { verdict: 'not-checked', observed: null },
     });
   });
 
   it('an open port is a doubt once it was closed; a restart by gw is a separate one', () => {
-    expect(doubts(afterOpen(setUp(), endpoint, 'test', observed()))).toEqual([]);
-    expect(doubts(afterOpen(locked(), endpoint, 'test', observed()))).toEqual(['opened']);
+    expect(doubts(afterOpen(setUp(), endpoint, observed()))).toEqual([]);
+    expect(doubts(afterOpen(locked(), endpoint, observed()))).toEqual(['opened']);
     expect(doubts(afterOrder(setUp(), true, device()))).toEqual(['restarted-by-gw']);
-  });
-
-  it('is no doubt about a later reading', () => {
-    const opened = afterOpen(locked(), endpoint, 'test', observed());
-    expect(doubts(afterReading(opened, { ...reading, verdict: 'differs' }))).toEqual([]);
   });
 });
 
 describe('wireless debugging that stays on', () => {
-  it('is refuted only by reading the setting, not by a refused or newly locked port', () => {
-    const on = afterWireless(locked('02:00:00:00:00:05'), true);
+  it('is not refuted by a refused or newly locked port', () => {
+    const before = locked('02:00:00:00:00:05');
+    const on = { ...before, bridge: { ...before.bridge, isWirelessOn: true } };
     const refused = afterRefusal(on, endpoint, observed({ mac: '02:00:00:00:00:05' }));
     expect(refused.bridge).toMatchObject({ state: 'closed', isWirelessOn: true });
-    const again = afterLock(afterOpen(refused, endpoint, 'test', observed()), 'closed', 'test', 'closed', device());
+    const again = afterLock(afterOpen(refused, endpoint, observed()), 'closed', 'test', 'closed', device());
     expect(again.bridge.isWirelessOn).toBe(true);
-    expect(afterWireless(again, false).bridge.isWirelessOn).toBe(false);
   });
 });
 
 describe('a restart of the tablet', () => {
   it('that opened the port is refuted only by one that did not', () => {
     const reopens = afterLock(locked(), 'closed', 'test', 'open', device());
-    const again = afterOpen(reopens, endpoint, 'test', observed());
+    const again = afterOpen(reopens, endpoint, observed());
     const closed = afterLock(afterOrder(again, false, device()), 'closed', 'test', 'not-checked', device());
     expect(closed.bridge.afterRestart.verdict).toBe('open');
     expect(afterLock(closed, 'closed', 'test', 'closed', device()).bridge.afterRestart.verdict).toBe('closed');
@@ -211,9 +206,9 @@ describe('a restart of the tablet', () => {
 
   it('that kept the port closed is invalidated when the port is open again', () => {
     const verified = afterLock(locked(), 'closed', 'test', 'closed', device());
-    expect(afterOpen(verified, endpoint, 'test', observed()).bridge.afterRestart.verdict).toBe('not-checked');
+    expect(afterOpen(verified, endpoint, observed()).bridge.afterRestart.verdict).toBe('not-checked');
     // An observation without a connection keeps the identity of the device.
-    expect(afterOpen(verified, endpoint, 'test', observed()).bridge.observed).toMatchObject({
+    expect(afterOpen(verified, endpoint, observed()).bridge.observed).toMatchObject({
       serial: 'S1',
       bootId: 'boot-1',
     });

@@ -3,8 +3,8 @@ import { degrees } from '../../../src/lib/angle/index.ts';
 import { chosen, type EvidenceRecord } from '../../../src/lib/evidence/index.ts';
 import type { GateInput } from '../../../src/lib/motion/gate.ts';
 import type { Order } from '../../../src/lib/motion/index.ts';
+import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/lib/motion/index.ts';
 import { judgeTrial, type TrialOrder } from '../../../src/lib/motion/trial/gate.ts';
-import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/lib/motion/trial/model.ts';
 import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
 
 const onSite: TrialConditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };

@@ -12,17 +12,11 @@ const row = (local: string, state: string, inode: string) =>
 describe('the open sockets', () => {
   it('are listening TCP sockets and unconnected UDP sockets, with their inode', () => {
     const tcp = head + row('0100007F:1436', '0A', '4711') + row('0100007F:1436', '01', '4712');
-    expect(parseOpenSockets(tcp, 'tcp')).toEqual([
-      { protocol: 'tcp', family: 'ipv4', address: '127.0.0.1', port: 5174, inode: 4711 },
-    ]);
+    expect(parseOpenSockets(tcp, 'tcp')).toEqual([{ protocol: 'tcp', address: '127.0.0.1', port: 5174, inode: 4711 }]);
     const udp = head + row('00000000:B0F5', '07', '99') + row('0100007F:0035', '01', '100');
-    expect(parseOpenSockets(udp, 'udp')).toEqual([
-      { protocol: 'udp', family: 'ipv4', address: '0.0.0.0', port: 45301, inode: 99 },
-    ]);
+    expect(parseOpenSockets(udp, 'udp')).toEqual([{ protocol: 'udp', address: '0.0.0.0', port: 45301, inode: 99 }]);
     const six = head + row('00000000000000000000000000000000:0016', '0A', '7');
-    expect(parseOpenSockets(six, 'tcp')).toEqual([
-      { protocol: 'tcp', family: 'ipv6', address: '::', port: 22, inode: 7 },
-    ]);
+    expect(parseOpenSockets(six, 'tcp')).toEqual([{ protocol: 'tcp', address: '::', port: 22, inode: 7 }]);
   });
 
   it('are parsed from any text without a throw, with valid ports', () => {
@@ -60,7 +54,7 @@ describe('the open sockets', () => {
           .join('');
         const local = `${hex}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
         expect(parseOpenSockets(head + row(local, '0A', `${inode}`), 'tcp')).toEqual([
-          { protocol: 'tcp', family: 'ipv4', address: bytes.join('.'), port, inode },
+          { protocol: 'tcp', address: bytes.join('.'), port, inode },
         ]);
       }),
     );

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readNewPassword } from '../../../src/cli/hidden-prompt.ts';
 import { renderOperatorPassword } from '../../../src/cli/render/operator.ts';
+import { readNewPassword } from '../../../src/cli/secrets.ts';
 import { parsePasswordHash, verifyPassword } from '../../../src/lib/operator/sign-in/password-hash.ts';
 import { passwordProblem, setOperatorPassword } from '../../../src/lib/toolkit/operator/password.ts';
+import { typedTerminal } from '../../cli/typed.ts';
 
 const yaml = (operator: string) => `name: Test\nchassis: { host: 127.0.0.1, serial: T1 }\noperator: ${operator}\n`;
 
@@ -61,26 +62,13 @@ describe('gw operator password', () => {
 describe('asking for a new password', () => {
   const signal = new AbortController().signal;
 
-  /** A terminal with input set by the test, which records its output. */
-  function terminal(keys: readonly string[]) {
-    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-    let shown = '';
-    let next = 0;
-    const output = new PassThrough();
-    output.on('data', (chunk) => {
-      shown += String(chunk);
-      if (/: $/.test(String(chunk)) && next < keys.length) setImmediate(() => input.write(keys[next++] ?? ''));
-    });
-    const streams = { input: input as unknown as NodeJS.ReadStream, output };
-    return { streams, shown: () => shown };
-  }
   const ask = (keys: readonly string[]) => {
-    const { streams, shown } = terminal(keys);
-    return { shown, answer: readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal }) };
+    const { streams, shown } = typedTerminal(keys);
+    return { shown, answer: readNewPassword(undefined, passwordProblem, { streams, signal }) };
   };
 
-  it('asks twice and does not echo the input', async () => {
-    const { answer, shown } = ask(['correct horxe\u007f\u007fse\r', 'correct horse\r']);
+  it('asks twice, does not echo the input, and no key makes it visible', async () => {
+    const { answer, shown } = ask(['correct horxe\u007f\u007fse\u0014\r', 'correct horse\r']);
     expect(await answer).toBe('correct horse');
     expect(shown()).not.toMatch(/horse|correct/);
   });
@@ -107,11 +95,11 @@ describe('asking for a new password', () => {
     const input = new PassThrough();
     input.end('from a pipe\nsecond line\n');
     const streams = { input: input as unknown as NodeJS.ReadStream, output: new PassThrough() };
-    expect(await readNewPassword({ streams, fromFile: undefined, check: passwordProblem, signal })).toBe('from a pipe');
+    expect(await readNewPassword(undefined, passwordProblem, { streams, signal })).toBe('from a pipe');
     const dir = await mkdtemp(join(tmpdir(), 'gw-password-'));
     const file = join(dir, 'new');
     await writeFile(file, 'from a file\r\n');
-    expect(await readNewPassword({ streams, fromFile: file, check: passwordProblem, signal })).toBe('from a file');
+    expect(await readNewPassword(file, passwordProblem, { streams, signal })).toBe('from a file');
     await rm(dir, { recursive: true });
   });
 });

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffOverlays, diffOverlaysTexts } from '../../../src/lib/overlays/diff/diff.ts';
-import type { OverlaysDiff } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import type { OverlaysDiff } from '../../../src/lib/overlays/schemas.ts';
 import { anyValue, choices, oddCollection, plainCollection, writeJson } from '../arbitrary.ts';
 
 interface Feature {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
-import type { ChangedFeature, ShapeChange } from '../../../src/lib/overlays/diff/diff-model.ts';
 import { changeRows, diffLine } from '../../../src/lib/overlays/diff/diff-wording.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
+import type { ChangedFeature, ShapeChange } from '../../../src/lib/overlays/schemas.ts';
 import { oddNumber, place } from '../arbitrary.ts';
 
 type Corner = readonly number[];

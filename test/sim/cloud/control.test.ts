@@ -1,15 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  simCloudCancel,
-  simCloudJobs,
-  simCloudReceived,
-  simCloudRelease,
-  simCloudRestart,
-  simCloudSend,
-  simCloudStop,
-} from '../../../src/lib/sim/control/cloud-commands.ts';
+import { askCloud, simCloudRelease, simCloudSend } from '../../../src/lib/sim/control/cloud-commands.ts';
 import {
   simCloudCancelSchema,
   simCloudJobsSchema,
@@ -40,15 +32,15 @@ const releaseOf = (world: CloudSim, about: object = {}) =>
 describe('gw sim cloud', () => {
   it('stop: a device receives it, and the result says whether it was connected', async () => {
     await using world = await startCloudSim();
-    const without = await simCloudStop(world, { reason: 'drill' });
+    const without = await askCloud(world, { action: 'stop', reason: 'drill' });
     expect(simCloudStopSchema.parse(without)).toEqual(without);
     expect(without).toMatchObject({ dir: world.dir, serial: 'SIM-0001', topic: stopTopic, connected: false });
     await using device = await world.connect();
     await device.client.subscribeAsync(stopTopic, { qos: 1 });
-    const { id, connected } = await simCloudStop(world, { reason: 'drill', by: 'A. Person' });
+    const { id, connected } = await askCloud(world, { action: 'stop', reason: 'drill', by: 'A. Person' });
     expect(connected).toBe(true);
     expect(await device.next(stopTopic)).toEqual({ id, reason: 'drill', by: 'A. Person' });
-    const other = await simCloudStop(world, { serial: 'SN0007' });
+    const other = await askCloud(world, { action: 'stop', serial: 'SN0007' });
     expect(other).toMatchObject({ serial: 'SN0007', topic: 'gw/SN0007/stop', connected: false });
   });
 
@@ -87,16 +79,20 @@ describe('gw sim cloud', () => {
 
   it('jobs and cancel', async () => {
     await using world = await startCloudSim();
-    expect(await simCloudJobs(world)).toEqual({ dir: world.dir, jobs: [] });
+    expect(await askCloud(world, { action: 'jobs' })).toEqual({ dir: world.dir, jobs: [] });
     const { job } = await releaseOf(world);
-    const listed = await simCloudJobs(world);
+    const listed = await askCloud(world, { action: 'jobs' });
     expect(simCloudJobsSchema.parse(listed)).toEqual(listed);
     expect(listed.jobs.map(({ jobId }) => jobId)).toEqual([job.jobId]);
-    const cancelled = await simCloudCancel(world, { jobId: job.jobId, force: false });
+    const cancelled = await askCloud(world, { action: 'cancel', jobId: job.jobId, force: false });
     expect(simCloudCancelSchema.parse(cancelled)).toEqual(cancelled);
     expect(cancelled.job.status).toBe('CANCELED');
-    await expect(simCloudCancel(world, { jobId: job.jobId, force: true })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(simCloudCancel(world, { jobId: 'none', force: true })).rejects.toThrow("There is no job 'none'");
+    await expect(askCloud(world, { action: 'cancel', jobId: job.jobId, force: true })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+    await expect(askCloud(world, { action: 'cancel', jobId: 'none', force: true })).rejects.toThrow(
+      "There is no job 'none'",
+    );
   });
 
   it('send: any bytes, also above the limit of a device, retained on request', async () => {
@@ -122,7 +118,7 @@ describe('gw sim cloud', () => {
 
   it('received: the latest on a topic, and the number of all', async () => {
     await using world = await startCloudSim();
-    expect(await simCloudReceived(world, { last: 5 })).toMatchObject({
+    expect(await askCloud(world, { action: 'received', last: 5 })).toMatchObject({
       kept: 0,
       matching: 0,
       messages: [],
@@ -131,16 +127,18 @@ describe('gw sim cloud', () => {
     await using device = await world.connect();
     for (const text of ['1', '2', '3']) await device.client.publishAsync('gw/SIM-0001/telemetry', text, { qos: 1 });
     await device.client.publishAsync('gw/SIM-0001/records', Buffer.from([0xff]), { qos: 1 });
-    const found = await simCloudReceived(world, { topic: 'gw/SIM-0001/telemetry', last: 2 });
+    const found = await askCloud(world, { action: 'received', topic: 'gw/SIM-0001/telemetry', last: 2 });
     expect(simCloudReceivedSchema.parse(found)).toEqual(found);
     expect([found.kept, found.matching, found.messages.map(({ text }) => text)]).toEqual([4, 3, ['2', '3']]);
-    expect((await simCloudReceived(world, { last: 1 })).messages).toMatchObject([{ text: null, bytes: 1, qos: 1 }]);
+    expect((await askCloud(world, { action: 'received', last: 1 })).messages).toMatchObject([
+      { text: null, bytes: 1, qos: 1 },
+    ]);
   });
 
   it('restart: ends connections and accepts new ones', async () => {
     await using world = await startCloudSim();
     const device = await world.connect();
-    const restarted = await simCloudRestart(world);
+    const restarted = await askCloud(world, { action: 'restart' });
     expect(simCloudRestartSchema.parse(restarted)).toEqual({ dir: world.dir, connections: 1 });
     await device.closed;
     await using again = await world.connect();
@@ -150,8 +148,8 @@ describe('gw sim cloud', () => {
   it('needs a running simulator with a cloud', async () => {
     await using world = await startCloudSim({ with: ['cloud', 'voice'] });
     const dir = join(world.dir, 'other');
-    await expect(simCloudJobs({ dir })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
+    await expect(askCloud({ dir }, { action: 'jobs' })).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
     await using _without = await startSim({ dir });
-    await expect(simCloudJobs({ dir })).rejects.toThrow('This simulator has no cloud.');
+    await expect(askCloud({ dir }, { action: 'jobs' })).rejects.toThrow('This simulator has no cloud.');
   });
 });

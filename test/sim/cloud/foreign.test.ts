@@ -28,7 +28,6 @@ describe('requests of any content', () => {
         const sent: string[] = [];
         const jobs = createJobs({
           now: () => 0,
-          clock: createFakeClock(),
           presign: () => 'url',
           isFailing: () => false,
           send: (_serial, topic) => {

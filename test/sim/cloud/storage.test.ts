@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkUrl, readRange, signUrl } from '../../../src/lib/sim/cloud/storage/storage.ts';
+import { readRange } from '../../../src/lib/sim/cloud/storage/storage.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { type CloudSim, callStorage, startCloudSim } from './device.ts';
 
@@ -124,34 +124,15 @@ describe('an upload', () => {
 });
 
 describe('parsing', () => {
-  const secret = Buffer.alloc(32, 7);
-
-  it('accepts a signed URL, and none with a changed character', () => {
-    const url = new URL(
-      signUrl('https://127.0.0.1:1', secret, {
-        method: 'GET',
-        key: 'a/b c',
-        expiresS: 100,
-        bytes: null,
-        headers: { x: 'y' },
-      }),
-    );
-    const target = url.pathname + url.search;
-    const check = (changed: string) =>
-      checkUrl(secret, { method: 'GET', target: changed, headers: { x: 'y' } }, 0).kind;
-    expect(check(target)).toBe('valid');
-    fc.assert(
-      fc.property(fc.nat(target.length - 1), fc.constantFrom(...'09afXz&=;-'), (at, char) => {
-        const changed = target.slice(0, at) + char + target.slice(at + 1);
-        fc.pre(changed !== target);
-        expect(check(changed)).not.toBe('valid');
-      }),
-    );
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(check(text)).not.toBe('valid');
-      }),
-    );
+  it('accepts a URL, and none with a changed character', async () => {
+    await using world = await startCloudSim();
+    const url = world.cloud.storeObject('a/b c', Buffer.from('x'));
+    expect((await callStorage(world, url)).status).toBe(200);
+    const start = world.cloud.places.storageUrl.length + 1;
+    for (let at = start; at < url.length; at += 7) {
+      const changed = `${url.slice(0, at)}${url[at] === '0' ? '1' : '0'}${url.slice(at + 1)}`;
+      expect((await callStorage(world, changed)).status, changed).toBe(403);
+    }
   });
 
   it('of any Range header yields bytes of the object', () => {

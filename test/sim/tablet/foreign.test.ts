@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
 import { readHostKey } from '../../../src/lib/sim/tablet/adb/keyring.ts';
 import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/tablet/adb/wire.ts';
-import { readPackageFile } from '../../../src/lib/sim/tablet/packages/package-file.ts';
-import { parseScript } from '../../../src/lib/sim/tablet/shell/shell-syntax.ts';
+import { readPackageFile } from '../../../src/lib/sim/tablet/packages.ts';
+import { parseScript } from '../../../src/lib/sim/tablet/shell/syntax.ts';
 import { contentOf } from '../../../src/lib/sim/tablet/storage.ts';
 import { dial, frame, goOnline, type HostKey, makeHostKey, packet, raw, request, run } from './host.ts';
 
@@ -123,7 +123,7 @@ describe('the frame reader', () => {
           const got: Frame[] = [];
           let at = 0;
           for (const cut of [...cuts, stream.length]) {
-            expect(reader.feed(stream.subarray(at, at + cut), (one) => got.push(one) > 0)).toBeUndefined();
+            expect(reader.feed(stream.subarray(at, at + cut), (one) => got.push(one) > 0)).toBe(true);
             at += cut;
           }
           expect(got.map((one) => ({ ...one, payload: one.payload.toString('hex') }))).toEqual(
@@ -139,14 +139,14 @@ describe('the frame reader', () => {
       fc.property(bytes(400), (stream) => {
         const reader = createFrameReader({ maxPayload: () => 100, summed: () => true });
         const got: Frame[] = [];
-        const broken = reader.feed(stream, (one) => got.push(one) > 0);
+        const isFine = reader.feed(stream, (one) => got.push(one) > 0);
         for (const one of got) expect(one.payload.length).toBeLessThanOrEqual(100);
-        if (got.length === 0 && stream.length >= 24) expect(broken).toBeDefined();
+        if (got.length === 0 && stream.length >= 24) expect(isFine).toBe(false);
       }),
     );
     const tooLong = frame('WRTE', 1, 1, Buffer.alloc(101));
     const reader = createFrameReader({ maxPayload: () => 100, summed: () => false });
-    expect(reader.feed(tooLong, () => true)).toBe('length');
+    expect(reader.feed(tooLong, () => true)).toBe(false);
   });
 });
 
@@ -164,17 +164,15 @@ describe('readers of foreign bytes in the simulated tablet', () => {
         },
       ),
     );
-    expect(readHostKey(key.offer)?.owner).toBe('tester@bench');
+    expect(readHostKey(key.offer)?.fingerprint).toHaveLength(47);
   });
 
   it('never throw on packages, and parse or reject a package with one changed byte', () => {
-    const whole = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, versionName: '1.2', bytes: 5000 });
-    expect(readPackageFile(contentOf(whole))).toMatchObject({
+    const whole = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 5000 });
+    expect(readPackageFile(contentOf(whole))).toEqual({
+      bytes: 5000,
       name: 'org.example.kiosk',
       versionCode: 12,
-      versionName: '1.2',
-      admins: ['org.example.kiosk.Admin'],
-      activities: [{ name: 'org.example.kiosk.Main', isMain: true, isHome: true }],
     });
     fc.assert(
       fc.property(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -247,7 +245,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
         fc.string({ maxLength: 80 }).filter((text) => !/[\0]/.test(text)),
         async (text) => {
           const quoted = `'${text.replaceAll("'", "'\\''")}'`;
-          expect(await raw(line, `echo -n ${quoted}`)).toBe(Buffer.from(text).toString());
+          expect(await raw(line, `echo ${quoted}`)).toBe(`${Buffer.from(text)}\n`);
         },
       ),
       { numRuns: 200 },
@@ -257,7 +255,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
   it('return an exit code for any arguments', { timeout: 60_000 }, async () => {
     await using tablet = await startTablet();
     const names =
-      'cat rm mkdir sha256sum ls df id date echo cd pwd getprop setprop settings svc wm media ip cmd input pm am dpm dumpsys';
+      'cat rm mkdir sha256sum ls df echo cd pwd getprop setprop settings svc wm media ip cmd pm am dpm dumpsys';
     const quoted = fc
       .oneof(
         fc.constantFrom('-', '--', '-n', '-c', '--user', '0', '-1', '+2', 'f', '.', '..', '/', '/sdcard'),
@@ -298,7 +296,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
   it('bound the memory that a script can use', async () => {
     await using tablet = await startTablet();
     using line = await goOnline(tablet.port, key);
-    expect(await raw(line, `echo ${'x'.repeat(130 * 1024)}`)).toBe('/system/bin/sh: Argument list too long\n');
+    expect(await raw(line, `echo ${'x'.repeat(130 * 1024)}`)).toBe('echo: Argument list too long\n');
     expect(await raw(line, 'a '.repeat(20_000))).toContain('syntax error: too long');
   });
 });

@@ -33,15 +33,14 @@ const output = (stdout: string) => ({ stdout, stderr: '', code: 0 });
 describe('the shell of the simulated tablet', () => {
   it.each([
     ["echo 'a b'  c\\ d \"e 'f' \\\" $?\"", "a b c d e 'f' \" 0\n"],
-    ["echo -n ''x", 'x'],
+    ["echo ''x", 'x\n'],
     ['echo a#b # not this', 'a#b\n'],
-    ['false; echo $?', '1\n'],
-    ['false && echo no || echo yes', 'yes\n'],
-    ['true && echo one\necho two', 'one\ntwo\n'],
-    ['true &&\n echo three;', 'three\n'],
+    ['rm -f none; echo $?', '0\n'],
+    ['rm -f none && echo one || echo no\necho two', 'one\ntwo\n'],
+    ['rm -f none &&\n echo three;', 'three\n'],
     ['echo a\\\nb', 'ab\n'],
     ['cat </dev/null; cat f < /dev/null&& echo b', '3 c\n10 a\nb\n'],
-    ['cd ..; ls t; pwd; cd -', `f\ng\n${HERE}\n${HERE}/t\n`],
+    ['cd ..; ls t; pwd', `f\ng\n${HERE}\n`],
     ['cd /sdcard; pwd; cd ..; pwd', '/sdcard\n/\n'],
   ])('%j', async (script, reason) => {
     expect(await shell(script)).toEqual(output(reason));
@@ -54,20 +53,17 @@ describe('the shell of the simulated tablet', () => {
     ['cat < f', '<'],
     ['cat </dev/nullx', '<'],
     ['</dev/null cat', '<'],
-    ['sleep 1 &', '&'],
+    ['cat f &', '&'],
     ['rm *', '*'],
     ['rm ?', '?'],
     ['rm [fg]', '['],
     ['rm {f,g}', '{'],
     ['rm -r ~', '~'],
-    ['A=1', 'A=1'],
     ['echo $A', '$A'],
     ['echo "$PWD"', '$P'],
     ['echo $(rm f)', '$('],
     ['echo "`rm f`"', '`'],
     ['(rm f)', '('],
-    ['if true; then rm f; fi', 'if'],
-    ['! rm f', '!'],
   ])('refuses %j as a whole, and runs no part of it', async (script, construct) => {
     expect(await run(line, `rm ${HERE}/t/f; ${script}`)).toEqual({
       stdout: '',
@@ -91,17 +87,22 @@ describe('the shell of the simulated tablet', () => {
     });
   });
 
-  it.each(['grep a f', 'sort f', 'tr a b', 'head f', 'tail f', 'printf a', 'sh -c true', 'export A=1'])(
-    'reports that a program is not simulated: %s',
-    async (script) => {
-      const name = script.split(' ')[0] ?? '';
-      expect(await shell(script)).toEqual({
-        stdout: '',
-        stderr: `/system/bin/sh: ${name}: inaccessible or not found: not simulated\n`,
-        code: 127,
-      });
-    },
-  );
+  it.each(['grep a f', 'sh -c true', 'A=1', 'if', '! rm f'])('has no such program: %s', async (script) => {
+    const name = script.split(' ')[0] ?? '';
+    expect(await shell(script)).toEqual({
+      stdout: '',
+      stderr: `/system/bin/sh: ${name}: inaccessible or not found\n`,
+      code: 127,
+    });
+  });
+
+  it('keeps the last exit code', async () => {
+    expect(await shell('cat none; echo $?; cat none && echo no || echo yes; exit 7; echo no')).toEqual({
+      stdout: '1\nyes\n',
+      stderr: `cat: none: ${NONE}\n`.repeat(2),
+      code: 7,
+    });
+  });
 
   it('keeps quoted text literally', async () => {
     expect(await shell("echo '| > < & * ? [ { ~ $A $(x) `x` A=1 ! if'")).toEqual(
@@ -112,7 +113,7 @@ describe('the shell of the simulated tablet', () => {
   it('reports a folder that cannot be entered', async () => {
     expect(await shell('cd none; pwd')).toEqual({
       stdout: `${HERE}/t\n`,
-      stderr: `/system/bin/sh: cd: none: ${NONE}\n`,
+      stderr: `cd: ${NONE}\n`,
       code: 0,
     });
   });
@@ -121,10 +122,9 @@ describe('the shell of the simulated tablet', () => {
 describe('files in the shell of the simulated tablet', () => {
   it.each([
     ['ls', 'f\ng\n'],
-    ['ls -A', '.h\nf\ng\n'],
-    ['ls -a', '.\n..\n.h\nf\ng\n'],
+    ['ls -a', '.h\nf\ng\n'],
     ['ls -d .', '.\n'],
-    ['mkdir -p d/e; ls f d; rm -r d', 'f\n\nd:\ne\n'],
+    ['mkdir -p d/e; ls d; rm -r d', 'e\n'],
     ['cat g g', 'x\nyx\ny'],
     ['sha256sum g', '9ab9de25768ac172235e119b76362ecddad33878fe9a7792cdddbe47236f9a87  g\n'],
     ['mkdir d; rm -rf d none; ls', 'f\ng\n'],
@@ -133,7 +133,7 @@ describe('files in the shell of the simulated tablet', () => {
   });
 
   it('are also read from the input', async () => {
-    expect(await shell('cat - g', 'in\n')).toEqual(output('in\nx\ny'));
+    expect(await shell('cat', 'in\n')).toEqual(output('in\n'));
     expect(await shell('sha256sum', '')).toEqual(
       output('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  -\n'),
     );
@@ -141,38 +141,26 @@ describe('files in the shell of the simulated tablet', () => {
 
   it.each([
     ['rm none', `rm: none: ${NONE}`],
-    ['rm', 'rm: Needs 1 argument (see "rm --help")'],
-    ['mkdir f', "mkdir: 'f': File exists"],
-    ['mkdir /nope', "mkdir: '/nope': Read-only file system"],
+    ['rm', 'rm: needs 1 argument'],
+    ['mkdir f', 'mkdir: f: File exists'],
+    ['mkdir /nope', 'mkdir: /nope: Read-only file system'],
     ['cat none', `cat: none: ${NONE}`],
     ['cat .', 'cat: .: Is a directory'],
-    ['df none', `df: 'none': ${NONE}`],
-    ["cat ''", `cat: : ${NONE}`],
-    ['sleep x', "sleep: bad number 'x'"],
+    ['df none', `df: ${NONE}`],
+    ['ls f g', 'ls: max 1 argument'],
+    ['cat f/x', `cat: f/x: ${NONE}`],
   ])('%s is reported on stderr', async (script, reason) => {
     expect(await shell(script)).toEqual({ stdout: '', stderr: `${reason}\n`, code: 1 });
   });
 
-  it('have bounded names and paths', async () => {
-    for (const path of ['a/'.repeat(2100), 'a'.repeat(256)]) {
-      expect((await shell(`ls ${path}`)).stderr).toMatch(/: File name too long\n$/);
-      expect((await shell(`mkdir -p ${path}`)).code).toBe(1);
-    }
+  it('have bounded paths', async () => {
+    expect((await shell(`mkdir ${'a/'.repeat(2100)}`)).stderr).toMatch(/: File name too long\n$/);
   });
 });
 
 describe('unknown options on the simulated tablet', () => {
-  it.each(
-    ['cat rm mkdir sha256sum ls df sleep id date getprop reboot pwd whoami'].flatMap((names) => names.split(' ')),
-  )('are reported by %s', async (name) => {
-    const { stdout, stderr, code } = await shell(`${name} -Z f g`);
-    expect({ stdout, stderr, code }).toEqual({
-      stdout: '',
-      stderr: `${name}: Unknown option 'Z' (see "${name} --help")\n`,
-      code: 1,
-    });
-    expect((await shell(`${name} --zzz`)).stderr).toContain("Unknown option 'zzz'");
-    expect((await shell(`${name} --help`)).stdout).toMatch(new RegExp(`^usage: ${name}`));
+  it.each('cat rm mkdir sha256sum ls df getprop reboot pwd'.split(' '))('are reported by %s', async (name) => {
+    expect(await shell(`${name} -Z f`)).toEqual({ stdout: '', stderr: `${name}: Unknown option '-Z'\n`, code: 1 });
     expect(tablet.state().phase).toBe('running');
   });
 
@@ -184,7 +172,6 @@ describe('unknown options on the simulated tablet', () => {
     'pm disable-user --zzz com.android.email',
     'pm uninstall --user 7 com.android.email',
     'am start --zzz',
-    'am force-stop --zzz com.android.email',
     'dpm set-device-owner --zzz a/.B',
     'pm list packages --user',
     'settings put system x',
@@ -194,18 +181,26 @@ describe('unknown options on the simulated tablet', () => {
     'wm density 240 -u 5',
     'media volume --zzz',
     'ip route',
+    'dumpsys window',
     'ip addr --zzz',
     'cmd wifi connect',
-    'input zzz',
   ])('and unsupported commands are reported by: %s', async (script) => {
     const { code } = await shell(script);
     expect(code).not.toBe(0);
     expect((await shell('pm list packages -d')).stdout).toBe('');
   });
 
-  it('differ from values with a leading dash and from extras of an activity', async () => {
-    expect(await shell('settings put system x -5; settings get --user 0 system x')).toEqual(output('-5\n'));
-    const started = await shell('am start --es page a/b -c cat.X -n com.android.settings/.Settings');
-    expect(started).toEqual(output('Starting: Intent { cat=[cat.X] cmp=com.android.settings/.Settings }\n'));
+  it('differ from values with a leading dash', async () => {
+    expect(await shell('settings put system x -5; settings get system x; settings list secure')).toEqual(
+      output('-5\nandroid_id=5a17ab1e00000001\nuser_setup_complete=1\n'),
+    );
+    expect(await shell('settings delete system x; settings get system x')).toEqual(output('Deleted 1 rows\nnull\n'));
+  });
+
+  it('are not extras of an activity', async () => {
+    expect(await shell('am start -n com.android.settings/.Settings')).toEqual(
+      output('Starting: Intent { cmp=com.android.settings/.Settings }\n'),
+    );
+    expect(await shell('am start --es page a -n com.android.settings/.Settings')).toMatchObject({ code: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { gatewayHealthSchema } from '../../../src/lib/operator/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
-import { gatewayHealthSchema } from '../../../src/lib/toolkit/gateway/gateway.result.ts';
 import { judgeHealth } from '../../../src/lib/toolkit/gateway/health.ts';
 import { standInHealth } from '../../operator/stand-ins.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type ExpectedFleet,
   fleetFindings,
-  type ReceivedFleet,
+  type Observed,
   type Sender,
 } from '../../../src/lib/toolkit/heartbeat/findings.ts';
 import type { Arrival } from '../../../src/lib/toolkit/heartbeat/timing.ts';
@@ -28,8 +28,19 @@ const every = (periodMs: number, uptimeOf = (index: number) => (index * periodMs
     boot: 'one',
   }));
 
-function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet> = {}) {
-  const all: ReceivedFleet = {
+/** The counters of a gateway that rejected these meanwhile. */
+const rejecting = (rejected: typeof none, isTableFull = false): Pick<Observed, 'gateway'> => ({
+  gateway: {
+    ...{ rejected, accepted: new Map<string, number>() },
+    last: {
+      ...{ status: 'listening', robots: [], rejected, isTableFull },
+      ...{ ownSerialFrom: null, lastTest: null, sending: null },
+    },
+  },
+});
+
+function found(received: Partial<Observed>, changes: Partial<ExpectedFleet> = {}) {
+  const all: Observed = {
     senders: [two, three],
     timed: new Map([
       ['SN-2', every(2_000)],
@@ -39,9 +50,9 @@ function found(received: Partial<ReceivedFleet>, changes: Partial<ExpectedFleet>
     conflicts: [],
     noise: [],
     replayed: [],
-    rejected: none,
-    isTableFull: false,
-    isOwnCopySeen: true,
+    ...rejecting(none),
+    sources: ['192.0.2.1'],
+    copies: new Map([['192.0.2.1', []]]),
     receives: 'broadcasts',
     queryFailure: null,
     ...received,
@@ -129,19 +140,19 @@ describe('the findings on the other robots of a fleet', () => {
     ];
     const { of } = found({ noise });
     expect(of('noise').detail).toBe('192.0.2.9 (4 other key, 1 malformed), more addresses (2 forged)');
-    const unicast = found({ rejected: { ...none, otherKey: 5, replayed: 3 } });
+    const unicast = found(rejecting({ ...none, otherKey: 5, replayed: 3 }));
     expect(unicast.of('noise')).toMatchObject({ verdict: 'wrong', detail: 'rejected by the gateway: 5 other key' });
     expect(unicast.of('replays')).toMatchObject({ verdict: 'wrong', detail: '3 rejected as replayed by the gateway' });
   });
 
   it('report a full table of serials, even without a foreign robot in the list of the gateway', () => {
-    const { of } = found({ rejected: { ...none, tableFull: 4 }, isTableFull: true });
+    const { of } = found(rejecting({ ...none, tableFull: 4 }, true));
     expect(of('strangers')).toMatchObject({
       verdict: 'wrong',
       detail: expect.stringContaining('4 heartbeats of new serials rejected'),
       remedy: expect.stringContaining('change the site key'),
     });
-    const alone = found({ ...silence, isTableFull: true }, { expected: [], isAlone: true });
+    const alone = found({ ...silence, ...rejecting(none, true) }, { expected: [], isAlone: true });
     expect(alone.of('strangers').verdict).toBe('wrong');
   });
 
@@ -171,7 +182,7 @@ describe('the findings on the other robots of a fleet', () => {
   });
 
   it('are not checked where nothing was received and nothing shows that receiving works', () => {
-    const deaf = { ...silence, rejected: null, isOwnCopySeen: false, receives: 'everything' as const };
+    const deaf = { ...silence, gateway: null, copies: new Map(), receives: 'everything' as const };
     expect(found(deaf, { expected: [], isAlone: true }).verdicts).toMatchObject({
       strangers: 'not-checked',
       conflicts: 'not-checked',
@@ -183,7 +194,7 @@ describe('the findings on the other robots of a fleet', () => {
 
   it('are not checked where the gateway has the port and does not answer', () => {
     const { of, verdicts } = found(
-      { ...silence, rejected: null, queryFailure: 'no answer' },
+      { ...silence, gateway: null, queryFailure: 'no answer' },
       { unicast: ['192.0.2.2'] },
     );
     expect(verdicts).toMatchObject({

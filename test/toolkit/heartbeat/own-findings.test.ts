@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ExpectedFleet } from '../../../src/lib/toolkit/heartbeat/findings.ts';
+import type { ExpectedFleet, Observed } from '../../../src/lib/toolkit/heartbeat/findings.ts';
 import type { GatewayCounts } from '../../../src/lib/toolkit/heartbeat/gateway.ts';
-import { type OwnSending, ownFindings } from '../../../src/lib/toolkit/heartbeat/own-findings.ts';
+import { ownFindings } from '../../../src/lib/toolkit/heartbeat/own-findings.ts';
 import type { Arrival } from '../../../src/lib/toolkit/heartbeat/timing.ts';
 
 const site: ExpectedFleet = {
@@ -17,6 +17,8 @@ const every = (periodMs: number): Arrival[] =>
 
 const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): GatewayCounts => ({
   last: {
+    status: 'listening',
+    lastTest: null,
     robots: [],
     rejected: null,
     isTableFull: null,
@@ -28,14 +30,14 @@ const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): 
       ways: [{ to: '192.0.2.2', from: null, accepted: 17, failure }],
     },
   },
-  arrivals: new Map(),
-  sent: every(2_000),
   rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 },
   accepted: new Map([['192.0.2.2', accepted]]),
 });
 
-function found(sending: Partial<OwnSending>, changes: Partial<ExpectedFleet> = {}) {
-  const all: OwnSending = {
+function found(sending: Partial<Observed>, changes: Partial<ExpectedFleet> = {}) {
+  const all: Observed = {
+    ...{ senders: [], byBroadcast: new Set(), conflicts: [], noise: [], replayed: [] },
+    timed: new Map([[null, every(2_000)]]),
     receives: 'broadcasts',
     sources: ['192.0.2.1'],
     copies: new Map([['192.0.2.1', every(2_000)]]),
@@ -68,7 +70,7 @@ describe('the findings on the own heartbeat', () => {
   });
 
   it('are wrong where gw serve does not run, and none of them ok', () => {
-    const { verdicts } = found({ receives: 'everything', copies: new Map(), gateway: null });
+    const { verdicts } = found({ receives: 'everything', copies: new Map(), gateway: null, timed: new Map() });
     expect(verdicts).toEqual({
       'own-serial': 'wrong',
       'own-broadcast': 'wrong',
@@ -107,15 +109,15 @@ describe('the findings on the own heartbeat', () => {
   });
 
   it('are not checked where the gateway does not answer', () => {
-    const { verdicts } = found({ gateway: null, queryFailure: 'no answer', copies: new Map() });
+    const { verdicts } = found({ gateway: null, queryFailure: 'no answer', copies: new Map(), timed: new Map() });
     expect(verdicts).toMatchObject({ 'own-serial': 'not-checked', 'own-unicast-192.0.2.2': 'not-checked' });
     expect(verdicts['own-period']).toBe('not-checked');
   });
 
   it('are wrong at another period than 2 s, by its copies and by its counter', () => {
     expect(found({ copies: new Map([['192.0.2.1', every(1_000)]]) }).of('own-period').verdict).toBe('wrong');
-    const slow = { ...gateway(), sent: every(3_000) };
-    expect(found({ copies: new Map(), gateway: slow }, { broadcast: false }).of('own-period').verdict).toBe('wrong');
+    const slow = { copies: new Map(), timed: new Map([[null, every(3_000)]]) };
+    expect(found(slow, { broadcast: false }).of('own-period').verdict).toBe('wrong');
   });
 
   it('are never ok without destinations in the site file, also for a single robot', () => {

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderTunnelAudit } from '../../../src/cli/render/tunnel.ts';
-import { auditTexts } from '../../../src/lib/report/index.ts';
-import { tunnelAuditSchema } from '../../../src/lib/toolkit/tunnel/audit.result.ts';
+import { auditTexts, checkText, findingText } from '../../../src/lib/report/index.ts';
 import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';
-import { checkDetails, checkIds, findingCodes } from '../../../src/lib/tunnel/audit/index.ts';
+import { tunnelAuditSchema } from '../../../src/lib/tunnel/audit/audit.result.ts';
 import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
 import { readPdf } from '../../report/pdf-reader.ts';
 import { headOf, recordFolder, rotatedFiles } from '../../tunnel/audit/folder.ts';
 import { endOf, idOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
+
+const checkShape = tunnelAuditSchema.shape.checks.element.shape;
+const [checkIds, checkDetails] = [checkShape.id.options, checkShape.detail.options];
+const findingCodes = tunnelAuditSchema.shape.findings.element.shape.code.options;
 
 let dir: string;
 const now = () => new Date('2026-06-01T12:00:00.000Z');
@@ -207,12 +210,12 @@ describe('the report', () => {
     expect(data.verdict).toBe('findings');
     expect(text).toContain(texts.firstBroken('sessions.jsonl', 3));
     expect(text).toContain(texts.notCompared);
-    expect(text).toContain(texts.findings['changed-line'].sentence({}));
-    expect(text).toContain(texts.findings['end-without-start'].sentence({}));
+    expect(text).toContain(texts.sentence['changed-line']);
+    expect(text).toContain(texts.sentence['end-without-start']);
     for (const id of checkIds) expect(text).toContain(texts.check[id]);
     for (const line of texts.meaning) expect(text).toContain(line);
     const pdf = readPdf((await reportOf(lang, 'audit.pdf')).bytes);
-    expect(pdf.pages.join(' ').replace(/\s+/g, ' ')).toContain(texts.findings['changed-line'].title);
+    expect(pdf.pages.join(' ').replace(/\s+/g, ' ')).toContain(texts.finding['changed-line']);
     expect(pdf.active).toEqual([]);
   });
 
@@ -241,15 +244,15 @@ describe('the report', () => {
   it('has every text in both languages, and none of them is the same', () => {
     const values = { from: 1, to: 2, what: 'x', count: 2, files: 0, first: 2, newer: 1, unknown: 1 };
     for (const code of findingCodes) {
-      const [de, en] = [auditTexts.de.findings[code], auditTexts.en.findings[code]];
-      expect(de.sentence(values)).not.toBe(en.sentence(values));
-      expect(de.remedy).not.toBe(en.remedy);
-      expect(en.title.length).toBeGreaterThan(3);
+      const [de, en] = [auditTexts.de, auditTexts.en].map((texts) => findingText({ code, values }, texts));
+      expect(de?.sentence).not.toBe(en?.sentence);
+      expect(de?.remedy).not.toBe(en?.remedy);
+      expect(en?.title.length).toBeGreaterThan(3);
     }
     for (const id of checkIds) expect(auditTexts.de.check[id]).not.toBe(auditTexts.en.check[id]);
     for (const detail of checkDetails) {
       if (detail !== 'done')
-        expect(auditTexts.de.detail[detail](values)).not.toBe(auditTexts.en.detail[detail](values));
+        expect(checkText({ detail, values }, auditTexts.de)).not.toBe(checkText({ detail, values }, auditTexts.en));
     }
   });
 

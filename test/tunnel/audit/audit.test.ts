@@ -2,9 +2,9 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AuditFacts, FindingCode } from '../../../src/lib/tunnel/audit/audit.result.ts';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
-import type { AuditFacts, FindingCode } from '../../../src/lib/tunnel/audit/model.ts';
-import type { RecordBody } from '../../../src/lib/tunnel/model.ts';
+import type { RecordBody } from '../../../src/lib/tunnel/records/schema.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
 import { type Files, headOf, limits, now, recordFolder, rotatedFiles } from './folder.ts';
 

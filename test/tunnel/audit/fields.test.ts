@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFields } from '../../../src/lib/tunnel/audit/records/fields.ts';
+import { readFields } from '../../../src/lib/tunnel/records/line.ts';
 import { endOf, linesOf } from '../records/bodies.ts';
 
 const [line = ''] = linesOf([endOf(1, 'closed-by-cloud', { durationS: 777 })]);

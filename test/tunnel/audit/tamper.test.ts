@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecordBody } from '../../../src/lib/tunnel/model.ts';
+import type { RecordBody } from '../../../src/lib/tunnel/records/schema.ts';
 import { endOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
 import { headOf, recordFolder } from './folder.ts';
 

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findToken } from '../../../src/lib/tunnel/audit/tokens/tokens.ts';
+import { findToken } from '../../../src/lib/tunnel/audit/tokens.ts';
 import { endOf, linesOf, startOf, tokenHashOf } from '../records/bodies.ts';
 import { recordFolder } from './folder.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EndReason, RecordBody, SessionRecord } from '../../../src/lib/tunnel/model.ts';
 import { FIRST_PREV } from '../../../src/lib/tunnel/records/line.ts';
+import type { EndReason, RecordBody, SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
 
 export const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 export const tokenHashOf = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 32);

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SessionRecord } from '../../../src/lib/tunnel/model.ts';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import type { SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf, tokenHashOf } from './bodies.ts';
 
 let dir: string;

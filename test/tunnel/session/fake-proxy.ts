@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProxyEvent } from '../../../src/lib/tunnel/model.ts';
+import type { ProxyEvent } from '../../../src/lib/tunnel/proxy.result.ts';
 
 /** What the program does after its start. */
 export interface FakeProxy {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ProxyEvent, proxyExits } from '../../../src/lib/tunnel/model.ts';
+import { proxyExits } from '../../../src/lib/tunnel/model.ts';
+import type { ProxyEvent } from '../../../src/lib/tunnel/proxy.result.ts';
 import { createLineReader, MAX_LINE_BYTES, parseProxyEvent } from '../../../src/lib/tunnel/session/proxy-events.ts';
 
 const counts = { event: 'counts', open: 1, connections: 2, bytesIn: 300, bytesOut: 4_000_000_000 } as const;

@@ -1,21 +1,16 @@
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
 import { renderSimCloudJobs } from '../../../cli/render/sim.ts';
-import type { SimCloudJobs as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimCloudJobs extends GwCommand<Result> {
-  static override summary = 'List the jobs of the simulated cloud.';
-  static override description =
-    'Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
-  static override examples = ['<%= config.bin %> sim cloud jobs', '<%= config.bin %> sim cloud jobs --json'];
-  static override flags = { dir: simDirFlag };
-  static override readonly schema = 'gw/sim-cloud-jobs/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(SimCloudJobs);
-    const { simCloudJobs } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudJobs({ dir: flags.dir }) };
-  }
-
-  protected override readonly render = renderSimCloudJobs;
-}
+export default command({
+  summary: 'List the jobs of the simulated cloud.',
+  description: 'Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
+  examples: ['<%= config.bin %> sim cloud jobs', '<%= config.bin %> sim cloud jobs --json'],
+  flags: { dir: simDirFlag },
+  schema: 'gw/sim-cloud-jobs/1',
+  async run({ flags }) {
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'jobs' }) };
+  },
+  render: renderSimCloudJobs,
+});

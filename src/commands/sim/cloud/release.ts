@@ -1,21 +1,20 @@
 import { Args, Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { numberFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
 import { renderSimCloudRelease } from '../../../cli/render/sim.ts';
-import type { SimCloudRelease as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimCloudRelease extends GwCommand<Result> {
-  static override summary = 'Release a package from the simulated cloud.';
-  static override description =
-    'Stores the package and queues a job for it. With --wait it exits with 1 unless the job succeeds. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
-  static override examples = [
+export default command({
+  summary: 'Release a package from the simulated cloud.',
+  description:
+    'Stores the package and queues a job for it. With --wait it exits with 1 unless the job succeeds. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
+  examples: [
     '<%= config.bin %> sim cloud release gw-1.4.0.tar',
     '<%= config.bin %> sim cloud release gw-1.4.0.tar --stage 2 --wait',
     '<%= config.bin %> sim cloud release gw-1.3.0.tar --allow-downgrade --wait --timeout 300',
-  ];
-  static override args = { file: Args.file({ description: 'The package.', required: true }) };
-  static override flags = {
+  ],
+  args: { file: Args.file({ description: 'The package.', required: true }) },
+  flags: {
     version: Flags.string({
       summary: 'Version in the job document; by default that of the manifest in the package.',
       helpValue: 'VERSION',
@@ -31,11 +30,9 @@ export default class SimCloudRelease extends GwCommand<Result> {
     }),
     serial: simSerialFlag,
     dir: simDirFlag,
-  };
-  static override readonly schema = 'gw/sim-cloud-release/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { args, flags } = await this.parse(SimCloudRelease);
+  },
+  schema: 'gw/sim-cloud-release/1',
+  async run({ args, flags }) {
     const { dir, version, stage, serial, wait, timeout = 600 } = flags;
     const { simCloudRelease } = await import('../../../lib/sim/control/cloud-commands.ts');
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
@@ -54,7 +51,6 @@ export default class SimCloudRelease extends GwCommand<Result> {
       ),
     );
     return { data, ok: !data.waited || data.job.status === 'SUCCEEDED' };
-  }
-
-  protected override readonly render = renderSimCloudRelease;
-}
+  },
+  render: renderSimCloudRelease,
+});

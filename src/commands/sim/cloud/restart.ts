@@ -1,21 +1,17 @@
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { simDirFlag } from '../../../cli/flags.ts';
 import { renderSimCloudRestart } from '../../../cli/render/sim.ts';
-import type { SimCloudRestart as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimCloudRestart extends GwCommand<Result> {
-  static override summary = 'Restart the broker of the simulated cloud.';
-  static override description =
-    'Ends all connections; sessions and retained messages are kept. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
-  static override examples = ['<%= config.bin %> sim cloud restart'];
-  static override flags = { dir: simDirFlag };
-  static override readonly schema = 'gw/sim-cloud-restart/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(SimCloudRestart);
-    const { simCloudRestart } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudRestart({ dir: flags.dir }) };
-  }
-
-  protected override readonly render = renderSimCloudRestart;
-}
+export default command({
+  summary: 'Restart the broker of the simulated cloud.',
+  description:
+    'Ends all connections; sessions and retained messages are kept. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
+  examples: ['<%= config.bin %> sim cloud restart'],
+  flags: { dir: simDirFlag },
+  schema: 'gw/sim-cloud-restart/1',
+  async run({ flags }) {
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud(flags, { action: 'restart' }) };
+  },
+  render: renderSimCloudRestart,
+});

@@ -1,31 +1,27 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { renderSimCloudStop } from '../../../cli/render/sim.ts';
-import type { SimCloudStop as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimCloudStop extends GwCommand<Result> {
-  static override summary = 'Send a stop from the simulated cloud.';
-  static override description =
-    'The message has a new id each time. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
-  static override examples = [
+export default command({
+  summary: 'Send a stop from the simulated cloud.',
+  description:
+    'The message has a new id each time. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
+  examples: [
     '<%= config.bin %> sim cloud stop',
     "<%= config.bin %> sim cloud stop --reason 'fire alarm' --by 'shift lead'",
-  ];
-  static override flags = {
+  ],
+  flags: {
     reason: Flags.string({ summary: 'Reason for the people on site.', helpValue: 'TEXT' }),
     by: Flags.string({ summary: 'Who stops the robot.', helpValue: 'NAME' }),
     serial: simSerialFlag,
     dir: simDirFlag,
-  };
-  static override readonly schema = 'gw/sim-cloud-stop/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(SimCloudStop);
+  },
+  schema: 'gw/sim-cloud-stop/1',
+  async run({ flags }) {
     const { dir, reason, by, serial } = flags;
-    const { simCloudStop } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await simCloudStop({ dir }, { reason, by, serial }) };
-  }
-
-  protected override readonly render = renderSimCloudStop;
-}
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    return { data: await askCloud({ dir }, { action: 'stop', reason, by, serial }) };
+  },
+  render: renderSimCloudStop,
+});

@@ -1,22 +1,21 @@
 import { Flags } from '@oclif/core';
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { secondsFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
 import { renderSimTunnelBrowse } from '../../../cli/render/sim.ts';
 import { tunnelMinutesFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
 import { exitCodes } from '../../../lib/error/index.ts';
-import type { SimTunnelBrowse as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimTunnelBrowse extends GwCommand<Result> {
-  static override summary = 'Request pages of the device through a tunnel of the simulated cloud.';
-  static override description =
-    'Opens a tunnel, or gets a new source token for the one of --tunnel, connects the source side with a client of the simulator, waits for the destination, and sends one GET per path. Redirects are not followed. It exits with 3 when a path gets no complete answer; the status of an answer does not change the exit code. A tunnel that it opened is closed at the end.';
-  static override examples = [
+export default command({
+  summary: 'Request pages of the device through a tunnel of the simulated cloud.',
+  description:
+    'Opens a tunnel, or gets a new source token for the one of --tunnel, connects the source side with a client of the simulator, waits for the destination, and sends one GET per path. Redirects are not followed. It exits with 3 when a path gets no complete answer; the status of an answer does not change the exit code. A tunnel that it opened is closed at the end.',
+  examples: [
     '<%= config.bin %> sim tunnel browse',
     '<%= config.bin %> sim tunnel browse --path /service --path /api/health',
     '<%= config.bin %> sim tunnel browse --tunnel 0b5c9a1e-2f52-4c3e-9d5a-3a0f7c1f4e11 --path /service',
-  ];
-  static override flags = {
+  ],
+  flags: {
     tunnel: Flags.string({
       summary: 'Id of an open tunnel; the token of its source is replaced.',
       helpValue: 'ID',
@@ -37,11 +36,9 @@ export default class SimTunnelBrowse extends GwCommand<Result> {
     }),
     serial: simSerialFlag,
     dir: simDirFlag,
-  };
-  static override readonly schema = 'gw/sim-tunnel-browse/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(SimTunnelBrowse);
+  },
+  schema: 'gw/sim-tunnel-browse/1',
+  async run({ flags }) {
     const { dir, tunnel, path, service, minutes, region, timeout, serial } = flags;
     const { simTunnelBrowse } = await import('../../../lib/sim/control/tunnel-commands.ts');
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
@@ -62,7 +59,6 @@ export default class SimTunnelBrowse extends GwCommand<Result> {
     );
     const ok = data.problem === null && data.pages.every(({ problem }) => problem === null);
     return { data, ok, exitCode: exitCodes.notReachable };
-  }
-
-  protected override readonly render = renderSimTunnelBrowse;
-}
+  },
+  render: renderSimTunnelBrowse,
+});

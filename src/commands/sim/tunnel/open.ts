@@ -1,33 +1,30 @@
-import { GwCommand, type Outcome } from '../../../cli/command.ts';
+import { command } from '../../../cli/define.ts';
 import { simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { renderSimTunnelOpen } from '../../../cli/render/sim.ts';
 import { servicesFlag, tunnelMinutesFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
-import type { SimTunnelOpen as Result } from '../../../lib/sim/control/control.result.ts';
 
-export default class SimTunnelOpen extends GwCommand<Result> {
-  static override summary = 'Open a tunnel in the simulated cloud and notify the device.';
-  static override description =
-    'Prints the token of the source side, a secret, on stdout only. The tunnel service closes the tunnel after the given minutes. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.';
-  static override examples = [
+export default command({
+  summary: 'Open a tunnel in the simulated cloud and notify the device.',
+  description:
+    'Prints the token of the source side, a secret, on stdout only. The tunnel service closes the tunnel after the given minutes. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
+  examples: [
     '<%= config.bin %> sim tunnel open',
     '<%= config.bin %> sim tunnel open --services web --minutes 10',
     'export GW_TUNNEL_TOKEN=$(<%= config.bin %> sim tunnel open --json | jq -r .data.sourceToken)',
-  ];
-  static override flags = {
+  ],
+  flags: {
     services: servicesFlag,
     minutes: tunnelMinutesFlag,
     region: tunnelRegionFlag,
     serial: simSerialFlag,
     dir: simDirFlag,
-  };
-  static override readonly schema = 'gw/sim-tunnel-open/1';
-
-  protected override async execute(): Promise<Outcome<Result>> {
-    const { flags } = await this.parse(SimTunnelOpen);
+  },
+  schema: 'gw/sim-tunnel-open/1',
+  async run({ flags }) {
     const { dir, services = ['web'], minutes, region, serial } = flags;
-    const { simTunnelOpen } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    return { data: await simTunnelOpen({ dir }, { services, minutes, region, serial }) };
-  }
-
-  protected override readonly render = renderSimTunnelOpen;
-}
+    const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
+    const lifetimeMs = minutes * 60_000;
+    return { data: await askCloud({ dir }, { action: 'tunnel-open', services, lifetimeMs, region, serial }) };
+  },
+  render: renderSimTunnelOpen,
+});

@@ -33,15 +33,3 @@ function write(value: unknown, indent: number, level: number): string {
   const inner = `\n${' '.repeat(indent * (level + 1))}`;
   return `${open}${inner}${members.join(`,${inner}`)}\n${' '.repeat(indent * level)}${close}`;
 }
-
-/** The same data with lone surrogates replaced, also in keys; canonical text cannot hold them. */
-export function wellFormed<T>(value: T): T {
-  return repair(value) as T;
-}
-
-function repair(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(repair);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), repair(inner)]));
-}

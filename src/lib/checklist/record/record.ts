@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { type EvidenceRecord, type FactId, factById, type Reliance, relianceOn } from '../../evidence/index.ts';
+import { mapTexts } from '../../text/index.ts';
 import type { Checklist } from '../file/load.ts';
 import type { JournalState } from '../journal/journal-lines.ts';
 import { type CheckRecord, RECORD_FORMAT, type RedLine, type ReliedFact, type RobotRecord } from '../record.result.ts';
 import { countVerdicts } from '../run/runner.ts';
 import type { SessionRobotResult } from '../run/session.ts';
 import type { Counts, StepResult } from '../run.result.ts';
-import { canonicalText, wellFormed } from './canonical.ts';
+import { canonicalText } from './canonical.ts';
 
 export interface RecordRobot extends SessionRobotResult {
   readonly site: string;
@@ -33,7 +34,7 @@ export function composeRecord(parts: RecordParts): CheckRecord {
   const robots = parts.robots.map((robot) => robotRecord(robot, checklist));
   const results = parts.robots.map(({ result }) => result);
   const { name, title, purpose, phase, file, sha256 } = checklist;
-  return wellFormed<CheckRecord>({
+  const record: CheckRecord = {
     format: RECORD_FORMAT,
     id: journal.begun.id,
     edition: parts.edition,
@@ -50,7 +51,9 @@ export function composeRecord(parts: RecordParts): CheckRecord {
     signature: null,
     robots,
     ...summaryOf(robots),
-  });
+  };
+  // Canonical text cannot hold a lone surrogate.
+  return mapTexts(record, (text) => text.toWellFormed());
 }
 
 /** Summary fields of a record, computed from its robots. */

@@ -1,5 +1,5 @@
-import { verify, X509Certificate } from 'node:crypto';
-import { commonNameOf } from '../../x509/index.ts';
+import { verify, type X509Certificate } from 'node:crypto';
+import { certificatesOf, commonNameOf, isIssuedBy } from '../../x509/index.ts';
 import { type CheckRecord, SIGNATURE_ALGORITHM, type VerificationFinding } from '../record.result.ts';
 import { canonicalText } from './canonical.ts';
 
@@ -14,8 +14,11 @@ export interface RecordSigner {
 
 /** Signs a record, replacing an earlier signature. Throws RangeError for a signer that is not P-256. */
 export function signRecord(record: CheckRecord, signer: RecordSigner): CheckRecord {
-  const { serial } = signer;
-  const head = { algorithm: SIGNATURE_ALGORITHM, serial, certificate: plainPem(signer.certificatePem) } as const;
+  const { serial, certificatePem } = signer;
+  // Without the text between the certificates.
+  const certificate = certificatesOf(certificatePem)?.map(String).join('');
+  if (certificate === undefined) throw new RangeError('The certificate of the signer cannot be read.');
+  const head = { algorithm: SIGNATURE_ALGORITHM, serial, certificate } as const;
   const value = withLowS(signer.sign(signedBytes({ ...record, signature: { ...head, value: '' } })));
   return { ...record, signature: { ...head, value: value.toString('base64') } };
 }
@@ -29,18 +32,6 @@ function isSignedBy(record: CheckRecord, { publicKey }: X509Certificate): boolea
   const isP256 = publicKey.asymmetricKeyType === 'ec' && publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1';
   if (!isPlain || !isP256 || value.byteLength !== 2 * NUMBER_BYTES || !isLowS(value)) return false;
   return verify('sha256', signedBytes(record), { key: publicKey, dsaEncoding: 'ieee-p1363' }, value);
-}
-
-/** The certificates of a PEM text, without the text between them. */
-function plainPem(pem: string): string {
-  return readCertificates(pem).map(String).join('');
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
-
-/** The certificates in a PEM text, in their order. Throws where one is invalid. */
-function readCertificates(pem: string): X509Certificate[] {
-  return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
 }
 
 /**
@@ -126,18 +117,6 @@ function checkSigned(record: CheckRecord, { expectedSerial, caPem }: SignatureOp
   }
 }
 
-/** Undefined when one is invalid or has an unsupported key. */
-function certificatesOf(pem: string): readonly X509Certificate[] | undefined {
-  try {
-    const certificates = readCertificates(pem);
-    // The library decodes the key on first access, and throws then.
-    for (const certificate of certificates) certificate.publicKey;
-    return certificates;
-  } catch {
-    return undefined;
-  }
-}
-
 function checkCertificate({ signature, robots }: CheckRecord, leaf: X509Certificate, add: AddFinding): void {
   const named = commonNameOf(leaf);
   const serial = signature?.serial ?? '';
@@ -181,12 +160,12 @@ function checkChain(certificates: readonly X509Certificate[], caPem: string | un
   let [at, ...between] = certificates;
   for (let length = 0; at !== undefined && length < MAX_CHAIN_CERTIFICATES; length += 1) {
     const below = at;
-    const root = trusted.find((ca) => issued(ca, below));
+    const root = trusted.find((ca) => isIssuedBy(below, ca));
     if (root) {
       add('chain', 'ok', `issued by ${oneLine(root.subject)}`);
       return;
     }
-    at = between.find((ca) => issued(ca, below));
+    at = between.find((ca) => isIssuedBy(below, ca));
     between = between.filter((ca) => ca !== at);
   }
   add(
@@ -194,15 +173,6 @@ function checkChain(certificates: readonly X509Certificate[], caPem: string | un
     'wrong',
     `Not issued by a given CA; the certificate names the issuer ${oneLine(certificates[0]?.issuer ?? '')}.`,
   );
-}
-
-function issued(ca: X509Certificate, certificate: X509Certificate): boolean {
-  try {
-    return ca.ca && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
-  } catch {
-    // The key type does not match the signature.
-    return false;
-  }
 }
 
 /** RFC 4514 order, most specific part first; the library returns encoding order. */

@@ -54,7 +54,8 @@ export async function askPerson(step: AskedStep, options: AskingOptions): Promis
     by: answer.by ?? (answer.initials === null ? technician.name : null),
     initials: someoneElse ? null : (answer.initials ?? technician.initials),
   };
-  return step.kind === 'confirm' ? confirmed(step, given, at) : measured(step, given, at);
+  const outcome = step.kind === 'confirm' ? confirmed(step, given) : measured(step, given);
+  return { ...outcome, answer: { ...given, attachments: [...given.attachments], at } };
 }
 
 /** The prepared answer, with its photos stored. */
@@ -72,41 +73,34 @@ async function keepPhoto(step: Step, path: string, options: AskingOptions): Prom
   throw new GwError('ATTACHMENT_INVALID', `${path} cannot be stored: this run writes no record.`);
 }
 
-function confirmed(step: ConfirmStep, answer: Answer, at: string | null): Outcome {
+const remarkOf = ({ remark }: Answer) => (remark === null ? '' : ` Remark: ${remark}`);
+
+function confirmed({ question }: ConfirmStep, answer: Answer): Outcome {
   const who = answer.by ?? answer.initials;
-  const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
-  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
+  const remark = remarkOf(answer);
   switch (answer.answer) {
     case 'yes':
       return {
-        ...recorded,
         verdict: 'ok',
-        why: `Asked: ${step.question}`,
+        why: `Asked: ${question}`,
         shown: `confirmed by ${who ?? 'the technician'}${remark && `;${remark}`}`,
       };
     case 'no':
-      return {
-        ...recorded,
-        verdict: 'wrong',
-        why: `${who ?? 'The technician'} answered no: ${step.question}${remark}`,
-      };
+      return { verdict: 'wrong', why: `${who ?? 'The technician'} answered no: ${question}${remark}` };
     case 'skip':
-      return {
-        ...recorded,
-        verdict: 'not-checked',
-        why: `${who ?? 'The technician'} left it open: ${step.question}${remark}`,
-      };
+      return leftOpen(question, answer);
   }
 }
 
-function measured(step: MeasureStep, answer: Answer, at: string | null): Outcome {
-  const recorded = { answer: { ...answer, attachments: [...answer.attachments], at } };
-  const remark = answer.remark === null ? '' : ` Remark: ${answer.remark}`;
-  if (answer.value === null) {
-    const who = answer.by ?? answer.initials ?? 'The technician';
-    return { ...recorded, verdict: 'not-checked', why: `${who} left it open: ${step.question}${remark}` };
-  }
-  const values = figureOfPerson(step, answer);
-  const shown = `${answer.value} ${step.unit}${remark && `;${remark}`}`;
-  return { ...compare(step, { value: answer.value }), ...recorded, shown, values };
+function measured(step: MeasureStep, answer: Answer): Outcome {
+  const { value } = answer;
+  if (value === null) return leftOpen(step.question, answer);
+  const remark = remarkOf(answer);
+  const shown = `${value} ${step.unit}${remark && `;${remark}`}`;
+  return { ...compare(step, { value }), shown, values: figureOfPerson(step, answer) };
+}
+
+function leftOpen(question: string, answer: Answer): Outcome {
+  const who = answer.by ?? answer.initials ?? 'The technician';
+  return { verdict: 'not-checked', why: `${who} left it open: ${question}${remarkOf(answer)}` };
 }

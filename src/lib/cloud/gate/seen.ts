@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
-import { isRecord } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { sha256 } from '../../lifecycle/index.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
@@ -14,7 +14,8 @@ export const MAX_SEEN = 256;
 const SAVE_EVERY_MS = 1_000;
 /** The same after a failure. */
 const RETRY_MS = 10_000;
-const ID = /^[A-Za-z0-9_-]{1,64}$/;
+const ids = z.array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)).max(MAX_SEEN);
+const seenFile = z.object({ format: z.literal(FORMAT), stops: ids, notifications: ids });
 
 export interface Seen extends Pick<GateContext, 'hasSeenStop' | 'hasSeenNotification' | 'hasSeenExecution'> {
   /** Adds the ids of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */
@@ -87,7 +88,7 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
 
     async load() {
       try {
-        const kept = await readStateFile(path, parse);
+        const kept = await readStateFile(path, seenFile);
         // Behind those that were accepted while the file was read, which are newer.
         if (kept !== null) {
           prepend(stops, kept.stops);
@@ -140,19 +141,4 @@ function prepend(seen: Set<string>, older: readonly string[]): void {
   const newer = [...seen];
   seen.clear();
   for (const id of [...older, ...newer]) remember(seen, id);
-}
-
-interface KeptIds {
-  readonly stops: readonly string[];
-  readonly notifications: readonly string[];
-}
-
-function parse(value: unknown): KeptIds | null {
-  if (!isRecord(value) || value.format !== FORMAT) return null;
-  const { stops, notifications } = value;
-  return isIdList(stops) && isIdList(notifications) ? { stops, notifications } : null;
-}
-
-function isIdList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length <= MAX_SEEN && value.every((id) => typeof id === 'string' && ID.test(id));
 }

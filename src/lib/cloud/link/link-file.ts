@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
-import { isRecord } from '../../json/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
 import { type StateFiles, stateFiles } from '../state-file.ts';
 import type { LinkPath } from './model.ts';
@@ -8,10 +8,12 @@ import type { LinkPath } from './model.ts';
 const FILE = 'cloud-link.json';
 const FORMAT = 'gw/cloud-link/1';
 
-interface Remembered {
-  readonly path: LinkPath | null;
-  readonly filters: readonly string[];
-}
+const linkFile = z.object({
+  format: z.literal(FORMAT),
+  path: z.enum(['direct', 'fallback']).nullable().catch(null),
+  filters: z.array(z.string()).readonly().catch([]),
+});
+type Remembered = Readonly<Omit<z.infer<typeof linkFile>, 'format'>>;
 
 /** What the link remembers over restarts. Losing it costs one failed attempt, and a needless message or two. */
 export interface LinkMemory {
@@ -38,7 +40,7 @@ export function openLinkMemory(
 
   async function load(): Promise<void> {
     try {
-      const stored = await read(file, parse);
+      const stored = await read(file, linkFile);
       if (stored === null) return;
       // Filters of the session are unsubscribed, so none of them may be lost.
       current = isChanged
@@ -74,13 +76,4 @@ export function openLinkMemory(
 
 function sorted(filters: readonly string[]): readonly string[] {
   return [...new Set(filters)].sort();
-}
-
-function parse(value: unknown): Remembered | null {
-  if (!isRecord(value) || value.format !== FORMAT) return null;
-  const { path, filters } = value;
-  return {
-    path: path === 'direct' || path === 'fallback' ? path : null,
-    filters: Array.isArray(filters) ? filters.filter((filter) => typeof filter === 'string') : [],
-  };
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { quote, readJsonBytes } from '../../json/index.ts';
-import type { ReleaseManifestWire } from '../wire.ts';
 import { isVersion } from './version.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
@@ -27,13 +26,19 @@ export const MAX_PROBLEMS = 20;
 
 const version = z.string().refine(isVersion, 'expected a version such as 1.2.3');
 
+/**
+ * `manifest.json`, the first entry of a package (tar). `manifest.sig`, the second, is its Ed25519 signature: 64 bytes
+ * over the bytes of `manifest.json`. All further entries are the listed files.
+ */
 const shape = z.strictObject({
   schema: z.literal('gw/release/1'),
   version,
+  /** Oldest version that may be replaced by this one. */
   minimumVersion: version,
   files: z
     .array(
       z.strictObject({
+        /** Relative, with `/`, without `.`, `..` and empty elements. */
         path: z.string(),
         bytes: z.int().min(0).max(packageLimits.totalBytes),
         sha256: z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits'),
@@ -43,8 +48,10 @@ const shape = z.strictObject({
     .max(packageLimits.files),
 });
 
+export type ReleaseManifest = z.infer<typeof shape>;
+
 export type ManifestReading =
-  | { readonly ok: true; readonly manifest: ReleaseManifestWire }
+  | { readonly ok: true; readonly manifest: ReleaseManifest }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Parses the manifest of a package, and checks that its paths can be unpacked into one folder. */
@@ -56,7 +63,7 @@ export function readManifest(bytes: Uint8Array): ManifestReading {
     const problems = parsed.error.issues.flatMap(issueTexts).map((text) => `${MANIFEST_NAME}: ${text}`);
     return { ok: false, problems };
   }
-  const manifest = parsed.data as ReleaseManifestWire;
+  const manifest = parsed.data;
   const problems = listProblems(manifest).map((text) => `${MANIFEST_NAME}: ${text}`);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, manifest };
 }
@@ -70,7 +77,7 @@ export function issueTexts(issue: z.core.$ZodIssue): string[] {
   return [`${issue.path.length === 0 ? 'the document' : quote(at(issue.path))}: ${issue.message}`];
 }
 
-function listProblems({ files }: ReleaseManifestWire): string[] {
+function listProblems({ files }: ReleaseManifest): string[] {
   const problems: string[] = [];
   let total = 0;
   for (const { path, bytes } of files) {

@@ -4,8 +4,14 @@ import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { GwError } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import { openExisting, readWhole } from '../../lifecycle/index.ts';
-import type { ReleaseManifestWire } from '../wire.ts';
-import { MANIFEST_NAME, MAX_PROBLEMS, packageLimits, readManifest, SIGNATURE_NAME } from './manifest.ts';
+import {
+  MANIFEST_NAME,
+  MAX_PROBLEMS,
+  packageLimits,
+  type ReleaseManifest,
+  readManifest,
+  SIGNATURE_NAME,
+} from './manifest.ts';
 
 const SIGNATURE_BYTES = 64;
 const MAX_KEY_BYTES = 16 * 1024;
@@ -13,7 +19,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** A package whose signature, manifest and files are right. */
 export interface VerifiedPackage {
-  readonly manifest: ReleaseManifestWire;
+  readonly manifest: ReleaseManifest;
   /** The bytes that are signed, and their signature. */
   readonly manifestBytes: Uint8Array;
   readonly signature: Uint8Array;
@@ -23,12 +29,12 @@ export interface VerifiedPackage {
   readonly sha256: string;
 }
 
-type ManifestFile = ReleaseManifestWire['files'][number];
+type ManifestFile = ReleaseManifest['files'][number];
 
 /** Receives the files of a package while they are verified. */
 export interface PackageSink {
   /** Called after the signature was verified, before the first file. */
-  readonly onManifest: (manifest: ReleaseManifestWire) => Promise<void> | void;
+  readonly onManifest: (manifest: ReleaseManifest) => Promise<void> | void;
   readonly openFile: (file: ManifestFile) => Promise<FileSink>;
 }
 
@@ -157,7 +163,7 @@ async function readNamed(
 
 async function readFiles(
   next: () => Promise<ParsedTarEntry | null>,
-  { files }: ReleaseManifestWire,
+  { files }: ReleaseManifest,
   sink: PackageSink | undefined,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { createTarPacker } from 'modern-tar';
 import { GwError } from '../../error/index.ts';
 import { openExisting, openFresh } from '../../lifecycle/index.ts';
-import type { ReleaseManifestWire } from '../wire.ts';
-import { MANIFEST_NAME, readManifest, SIGNATURE_NAME } from './manifest.ts';
+import { MANIFEST_NAME, type ReleaseManifest, readManifest, SIGNATURE_NAME } from './manifest.ts';
 import { invalidPackage } from './read-package.ts';
 
 export interface WriteOptions {
@@ -24,10 +23,10 @@ export interface WriteOptions {
 export async function writePackage(
   folder: string,
   { version, minimumVersion, privateKey, out }: WriteOptions,
-): Promise<{ readonly manifest: ReleaseManifestWire; readonly bytes: number; readonly sha256: string }> {
-  const files: ReleaseManifestWire['files'] = [];
+): Promise<{ readonly manifest: ReleaseManifest; readonly bytes: number; readonly sha256: string }> {
+  const files: ReleaseManifest['files'] = [];
   for (const path of await pathsIn(folder)) files.push(await fileOf(folder, path));
-  const manifest: ReleaseManifestWire = { schema: 'gw/release/1', version, minimumVersion, files };
+  const manifest: ReleaseManifest = { schema: 'gw/release/1', version, minimumVersion, files };
   const manifestBytes = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`, 'utf8');
   const reading = readManifest(manifestBytes);
   if (!reading.ok) throw invalidPackage(folder, reading.problems);
@@ -69,7 +68,7 @@ async function openToPack(folder: string, path: string): Promise<FileHandle> {
   });
 }
 
-async function fileOf(folder: string, path: string): Promise<ReleaseManifestWire['files'][number]> {
+async function fileOf(folder: string, path: string): Promise<ReleaseManifest['files'][number]> {
   await using file = await openToPack(folder, path);
   const hash = createHash('sha256');
   let bytes = 0;

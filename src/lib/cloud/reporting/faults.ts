@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
-import { isRecord } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Outbox } from '../outbox/model.ts';
 import { readStateFile, writeStateFile } from '../state-file.ts';
@@ -7,49 +7,22 @@ import type { CurrentFaults, FaultsView, PresentFault } from './model.ts';
 import { createSingleRun } from './single-run.ts';
 
 const FORMAT = 'gw/cloud-faults/1';
-const marks = ['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN'] as const;
 
 /** A fault whose message was or may have been accepted by the outbox. */
-interface KeptFault extends PresentFault {
-  readonly faultId: string;
+const keptFault = z.object({
+  key: z.string(),
+  text: z.string(),
+  number: z.number().nullable(),
+  mark: z.enum(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN']),
+  faultId: z.string(),
   /** 'raising' and 'clearing' are written before the message is given to the outbox. */
-  readonly phase: 'raising' | 'raised' | 'clearing';
-  readonly occurrences: number;
+  phase: z.enum(['raising', 'raised', 'clearing']),
+  occurrences: z.int(),
   /** When it was first seen to be gone since it was present last, UTC; null: it was not. */
-  readonly goneAt: string | null;
-}
-
-/** Throws FILE_UNREADABLE. */
-async function readFaultFile(path: string): Promise<readonly KeptFault[]> {
-  return (await readStateFile(path, parse)) ?? [];
-}
-
-/** Throws FILE_UNWRITABLE. */
-async function writeFaultFile(path: string, faults: readonly KeptFault[]): Promise<void> {
-  const kept = faults.map(({ key, text, number, mark, faultId, phase, occurrences, goneAt }) => {
-    return { key, text, number, mark, faultId, phase, occurrences, goneAt };
-  });
-  await writeStateFile(path, { format: FORMAT, faults: kept });
-}
-
-function parse(value: unknown): readonly KeptFault[] | null {
-  if (!isRecord(value) || value.format !== FORMAT || !Array.isArray(value.faults)) return null;
-  const faults = value.faults.filter(isKept);
-  return faults.length === value.faults.length ? faults : null;
-}
-
-function isKept(value: unknown): value is KeptFault {
-  if (!isRecord(value)) return false;
-  const { key, text, number, mark, faultId, phase, occurrences, goneAt } = value;
-  return (
-    [key, text, faultId].every((each) => typeof each === 'string') &&
-    (number === null || typeof number === 'number') &&
-    marks.some((each) => each === mark) &&
-    ['raising', 'raised', 'clearing'].some((each) => each === phase) &&
-    Number.isSafeInteger(occurrences) &&
-    (goneAt === null || typeof goneAt === 'string')
-  );
-}
+  goneAt: z.string().nullable(),
+});
+type KeptFault = Readonly<z.infer<typeof keptFault>>;
+const faultFile = z.object({ format: z.literal(FORMAT), faults: z.array(keptFault) });
 
 /** A fault is cleared this long after it was raised at the earliest, so a flapping one has one pair of messages a minute. */
 const MIN_RAISED_MS = 60_000;
@@ -167,7 +140,7 @@ export function createFaultReports(options: {
   /** A fault is reported all the same when the file cannot be written; after a restart it is raised once more. */
   async function save(): Promise<void> {
     try {
-      await writeFaultFile(path, [...rows.values()]);
+      await writeStateFile(path, faultFile.parse({ format: FORMAT, faults: [...rows.values()] }));
       unsavedBecause = null;
     } catch (error) {
       unsavedBecause = failure(error, unsavedBecause, 'the raised faults could not be saved');
@@ -214,7 +187,7 @@ export function createFaultReports(options: {
     /** Reads what was raised before. Never rejects: without the file, present faults are raised again. */
     async load(): Promise<void> {
       try {
-        for (const fault of await readFaultFile(path)) {
+        for (const fault of (await readStateFile(path, faultFile))?.faults ?? []) {
           add(fault, fault, { isPresent: fault.goneAt === null, isChecked: false });
         }
       } catch (error) {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
@@ -10,6 +11,11 @@ import type { ShadowView } from './model.ts';
 import { createSingleRun } from './single-run.ts';
 
 const FORMAT = 'gw/cloud-shadow/1';
+const shadowFile = z.object({
+  format: z.literal(FORMAT),
+  sent: z.record(z.string(), z.unknown()),
+  pending: z.array(z.string()),
+});
 /** Project decision. */
 const MIN_INTERVAL_MS = 5_000;
 const RETRY_MS = 10_000;
@@ -108,7 +114,7 @@ export function createShadowReports(options: {
     /** Reads what an earlier run has sent. Never rejects. */
     async load(): Promise<void> {
       try {
-        const kept = await readStateFile(path, parse);
+        const kept = await readStateFile(path, shadowFile);
         if (kept !== null) {
           sent = kept.sent;
           for (const id of kept.pending) remember(id);
@@ -174,13 +180,6 @@ export function createShadowReports(options: {
       return { ...base, status: 'not-answered', detail };
     },
   };
-}
-
-function parse(value: unknown): { readonly sent: State; readonly pending: readonly string[] } | null {
-  if (!isRecord(value) || value.format !== FORMAT || !isRecord(value.sent)) return null;
-  const { sent, pending } = value;
-  if (!Array.isArray(pending) || !pending.every((id): id is string => typeof id === 'string')) return null;
-  return { sent, pending };
 }
 
 export type State = Readonly<Record<string, unknown>>;

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import {
   createFile,
@@ -21,24 +22,6 @@ import {
 /** Folder of the uploads below `stateDir`. */
 export const UPLOADS_FOLDER = join('cloud', 'uploads');
 
-/**
- * An entry of the spool: `<id>.json`, and `<id>.data` with the archive until it is uploaded. The data is complete
- * before the JSON exists, and goes after the JSON says 'uploaded'.
- */
-export interface SpoolEntry {
-  /** Digits in the order of adding, and random ones. */
-  readonly id: string;
-  /** Path in the object storage, below the folder of this device. */
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** UTC, for people. */
-  readonly addedAt: string;
-  readonly state: 'waiting' | 'uploaded' | 'refused';
-  /** Why it was refused; null otherwise. */
-  readonly detail: string | null;
-}
-
 /** A file of the spool that is no entry. */
 export interface BrokenEntry {
   readonly id: string;
@@ -51,6 +34,27 @@ const spoolLimits = { maxEntries: 100, maxBytes: 2_000_000_000, maxUploaded: 20,
 const META = /^(\d{8}-[0-9a-f]{8})\.json$/;
 const DATA = /^(\d{8}-[0-9a-f]{8})\.data$/;
 const NAME = /^(?=.{1,200}$)[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
+const meta = z.object({
+  /** Path in the object storage, below the folder of this device. */
+  name: z.string('no valid name').regex(NAME, 'no valid name'),
+  bytes: z.int('no valid size').min(0, 'no valid size'),
+  sha256: z.string('no valid SHA-256').regex(/^[0-9a-f]{64}$/, 'no valid SHA-256'),
+  /** UTC, for people. */
+  addedAt: z.string('no valid time').max(40, 'no valid time'),
+  state: z.enum(['waiting', 'uploaded', 'refused'], 'no valid state'),
+  /** Why it was refused; null otherwise. */
+  detail: z.string().nullable().catch(null),
+});
+
+/**
+ * An entry of the spool: `<id>.json`, and `<id>.data` with the archive until it is uploaded. The data is complete
+ * before the JSON exists, and goes after the JSON says 'uploaded'.
+ */
+export interface SpoolEntry extends Readonly<z.infer<typeof meta>> {
+  /** Digits in the order of adding, and random ones. */
+  readonly id: string;
+}
+
 const MAX_META_BYTES = 4_096;
 const COPY_BYTES = 1024 * 1024;
 /** The lock is held for the writes of one small file. */
@@ -186,14 +190,9 @@ function reasonOf(error: unknown): string {
 
 /** Throws RangeError for JSON that is no entry, SyntaxError for other text. */
 export function parseMeta(id: string, text: string): SpoolEntry {
-  const found = JSON.parse(text) as Partial<Record<keyof SpoolEntry, unknown>> | null;
-  const { name, bytes, sha256, addedAt, state, detail } = found ?? {};
-  if (typeof name !== 'string' || !NAME.test(name)) throw new RangeError('no valid name');
-  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw new RangeError('no valid size');
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError('no valid SHA-256');
-  if (typeof addedAt !== 'string' || addedAt.length > 40) throw new RangeError('no valid time');
-  if (state !== 'waiting' && state !== 'uploaded' && state !== 'refused') throw new RangeError('no valid state');
-  return { id, name, bytes, sha256, addedAt, state, detail: typeof detail === 'string' ? detail : null };
+  const parsed = meta.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new RangeError(parsed.error.issues[0]?.message ?? 'no entry');
+  return { id, ...parsed.data };
 }
 
 function metaText({ id: _id, ...meta }: SpoolEntry): string {

@@ -1,19 +1,10 @@
-import { factsOf } from '../fact.ts';
+import { factsFrom, notShown, stated } from '../fact.ts';
 
-export const limitFacts = factsOf(
-  { mark: 'BELEGT', basis: 'stated', source: "specification, 'Limits' and 'Operator server'" },
-  {
-    'limits.media-file': {
-      statement: 'A file of the media library has up to 200 MB.',
-      value: 200,
-      unit: 'MB',
-      note: 'The size of an MB is not stated. gw reads 200 000 000 bytes, which is a project decision.',
-    },
-    'limits.rates': {
-      statement: 'Rate limits are not shown.',
-      mark: 'OFFEN',
-      basis: 'not-shown',
-      source: "specification, 'Limits'",
-    },
-  },
-);
+export const limitFacts = factsFrom("specification, 'Limits' and 'Operator server'", {
+  'limits.media-file': stated(
+    'A file of the media library has up to 200 MB.',
+    'The size of an MB is not stated. gw reads 200 000 000 bytes, which is a project decision.',
+    { value: 200, unit: 'MB' },
+  ),
+  'limits.rates': notShown('Rate limits are not shown.', { source: "specification, 'Limits'" }),
+});

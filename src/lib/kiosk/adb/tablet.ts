@@ -1,26 +1,12 @@
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { parseBootId } from '../record/observation.ts';
+import type { TabletFacts } from '../record/record.ts';
 import type { Bridge, BridgeDevice } from './bridge.ts';
 import { type TabletCommand, tabletCommand } from './command.ts';
 import { parseAndroidId, parseInteger, parseProperties } from './command-output.ts';
 import type { ShellResult } from './shell-frames.ts';
 import type { TabletTransport } from './stall.ts';
-
-/** Identity and versions reported by a tablet. */
-export interface TabletFacts {
-  readonly model: string;
-  readonly manufacturer: string;
-  readonly serial: string;
-  /** Version for display: `13`. */
-  readonly android: string;
-  /** API level. */
-  readonly sdk: number;
-  /** Boot id of the tablet (boot_id of Linux); null: not reported. */
-  readonly bootId: string | null;
-  /** Renewed by a factory reset, unlike the serial number; null: not reported. */
-  readonly androidId: string | null;
-}
 
 /** Requirements that a tablet must meet. */
 export interface ExpectedTablet {

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../../net/index.ts';
-import type { TabletFacts } from '../adb/tablet.ts';
 import type { Observation } from './observation.ts';
-import type { Doubt, Reading, TabletRecord } from './record.ts';
+import type { Doubt, Reading, TabletFacts, TabletRecord } from './record.ts';
 
 /**
  * Updates of the tablet record, one pure function per event; an observation gives time and device. A fault stays in the
@@ -10,96 +9,86 @@ import type { Doubt, Reading, TabletRecord } from './record.ts';
 
 const NOT_CHECKED = { verdict: 'not-checked', observed: null } as const;
 
+/** The record of a tablet that no command has met. */
+export function newTabletRecord(endpoint: Endpoint, observed: Observation): TabletRecord {
+  return {
+    schema: 'gw/tablet/2',
+    address: addressOf(endpoint),
+    tablet: null,
+    bridge: {
+      state: 'not-verified',
+      why: 'its port was not probed',
+      isOpenUnresolved: false,
+      isWirelessOn: false,
+      observed,
+      afterRestart: NOT_CHECKED,
+    },
+    reading: null,
+  };
+}
+
 /** The port accepts connections, so another client may have changed any setting. */
 export function afterOpen(
-  before: TabletRecord | null,
+  record: TabletRecord,
   endpoint: Endpoint,
-  why: string,
   observed: Observation,
+  why = 'its port accepts connections',
 ): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, observed);
-  const wasNotOpen = record.bridge.state !== 'open';
-  const { afterRestart } = record.bridge;
-  const opened = record.reading === null || !wasNotOpen ? record.reading : doubted(record.reading, 'opened', observed);
+  const { bridge, reading } = record;
   return {
     ...record,
     address: addressOf(endpoint),
-    reading: opened,
+    reading: reading === null || bridge.state === 'open' ? reading : doubted(reading, 'opened', observed),
     bridge: {
+      ...bridge,
       state: 'open',
       why,
       isOpenUnresolved: true,
-      isWirelessOn: record.bridge.isWirelessOn,
       observed: withDevice(observed, record),
       // Only a restart refutes 'opens at every start'; an open port refutes 'stays closed'.
-      afterRestart: afterRestart.verdict === 'open' ? afterRestart : NOT_CHECKED,
+      afterRestart: unlessOpen(bridge.afterRestart),
     },
   };
 }
 
 /** adb is connected: the tablet reported its identity and boot id. */
 export function afterConnection(
-  before: TabletRecord | null,
+  record: TabletRecord,
   endpoint: Endpoint,
-  facts: TabletFacts,
   observed: Observation,
+  facts: TabletFacts,
 ): TabletRecord {
-  const record = before ?? emptyRecord(endpoint, observed);
   const change = deviceChange(record.tablet, facts);
-  let { reading } = record;
+  let { reading, bridge } = record;
   if (reading !== null) {
-    const last = reading.observed;
-    const device = deviceChange(
-      { serial: last.serial ?? '', androidId: last.androidId, model: record.tablet?.model ?? facts.model },
-      facts,
-    );
+    const { serial, androidId, bootId } = reading.observed;
+    const model = record.tablet?.model ?? facts.model;
+    const device = deviceChange({ serial: serial ?? '', androidId, model }, facts);
     if (device !== undefined) reading = doubted(reading, device, observed);
     // A tablet that does not report its boot id may have restarted.
-    if (facts.bootId === null || facts.bootId !== last.bootId) reading = doubted(reading, 'restarted', observed);
+    if (facts.bootId === null || facts.bootId !== bootId) reading = doubted(reading, 'restarted', observed);
   }
-  return {
-    ...record,
-    address: addressOf(endpoint),
-    tablet: facts,
-    reading,
-    bridge:
-      change === undefined
-        ? record.bridge
-        : {
-            state: 'not-verified',
-            why: change === 'reset' ? 'factory reset of the tablet' : 'another tablet than before',
-            isOpenUnresolved: record.bridge.isOpenUnresolved,
-            isWirelessOn: false,
-            observed,
-            afterRestart: NOT_CHECKED,
-          },
-  };
-}
-
-/** A new reading replaces the former one together with its doubts. */
-export function afterReading(record: TabletRecord, reading: Omit<Reading, 'doubts'>): TabletRecord {
-  return { ...record, reading: { ...reading, doubts: [] } };
+  if (change !== undefined) {
+    const why = change === 'reset' ? 'factory reset of the tablet' : 'another tablet than before';
+    const unknown = { isWirelessOn: false, observed, afterRestart: NOT_CHECKED };
+    bridge = { ...bridge, state: 'not-verified', why, ...unknown };
+  }
+  return { ...record, address: addressOf(endpoint), tablet: facts, reading, bridge };
 }
 
 /** ADB over TCP was ordered to end; with `restart` by a restart of the tablet, which casts doubt on the reading. */
 export function afterOrder(record: TabletRecord, restart: boolean, observed: Observation): TabletRecord {
   const { reading } = record;
+  const ordered = {
+    state: 'not-verified',
+    why: 'ordered to close, not yet verified',
+    isOpenUnresolved: false,
+  } as const;
   return {
     ...record,
-    bridge: {
-      ...record.bridge,
-      state: 'not-verified',
-      why: 'ordered to close, not yet verified',
-      isOpenUnresolved: false,
-      observed,
-    },
+    bridge: { ...record.bridge, ...ordered, observed },
     reading: reading === null || !restart ? reading : doubted(reading, 'restarted-by-gw', observed),
   };
-}
-
-/** State of wireless debugging as reported by the tablet; its port is not dialled. */
-export function afterWireless(record: TabletRecord, isWirelessOn: boolean): TabletRecord {
-  return { ...record, bridge: { ...record.bridge, isWirelessOn } };
 }
 
 /** Result of a lock, whose connection was to the tablet itself. */
@@ -107,26 +96,17 @@ export function afterLock(
   record: TabletRecord,
   state: TabletRecord['bridge']['state'],
   why: string,
-  afterRestart: 'closed' | 'open' | 'not-checked',
+  verdict: 'closed' | 'open' | 'not-checked',
   observed: Observation,
 ): TabletRecord {
-  const known = record.bridge.afterRestart;
-  return {
-    ...record,
-    bridge: {
-      ...record.bridge,
-      state,
-      why,
-      isOpenUnresolved: state === 'open' || record.bridge.isOpenUnresolved,
-      observed,
-      afterRestart:
-        afterRestart !== 'not-checked'
-          ? { verdict: afterRestart, observed }
-          : known.verdict === 'open'
-            ? known
-            : NOT_CHECKED,
-    },
-  };
+  const { bridge } = record;
+  const isOpenUnresolved = state === 'open' || bridge.isOpenUnresolved;
+  const afterRestart = verdict === 'not-checked' ? unlessOpen(bridge.afterRestart) : { verdict, observed };
+  return { ...record, bridge: { ...bridge, state, why, isOpenUnresolved, observed, afterRestart } };
+}
+
+function unlessOpen(known: TabletRecord['bridge']['afterRestart']): TabletRecord['bridge']['afterRestart'] {
+  return known.verdict === 'open' ? known : NOT_CHECKED;
 }
 
 /** Which device answered, judged by its MAC address. */
@@ -158,30 +138,18 @@ export function responderAfterOrder(
  * now. An open tablet therefore counts as closed only when the same MAC address refuses; one that was ordered to close
  * since, or was never open, is accepted as closed.
  */
-export function afterRefusal(before: TabletRecord | null, endpoint: Endpoint, observed: Observation): TabletRecord {
-  const why = 'its port refuses connections';
-  if (before === null) {
-    const fresh = emptyRecord(endpoint, observed);
-    return { ...fresh, bridge: { ...fresh.bridge, state: 'closed', why } };
-  }
-  const { bridge } = before;
-  const responder = responderOf(before, observed.mac);
-  const isAddressSame = before.address.host === endpoint.host && before.address.port === endpoint.port;
-  const isAccepted = responder === 'same' || (responder === 'unknown' && isAddressSame && !bridge.isOpenUnresolved);
-  if (isAccepted) {
-    const closed = {
-      ...bridge,
-      state: 'closed',
-      why,
-      isOpenUnresolved: false,
-      observed: withDevice(observed, before),
-    } as const;
-    return { ...before, bridge: closed };
+export function afterRefusal(record: TabletRecord, endpoint: Endpoint, observed: Observation): TabletRecord {
+  const { address, bridge } = record;
+  const responder = responderOf(record, observed.mac);
+  const isAddressSame = address.host === endpoint.host && address.port === endpoint.port;
+  if (responder === 'same' || (responder === 'unknown' && isAddressSame && !bridge.isOpenUnresolved)) {
+    const closed = { state: 'closed', why: 'its port refuses connections', isOpenUnresolved: false } as const;
+    return { ...record, bridge: { ...bridge, ...closed, observed: withDevice(observed, record) } };
   }
   // The refusal may come from another device, so the record keeps its last observation.
-  if (bridge.state === 'closed') return before;
+  if (bridge.state === 'closed') return record;
   const refusal = responder === 'other' ? 'another device refuses connections' : 'a device refuses connections';
-  return { ...before, bridge: { ...bridge, state: 'not-verified', why: `last seen open; ${refusal} at its address` } };
+  return { ...record, bridge: { ...bridge, state: 'not-verified', why: `last seen open; ${refusal} at its address` } };
 }
 
 /** The difference between two identities; undefined when both can be the same tablet. */
@@ -195,7 +163,7 @@ function deviceChange(
   return undefined;
 }
 
-function doubted(reading: Reading, id: Doubt['id'], observed: Observation): Reading {
+function doubted(reading: Reading, id: Doubt, observed: Observation): Reading {
   if (reading.doubts.some((doubt) => doubt.id === id)) return reading;
   return { ...reading, doubts: [...reading.doubts, { id, observed }] };
 }
@@ -211,23 +179,6 @@ function withDevice(observed: Observation, record: TabletRecord): Observation {
     bootId: observed.bootId ?? bootId,
     androidId: observed.androidId ?? androidId,
     mac: observed.mac ?? mac,
-  };
-}
-
-function emptyRecord(endpoint: Endpoint, observed: Observation): TabletRecord {
-  return {
-    schema: 'gw/tablet/2',
-    address: addressOf(endpoint),
-    tablet: null,
-    bridge: {
-      state: 'not-verified',
-      why: 'its port was not probed',
-      isOpenUnresolved: false,
-      isWirelessOn: false,
-      observed,
-      afterRestart: NOT_CHECKED,
-    },
-    reading: null,
   };
 }
 

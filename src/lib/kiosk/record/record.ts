@@ -7,15 +7,35 @@ import { observationSchema } from './observation.ts';
 
 const shortText = z.string().max(300);
 
-/** A reason why a reading may no longer match the tablet. */
-const doubtSchema = z.strictObject({
-  id: z.enum(['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device']),
-  observed: observationSchema,
+/** Identity and versions of a tablet. */
+export const tabletFactsSchema = z
+  .strictObject({
+    model: z.string(),
+    manufacturer: z.string(),
+    serial: z.string(),
+    android: z.string().describe('Version for display.'),
+    sdk: z.int().describe('API level.'),
+    bootId: z.string().nullable().describe('Boot id of the tablet; null: not reported.'),
+    androidId: z.string().nullable().describe('Renewed by a factory reset; null: not reported.'),
+  })
+  .describe('Identity and versions reported by the tablet.');
+export type TabletFacts = Readonly<z.infer<typeof tabletFactsSchema>>;
+
+/** Events that may have changed the tablet since a reading. */
+export const doubtIds = ['restarted-by-gw', 'restarted', 'opened', 'reset', 'other-device'] as const;
+export type Doubt = (typeof doubtIds)[number];
+export const readers = ['setup', 'plan', 'status', 'lock'] as const;
+
+export const recordedStepSchema = z.strictObject({
+  id: shortText,
+  title: z.string(),
+  state: z.enum(['ok', 'differs', 'not-checked', 'failed', 'not-reached']),
+  expected: z.string(),
+  found: z.string().nullable(),
 });
-export type Doubt = z.infer<typeof doubtSchema>;
 
 const readingSchema = z.strictObject({
-  by: z.enum(['setup', 'plan', 'status', 'lock']),
+  by: z.enum(readers),
   profile: z.strictObject({
     name: z.string(),
     sha256: shortText
@@ -25,19 +45,9 @@ const readingSchema = z.strictObject({
   verdict: z
     .enum(['as-profile', 'differs', 'not-checked', 'not-done'])
     .describe('not-checked: no difference, but not everything was reported. not-done: setup did not complete.'),
-  steps: z
-    .array(
-      z.strictObject({
-        id: shortText,
-        title: z.string(),
-        state: z.enum(['ok', 'differs', 'not-checked', 'failed', 'not-reached']),
-        expected: z.string(),
-        found: z.string().nullable(),
-      }),
-    )
-    .max(200),
+  steps: z.array(recordedStepSchema).max(200),
   observed: observationSchema,
-  doubts: z.array(doubtSchema).max(20).describe('Events since the reading that may have changed the tablet.'),
+  doubts: z.array(z.strictObject({ id: z.enum(doubtIds), observed: observationSchema })).max(20),
 });
 export type Reading = z.infer<typeof readingSchema>;
 
@@ -48,16 +58,8 @@ export type Reading = z.infer<typeof readingSchema>;
 export const tabletRecordSchema = z.strictObject({
   schema: z.literal('gw/tablet/2'),
   address: z.strictObject({ host: z.string(), port: z.int() }),
-  tablet: z
-    .strictObject({
-      model: z.string(),
-      manufacturer: z.string(),
-      serial: z.string(),
-      android: z.string(),
-      sdk: z.int(),
-      bootId: shortText.nullable(),
-      androidId: shortText.nullable(),
-    })
+  tablet: tabletFactsSchema
+    .extend({ bootId: shortText.nullable(), androidId: shortText.nullable() })
     .nullable()
     .describe('null: never connected.'),
   bridge: z
@@ -128,64 +130,56 @@ export async function writeTabletRecord(stateDir: string, record: TabletRecord):
   await replaceFile(recordPath(stateDir), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/**
- * The red line of every report: a tablet whose ADB port is open or not verified as closed; null when there is none. An
- * unreadable record is a red line too.
- *
- * @source spec "Cloud and other network paths": 5555 only while the kiosk shell is installed, switched off afterwards
- */
+/** The red line of a site; an unreadable record is a red line too. */
 export async function tabletRedLine(stateDir: string): Promise<TabletRedLine | null> {
   try {
     const record = await readTabletRecord(stateDir);
     return record === null ? null : redLineOf(record);
   } catch (error) {
     if (!(error instanceof GwError)) throw error;
-    return { id: 'tablet-open', title: TITLE, detail: error.message, remedy: error.remedy };
+    return redLine(error.message, error.remedy);
   }
 }
 
-const TITLE = 'ADB port of the tablet';
+function redLine(detail: string, remedy: string): TabletRedLine {
+  return { id: 'tablet-open', title: 'ADB port of the tablet', detail, remedy };
+}
 
 /** A lock before the setup would leave only USB to configure the tablet. */
-function closingOf(reading: TabletRecord['reading']): string {
+function closingRemedy(reading: TabletRecord['reading']): string {
   if (reading?.verdict === 'as-profile' || reading?.verdict === 'not-checked') return 'Run `gw kiosk lock`.';
   const why = reading === null ? 'Its settings were not read' : 'Its settings differ from the profile';
   return `${why}: run \`gw kiosk setup\` first, which closes the port at its end. \`gw kiosk lock\` closes it at once; then only USB opens it again.`;
 }
 
-function redLineOf({ address, bridge, reading }: TabletRecord): TabletRedLine | null {
+/**
+ * The red line of every report: a tablet whose ADB port is open or not verified as closed; null when there is none.
+ *
+ * @source spec "Cloud and other network paths": 5555 only while the kiosk shell is installed, switched off afterwards
+ */
+export function redLineOf({ address, bridge, reading }: TabletRecord): TabletRedLine | null {
   const where = formatEndpoint(address);
-  const base = { id: 'tablet-open', title: TITLE } as const;
   const { state, why, observed, afterRestart, isWirelessOn } = bridge;
-  const serial = observed.serial === null || observed.serial === '' ? '' : `, serial ${observed.serial}`;
+  const seen = `${observed.at}${observed.serial === null || observed.serial === '' ? '' : `, serial ${observed.serial}`}`;
   if (state === 'open') {
-    const detail = `ADB over TCP is open at ${where} (seen ${observed.at}${serial}): any client that reaches it can control the tablet.`;
-    return { ...base, detail, remedy: closingOf(reading) };
+    const detail = `ADB over TCP is open at ${where} (seen ${seen}): any client that reaches it can control the tablet.`;
+    return redLine(detail, closingRemedy(reading));
   }
   if (state === 'not-verified') {
-    const detail = `ADB over TCP at ${where} is not verified as closed (${observed.at}${serial}: ${why}).`;
-    return {
-      ...base,
-      detail,
-      remedy:
-        'Wake the tablet, connect it to its WLAN, and run `gw kiosk lock` on the gateway, or over USB with --usb.',
-    };
+    return redLine(
+      `ADB over TCP at ${where} is not verified as closed (${seen}: ${why}).`,
+      'Wake the tablet, connect it to its WLAN, and run `gw kiosk lock` on the gateway, or over USB with --usb.',
+    );
   }
   if (isWirelessOn) {
-    const detail = `Wireless debugging, another ADB port, is still enabled on the tablet of ${where} (${observed.at}${serial}).`;
-    return {
-      ...base,
-      detail,
-      remedy: 'Switch wireless debugging off in its developer options, then verify it over USB: `gw kiosk lock --usb`.',
-    };
+    return redLine(
+      `Wireless debugging, another ADB port, is still enabled on the tablet of ${where} (${seen}).`,
+      'Switch wireless debugging off in its developer options, then verify it over USB: `gw kiosk lock --usb`.',
+    );
   }
-  if (afterRestart.verdict === 'open') {
-    const detail = `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.observed?.at ?? observed.at}).`;
-    return {
-      ...base,
-      detail,
-      remedy: 'Switch it off in the developer options of the tablet, then verify it: `gw kiosk lock --after-restart`.',
-    };
-  }
-  return null;
+  if (afterRestart.verdict !== 'open') return null;
+  return redLine(
+    `ADB over TCP at ${where} opens again after every restart of the tablet (${afterRestart.observed?.at ?? observed.at}).`,
+    'Switch it off in the developer options of the tablet, then verify it: `gw kiosk lock --after-restart`.',
+  );
 }

@@ -1,23 +1,5 @@
 import { type ErrorCode, GwError } from '../../error/index.ts';
-import type { CheckResult, Step, StepContext } from './step.ts';
-
-/** Result of one step. */
-export interface StepOutcome {
-  readonly id: string;
-  readonly title: string;
-  readonly expected: string;
-  /** null: not read. */
-  readonly found: string | null;
-  /**
-   * `ok`: matches the profile, not changed. `changed`: changed and read back. `differs`: does not match the profile.
-   * `not-checked`: not reported by the tablet. `failed`: the change was refused. `not-reached`: an earlier step failed.
-   */
-  readonly state: 'ok' | 'changed' | 'differs' | 'not-checked' | 'failed' | 'not-reached';
-  /** Whether only a person at the tablet can change it. */
-  readonly byHand: boolean;
-  readonly remedy: string | null;
-  readonly error: { readonly code: ErrorCode; readonly message: string } | null;
-}
+import type { CheckResult, Step, StepContext, StepOutcome } from './step.ts';
 
 /**
  * Reads every step and changes nothing. Throws TABLET_LOST and other connection errors; `outcomes` then holds the steps
@@ -61,7 +43,7 @@ export async function applySteps(steps: readonly Step[], context: StepContext): 
       i += 1;
     } catch (error) {
       if (!(error instanceof GwError) || error.code !== 'TABLET_LOST' || reconnects === MAX_RECONNECTS) {
-        outcomes.push(failed(step, error), ...steps.slice(i + 1).map(notReached));
+        outcomes.push(failed(step, error), ...steps.slice(i + 1).map((later) => outcomeOf(later, 'not-reached')));
         break;
       }
       reconnects += 1;
@@ -92,12 +74,12 @@ async function applyStep(step: Step, context: StepContext): Promise<StepOutcome>
   }
 }
 
-function outcomeOf(step: Step, state: StepOutcome['state'], result: CheckResult): StepOutcome {
+function outcomeOf(step: Step, state: StepOutcome['state'], result: Partial<CheckResult> = {}): StepOutcome {
   const { id, title, expected, apply } = step;
-  const matches = state === 'ok' || state === 'changed';
   const byHand = apply === undefined;
+  const matches = state === 'ok' || state === 'changed';
   const remedy = matches ? null : (result.remedy ?? (byHand && state === 'differs' ? step.remedy : null));
-  return { id, title, expected, found: result.found, state, byHand, remedy, error: null };
+  return { id, title, expected, found: result.found ?? null, state, byHand, remedy, error: null };
 }
 
 /** The outcome of a refused change. Rethrows connection errors, interruptions and internal errors. */
@@ -109,29 +91,6 @@ function failed(step: Step, error: unknown): StepOutcome {
     'FILE_UNREADABLE',
   ];
   if (!(error instanceof GwError) || !stepErrors.includes(error.code)) throw error;
-  const { id, title, expected, apply } = step;
   const { code, message, remedy } = error;
-  return {
-    id,
-    title,
-    expected,
-    found: null,
-    state: 'failed',
-    byHand: apply === undefined,
-    remedy,
-    error: { code, message },
-  };
-}
-
-function notReached({ id, title, expected, apply }: Step): StepOutcome {
-  return {
-    id,
-    title,
-    expected,
-    found: null,
-    state: 'not-reached',
-    byHand: apply === undefined,
-    remedy: null,
-    error: null,
-  };
+  return { ...outcomeOf(step, 'failed', { remedy }), error: { code, message } };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Tablet } from '../adb/tablet.ts';
 import type { KioskProfile } from '../profile.ts';
@@ -33,3 +34,18 @@ export interface Step {
   /** Remedy when the change has no effect. */
   readonly remedy: string;
 }
+
+/** Result of one step. */
+export const stepOutcomeSchema = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  expected: z.string().describe('The value required by the profile.'),
+  found: z.string().nullable().describe('null: not read.'),
+  state: z
+    .enum(['ok', 'changed', 'differs', 'not-checked', 'failed', 'not-reached'])
+    .describe('changed: changed now and read back. not-reached: an earlier step failed.'),
+  byHand: z.boolean().describe('true: only a person at the tablet can change it.'),
+  remedy: z.string().nullable(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+});
+export type StepOutcome = z.infer<typeof stepOutcomeSchema>;

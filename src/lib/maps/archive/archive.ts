@@ -165,7 +165,8 @@ async function mapOf(
   found: ReadonlyMap<string, Uint8Array>,
   problems: string[],
 ): Promise<ArchivedMap> {
-  const { id, uid, name, mapVersion, overlaysVersion, isCurrent, overlaysForm, files, missing } = map;
+  const { files, ...listed } = map;
+  const { id } = map;
   const bytesOf = (part: Part) => (files[part] === null ? null : (found.get(partPath(id, part)) ?? null));
   const data = bytesOf('data') ?? new Uint8Array();
   const image = bytesOf('image');
@@ -173,20 +174,7 @@ async function mapOf(
   if (picture?.ok === false) problems.push(`${partPath(id, 'image')} is not a valid PNG: ${picture.problem}`);
   const overlays = overlaysOf(map, data, bytesOf('overlays'), problems);
   const localisation = bytesOf('localisation');
-  return {
-    id,
-    uid,
-    name,
-    mapVersion,
-    overlaysVersion,
-    isCurrent,
-    data,
-    overlays,
-    overlaysForm,
-    image,
-    localisation,
-    missing,
-  };
+  return { ...listed, data, overlays, image, localisation };
 }
 
 /** The overlays from the map data, which is the authoritative source; the separate file must be equal. */

@@ -1,5 +1,5 @@
 import { compareOverlays, identityChanges, type LiveMap, NO_FEATURES, type OverlaysComparison } from '../live-maps.ts';
-import { readMapBack, type Sent, send, type WriteTools } from './checked-write.ts';
+import { type ReadBack, readMapBack, type Sent, send, type WriteTools } from './checked-write.ts';
 
 /** Result of replacing the overlays of a map: the content that the chassis has now. */
 type OverlaysOutcome =
@@ -52,22 +52,15 @@ const noResult = {
  * It also completes after Ctrl-C; chassis and network errors are results.
  */
 export async function writeOverlays(tools: WriteTools, before: LiveMap, target: string): Promise<OverlaysWrite> {
-  const { writes, onProgress, pace } = tools;
+  const { writes, onProgress } = tools;
   const id = String(before.id);
   onProgress(`map ${id}: writing its overlays`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, target, grace));
   if (sent.kind === 'not-sent') return { ...noResult, outcome: 'not-sent', orderError: sent.why };
   const orderError = orderErrorOf(sent);
 
-  onProgress(`map ${id}: reading back`);
   const compareWithTarget = cachedComparison(target);
-  const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const read = await readMapBack(
-    tools,
-    id,
-    (text, data) => compareWithTarget(text).same && isSameIdentity(before, data),
-    settleMs,
-  );
+  const read = await readBack(tools, before, sent, compareWithTarget);
   if (read.kind !== 'read') {
     return { ...noResult, orderError, outcome: read.kind, why: read.kind === 'unknown' ? read.why : null };
   }
@@ -90,22 +83,14 @@ async function rollBack(
   before: LiveMap,
   result: Omit<OverlaysWrite, 'outcome'>,
 ): Promise<OverlaysWrite> {
-  const { writes, onProgress, pace } = tools;
+  const { writes, onProgress } = tools;
   const id = String(before.id);
   // A map without overlays gets an empty collection, since a write cannot remove the key.
   const old = before.overlays ?? NO_FEATURES;
   onProgress(`map ${id}: read-back differs; restoring its old overlays`);
   const sent = await send(tools, (grace) => writes.patchOverlays(id, old, grace));
   const rollback = { rolledBack: sent.kind !== 'not-sent', rollbackError: orderErrorOf(sent) };
-  onProgress(`map ${id}: reading back`);
-  const compareWithOld = cachedComparison(old);
-  const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const read = await readMapBack(
-    tools,
-    id,
-    (text, data) => compareWithOld(text).same && isSameIdentity(before, data),
-    settleMs,
-  );
+  const read = await readBack(tools, before, sent, cachedComparison(old));
   if (read.kind !== 'read') {
     return { ...result, ...rollback, outcome: read.kind, now: null, why: read.kind === 'unknown' ? read.why : null };
   }
@@ -115,8 +100,19 @@ async function rollBack(
   return { ...result, ...rollback, outcome: isRestored ? 'rolled-back' : 'differs', now, alsoChanged };
 }
 
-function isSameIdentity(before: LiveMap, data: Uint8Array): boolean {
-  return identityChanges(before.data, data).length === 0;
+/** Reads the map back until it has the sent overlays and nothing else changed, or has had other ones for some time. */
+function readBack(
+  tools: WriteTools,
+  before: LiveMap,
+  sent: Sent<unknown>,
+  compare: (text: string | null) => OverlaysComparison,
+): Promise<ReadBack> {
+  const { onProgress, pace } = tools;
+  onProgress(`map ${before.id}: reading back`);
+  const isExpected = (text: string | null, data: Uint8Array) =>
+    compare(text).same && identityChanges(before.data, data).length === 0;
+  const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
+  return readMapBack(tools, String(before.id), isExpected, settleMs);
 }
 
 function orderErrorOf(sent: Sent<unknown>): string | null {

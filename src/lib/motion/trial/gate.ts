@@ -11,7 +11,8 @@ import {
   refuse,
 } from '../gate.ts';
 import type { Order } from '../model.ts';
-import type { TrialConditions, TrialKind } from './model.ts';
+import type { TrialKind } from '../verify-remedy.ts';
+import type { TrialConditions } from './model.ts';
 
 /** An order that verifies facts it relies on, with the confirmations of a person on site. */
 export interface TrialOrder {

@@ -1,8 +1,8 @@
+import type { z } from 'zod';
 import type { EvidenceAdoption, FactIdMarked } from '../../evidence/index.ts';
-
-/** A supervised order that relies on an unverified HINWEIS in order to verify it, with a person on site. */
-export const trialKinds = ['stop', 'move', 'pose', 'dock'] as const;
-export type TrialKind = (typeof trialKinds)[number];
+import type { DeepReadonly } from '../../json/index.ts';
+import type { TrialKind } from '../verify-remedy.ts';
+import type { trialViewSchema } from './view.ts';
 
 /** Confirmations of a person on site; `unattended` is accepted only for a simulated chassis. */
 export type TrialConditions =
@@ -28,61 +28,18 @@ export interface TrialRequest {
   readonly distanceM?: number | undefined;
 }
 
-/**
- * Observation compared with a fact. 'not-decided': it was not observed, or is ambiguous; it is neither green nor a
- * contradiction, and no record is written.
- */
-export type TrialVerdict = 'holds' | 'differs' | 'not-decided';
-
 type TrialFactId = FactIdMarked<'BELEGT' | 'HINWEIS'>;
 
-export interface TrialFinding {
-  readonly fact: TrialFactId;
-  readonly verdict: TrialVerdict;
-  /** One sentence with the numbers. */
-  readonly why: string;
-  /** The recorded value; null where nothing is decided. */
-  readonly value: string | boolean | null;
-}
-
-/**
- * - verified: every fact on trial holds.
- * - contradicted: at least one differs.
- * - not-decided: none differs, and not all of them hold.
- * - refused: no order was sent.
- * - cancelled: it was aborted; it verifies nothing.
- */
-export type TrialOutcome = 'verified' | 'contradicted' | 'not-decided' | 'refused' | 'cancelled';
-
 /** A trial without its samples: the response of the routes. */
-export interface TrialView {
-  readonly id: string;
-  readonly kind: TrialKind;
-  readonly who: string;
-  readonly state: 'running' | 'ended';
-  /** What happens now, for the person beside the robot. */
-  readonly phase: string;
-  /** Set when the person must act at once: press the emergency stop. */
-  readonly alarm: string | null;
-  readonly startedAgoMs: number;
-  /** Identity that the chassis reported. */
-  readonly serial: string | null;
-  readonly software: string | null;
-  readonly simulated: boolean;
-  /** Null while it runs. */
-  readonly outcome: TrialOutcome | null;
-  /** Reason for the outcome; null while it runs. */
-  readonly reason: string | null;
+type Reported = DeepReadonly<z.infer<typeof trialViewSchema>>;
+export interface TrialView extends Reported {
   readonly facts: readonly TrialFinding[];
-  /** Why no order was sent; empty unless the outcome is 'refused'. */
-  readonly refusals: readonly string[];
-  /** Additional notes. */
-  readonly notes: readonly string[];
-  /** The file with samples and verdicts, beside the evidence file; null while it runs and where it could not be written. */
-  readonly report: { readonly file: string; readonly sha256: string } | null;
-  /** Facts about which a record was written. */
-  readonly recorded: readonly string[];
 }
+export interface TrialFinding extends DeepReadonly<z.infer<typeof trialViewSchema.shape.facts.element>> {
+  readonly fact: TrialFactId;
+}
+export type TrialVerdict = TrialFinding['verdict'];
+export type TrialOutcome = NonNullable<TrialView['outcome']>;
 
 /** The trial interface of the motion service. */
 export interface Trials {

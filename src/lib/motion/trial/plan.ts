@@ -4,9 +4,10 @@ import { chosen } from '../../evidence/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { Order } from '../model.ts';
 import { dockOrder } from '../tours.ts';
+import { trialKinds } from '../verify-remedy.ts';
 import { MAX_STOP_WAY_M, MAX_WAY_M } from './gate.ts';
 import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';
-import { type TrialRequest, trialKinds } from './model.ts';
+import type { TrialRequest } from './model.ts';
 
 /**
  * Headings at which degrees and radians cannot be confused: no value in radians is near them, forwards or backwards,

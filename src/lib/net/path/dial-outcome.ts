@@ -6,8 +6,8 @@ import type { PathResult } from './probe-path.ts';
 export interface PathOutcome {
   readonly verdict: 'ok' | 'wrong' | 'not-checked';
   readonly detail: string;
-  readonly remedy?: string;
-  readonly ask?: string;
+  readonly remedy?: string | undefined;
+  readonly ask?: string | undefined;
 }
 
 export const FULL_SIZE_ASK =

@@ -2,28 +2,14 @@ import type { Duplex } from 'node:stream';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const preferred = /^(?<day>[A-Z][a-z]{2}), (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
-
 /**
  * Parses the preferred form of an HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, whole seconds, always GMT). Null for
  * everything else, also for the two obsolete forms and for a wrong day of the week, because a misread date would make a
  * correct clock look wrong.
  */
 export function parseHttpDate(text: string): Date | null {
-  const match = preferred.exec(text);
-  if (match === null) return null;
-  const [, weekday = '', day = '', monthName = '', year = '', hours = '', minutes = '', seconds = ''] = match;
-  const month = MONTHS.indexOf(monthName);
-  if (month < 0 || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return null;
-  const date = new Date(0);
-  // Date.UTC maps the years 0 to 99 to 1900 to 1999.
-  date.setUTCFullYear(Number(year), month, Number(day));
-  if (date.getUTCMonth() !== month || date.getUTCDate() !== Number(day)) return null;
-  if (DAYS[date.getUTCDay()] !== weekday) return null;
-  date.setUTCHours(Number(hours), Number(minutes), Number(seconds));
-  return date;
+  const date = new Date(text);
+  return date.toUTCString() === text && !Number.isNaN(date.getTime()) ? date : null;
 }
 
 /** Status and header fields of an HTTP/1.x response; names in lower case, the first value of each. */
@@ -82,8 +68,8 @@ export type HttpProbe = { readonly tookMs: number } & (
        */
       readonly large: 'answered' | 'no-answer' | 'not-checked';
     }
-  | { readonly kind: 'not-http' | 'no-answer' }
-  | { readonly kind: 'closed'; readonly failure: TlsFailure }
+  | { readonly kind: 'not-http' }
+  | Unanswered
 );
 
 /** Difference between the clocks of the server and of this machine. */
@@ -119,16 +105,25 @@ async function requestTwice(stream: Duplex, options: HttpProbeOptions): Promise<
   signal.throwIfAborted();
   const beganMs = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
-  const send = createRequester(stream, signal);
+  const send = (text: string, ms: number) => {
+    let received = Buffer.alloc(0);
+    const read = (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes.subarray(0, MAX_HEAD_BYTES)]);
+      const head = parseHttpHead(received);
+      if (head === null) return { kind: 'not-http' } as const;
+      return head === 'unfinished' ? undefined : ({ kind: 'answered', head } as const);
+    };
+    return exchange(stream, text, { read, timeoutMs: ms, signal, clock });
+  };
   const sentAt = clock.wall().getTime();
-  const first = await send(requestText(hostHeader), clock, timeoutMs);
+  const first = await send(requestText(hostHeader), timeoutMs);
   const roundTripMs = clock.monotonicMs() - beganMs;
   if (first.kind !== 'answered') return { ...first, tookMs: tookMs() };
   const { status, headers } = first.head;
   const date = parseHttpDate(headers.get('date') ?? '');
   const isOpen = headers.get('connection')?.toLowerCase() !== 'close';
   const left = timeoutMs - roundTripMs;
-  const second = isOpen && left > 0 ? await send(requestText(hostHeader, PADDING), clock, left) : null;
+  const second = isOpen && left > 0 ? await send(requestText(hostHeader, PADDING), left) : null;
   return {
     kind: 'answered',
     status,
@@ -151,38 +146,47 @@ function requestText(hostHeader: string, padding?: string): string {
   return `${['HEAD / HTTP/1.1', `Host: ${hostHeader}`, 'User-Agent: gw', 'Accept: */*', ...more].join('\r\n')}\r\n\r\n`;
 }
 
-type Answer =
-  | { readonly kind: 'answered'; readonly head: HttpHead }
-  | { readonly kind: 'not-http' | 'no-answer' }
+/** How a request over an open stream failed. */
+export type Unanswered =
+  | { readonly kind: 'no-answer' }
+  /** The connection was closed without an answer. */
   | { readonly kind: 'closed'; readonly failure: TlsFailure };
 
-function createRequester(stream: Duplex, signal: AbortSignal) {
-  return async (text: string, clock: Clock, timeoutMs: number): Promise<Answer> => {
-    let received = Buffer.alloc(0);
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const onData = (bytes: Buffer) => {
-      received = Buffer.concat([received, bytes.subarray(0, MAX_HEAD_BYTES)]);
-      const head = parseHttpHead(received);
-      if (head === null) resolve({ kind: 'not-http' });
-      else if (head !== 'unfinished') resolve({ kind: 'answered', head });
-    };
-    const onError = (error: Error) => resolve({ kind: 'closed', failure: tlsFailureOf(error) });
-    const onEnd = () => resolve({ kind: 'closed', failure: { kind: 'cut' } });
-    stream.on('data', onData);
-    stream.on('error', onError);
-    stream.once('end', onEnd);
-    stream.once('close', onEnd);
-    using _aborted = onAbort(signal, () => reject(signal.reason));
-    using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-answer' }));
-    try {
-      if (stream.destroyed || stream.readableEnded) onEnd();
-      else stream.write(text);
-      return await promise;
-    } finally {
-      stream.off('data', onData);
-      stream.off('error', onError);
-      stream.off('end', onEnd);
-      stream.off('close', onEnd);
-    }
+interface Exchange<T> {
+  /** The answer, as soon as the bytes of these chunks hold one. */
+  readonly read: (bytes: Buffer) => T | undefined;
+  /** Why the stream has already ended; null: still open. */
+  readonly ended?: () => TlsFailure | null;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Writes a request and waits for its answer; the stream stays open. Throws only the reason of the signal. */
+export async function exchange<T>(
+  stream: Duplex,
+  request: string | Buffer,
+  { read, ended = () => null, timeoutMs, signal, clock }: Exchange<T>,
+): Promise<T | Unanswered> {
+  const { promise, resolve, reject } = Promise.withResolvers<T | Unanswered>();
+  const close = (failure: TlsFailure) => resolve({ kind: 'closed', failure });
+  const onData = (bytes: Buffer) => {
+    const answer = read(bytes);
+    if (answer !== undefined) resolve(answer);
   };
+  const onError = (error: Error) => close(tlsFailureOf(error));
+  const onEnd = () => close({ kind: 'cut' });
+  stream.on('data', onData).on('error', onError).once('end', onEnd).once('close', onEnd);
+  using _aborted = onAbort(signal, () => reject(signal.reason));
+  using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-answer' }));
+  try {
+    // With TLS 1.3 a peer rejects a client certificate after the handshake, perhaps before this listener was added.
+    const failure = ended();
+    if (failure !== null) close(failure);
+    else if (stream.destroyed || stream.readableEnded) onEnd();
+    else stream.write(request);
+    return await promise;
+  } finally {
+    stream.off('data', onData).off('error', onError).off('end', onEnd).off('close', onEnd);
+  }
 }

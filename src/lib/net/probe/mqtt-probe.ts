@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
-import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
+import { exchange, type Unanswered } from './http-probe.ts';
+import type { TlsFailure } from './tls-probe.ts';
 
 /** The response of a broker to CONNECT. */
 export type Connack =
@@ -85,8 +86,7 @@ export type MqttProbe = { readonly tookMs: number } & (
   | Connack
   /** No CONNACK before the timeout. */
   | { readonly kind: 'no-connack' }
-  /** The connection was closed without a CONNACK. */
-  | { readonly kind: 'closed'; readonly failure: TlsFailure }
+  | Extract<Unanswered, { kind: 'closed' }>
 );
 
 const KEEPALIVE_S = 30;
@@ -104,40 +104,22 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
   const { generate } = await import('mqtt-packet');
   const read = await createConnackReader();
   const beganMs = clock.monotonicMs();
-  const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
-  const { promise, resolve, reject } = Promise.withResolvers<MqttProbe>();
-  const onData = (bytes: Buffer) => {
-    const connack = read(bytes);
-    if (connack !== undefined) resolve({ ...connack, tookMs: tookMs() });
-  };
-  const onError = (error: Error) => resolve({ kind: 'closed', failure: tlsFailureOf(error), tookMs: tookMs() });
-  const onEnd = () => resolve({ kind: 'closed', failure: { kind: 'cut' }, tookMs: tookMs() });
-  stream.on('error', onError);
-  stream.on('data', onData);
-  stream.once('end', onEnd);
-  stream.once('close', onEnd);
-  using _aborted = onAbort(signal, () => reject(signal.reason));
-  using _late = clock.after(timeoutMs, () => resolve({ kind: 'no-connack', tookMs: tookMs() }));
+  const connect = generate({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 4,
+    clean: false,
+    clientId,
+    keepalive: KEEPALIVE_S,
+  });
   try {
-    // With TLS 1.3 a broker rejects a client certificate after the handshake, perhaps before this listener was added.
-    const failure = ended();
-    if (failure !== null) resolve({ kind: 'closed', failure, tookMs: tookMs() });
-    else if (stream.destroyed || stream.readableEnded) onEnd();
-    stream.write(
-      generate({
-        cmd: 'connect',
-        protocolId: 'MQTT',
-        protocolVersion: 4,
-        clean: false,
-        clientId,
-        keepalive: KEEPALIVE_S,
-      }),
-    );
-    const probe = await promise;
-    if (probe.kind === 'accepted') await closeSession(stream, generate({ cmd: 'disconnect' }), clock);
-    return probe;
+    const answer = await exchange(stream, connect, { read, ended, timeoutMs, signal, clock });
+    const tookMs = Math.round(clock.monotonicMs() - beganMs);
+    // Errors while it closes are of no interest.
+    stream.on('error', () => {});
+    if (answer.kind === 'accepted') await closeSession(stream, generate({ cmd: 'disconnect' }), clock);
+    return answer.kind === 'no-answer' ? { kind: 'no-connack', tookMs } : { ...answer, tookMs };
   } finally {
-    stream.off('data', onData);
     stream.destroy();
   }
 }

@@ -1,15 +1,10 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { GwError } from '../../error/index.ts';
-import { addressOfHex, isTableOfNoIpv6 } from '../listening-sockets.ts';
+import { LISTEN, parseSocketTable, readSocketTables, type SocketPlace } from '../listening-sockets.ts';
 
 /** A socket of this machine that accepts unsolicited traffic: a TCP listener, or UDP without a peer. */
-export interface OpenSocket {
+interface OpenSocket extends SocketPlace {
   readonly protocol: 'tcp' | 'udp';
-  readonly family: 'ipv4' | 'ipv6';
-  /** `0.0.0.0`, `127.0.0.1`, `::`, `::1`, in canonical form. */
-  readonly address: string;
-  readonly port: number;
   /** Inode of the socket; 0 when it belongs to no process. */
   readonly inode: number;
 }
@@ -26,33 +21,14 @@ export interface OwnedSocket extends OpenSocket {
   readonly owners: readonly SocketOwner[];
 }
 
-/** TCP state LISTEN; UDP without a peer is in the state that TCP calls CLOSE. */
-const openState = { tcp: '0A', udp: '07' } as const;
-const tables = [
-  ['tcp', '/proc/net/tcp'],
-  ['tcp', '/proc/net/tcp6'],
-  ['udp', '/proc/net/udp'],
-  ['udp', '/proc/net/udp6'],
-] as const;
+/** UDP without a peer is in the state that TCP calls CLOSE. */
+const openState = { tcp: LISTEN, udp: '07' } as const;
+const tables = ['/proc/net/tcp', '/proc/net/tcp6', '/proc/net/udp', '/proc/net/udp6'];
 
-/** Parses /proc/net/{tcp,tcp6,udp,udp6}: the open sockets. Other lines are skipped. */
+/** The open sockets in a table of the kernel. */
 export function parseOpenSockets(text: string, protocol: OpenSocket['protocol']): OpenSocket[] {
-  const sockets: OpenSocket[] = [];
-  for (const line of text.split('\n').slice(1)) {
-    const columns = line.trim().split(/\s+/);
-    const [, local = '', , state] = columns;
-    const [, address = '', port = ''] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(local) ?? [];
-    if (address === '' || state !== openState[protocol]) continue;
-    const inode = columns[9] ?? '';
-    sockets.push({
-      protocol,
-      family: address.length === 8 ? 'ipv4' : 'ipv6',
-      address: addressOfHex(address),
-      port: Number.parseInt(port, 16),
-      inode: /^\d{1,15}$/.test(inode) ? Number(inode) : 0,
-    });
-  }
-  return sockets;
+  const rows = parseSocketTable(text).filter(({ state }) => state === openState[protocol]);
+  return rows.map(({ local, inode }) => ({ protocol, ...local, inode: inode ?? 0 }));
 }
 
 /** The inode in the target of a link of /proc/<pid>/fd, such as `socket:[4711]`; null for anything else. */
@@ -82,24 +58,9 @@ export function processName(comm: string, cmdline: string): string {
  * all). Read-only. Throws FILE_UNREADABLE when the kernel's tables cannot be read.
  */
 export async function readOpenSockets(): Promise<OwnedSocket[]> {
-  const sockets: OpenSocket[] = [];
-  const unread: string[] = [];
-  let cause: unknown;
-  for (const [protocol, path] of tables) {
-    try {
-      sockets.push(...parseOpenSockets(await readFile(path, 'utf8'), protocol));
-    } catch (error) {
-      if (isTableOfNoIpv6(path, error)) continue;
-      unread.push(path);
-      cause = error;
-    }
-  }
-  if (unread.length > 0) {
-    throw new GwError('FILE_UNREADABLE', 'The list of open sockets cannot be read.', {
-      remedy: `Run this on Linux; tried ${unread.join(', ')}.`,
-      cause,
-    });
-  }
+  const sockets = await readSocketTables(tables, 'open', (text, path) =>
+    parseOpenSockets(text, path.includes('udp') ? 'udp' : 'tcp'),
+  );
   const owners = await readOwners(new Set(sockets.map(({ inode }) => inode)));
   return sockets.map((socket) => ({ ...socket, owners: owners.get(socket.inode) ?? [] }));
 }

@@ -76,7 +76,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   SITE_FILE_INVALID: 409,
 };
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly code: string;
     readonly message: string;

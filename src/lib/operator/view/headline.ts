@@ -1,7 +1,7 @@
 import { type ChassisSnapshot, moveProgress, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { Note, PageState } from '../../pages/index.ts';
-import type { GatewayHealth } from '../model.ts';
+import type { GatewayHealth } from '../health.ts';
 import { conditionGaps, conditionProblems } from './conditions.ts';
 
 export type Headline = PageState['headline'];

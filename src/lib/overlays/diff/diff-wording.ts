@@ -1,6 +1,6 @@
 import { plural, shorten } from '../../text/index.ts';
 import { figure } from '../render/lines.ts';
-import type { ChangedFeature, OverlaysDiff, PairedBy, ShapeChange, TurnChange, ValueChange } from './diff-model.ts';
+import type { ChangedFeature, OverlaysDiff, ShapeChange, TurnChange, ValueChange } from '../schemas.ts';
 
 /** One row of a table of changes. Foreign text in it is bounded but not escaped. */
 export interface ChangeRow {
@@ -10,15 +10,11 @@ export interface ChangeRow {
   readonly after: string;
 }
 
-/** A change as in a result, where angles are plain numbers: read here only, never passed on. */
-type ResultTurn = Pick<TurnChange, 'field' | 'fromJson' | 'toJson'> & { readonly turnedDeg: number | null };
-export type ResultChange = Omit<ChangedFeature, 'turns'> & { readonly turns: readonly ResultTurn[] };
-
 /** Shown for a missing value. */
 export const NOTHING = '—';
 const MAX_CHARS = 60;
 
-export const pairedByWords: Readonly<Record<PairedBy, string>> = {
+export const pairedByWords: Readonly<Record<ChangedFeature['pairedBy'], string>> = {
   id: 'id',
   geometry: 'same geometry',
   nearness: 'nearest within 1 m: a guess',
@@ -55,7 +51,7 @@ export function diffLine({
 }
 
 /** All changes of one feature, the place first. */
-export function changeRows({ from, to, shape, turns, codes, values }: ResultChange): ChangeRow[] {
+export function changeRows({ from, to, shape, turns, codes, values }: ChangedFeature): ChangeRow[] {
   const place = ({ xM, yM }: ChangedFeature['from']) => (xM === null || yM === null ? null : placeWords(xM, yM));
   return [
     ...(shape === null ? [] : [shapeRow(shape, place(from), place(to))]),
@@ -70,7 +66,7 @@ export function changeRows({ from, to, shape, turns, codes, values }: ResultChan
 }
 
 /** The same in short, for a label. */
-export function changeWords(change: ResultChange): string {
+export function changeWords(change: ChangedFeature): string {
   const words = changeRows(change).map(({ what }) => what);
   return words.length <= 3 ? words.join(', ') : `${words.slice(0, 2).join(', ')} and ${words.length - 2} more`;
 }
@@ -154,7 +150,7 @@ function fromTo(from: number | null, to: number | null): string | null {
   return `${from.toPrecision(3)} → ${to.toPrecision(3)}`;
 }
 
-function turnRow({ field, turnedDeg, fromJson, toJson }: ResultTurn): ChangeRow {
+function turnRow({ field, turnedDeg, fromJson, toJson }: TurnChange): ChangeRow {
   const angle = turnedDeg === null || turnedDeg === 0 ? null : `${turnedDeg > 0 ? '+' : ''}${figure(turnedDeg, 2)}°`;
   // `iconYaw` is not a heading, so it is not called turned.
   const bare = turnedDeg === 0 ? `${field}, written differently` : field;

@@ -1,7 +1,7 @@
 import type { CodeBook, CodeMeaning, Overlays } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, spanOf } from '../read/json-source.ts';
 import { readOverlays } from '../read/read.ts';
-import type { ChangedFeature, OverlaysDiff, ShapeChange, ValueChange } from './diff-model.ts';
+import type { ChangedFeature, OverlaysDiff, ShapeChange, ValueChange } from '../schemas.ts';
 import { changeOf, differing, type NotationNotes, refOf } from './feature-change.ts';
 import { type Entry, type Pair, type Pairing, pairUp } from './pairing.ts';
 
@@ -88,9 +88,9 @@ function isChangedOtherwise({ shape, turns, codes, values }: ChangedFeature): bo
 }
 
 interface Found {
-  readonly members: readonly ValueChange[];
+  readonly members: ValueChange[];
   readonly pairing: Pairing;
-  readonly changed: readonly ChangedFeature[];
+  readonly changed: ChangedFeature[];
   readonly notation: NotationNotes;
 }
 

@@ -1,5 +1,6 @@
 import { type Degrees, turnBetween } from '../../angle/index.ts';
-import { type Code, codeFields, type Feature, type FeatureAngle } from '../model.ts';
+import { codeFields } from '../kinds.ts';
+import type { Code, Feature, FeatureAngle } from '../model.ts';
 import { jsonOf, kindOf, type Members, membersOf, type Span, sameTokens, sameValues } from '../read/json-source.ts';
 import type {
   ChangedFeature,
@@ -9,7 +10,7 @@ import type {
   ShapeChange,
   TurnChange,
   ValueChange,
-} from './diff-model.ts';
+} from '../schemas.ts';
 import type { Entry, Pair } from './pairing.ts';
 import { cornersOf, middleOf, shapeChange } from './shape-change.ts';
 

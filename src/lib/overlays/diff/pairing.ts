@@ -2,7 +2,7 @@ import Flatbush from 'flatbush';
 import { distanceBetweenM } from '../geometry.ts';
 import type { Feature, Place, RawFeature } from '../model.ts';
 import { jsonOf, type Span } from '../read/json-source.ts';
-import type { PairedBy } from './diff-model.ts';
+import type { ChangedFeature } from '../schemas.ts';
 import { cornersOf, middleOf } from './shape-change.ts';
 
 /** One entry of `features`: its source, and the parsed feature when it is an object. */
@@ -15,7 +15,7 @@ export interface Entry {
 export interface Pair {
   readonly a: Entry;
   readonly b: Entry;
-  readonly by: PairedBy;
+  readonly by: ChangedFeature['pairedBy'];
 }
 
 export interface Pairing {

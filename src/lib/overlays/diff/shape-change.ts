@@ -1,7 +1,9 @@
 import { areaOfZoneM2, distanceBetweenM, isClosed, lengthM } from '../geometry.ts';
 import type { Feature, Place, Shape } from '../model.ts';
 import { itemsOf, jsonOf, kindOf, membersOf, type Span, sameValues } from '../read/json-source.ts';
-import type { FirstDifference, ShapeChange } from './diff-model.ts';
+import type { ShapeChange } from '../schemas.ts';
+
+type FirstDifference = NonNullable<ShapeChange['first']>;
 
 /** Deeper values are reported as a whole, since the search recurses. */
 const MAX_DEPTH = 50;

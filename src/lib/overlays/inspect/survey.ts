@@ -1,14 +1,6 @@
 import { factById } from '../../evidence/index.ts';
-import {
-  type AngleSurvey,
-  type Code,
-  type CodeField,
-  codeFields,
-  type Feature,
-  type FeatureAngle,
-  type Overlays,
-  type Survey,
-} from '../model.ts';
+import { codeFields } from '../kinds.ts';
+import type { AngleSurvey, Code, CodeField, Feature, FeatureAngle, Overlays, Survey } from '../model.ts';
 import { createMemberCounter } from '../read/members.ts';
 
 /** Bounds the list; a map has some ten names. Project decision. */

@@ -19,8 +19,6 @@ import { createMemberCounter } from './members.ts';
 const noProperties: Readonly<Record<string, unknown>> = Object.freeze({});
 const noSpeeds: readonly WrittenProperty[] = Object.freeze([]);
 
-/** Decimal digits that a number holds exactly. */
-const MAX_DIGITS = 15;
 /** Bounds the cache: most features of a map share a few strings, but a map where all differ must not be held twice. */
 const MAX_SHARED = 4096;
 /** Places of a lane. */
@@ -47,7 +45,6 @@ export function createFeatureReader(): FeatureReader {
   const direction = codeReader('direction');
   const startType = codeReader('startType');
   const endType = codeReader('endType');
-  const noCodes = createCodeList([]);
   const angle = shared((written): FeatureAngle => ({ deg: degreesOf(written), written }));
   const members = createMemberCounter('feature');
   const names = createMemberCounter('properties');
@@ -69,11 +66,7 @@ export function createFeatureReader(): FeatureReader {
     const shape = shapeOf(raw.geometry);
     const kind = shape.kind === 'broken' ? shape.expected : shape.kind;
     const code = ownCode(kind, properties);
-    const codes = noCodes
-      .and(code)
-      .and(direction(properties.direction))
-      .and(startType(properties.startType))
-      .and(endType(properties.endType));
+    const others = [direction(properties.direction), startType(properties.startType), endType(properties.endType)];
     const { name } = properties;
     members.add(raw, kind);
     speeds = noSpeeds;
@@ -85,7 +78,7 @@ export function createFeatureReader(): FeatureReader {
       name: nameOf(name),
       shape,
       code,
-      codes: codes.list,
+      codes: [code, ...others].filter((one) => one !== null),
       yaw: angle(properties.yaw),
       iconYaw: angle(properties.iconYaw),
       writtenId: raw.id,
@@ -118,28 +111,6 @@ export function isInexact(written: unknown): boolean {
   return typeof written === 'number' && Math.abs(written) > Number.MAX_SAFE_INTEGER;
 }
 
-/** A list of codes that caches its continuations, so that features with the same codes share one list. */
-interface CodeList {
-  readonly list: readonly Code[];
-  and(code: Code | null): CodeList;
-}
-
-function createCodeList(list: readonly Code[]): CodeList {
-  const longer = new Map<Code, CodeList>();
-  const self: CodeList = {
-    list,
-    and(code) {
-      if (code === null) return self;
-      const before = longer.get(code);
-      if (before !== undefined) return before;
-      const made = createCodeList([...list, code]);
-      if (longer.size < MAX_SHARED) longer.set(code, made);
-      return made;
-    },
-  };
-  return self;
-}
-
 function codeReader(field: CodeField): (written: unknown) => Code | null {
   return shared((written): Code => ({ field, number: wholeNumber(written), written }));
 }
@@ -159,29 +130,14 @@ function shared<T>(make: (written: unknown) => T): (written: unknown) => T | nul
 
 /** A number in either JSON type (vendor, HINWEIS), when it is whole and within the exact range. */
 function wholeNumber(written: unknown): number | null {
-  const value = parseDecimal(written);
+  const value = parseDegrees(written) ?? null;
   return value !== null && Number.isSafeInteger(value) ? value : null;
 }
 
 /** @source specification, 'Angles': degrees, usually as strings */
 function degreesOf(written: unknown): Degrees | null {
-  const value = parseDecimal(written);
-  return value === null ? null : degrees(value);
-}
-
-/** A finite number in either JSON type. Parses most strings without the cost of a regular expression. */
-function parseDecimal(written: unknown): number | null {
-  if (typeof written !== 'string') return parseDegrees(written) ?? null;
-  const start = written.charCodeAt(0) === 0x2d ? 1 : 0;
-  const { length } = written;
-  if (length === start || length > MAX_DIGITS) return parseDegrees(written) ?? null;
-  let value = 0;
-  for (let at = start; at < length; at += 1) {
-    const digit = written.charCodeAt(at) - 0x30;
-    if (digit < 0 || digit > 9) return parseDegrees(written) ?? null;
-    value = value * 10 + digit;
-  }
-  return start === 0 ? value : 0 - value;
+  const value = parseDegrees(written);
+  return value === undefined ? null : degrees(value);
 }
 
 /** The geometry as far as gw interprets it. Coordinates are validated and used as received, never copied. */

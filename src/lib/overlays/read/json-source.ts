@@ -27,21 +27,6 @@ export interface Members {
   readonly duplicateKey: string | null;
 }
 
-interface ObjectNode extends Span {
-  readonly kind: 'object';
-  readonly members: Map<string, SourceNode>;
-  duplicateKey: string | null;
-}
-interface ArrayNode extends Span {
-  readonly kind: 'array';
-  readonly items: SourceNode[];
-}
-interface LeafNode extends Span {
-  /** deep: nested too deeply, compared as text only. */
-  readonly kind: 'text' | 'number' | 'boolean' | 'null' | 'deep';
-}
-type SourceNode = ObjectNode | ArrayNode | LeafNode;
-
 /** Called for every pair of equal numbers in different notation. */
 export type OnNotation = (path: readonly (string | number)[], from: Span, to: Span) => void;
 
@@ -167,47 +152,34 @@ export function sameTokens(a: Span, b: Span): boolean {
 }
 
 /** Whether two values are the same in type and content. The order of keys does not count. */
-export function sameValues(a: Span, b: Span, onNotation: OnNotation): boolean {
-  return (
-    kindOf(a) === kindOf(b) &&
-    (sameTokens(a, b) || sameNodes(readAt(a.text, a.start, 0), readAt(b.text, b.start, 0), onNotation, []))
-  );
-}
-
-function sameNodes(a: SourceNode, b: SourceNode, onNotation: OnNotation, path: (string | number)[]): boolean {
-  if (a.kind !== b.kind) return false;
-  if (a.kind === 'array' && b.kind === 'array') {
-    if (a.items.length !== b.items.length) return false;
-    for (const [i, item] of a.items.entries()) {
-      const other = b.items[i];
-      path.push(i);
-      const same = other !== undefined && sameNodes(item, other, onNotation, path);
-      path.pop();
-      if (!same) return false;
-    }
-    return true;
+export function sameValues(a: Span, b: Span, onNotation: OnNotation, path: readonly (string | number)[] = []): boolean {
+  if (sameTokens(a, b)) return true;
+  const kind = kindOf(a);
+  // Deeper values are compared as text only.
+  if (kind !== kindOf(b) || path.length > MAX_DEPTH) return false;
+  if (kind === 'array') {
+    const [ours, theirs] = [itemsOf(a), itemsOf(b)];
+    return (
+      ours.length === theirs.length &&
+      ours.every((item, at) => sameValues(item, theirs[at] as Span, onNotation, [...path, at]))
+    );
   }
-  if (a.kind === 'object' && b.kind === 'object') {
-    if (a.duplicateKey !== null || b.duplicateKey !== null) return sameTokens(a, b);
-    if (a.members.size !== b.members.size) return false;
-    for (const [key, member] of a.members) {
-      const other = b.members.get(key);
-      path.push(key);
-      const same = other !== undefined && sameNodes(member, other, onNotation, path);
-      path.pop();
-      if (!same) return false;
-    }
-    return true;
+  const [ours, theirs] = [membersOf(a), membersOf(b)];
+  if (ours && theirs) {
+    if (ours.duplicateKey !== null || theirs.duplicateKey !== null) return false;
+    return (
+      ours.members.size === theirs.members.size &&
+      [...ours.members].every(([key, member]) => {
+        const other = theirs.members.get(key);
+        return other !== undefined && sameValues(member, other, onNotation, [...path, key]);
+      })
+    );
   }
-  const from = jsonOf(a);
-  const to = jsonOf(b);
-  if (from === to) return true;
-  if (a.kind === 'text') return JSON.parse(from) === JSON.parse(to);
-  if (a.kind === 'number' && isSameNumber(from, to)) {
-    onNotation(path, a, b);
-    return true;
-  }
-  return a.kind === 'deep' && sameTokens(a, b);
+  const [from, to] = [jsonOf(a), jsonOf(b)];
+  if (kind === 'text') return JSON.parse(from) === JSON.parse(to);
+  if (kind !== 'number' || !isSameNumber(from, to)) return false;
+  onNotation(path, a, b);
+  return true;
 }
 
 /**
@@ -233,33 +205,6 @@ function exactDecimal(json: string): string {
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   const short = digits.replace(/0+$/, '');
   return `${sign}${short}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - short.length)}`;
-}
-
-function readAt(text: string, start: number, depth: number): SourceNode {
-  const code = text.charCodeAt(start);
-  if (code === char.braceOpen || code === char.bracketOpen) {
-    if (depth >= MAX_DEPTH) return { kind: 'deep', text, start, end: endOfValue(text, start) };
-    if (code === char.bracketOpen) {
-      const items: SourceNode[] = [];
-      const end = eachItem(text, start, (at) => {
-        const item = readAt(text, at, depth + 1);
-        items.push(item);
-        return item.end;
-      });
-      return { kind: 'array', text, start, end, items };
-    }
-    const members = new Map<string, SourceNode>();
-    let duplicateKey: string | null = null;
-    const end = eachMember(text, start, (key, at) => {
-      const member = readAt(text, at, depth + 1);
-      if (members.has(key)) duplicateKey = key;
-      members.set(key, member);
-      return member.end;
-    });
-    return { kind: 'object', text, start, end, members, duplicateKey };
-  }
-  const span = { text, start, end: endOfValue(text, start) };
-  return { kind: kindOf(span) as LeafNode['kind'], ...span };
 }
 
 /** Calls `visit` with the start of each item; `visit` returns its end. Returns the end of the array. */

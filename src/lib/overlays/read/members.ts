@@ -1,4 +1,5 @@
-import { type CarriedMember, codeFields, type FeatureKind, type JsonType, jsonTypes } from '../model.ts';
+import { codeFields, jsonTypes } from '../kinds.ts';
+import type { CarriedMember, FeatureKind, JsonType } from '../model.ts';
 import { isSpeedName } from '../speeds.ts';
 
 /** Names that gw interprets; all others are carried through. */
@@ -13,15 +14,12 @@ const ownerOf: Readonly<Record<string, FeatureKind>> = { type: 'point', lineType
 const kindOrder: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
 interface Counted {
-  readonly name: string;
-  /** Bits of the kinds on which gw interprets it. */
-  readonly readOn: number;
+  /** The kind of feature on which gw interprets it; null: on none. */
+  readonly readOn: FeatureKind | 'any' | null;
   readonly isSpeed: boolean;
   count: number;
-  /** One bit per JSON type, in the order of `jsonTypes`. */
-  types: number;
-  /** One bit per kind, in the order of `kindOrder`. */
-  kinds: number;
+  readonly types: Set<JsonType>;
+  readonly kinds: Set<FeatureKind>;
 }
 
 export interface MemberCounter {
@@ -35,81 +33,56 @@ export interface MemberCounter {
   rows(): CarriedMember[];
 }
 
-/**
- * Counts member names. Foreign names are kept in a Map, where `__proto__` is an ordinary key. For speed no key lists are
- * made, and the last name at each position is tried first, since neighbours mostly have the same names in the same order.
- */
+/** Counts member names. Foreign names are kept in a Map, where `__proto__` is an ordinary key. */
 export function createMemberCounter(where: CarriedMember['in']): MemberCounter {
   const names = new Map<string, Counted>();
-  const lastAt: Counted[] = [];
   const countedOf = (name: string): Counted => {
-    let counted = names.get(name);
-    if (counted === undefined) {
-      counted = { name, readOn: readOn(where, name), isSpeed: isSpeedName(name), count: 0, types: 0, kinds: 0 };
-      names.set(name, counted);
-    }
+    const owner = where === 'properties' && Object.hasOwn(ownerOf, name) ? ownerOf[name] : undefined;
+    const readOn = readNames[where].has(name) ? (owner ?? 'any') : null;
+    const counted: Counted = {
+      readOn,
+      isSpeed: isSpeedName(name),
+      count: 0,
+      types: new Set<JsonType>(),
+      kinds: new Set<FeatureKind>(),
+    };
+    names.set(name, counted);
     return counted;
   };
   return {
     add(object, kind, onCandidate) {
-      const kindBit = kind === null ? NO_KIND : bitOf(kind);
-      let position = 0;
-      for (const key in object) {
-        let counted = lastAt[position];
-        if (counted === undefined || counted.name !== key) {
-          counted = countedOf(key);
-          if (position < MAX_CACHED_NAMES) lastAt[position] = counted;
-        }
-        position += 1;
-        const value = object[key];
-        const type = typeBit(value);
-        if ((counted.readOn & kindBit) === 0) {
+      for (const name in object) {
+        const counted = names.get(name) ?? countedOf(name);
+        const value = object[name];
+        const type = jsonTypeOf(value);
+        if (counted.readOn !== 'any' && (counted.readOn === null || counted.readOn !== kind)) {
           counted.count += 1;
-          counted.types |= type;
-          counted.kinds |= kindBit;
+          counted.types.add(type);
+          if (kind !== null) counted.kinds.add(kind);
         }
-        if (onCandidate !== undefined && (counted.isSpeed || type >= ARRAY)) onCandidate(key, value, counted.isSpeed);
+        if (onCandidate !== undefined && (counted.isSpeed || type === 'array' || type === 'object')) {
+          onCandidate(name, value, counted.isSpeed);
+        }
       }
     },
     rows: () =>
-      [...names.values()].flatMap(({ name, count, kinds, types }) =>
+      [...names].flatMap(([name, { count, kinds, types }]) =>
         count === 0
           ? []
-          : [{ in: where, name, count, kinds: chosenOf(kindOrder, kinds), types: chosenOf(jsonTypes, types) }],
+          : [
+              {
+                in: where,
+                name,
+                count,
+                kinds: kindOrder.filter((kind) => kinds.has(kind)),
+                types: jsonTypes.filter((type) => types.has(type)),
+              },
+            ],
       ),
   };
 }
 
-/** Bounds the cache: a feature has some twenty names, one with a million must not be held twice. */
-const MAX_CACHED_NAMES = 64;
-
-/** Members of the collection belong to no kind. */
-const NO_KIND = 16;
-const EVERY_KIND = 31;
-
-function readOn(where: CarriedMember['in'], name: string): number {
-  if (!readNames[where].has(name)) return 0;
-  const owner = where === 'properties' && Object.hasOwn(ownerOf, name) ? ownerOf[name] : undefined;
-  return owner === undefined ? EVERY_KIND : bitOf(owner);
-}
-
-function bitOf(kind: FeatureKind): number {
-  if (kind === 'point') return 1;
-  if (kind === 'zone') return 2;
-  return kind === 'lane' ? 4 : 8;
-}
-
-const ARRAY = 16;
-const OBJECT = 32;
-
-function typeBit(value: unknown): number {
-  if (typeof value === 'string') return 1;
-  if (typeof value === 'number') return 2;
-  if (typeof value === 'boolean') return 4;
-  if (value === null) return 8;
-  return Array.isArray(value) ? ARRAY : OBJECT;
-}
-
-function chosenOf<T extends FeatureKind | JsonType>(all: readonly T[], bits: number): T[] {
-  return all.filter((_, at) => (bits & (1 << at)) !== 0);
+function jsonTypeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : (typeof value as JsonType);
 }

@@ -66,3 +66,8 @@ export function figure(value: number, decimals: number): string {
   if (Math.abs(value) >= 1e9) return value.toExponential(2);
   return String(Number(value.toFixed(decimals)) + 0);
 }
+
+/** The first words, and the number of others. */
+export function listed(words: readonly string[], max: number): string {
+  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
+}

@@ -1,8 +1,9 @@
 import { type Markup, markup, type Part } from '../../markup/index.ts';
 import type { CodeMeaning, Inspection } from '../model.ts';
+import { svgDocument } from './document.ts';
 import { type Figure, renderFigure } from './figure/figure.ts';
 import { explanations, signsOf } from './figure/legend.ts';
-import { fontStack, widthOf, wrap } from './figure/lettering.ts';
+import { widthOf, wrap } from './figure/lettering.ts';
 import { oneLine, unit } from './lines.ts';
 import { dashOf, hatchId, marker, type SignStyle, signs } from './marks.ts';
 import { numbersOf } from './page/census.ts';
@@ -27,9 +28,11 @@ export function renderSvg(inspection: Inspection, { title, image }: PictureOptio
   const width = Math.max(figure.width, 760);
   const head = heading(title, inspection, width);
   const legend = legendOf(figure, inspection, width);
-  const height = unit(head.height + figure.height + legend.height + 12);
-  const across = unit((width - figure.width) / 2);
-  return markup`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${unit(width)} ${height}" width="${unit(width)}" height="${height}" font-family="${fontStack}" fill="#111"><title>${oneLine(title, 200)}</title><rect width="${unit(width)}" height="${height}" fill="#fff"/>${head.content}<g transform="translate(${across} ${unit(head.height)})">${figure.content}</g><g transform="translate(0 ${unit(head.height + figure.height)})">${legend.content}</g></svg>\n`.toString();
+  const blocks = [
+    markup`${head.content}<g transform="translate(${unit((width - figure.width) / 2)} ${unit(head.height)})">${figure.content}</g>`,
+    markup`<g transform="translate(0 ${unit(head.height + figure.height)})">${legend.content}</g>`,
+  ];
+  return svgDocument(title, width, head.height + figure.height + legend.height + 12, blocks);
 }
 
 interface Block {

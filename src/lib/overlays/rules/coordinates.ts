@@ -1,6 +1,6 @@
 import { isRecord } from '../../json/index.ts';
 import { plural } from '../../text/index.ts';
-import { type Bounds, boundsOf, placesOf } from '../geometry.ts';
+import { type Bounds, boundsOf, joinBounds, placesOf } from '../geometry.ts';
 import type { Feature, Overlays, Place } from '../model.ts';
 import type { RuleInput } from './input.ts';
 import { MAX_COORDINATE_M, MAX_SPOT_EXTENT, MIN_LAND_DISTANCE_DEG } from './table.ts';
@@ -115,22 +115,13 @@ function commonSpot(features: readonly Feature[]): { readonly box: Bounds; reado
   for (const { shape } of features) {
     const own = boundsOf(shape);
     if (own === null) continue;
-    box = box === null ? own : around(box, own);
+    box = box === null ? own : joinBounds(box, own);
     if (!(box.maxXM - box.minXM <= MAX_SPOT_EXTENT && box.maxYM - box.minYM <= MAX_SPOT_EXTENT)) return null;
     count += 1;
     const first: Place = [own.minXM, own.minYM];
     if (places.length < MIN_PLACES && !places.some(([x, y]) => x === first[0] && y === first[1])) places.push(first);
   }
   return box === null || places.length < MIN_PLACES ? null : { box, count };
-}
-
-function around(a: Bounds, b: Bounds): Bounds {
-  return {
-    minXM: Math.min(a.minXM, b.minXM),
-    minYM: Math.min(a.minYM, b.minYM),
-    maxXM: Math.max(a.maxXM, b.maxXM),
-    maxYM: Math.max(a.maxYM, b.maxYM),
-  };
 }
 
 /** In either axis order: some programs write latitude first. */

@@ -1,17 +1,17 @@
 import { factById, markRank, markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import {
-  type ChargerPair,
-  type Code,
-  type CodeBook,
-  type CodeField,
-  type CodeMeaning,
-  type Feature,
-  type FeatureKind,
-  type MapFrame,
-  type OverlayFinding,
-  type Overlays,
-  severities,
+import { severities } from '../kinds.ts';
+import type {
+  ChargerPair,
+  Code,
+  CodeBook,
+  CodeField,
+  CodeMeaning,
+  Feature,
+  FeatureKind,
+  MapFrame,
+  OverlayFinding,
+  Overlays,
 } from '../model.ts';
 import { findChargerFaults } from './chargers.ts';
 import { findCoordinateFaults } from './coordinates.ts';
@@ -20,7 +20,7 @@ import { findNoGoFaults } from './no-go.ts';
 import { findHeadingFaults, findIdentifierFaults, findPropertyFaults } from './properties.ts';
 import { createReader } from './reading.ts';
 import { findPictureFaults, findShapeFaults } from './shapes.ts';
-import { type OverlayRule, type OverlayRuleId, overlayRules } from './table.ts';
+import { type OverlayRuleId, overlayRules } from './table.ts';
 import { naming, namingAll, wording } from './wording.ts';
 
 const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
@@ -101,7 +101,7 @@ const MAX_SEPARATE_FINDINGS = 200;
  * needs more is not checked to the end; with a million corners that takes a few seconds.
  */
 const STEPS = 10_000_000;
-const STEPS_PER_CORNER = 100;
+const STEPS_PER_CORNER = 20;
 
 export interface FaultOptions {
   readonly frame: MapFrame | null;
@@ -161,8 +161,8 @@ interface Kept {
 
 /** Collects the findings of one rule: the first ones separately, all others as one that lists their features. */
 function keepFor(id: OverlayRuleId): Kept {
-  const { severity, remedy, fact } = ruleById[id];
-  const usual: MarkWithBasis | null = fact === null ? null : factById(fact);
+  const { severity, remedy, fact } = overlayRules[id];
+  const usual: MarkWithBasis | null = fact === undefined ? null : factById(fact);
   const separate: OverlayFinding[] = [];
   const rest = new Set<number>();
   let more = 0;
@@ -170,7 +170,7 @@ function keepFor(id: OverlayRuleId): Kept {
   return {
     add: (features, detail, given = usual ?? undefined) => {
       if (separate.length < MAX_SEPARATE_FINDINGS) {
-        separate.push({ rule: id, severity, features, detail: detail(), remedy, ...markOf(given) });
+        separate.push({ rule: id, severity, features: [...features], detail: detail(), remedy, ...markOf(given) });
         return;
       }
       more += 1;
@@ -189,8 +189,6 @@ function keepFor(id: OverlayRuleId): Kept {
 function markOf(given: MarkWithBasis | null | undefined): Pick<OverlayFinding, 'mark' | 'basis'> {
   return { mark: given?.mark ?? null, basis: given?.basis ?? null };
 }
-
-const ruleById = Object.fromEntries(overlayRules.map((rule) => [rule.id, rule])) as Record<OverlayRuleId, OverlayRule>;
 
 function rankOf({ severity }: OverlayFinding): number {
   return severities.indexOf(severity);

@@ -1,9 +1,8 @@
 import Flatbush from 'flatbush';
 import { markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import { boundsAround, partsOf } from '../geometry.ts';
+import { boundsAround, isInsideZone, partsOf } from '../geometry.ts';
 import type { Place } from '../model.ts';
-import { insideTest } from './edges.ts';
 import { type Budget, createBudget, type PointFeature, type RuleInput, type ZoneFeature } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
 import { naming, namingAll } from './wording.ts';
@@ -37,13 +36,16 @@ export function findNoGoFaults({ overlays: { features }, points, zones, codeBook
   const noGo = createReader(codeBook, /\bno-go\b/i);
   const closed = zones.filter(({ code }) => noGo(code) !== null);
   if (closed.length === 0 || points.length === 0) return;
-  const unassigned = createUnassignedPoints(points);
+  const free = new Set(points);
+  const search = createSearch(points);
   const budget = createBudget(steps);
   for (const [place, zone] of closed.entries()) {
-    const inside = unassigned.assignInside(zone, budget);
+    const inside = partsOf(zone.shape)
+      .flatMap((rings) => takeInside(rings, search, free, budget))
+      .sort((a, b) => a - b);
     const read = noGo(zone.code);
     if (inside.length > 0 && read !== null) reportInside(zone, read, inside);
-    if (unassigned.left === 0) return;
+    if (free.size === 0) return;
     if (!budget.isSpent) continue;
     const unfinished = closed.slice(place).map(({ index }) => index);
     report('not-finished', unfinished, () => {
@@ -72,53 +74,39 @@ export function findNoGoFaults({ overlays: { features }, points, zones, codeBook
   }
 }
 
-/** The points of a map that are not yet assigned to a zone. */
-function createUnassignedPoints(points: readonly PointFeature[]) {
+type Rings = readonly (readonly Place[])[];
+
+/** Returns a search for the points in the box around a polygon, as long as steps are left. */
+function createSearch(points: readonly PointFeature[]): (rings: Rings, budget: Budget) => PointFeature[] {
   const tree = new Flatbush(points.length);
   const order = scatter(points.length);
-  for (const nth of order) {
-    const at = points[nth]?.shape.at;
-    if (at !== undefined) tree.add(at[0], at[1]);
-  }
+  const pointAt = (nth: number) => points[order[nth] ?? 0] as PointFeature;
+  for (const nth of order.keys()) tree.add(...pointAt(nth).shape.at);
   tree.finish();
-  const isAssigned = new Uint8Array(points.length);
-  let left = points.length;
-  /** Adds the points inside a polygon; false when the budget is spent. */
-  function assignWithin(rings: readonly (readonly Place[])[], inside: number[], budget: Budget): boolean {
-    const box = boundsAround(rings.length === 1 ? (rings[0] ?? []) : rings.flat());
-    if (box === null) return true;
-    const near: number[] = [];
+  return (rings, budget) => {
+    const box = boundsAround(rings.flat());
+    const near: PointFeature[] = [];
+    if (box === null) return near;
     // The return value of the filter ends the search.
     tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
-      const point = order[nth];
-      if (point !== undefined && isAssigned[point] === 0) near.push(point);
+      near.push(pointAt(nth));
       return !budget.spend(1);
     });
-    if (near.length === 0) return !budget.isSpent;
-    const isInside = insideTest(rings, near.length, budget);
-    for (const nth of near) {
-      const point = points[nth];
-      const answer = point === undefined ? false : isInside(point.shape.at);
-      if (answer === null) return false;
-      if (!answer || point === undefined) continue;
-      isAssigned[nth] = 1;
-      left -= 1;
-      inside.push(point.index);
-    }
-    return true;
-  }
-
-  return {
-    get left() {
-      return left;
-    },
-    /** Assigns the points inside a zone to it; returns their indices. */
-    assignInside({ shape }: ZoneFeature, budget: Budget): number[] {
-      const inside: number[] = [];
-      for (const rings of partsOf(shape)) {
-        if (left > 0 && !assignWithin(rings, inside, budget)) break;
-      }
-      return inside.sort((a, b) => a - b);
-    },
+    return near;
   };
+}
+
+/** Removes the points inside a polygon from `free`, and returns their indices: all, unless the steps run out. */
+function takeInside(
+  rings: Rings,
+  search: ReturnType<typeof createSearch>,
+  free: Set<PointFeature>,
+  budget: Budget,
+): number[] {
+  const corners = rings.reduce((sum, ring) => sum + ring.length, 0);
+  const inside = search(rings, budget).filter(
+    (point) => free.has(point) && budget.spend(corners) && isInsideZone(point.shape.at, rings),
+  );
+  for (const point of inside) free.delete(point);
+  return inside.map(({ index }) => index);
 }

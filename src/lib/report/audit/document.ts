@@ -1,10 +1,33 @@
 import { basename } from 'node:path';
-import type { Block, DocumentModel, Language, Row, Tone } from '../document.ts';
+import type { AuditFacts } from '../../tunnel/audit/index.ts';
+import { type Block, type DocumentModel, type Language, type Row, type Tone, table } from '../document.ts';
 import { auditDe } from '../texts/audit.de.ts';
-import { auditEn } from '../texts/audit.en.ts';
+import { type AuditText, type AuditValues, auditEn } from '../texts/audit.en.ts';
 
 type AuditTexts = typeof auditEn;
+type AuditReport = AuditFacts & { readonly logs: readonly string[] };
 export const auditTexts: Readonly<Record<Language, AuditTexts>> = { de: auditDe, en: auditEn };
+
+function filled(text: AuditText, values: AuditValues): string {
+  return typeof text === 'string' ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name])) : text(values);
+}
+
+/** What a finding says, and what to do. */
+export function findingText(
+  { code, values }: Pick<AuditFacts['findings'][number], 'code' | 'values'>,
+  texts: AuditTexts,
+) {
+  const sentence = filled(texts.sentence[code], values);
+  return { title: texts.finding[code], sentence, remedy: texts.remedy[code] ?? texts.compare };
+}
+
+/** What is said of a check beside its verdict; empty when there is nothing to add. */
+export function checkText(
+  { detail, values }: Pick<AuditFacts['checks'][number], 'detail' | 'values'>,
+  texts: AuditTexts,
+) {
+  return filled(texts.detail[detail], values);
+}
 
 /**
  * The report of an audit of the support sessions: the verdict and what limits it first, then the checks, the findings and
@@ -80,27 +103,29 @@ function figures(report: AuditReport, texts: AuditTexts): Block {
 }
 
 function checks(report: AuditReport, texts: AuditTexts): Block {
-  const rows = report.checks.map(({ id, verdict, detail, values }): Row => {
-    const tone = checkTones[verdict];
-    return { cells: [texts.check[id], [{ text: texts.mark[verdict], tone }], texts.detail[detail](values)], tone };
+  const rows = report.checks.map((check): Row => {
+    const tone = checkTones[check.verdict];
+    const mark = [{ text: texts.mark[check.verdict], tone }];
+    return { cells: [texts.check[check.id], mark, checkText(check, texts)], tone };
   });
-  return { kind: 'table', columns: columns(texts.checksHead, [9, 4, 9]), rows };
+  return table(texts.checksHead, [9, 4, 9], rows);
 }
 
 function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts): Block[] {
   if (list.length === 0) return [{ kind: 'paragraph', text: texts.noFindings }];
-  const rows = list.map(({ code, file, line, seq, session, values }): Row => {
-    const { title, sentence, remedy } = texts.findings[code];
+  const rows = list.map((finding): Row => {
+    const { file, line, seq, session } = finding;
+    const { title, sentence, remedy } = findingText(finding, texts);
     const place = texts.place(file === null ? null : basename(file), line);
     const what = [
       { text: `${title}. `, bold: true },
-      sentence(values),
+      sentence,
       session === null ? '' : `\n${texts.sessionOf(session)}`,
     ];
     return { cells: [place, seq === null ? '--' : String(seq), what, remedy], tone: 'bad' };
   });
   return [
-    { kind: 'table', columns: columns(texts.findingsHead, [5, 2, 8, 7]), rows },
+    table(texts.findingsHead, [5, 2, 8, 7], rows),
     ...(notListed > 0 ? [{ kind: 'paragraph', text: texts.notListed(notListed) } as const] : []),
   ];
 }
@@ -157,55 +182,4 @@ function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
       [fact.madeAt, madeAt.toISOString()],
     ],
   };
-}
-
-function columns(titles: readonly string[], widths: readonly number[]) {
-  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
-}
-
-/** The result of an audit of the support sessions, as its report needs it. */
-interface AuditReport {
-  readonly verdict: 'ok' | 'findings' | 'not-decided';
-  readonly serial: string | null;
-  readonly records: number;
-  readonly sessions: number;
-  readonly firstSeq: number | null;
-  readonly lastSeq: number | null;
-  readonly firstAt: string | null;
-  readonly lastAt: string | null;
-  readonly files: readonly { readonly path: string }[];
-  readonly logs: readonly string[];
-  readonly refused: readonly { readonly reason: string; readonly count: number }[];
-  readonly unusualRefusals: { readonly day: string; readonly count: number } | null;
-  readonly uncleanShutdowns: number;
-  readonly unknownDurations: number;
-  readonly clockSteps: number;
-  readonly firstClockStep: { readonly file: string; readonly line: number } | null;
-  readonly tornParts: number;
-  readonly running: { readonly session: string; readonly untilAt: string } | null;
-  /** null: not compared. */
-  readonly cloud: {
-    readonly path: string;
-    readonly records: number;
-    readonly copies: number;
-    readonly others: number;
-    readonly older: number;
-  } | null;
-  readonly checks: readonly {
-    readonly id: keyof AuditTexts['check'];
-    readonly verdict: 'ok' | 'wrong' | 'not-checked';
-    readonly detail: keyof AuditTexts['detail'];
-    readonly values: Readonly<Record<string, string | number>>;
-  }[];
-  readonly firstBroken: { readonly file: string | null; readonly line: number | null } | null;
-  readonly counts: readonly { readonly count: number }[];
-  readonly findings: readonly {
-    readonly code: keyof AuditTexts['findings'];
-    readonly file: string | null;
-    readonly line: number | null;
-    readonly seq: number | null;
-    readonly session: string | null;
-    readonly values: Readonly<Record<string, string | number>>;
-  }[];
-  readonly notListed: number;
 }

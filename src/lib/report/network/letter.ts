@@ -1,5 +1,5 @@
 import { HEARTBEAT_PORT } from '../../site/index.ts';
-import type { Block, DocumentModel, Language, Row, Span, Words } from '../document.ts';
+import { type Block, type DocumentModel, type Language, type Row, type Span, table, type Words } from '../document.ts';
 import type { NetworkRequestFacts } from '../network-request.result.ts';
 import { letterDe } from '../texts/letter.de.ts';
 import { letterEn } from '../texts/letter.en.ts';
@@ -112,7 +112,7 @@ function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[
   rows.push({ cells: [texts.device.tablet, texts.none, texts.none, texts.plainDhcp] });
   return [
     { kind: 'heading', text: texts.dhcpTitle },
-    { kind: 'table', columns: columns(texts.dhcpHead, [4, 6, 7, 7]), rows },
+    table(texts.dhcpHead, [4, 6, 7, 7], rows),
     { kind: 'paragraph', text: texts.dhcpNote },
   ];
 }
@@ -130,7 +130,7 @@ function outgoing({ region, outbound }: NetworkRequestFacts, texts: LetterTexts)
   return [
     { kind: 'heading', text: texts.outTitle },
     { kind: 'paragraph', text: texts.outRegion(where) },
-    { kind: 'table', columns: columns(texts.outHead, [9, 6, 6, 5]), rows },
+    table(texts.outHead, [9, 6, 6, 5], rows),
     { kind: 'list', items: texts.outNotes },
   ];
 }
@@ -141,11 +141,7 @@ function house({ house: devices }: NetworkRequestFacts, texts: LetterTexts): Blo
   const rows = devices.map(({ name, kind, host, port }) => ({
     cells: [name ?? texts.houseKind[kind], texts.houseKind[kind], [code(host)], String(port)],
   }));
-  return [
-    heading,
-    { kind: 'paragraph', text: texts.houseText },
-    { kind: 'table', columns: columns(texts.houseHead, [7, 6, 8, 3]), rows },
-  ];
+  return [heading, { kind: 'paragraph', text: texts.houseText }, table(texts.houseHead, [7, 6, 8, 3], rows)];
 }
 
 function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts): Block[] {
@@ -156,31 +152,25 @@ function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts
   });
   return [
     { kind: 'heading', text: texts.insideTitle },
-    { kind: 'table', columns: columns(texts.insideHead, [6, 5, 7, 7]), rows },
+    table(texts.insideHead, [6, 5, 7, 7], rows),
     { kind: 'paragraph', text: texts.commissioning },
   ];
 }
 
 /** Open sender and recipient are shown in the letterhead only. */
 function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
-  const items = (from: 'operator' | 'customer') =>
-    points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
-  const [theirs, ours] = [items('customer'), items('operator')];
+  const listOf = (from: 'operator' | 'customer', text: string): Block[] => {
+    const items = points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
+    if (items.length === 0) return [];
+    return [
+      { kind: 'paragraph', text },
+      { kind: 'list', items },
+    ];
+  };
+  const lists = [...listOf('customer', texts.openFromYou), ...listOf('operator', texts.openFromUs)];
   return [
     { kind: 'heading', text: texts.openTitle },
-    ...(theirs.length + ours.length === 0 ? [{ kind: 'paragraph', text: texts.openNone } as const] : []),
-    ...(theirs.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', text: texts.openFromYou },
-          { kind: 'list', items: theirs },
-        ] as const)),
-    ...(ours.length === 0
-      ? []
-      : ([
-          { kind: 'paragraph', text: texts.openFromUs },
-          { kind: 'list', items: ours },
-        ] as const)),
+    ...(lists.length === 0 ? [{ kind: 'paragraph', text: texts.openNone } as const] : lists),
   ];
 }
 
@@ -199,8 +189,4 @@ function sender({ operator }: NetworkRequestFacts, texts: LetterTexts): Words {
 
 function code(text: string): Span {
   return { text, code: true };
-}
-
-function columns(titles: readonly string[], widths: readonly number[]) {
-  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
 }

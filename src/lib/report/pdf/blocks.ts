@@ -86,7 +86,7 @@ function writeHeading(sheet: Sheet, { text, level = 2, tone }: Of<'heading'>): v
   sheet.ensure(lines.length * size.size * leading + (level === 2 ? 84 : 48));
   sheet.flow(lines, page.left, size);
   if (level === 2) {
-    rule(sheet, sheet.y + 1, 0.8, tone === undefined ? ink : toneInk[tone]);
+    sheet.rule(sheet.y + 1, 0.8, tone === undefined ? ink : toneInk[tone]);
     sheet.y += 3;
   }
   sheet.y += 2.5;
@@ -251,12 +251,4 @@ function writeSignatures(sheet: Sheet, { places }: Of<'signatures'>): void {
     }
   }
   sheet.y = top + height + 6;
-}
-
-function rule(sheet: Sheet, y: number, width: number, color: string): void {
-  sheet.doc
-    .lineWidth(width)
-    .moveTo(page.left, y)
-    .lineTo(page.left + bodyWidth, y)
-    .stroke(color);
 }

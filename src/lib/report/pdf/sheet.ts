@@ -36,6 +36,8 @@ export interface Sheet {
   /** A new page, unless this one has that much space left. */
   ensure(height: number): boolean;
   turn(): void;
+  /** A horizontal line over the width of the text. */
+  rule(y: number, width: number, color: string): void;
   space(height: number): void;
   /** Breaks words into lines of that width. */
   lines(words: Words, width: number, style: TextStyle): Line[];
@@ -61,6 +63,13 @@ export function createSheet(doc: PdfDocument): Sheet {
     turn() {
       doc.addPage();
       sheet.y = page.top;
+    },
+    rule(y, width, color) {
+      doc
+        .lineWidth(width)
+        .moveTo(page.left, y)
+        .lineTo(page.left + bodyWidth, y)
+        .stroke(color);
     },
     space(height) {
       if (sheet.y > page.top) sheet.y += height;

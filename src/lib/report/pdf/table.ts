@@ -29,7 +29,7 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
       }
     }
     sheet.y += headHeight;
-    rule(sheet, sheet.y, 0.9, '#4d5761');
+    sheet.rule(sheet.y, 0.9, '#4d5761');
   };
 
   const cells = rows.map((row) => columns.map((_, at) => cut(row.cells[at] ?? '', at, cellStyle)));
@@ -66,15 +66,7 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
       if (tone !== undefined) sheet.doc.rect(page.left - 3, top + 1, 3, sheet.y - top - 2).fill(toneInk[tone]);
       done += part;
     }
-    rule(sheet, sheet.y, 0.5, ruleInk);
+    sheet.rule(sheet.y, 0.5, ruleInk);
   }
   sheet.y += 9;
-}
-
-function rule(sheet: Sheet, y: number, width: number, color: string): void {
-  sheet.doc
-    .lineWidth(width)
-    .moveTo(page.left, y)
-    .lineTo(page.left + bodyWidth, y)
-    .stroke(color);
 }

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
-import type { Block, Column, DocumentModel, Language, Row, Tone, Words } from '../document.ts';
+import { type Block, type DocumentModel, type Language, type Row, type Tone, table, type Words } from '../document.ts';
 import { type RecordTexts, recordTexts } from '../texts/record.ts';
-import {
-  bounded,
-  isBad,
-  markIn,
-  moment,
-  notOkFirst,
-  type SignatureState,
-  signatureState,
-  summaryBlocks,
-  valueText,
-} from './summary.ts';
+import { bounded, isBad, markIn, moment, notOkFirst, signatureState, summaryBlocks, valueText } from './summary.ts';
 
 /**
  * The report of a record: one page of summary, then steps that are not ok, wrong ones first, then ok steps, measured values,
@@ -30,7 +20,7 @@ export function recordDocument(
   return {
     lang,
     title: record.checklist.title,
-    footer: texts.footer(record.id, record.edition, stateWord(state, texts)),
+    footer: texts.footer(record.id, record.edition, texts.state[state]),
     madeAt,
     blocks: [
       ...summaryBlocks(record, verification, texts),
@@ -52,19 +42,6 @@ export function recordDocument(
 /** The full measured data is for programs, and only in the record. */
 function forReaders(robot: RobotRecord, texts: RecordTexts): RobotRecord {
   return bounded({ ...robot, steps: robot.steps.map((step) => ({ ...step, measured: null })) }, texts);
-}
-
-function stateWord(state: SignatureState, texts: RecordTexts): string {
-  switch (state) {
-    case 'verified':
-      return texts.stateVerified;
-    case 'not-verified':
-      return texts.stateNotVerified;
-    case 'wrong':
-      return texts.stateWrong;
-    case 'not-signed':
-      return texts.stateNotSigned;
-  }
 }
 
 /** The blocks of one robot, under its name where there are several. */
@@ -94,13 +71,13 @@ function notOkBlocks({ redLines, steps }: RobotRecord, texts: RecordTexts): Bloc
   if (skipped.length > 0) {
     const rows = skipped.map(({ title, why, proves }): Row => ({ cells: [title, why, proves], tone: 'open' }));
     blocks.push({ kind: 'heading', level: 3, text: texts.skippedTitle, tone: 'open' });
-    blocks.push({ kind: 'table', columns: columns(texts.skippedHead, [9, 9, 7]), rows });
+    blocks.push(table(texts.skippedHead, [9, 9, 7], rows));
   }
   if (left.length > 0) {
     const [stepHead = '', , provesHead = ''] = texts.okHead;
     const rows = left.map(({ title, proves }): Row => ({ cells: [title, proves], tone: 'open' }));
     blocks.push({ kind: 'heading', level: 3, text: texts.leftOutTitle, tone: 'open' });
-    blocks.push({ kind: 'table', columns: columns([stepHead, provesHead], [10, 8]), rows });
+    blocks.push(table([stepHead, provesHead], [10, 8], rows));
   }
   return blocks.length === 0 ? [{ kind: 'paragraph', text: texts.notOkNone }] : blocks;
 }
@@ -108,7 +85,8 @@ function notOkBlocks({ redLines, steps }: RobotRecord, texts: RecordTexts): Bloc
 function stepCard(step: StepResult, texts: RecordTexts): Block {
   const { row } = texts;
   const tone: Tone = isBad(step) ? 'bad' : 'open';
-  const mark = step.deviation === null ? markOf(step, texts) : `${markOf(step, texts)}, ${texts.mark.accepted}`;
+  const mark =
+    step.deviation === null ? texts.mark[step.verdict] : `${texts.mark[step.verdict]}, ${texts.mark.accepted}`;
   const rows: (readonly [string, Words])[] = [[row.why, step.why]];
   const missed = step.expectations.filter(({ verdict }) => verdict !== 'ok');
   const unstated = missed.filter((one) => !isStated(one, step.why));
@@ -136,25 +114,22 @@ function isStated({ path, found }: StepResult['expectations'][number], why: stri
   return why.includes(path) || why.includes(found.replace(/^'[^']*': /, '').replace(/^'(.*)'$/s, '$1'));
 }
 
-function markOf({ verdict }: Pick<StepResult, 'verdict'>, texts: RecordTexts): string {
-  return texts.mark[verdict];
-}
-
 function okBlocks({ steps, sections }: RobotRecord, texts: RecordTexts): Block[] {
   const ok = steps.filter(({ verdict }) => verdict === 'ok');
-  const table = (of: readonly StepResult[]): Block => ({
-    kind: 'table',
-    columns: columns(texts.okHead, [9, 10, 7]),
-    rows: of.map((step) => ({ cells: [step.title, provenText(step, texts), step.proves] })),
-  });
+  const tableOf = (of: readonly StepResult[]) =>
+    table(
+      texts.okHead,
+      [9, 10, 7],
+      of.map((step) => ({ cells: [step.title, provenText(step, texts), step.proves] })),
+    );
   if (ok.length === 0) return [{ kind: 'paragraph', text: '–' }];
   const named = new Set(sections.map(({ id }) => id));
   const loose = ok.filter(({ section }) => section === null || !named.has(section));
   return [
-    ...(loose.length === 0 ? [] : [table(loose)]),
+    ...(loose.length === 0 ? [] : [tableOf(loose)]),
     ...sections.flatMap(({ id, title }): Block[] => {
       const own = ok.filter(({ section }) => section === id);
-      return own.length === 0 ? [] : [{ kind: 'heading', level: 3, text: title }, table(own)];
+      return own.length === 0 ? [] : [{ kind: 'heading', level: 3, text: title }, tableOf(own)];
     }),
   ];
 }
@@ -178,9 +153,7 @@ function answerText(answer: NonNullable<StepResult['answer']>, texts: RecordText
 
 function earlierText(step: StepResult, texts: RecordTexts): string {
   return step.earlier
-    .map(({ at, verdict, why }) =>
-      texts.earlier(markOf({ verdict }, texts), at === null ? texts.noTime : moment(at), why),
-    )
+    .map(({ at, verdict, why }) => texts.earlier(texts.mark[verdict], at === null ? texts.noTime : moment(at), why))
     .join('\n');
 }
 
@@ -194,14 +167,14 @@ function deviations({ robots }: CheckRecord, texts: RecordTexts): Block[] {
       if (step.deviation === null) return [];
       const { reason, approvedBy, at } = step.deviation;
       const title = robots.length > 1 ? `${step.title} (${serial})` : step.title;
-      return [{ cells: [title, markOf(step, texts), reason, approvedBy, moment(at)], tone: 'open' }];
+      return [{ cells: [title, texts.mark[step.verdict], reason, approvedBy, moment(at)], tone: 'open' }];
     }),
   );
   if (rows.length === 0) return [];
   return [
     { kind: 'heading', text: texts.deviationsTitle, tone: 'open' },
     { kind: 'paragraph', text: texts.deviationsText },
-    { kind: 'table', columns: columns(texts.deviationsHead, [7, 5, 9, 5, 5]), rows },
+    table(texts.deviationsHead, [7, 5, 9, 5, 5], rows),
   ];
 }
 
@@ -217,7 +190,7 @@ function values({ robots }: CheckRecord, texts: RecordTexts): Block[] {
   if (rows.length === 0) return [];
   return [
     { kind: 'heading', text: texts.valuesTitle },
-    { kind: 'table', columns: columns(texts.valuesHead, [8, 8, 5, 7]), rows },
+    table(texts.valuesHead, [8, 8, 5, 7], rows),
     // Where facts follow, the marks are explained below them.
     ...(robots.some(({ evidence: facts }) => facts.length > 0)
       ? []
@@ -237,9 +210,7 @@ function evidence({ robots }: CheckRecord, isOne: boolean, texts: RecordTexts): 
         cells: [[{ text: fact.id, code: true }], markIn(fact, texts), fact.statement, verifiedText(fact, texts)],
       }),
     );
-    return robotPart(robot, isOne, texts, [
-      { kind: 'table', columns: columns(texts.evidenceHead, [9, 5, 10, 5]), rows },
-    ]);
+    return robotPart(robot, isOne, texts, [table(texts.evidenceHead, [9, 5, 10, 5], rows)]);
   });
   if (parts.length === 0) return [];
   return [
@@ -256,10 +227,7 @@ function attachments({ attachments: files }: CheckRecord, texts: RecordTexts): B
       cells: [name, mediaType, String(bytes), [{ text: sha256, code: true }]],
     }),
   );
-  return [
-    { kind: 'heading', text: texts.attachmentsTitle },
-    { kind: 'table', columns: columns(texts.attachmentsHead, [8, 5, 4, 13]), rows },
-  ];
+  return [{ kind: 'heading', text: texts.attachmentsTitle }, table(texts.attachmentsHead, [8, 5, 4, 13], rows)];
 }
 
 function signature(record: CheckRecord, { findings }: RecordVerification, texts: RecordTexts): Block[] {
@@ -283,7 +251,7 @@ function signature(record: CheckRecord, { findings }: RecordVerification, texts:
             [words.fingerprint, [{ text: fingerprintOf(signed.certificate), code: true }]],
           ],
         },
-    { kind: 'table', columns: columns(texts.findingsHead, [7, 4, 12]), rows },
+    table(texts.findingsHead, [7, 4, 12], rows),
   ];
 }
 
@@ -294,8 +262,4 @@ function fingerprintOf(pem: string): string {
   const der = Buffer.from(first.replace(/-----[^-]*-----/g, ''), 'base64');
   const hex = createHash('sha256').update(der).digest('hex').toUpperCase();
   return hex.match(/../g)?.join(':') ?? hex;
-}
-
-function columns(titles: readonly string[], widths: readonly number[]): Column[] {
-  return titles.map((title, at) => ({ title, width: widths[at] ?? 1 }));
 }

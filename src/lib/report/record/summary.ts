@@ -1,6 +1,6 @@
 import type { CheckRecord, MeasuredValue, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Basis, Mark } from '../../evidence/index.ts';
-import { shorten } from '../../text/index.ts';
+import { mapTexts, shorten } from '../../text/index.ts';
 import type { Block, Span, Tone, Words } from '../document.ts';
 import type { RecordTexts } from '../texts/record.ts';
 
@@ -81,13 +81,10 @@ const MAX_CHARACTERS = 4_000;
 
 /** Truncates every text that is too long for paper, with the number of characters cut. */
 export function bounded<T>(value: T, texts: RecordTexts): T {
-  if (typeof value === 'string') {
-    const rest = value.length - MAX_CHARACTERS;
-    return (rest <= 0 ? value : `${value.slice(0, MAX_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`) as T;
-  }
-  if (Array.isArray(value)) return value.map((one) => bounded(one, texts)) as T;
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bounded(one, texts)])) as T;
+  return mapTexts(value, (text) => {
+    const rest = text.length - MAX_CHARACTERS;
+    return rest <= 0 ? text : `${text.slice(0, MAX_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`;
+  });
 }
 
 /** Records of older versions have no basis of a mark. */

@@ -4,190 +4,118 @@ import type { AuditValues, auditEn } from './audit.en.ts';
 const ofRecords = ({ from, to }: AuditValues) => (from === to ? `Eintrag ${from}` : `Die Einträge ${from} bis ${to}`);
 const fehlen = ({ from, to }: AuditValues) => (from === to ? 'fehlt' : 'fehlen');
 
-const COMPARE =
-  'Bewahren Sie die Dateien unverändert auf und vergleichen Sie sie mit der Kopie in der Cloud: `gw tunnel audit --cloud DATEI`.';
 const REPORT = 'Ein Fehler von gw oder ein gefälschter Eintrag: Bewahren Sie die Dateien auf und melden Sie ihn.';
 const REVOKE =
   'Schließen Sie den Tunnel in der Cloud, falls er noch offen ist, entfernen Sie den Text und klären Sie, wie er dorthin kam.';
 
 /** Die Prüfung der Fernwartungssitzungen, auf Deutsch. */
 export const auditDe: typeof auditEn = {
-  findings: {
-    'changed-line': {
-      title: 'Zeile verändert',
-      sentence: () =>
-        'Die Zeile wurde nachträglich verändert: Ihre SHA-256-Prüfsumme stimmt nicht mit ihrem Hash überein.',
-      remedy: COMPARE,
-    },
-    'unreadable-line': {
-      title: 'kein Eintrag',
-      sentence: () => 'Die Zeile ist kein Eintrag: Sie wurde beschädigt oder eingefügt.',
-      remedy: COMPARE,
-    },
-    'invalid-record': {
-      title: 'ungültiger Eintrag',
-      sentence: ({ what }) => `Der Hash stimmt, der Inhalt ist aber kein Eintrag von gw (${what}).`,
-      remedy: COMPARE,
-    },
-    'foreign-field': {
-      title: 'fremdes Feld',
-      sentence: ({ what }) => `Der Eintrag hat ein Feld, das es in diesem Format nicht gibt: ${what}.`,
-      remedy: COMPARE,
-    },
-    'missing-records': {
-      title: 'Einträge fehlen',
-      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} vor dieser Zeile.`,
-      remedy: COMPARE,
-    },
-    'repeated-line': {
-      title: 'Zeile doppelt',
-      sentence: () => 'Die Zeile ist eine Kopie der Zeile davor.',
-      remedy: COMPARE,
-    },
-    'out-of-order': {
-      title: 'Zeile an falscher Stelle',
-      sentence: ({ after }) => `Die Zeile wurde verschoben oder eingefügt (bei Eintrag ${after}).`,
-      remedy: COMPARE,
-    },
-    forked: {
-      title: 'zwei Einträge mit einer Nummer',
-      sentence: ({ line }) => `Diese Zeile und Zeile ${line} folgen auf denselben Eintrag: Eine davon wurde eingefügt.`,
-      remedy: COMPARE,
-    },
-    'chain-broken': {
-      title: 'Kette unterbrochen',
-      sentence: () => 'Der Eintrag schließt nicht an den vorherigen an: Einer der beiden wurde ersetzt.',
-      remedy: COMPARE,
-    },
-    'missing-end': {
-      title: 'Ende abgeschnitten',
-      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} am Ende, laut head.json.`,
-      remedy: COMPARE,
-    },
-    'end-differs': {
-      title: 'letzter Eintrag ersetzt',
-      sentence: () => 'Der Eintrag ist nicht der, den head.json als letzten nennt.',
-      remedy: COMPARE,
-    },
-    'head-behind': {
-      title: 'Einträge nach head.json',
-      sentence: ({ head }) =>
-        `head.json nennt Eintrag ${head} als letzten, danach folgt mehr als einer: Ein anderes Programm hat sie angefügt, oder head.json ließ sich nicht schreiben.`,
-      remedy:
-        'Suchen Sie im Log von gw nach einer Meldung zu head.json. Gibt es keine, vergleichen Sie mit der Kopie in der Cloud.',
-    },
-    'head-invalid': {
-      title: 'head.json beschädigt',
-      sentence: () => 'head.json ist nicht lesbar; ein abgeschnittenes Ende wäre nicht erkennbar.',
-      remedy: COMPARE,
-    },
-    'other-serial': {
-      title: 'Eintrag eines anderen Roboters',
-      sentence: ({ serial, expected }) => `Der Eintrag gehört zu Roboter ${serial}, nicht zu ${expected}.`,
-      remedy:
-        'Geben Sie mit --site die Standortdatei dieses Roboters an. Ist es die richtige, wurde der Eintrag hierher kopiert.',
-    },
-    'start-without-end': {
-      title: 'Beginn ohne Ende',
-      sentence: ({ at, maxS }) => `Die Sitzung begann am ${at} für höchstens ${maxS} s und hat kein Ende.`,
-      remedy:
-        'Starten Sie gw auf dem Gateway; es schließt solche Sitzungen als unsauberes Ende ab. Läuft es bereits, bewahren Sie die Dateien auf und melden Sie den Fall.',
-    },
-    'end-without-start': {
-      title: 'Ende ohne Beginn',
-      sentence: () => 'Die Sitzung hat ein Ende, aber keinen Beginn.',
-      remedy: COMPARE,
-    },
-    'second-end': { title: 'zweites Ende', sentence: () => 'Die Sitzung endet ein zweites Mal.', remedy: REPORT },
-    'session-repeated': {
-      title: 'Sitzungskennung doppelt',
-      sentence: () => 'Eine Sitzung mit derselben Kennung hat bereits früher begonnen.',
-      remedy: REPORT,
-    },
-    'replaced-unknown': {
-      title: 'ersetzte Sitzung unbekannt',
-      sentence: ({ replaces }) => `Die Sitzung hat ${replaces} ersetzt; dazu gibt es keinen Eintrag.`,
-      remedy: COMPARE,
-    },
-    overlap: {
-      title: 'Sitzungen überschneiden sich',
-      sentence: ({ other }) => `Die Sitzung begann, während ${other} lief, ohne sie zu ersetzen.`,
-      remedy: REPORT,
-    },
-    'beyond-own-clock': {
-      title: 'länger als die eigene Uhr',
-      sentence: ({ durationS, maxS }) => `Die Sitzung dauerte ${durationS} s; die eigene Uhr erlaubte ${maxS} s.`,
-      remedy: REPORT,
-    },
-    'beyond-configured': {
-      title: 'länger als eingestellt',
-      sentence: ({ maxS, limitS }) =>
-        `Die eigene Uhr stand auf ${maxS} s; die Standortdatei erlaubt jetzt ${limitS} s (cloud.tunnel.maxMinutes).`,
-      remedy: 'Klären Sie, ob cloud.tunnel.maxMinutes nach dieser Sitzung verkleinert wurde.',
-    },
-    'other-region': {
-      title: 'andere Region',
-      sentence: ({ region, expected }) => `Die Sitzung gehörte zur Region ${region}, nicht zu ${expected}.`,
-      remedy: 'Klären Sie, ob cloud.region nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
-    },
-    'services-count': {
-      title: 'Anzahl der Dienste',
-      sentence: ({ count, max }) => `Die Sitzung nennt ${count} Dienste; erlaubt sind 1 bis ${max}, jeder einmal.`,
-      remedy: REPORT,
-    },
-    'service-not-in-list': {
-      title: 'Dienst nicht in der Liste',
-      sentence: ({ service }) => `Die Sitzung nennt den Dienst ${service}, der nicht in der Standortdatei steht.`,
-      remedy:
-        'Klären Sie, ob cloud.tunnel.services nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
-    },
-    'token-in-records': {
-      title: 'Token in den Einträgen',
-      sentence: ({ length }) => `Ein Text von ${length} Zeichen im Eintrag ist das Zugangstoken einer Sitzung.`,
-      remedy: REVOKE,
-    },
-    'token-like-in-records': {
-      title: 'tokenähnlicher Text in den Einträgen',
-      sentence: ({ length }) => `Ein Text von ${length} Zeichen im Eintrag sieht wie ein Token aus.`,
-      remedy: REVOKE,
-    },
-    'token-in-log': {
-      title: 'Token in einem Log',
-      sentence: ({ column, length }) =>
-        `Der Text von ${length} Zeichen ab Spalte ${column} ist das Zugangstoken einer Sitzung.`,
-      remedy: REVOKE,
-    },
-    'token-like-in-log': {
-      title: 'tokenähnlicher Text in einem Log',
-      sentence: ({ column, length }) => `Der Text von ${length} Zeichen ab Spalte ${column} sieht wie ein Token aus.`,
-      remedy:
-        'Klären Sie, was der Text ist. Ist es ein Token, schließen Sie den Tunnel in der Cloud und entfernen Sie ihn.',
-    },
-    'missing-in-cloud': {
-      title: 'fehlt in der Cloud',
-      sentence: (values) => `${ofRecords(values)} ${fehlen(values)} in der Kopie der Cloud.`,
-      remedy:
-        'Holen Sie eine neue Kopie aus der Cloud. Fehlt der Eintrag weiter, klären Sie, wer ihn entfernt oder nie gespeichert hat.',
-    },
-    'missing-locally': {
-      title: 'fehlt auf dem Gateway',
-      sentence: () => 'Die Kopie der Cloud hat einen Eintrag, den das Gateway nicht hat.',
-      remedy:
-        'Die Einträge auf dem Gateway wurden nach dem Senden verändert oder gekürzt. Bewahren Sie beide auf; maßgeblich ist die Kopie der Cloud.',
-    },
-    'cloud-differs': {
-      title: 'Kopien verschieden',
-      sentence: () =>
-        'Der Eintrag in der Kopie der Cloud ist ein anderer als der auf dem Gateway mit derselben Nummer.',
-      remedy:
-        'Eine der beiden Kopien wurde nach dem Senden verändert. Bewahren Sie beide auf und klären Sie, wer wo schreiben konnte.',
-    },
-    'cloud-invalid': {
-      title: 'Cloud: kein Eintrag',
-      sentence: () => 'Die Zeile der Kopie der Cloud ist weder ein Sitzungseintrag noch eine Nachricht von gw.',
-      remedy: 'Holen Sie eine neue Kopie aus der Cloud, als JSON-Zeilen.',
-    },
+  finding: {
+    'changed-line': 'Zeile verändert',
+    'unreadable-line': 'kein Eintrag',
+    'invalid-record': 'ungültiger Eintrag',
+    'foreign-field': 'fremdes Feld',
+    'missing-records': 'Einträge fehlen',
+    'repeated-line': 'Zeile doppelt',
+    'out-of-order': 'Zeile an falscher Stelle',
+    forked: 'zwei Einträge mit einer Nummer',
+    'chain-broken': 'Kette unterbrochen',
+    'missing-end': 'Ende abgeschnitten',
+    'end-differs': 'letzter Eintrag ersetzt',
+    'head-behind': 'Einträge nach head.json',
+    'head-invalid': 'head.json beschädigt',
+    'other-serial': 'Eintrag eines anderen Roboters',
+    'start-without-end': 'Beginn ohne Ende',
+    'end-without-start': 'Ende ohne Beginn',
+    'second-end': 'zweites Ende',
+    'session-repeated': 'Sitzungskennung doppelt',
+    'replaced-unknown': 'ersetzte Sitzung unbekannt',
+    overlap: 'Sitzungen überschneiden sich',
+    'beyond-own-clock': 'länger als die eigene Uhr',
+    'beyond-configured': 'länger als eingestellt',
+    'other-region': 'andere Region',
+    'services-count': 'Anzahl der Dienste',
+    'service-not-in-list': 'Dienst nicht in der Liste',
+    'token-in-records': 'Token in den Einträgen',
+    'token-like-in-records': 'tokenähnlicher Text in den Einträgen',
+    'token-in-log': 'Token in einem Log',
+    'token-like-in-log': 'tokenähnlicher Text in einem Log',
+    'missing-in-cloud': 'fehlt in der Cloud',
+    'missing-locally': 'fehlt auf dem Gateway',
+    'cloud-differs': 'Kopien verschieden',
+    'cloud-invalid': 'Cloud: kein Eintrag',
   },
+  /** What it says. */
+  sentence: {
+    'changed-line':
+      'Die Zeile wurde nachträglich verändert: Ihre SHA-256-Prüfsumme stimmt nicht mit ihrem Hash überein.',
+    'unreadable-line': 'Die Zeile ist kein Eintrag: Sie wurde beschädigt oder eingefügt.',
+    'invalid-record': 'Der Hash stimmt, der Inhalt ist aber kein Eintrag von gw ({what}).',
+    'foreign-field': 'Der Eintrag hat ein Feld, das es in diesem Format nicht gibt: {what}.',
+    'missing-records': (values) => `${ofRecords(values)} ${fehlen(values)} vor dieser Zeile.`,
+    'repeated-line': 'Die Zeile ist eine Kopie der Zeile davor.',
+    'out-of-order': 'Die Zeile wurde verschoben oder eingefügt (bei Eintrag {after}).',
+    forked: 'Diese Zeile und Zeile {line} folgen auf denselben Eintrag: Eine davon wurde eingefügt.',
+    'chain-broken': 'Der Eintrag schließt nicht an den vorherigen an: Einer der beiden wurde ersetzt.',
+    'missing-end': (values) => `${ofRecords(values)} ${fehlen(values)} am Ende, laut head.json.`,
+    'end-differs': 'Der Eintrag ist nicht der, den head.json als letzten nennt.',
+    'head-behind':
+      'head.json nennt Eintrag {head} als letzten, danach folgt mehr als einer: Ein anderes Programm hat sie angefügt, oder head.json ließ sich nicht schreiben.',
+    'head-invalid': 'head.json ist nicht lesbar; ein abgeschnittenes Ende wäre nicht erkennbar.',
+    'other-serial': 'Der Eintrag gehört zu Roboter {serial}, nicht zu {expected}.',
+    'start-without-end': 'Die Sitzung begann am {at} für höchstens {maxS} s und hat kein Ende.',
+    'end-without-start': 'Die Sitzung hat ein Ende, aber keinen Beginn.',
+    'second-end': 'Die Sitzung endet ein zweites Mal.',
+    'session-repeated': 'Eine Sitzung mit derselben Kennung hat bereits früher begonnen.',
+    'replaced-unknown': 'Die Sitzung hat {replaces} ersetzt; dazu gibt es keinen Eintrag.',
+    overlap: 'Die Sitzung begann, während {other} lief, ohne sie zu ersetzen.',
+    'beyond-own-clock': 'Die Sitzung dauerte {durationS} s; die eigene Uhr erlaubte {maxS} s.',
+    'beyond-configured':
+      'Die eigene Uhr stand auf {maxS} s; die Standortdatei erlaubt jetzt {limitS} s (cloud.tunnel.maxMinutes).',
+    'other-region': 'Die Sitzung gehörte zur Region {region}, nicht zu {expected}.',
+    'services-count': 'Die Sitzung nennt {count} Dienste; erlaubt sind 1 bis {max}, jeder einmal.',
+    'service-not-in-list': 'Die Sitzung nennt den Dienst {service}, der nicht in der Standortdatei steht.',
+    'token-in-records': 'Ein Text von {length} Zeichen im Eintrag ist das Zugangstoken einer Sitzung.',
+    'token-like-in-records': 'Ein Text von {length} Zeichen im Eintrag sieht wie ein Token aus.',
+    'token-in-log': 'Der Text von {length} Zeichen ab Spalte {column} ist das Zugangstoken einer Sitzung.',
+    'token-like-in-log': 'Der Text von {length} Zeichen ab Spalte {column} sieht wie ein Token aus.',
+    'missing-in-cloud': (values) => `${ofRecords(values)} ${fehlen(values)} in der Kopie der Cloud.`,
+    'missing-locally': 'Die Kopie der Cloud hat einen Eintrag, den das Gateway nicht hat.',
+    'cloud-differs': 'Der Eintrag in der Kopie der Cloud ist ein anderer als der auf dem Gateway mit derselben Nummer.',
+    'cloud-invalid': 'Die Zeile der Kopie der Cloud ist weder ein Sitzungseintrag noch eine Nachricht von gw.',
+  },
+  /** What to do; for all others `compare`. */
+  remedy: {
+    'head-behind':
+      'Suchen Sie im Log von gw nach einer Meldung zu head.json. Gibt es keine, vergleichen Sie mit der Kopie in der Cloud.',
+    'other-serial':
+      'Geben Sie mit --site die Standortdatei dieses Roboters an. Ist es die richtige, wurde der Eintrag hierher kopiert.',
+    'start-without-end':
+      'Starten Sie gw auf dem Gateway; es schließt solche Sitzungen als unsauberes Ende ab. Läuft es bereits, bewahren Sie die Dateien auf und melden Sie den Fall.',
+    'second-end': REPORT,
+    'session-repeated': REPORT,
+    overlap: REPORT,
+    'beyond-own-clock': REPORT,
+    'beyond-configured': 'Klären Sie, ob cloud.tunnel.maxMinutes nach dieser Sitzung verkleinert wurde.',
+    'other-region': 'Klären Sie, ob cloud.region nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
+    'services-count': REPORT,
+    'service-not-in-list':
+      'Klären Sie, ob cloud.tunnel.services nach dieser Sitzung geändert wurde. Wenn nicht, melden Sie den Fall.',
+    'token-in-records': REVOKE,
+    'token-like-in-records': REVOKE,
+    'token-in-log': REVOKE,
+    'token-like-in-log':
+      'Klären Sie, was der Text ist. Ist es ein Token, schließen Sie den Tunnel in der Cloud und entfernen Sie ihn.',
+    'missing-in-cloud':
+      'Holen Sie eine neue Kopie aus der Cloud. Fehlt der Eintrag weiter, klären Sie, wer ihn entfernt oder nie gespeichert hat.',
+    'missing-locally':
+      'Die Einträge auf dem Gateway wurden nach dem Senden verändert oder gekürzt. Bewahren Sie beide auf; maßgeblich ist die Kopie der Cloud.',
+    'cloud-differs':
+      'Eine der beiden Kopien wurde nach dem Senden verändert. Bewahren Sie beide auf und klären Sie, wer wo schreiben konnte.',
+    'cloud-invalid': 'Holen Sie eine neue Kopie aus der Cloud, als JSON-Zeilen.',
+  },
+  compare:
+    'Bewahren Sie die Dateien unverändert auf und vergleichen Sie sie mit der Kopie in der Cloud: `gw tunnel audit --cloud DATEI`.',
   title: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : ` von Roboter ${serial}`}`,
   above: 'Fernwartung',
   footer: (serial) => `Prüfung der Fernwartungssitzungen${serial === null ? '' : `, ${serial}`}`,
@@ -240,26 +168,25 @@ export const auditDe: typeof auditEn = {
     cloud: 'Einträge auf dem Gateway und Kopie der Cloud sind gleich',
   },
   detail: {
-    done: () => '',
+    done: '',
     findings: ({ count }) => plural(Number(count), 'Befund', 'Befunde'),
-    'no-records': () => 'es gibt keine Einträge',
-    rotated: ({ first }) => `Einträge vor ${first} sind nicht vorhanden: Laut head.json wurden sie planmäßig entfernt`,
-    unjudged: () => 'nicht jede Zeile war prüfbar',
+    'no-records': 'es gibt keine Einträge',
+    rotated: 'Einträge vor {first} sind nicht vorhanden: Laut head.json wurden sie planmäßig entfernt',
+    unjudged: 'nicht jede Zeile war prüfbar',
     'unknown-durations': ({ unknown }) =>
       `bei ${plural(Number(unknown), 'Sitzung', 'Sitzungen')} ist die Dauer nicht bekannt`,
-    'no-head': () => 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
-    'no-first': ({ first }) => `Einträge vor ${first} sind nicht vorhanden; ohne head.json ist der Grund unbekannt`,
-    'head-one-behind': ({ last }) =>
-      `head.json bestätigt Eintrag ${last} nicht, sondern nennt den davor: gw schreibt gerade, wurde dazwischen beendet, oder ein anderes Programm hat ihn angefügt`,
-    torn: () => 'die letzte Zeile ist unvollständig: gw schreibt sie gerade oder wurde dabei beendet',
-    running: ({ session, at, untilAt }) =>
-      `Sitzung ${session} vom ${at} hat noch kein Ende; nach ihrer eigenen Uhr kann sie bis ${untilAt} laufen`,
-    'no-limits': () => 'keine Standortdatei mit cloud.tunnel angegeben',
-    'no-logs': () => 'keine Logdatei angegeben',
-    'unsearched-logs': () =>
+    'no-head': 'das Ende der Kette wurde nicht geprüft: head.json fehlt',
+    'no-first': 'Einträge vor {first} sind nicht vorhanden; ohne head.json ist der Grund unbekannt',
+    'head-one-behind':
+      'head.json bestätigt Eintrag {last} nicht, sondern nennt den davor: gw schreibt gerade, wurde dazwischen beendet, oder ein anderes Programm hat ihn angefügt',
+    torn: 'die letzte Zeile ist unvollständig: gw schreibt sie gerade oder wurde dabei beendet',
+    running: 'Sitzung {session} vom {at} hat noch kein Ende; nach ihrer eigenen Uhr kann sie bis {untilAt} laufen',
+    'no-limits': 'keine Standortdatei mit cloud.tunnel angegeben',
+    'no-logs': 'keine Logdatei angegeben',
+    'unsearched-logs':
       'die Logdateien waren nicht vollständig durchsuchbar: eine ist leer oder kein Text (komprimiert?), oder eine Zeile ist zu lang',
-    'no-cloud': () => 'keine Kopie der Cloud angegeben',
-    'cloud-behind': ({ newer }) => `die ${newer} neuesten Einträge stehen noch nicht in der Kopie der Cloud`,
+    'no-cloud': 'keine Kopie der Cloud angegeben',
+    'cloud-behind': 'die {newer} neuesten Einträge stehen noch nicht in der Kopie der Cloud',
   },
   findingsTitle: 'Befunde',
   findingsHead: ['Stelle', 'Eintrag', 'Befund', 'Was zu tun ist'],

@@ -1,199 +1,144 @@
 import { plural } from '../../text/index.ts';
+import type { CheckDetail, FindingCode } from '../../tunnel/audit/index.ts';
 
 /** What the sentence of a finding or a check names. */
 export type AuditValues = Readonly<Record<string, string | number>>;
-/** A finding: what is wrong, and what to do. */
-export interface FindingText {
-  readonly title: string;
-  sentence(values: AuditValues): string;
-  readonly remedy: string;
-}
+/** A text with the names of its values in braces; a function where it depends on a number. */
+export type AuditText = string | ((values: AuditValues) => string);
 
 const ofRecords = ({ from, to }: AuditValues) => (from === to ? `Record ${from}` : `Records ${from} to ${to}`);
 const are = ({ from, to }: AuditValues) => (from === to ? 'is' : 'are');
 
-const COMPARE = 'Keep the files as they are. Compare with the copy of the cloud: `gw tunnel audit --cloud FILE`.';
 const REPORT = 'This is a defect of gw or a forged record: keep the files and report it.';
 const REVOKE = 'Close the tunnel in the cloud if it is still open, remove the text, and find out how it got there.';
 
-const findings = {
-  'changed-line': {
-    title: 'line changed',
-    sentence: () => 'The line was changed after it was written: its SHA-256 is not its hash.',
-    remedy: COMPARE,
-  },
-  'unreadable-line': {
-    title: 'not a record',
-    sentence: () => 'The line is not a record: it was damaged or inserted.',
-    remedy: COMPARE,
-  },
-  'invalid-record': {
-    title: 'invalid record',
-    sentence: ({ what }: AuditValues) => `The hash fits, but the content is not a record of gw (${what}).`,
-    remedy: COMPARE,
-  },
-  'foreign-field': {
-    title: 'foreign field',
-    sentence: ({ what }: AuditValues) => `The record has a field that the format does not have: ${what}.`,
-    remedy: COMPARE,
-  },
-  'missing-records': {
-    title: 'records missing',
-    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} missing before this line.`,
-    remedy: COMPARE,
-  },
-  'repeated-line': {
-    title: 'line repeated',
-    sentence: () => 'The line is a copy of the line before it.',
-    remedy: COMPARE,
-  },
-  'out-of-order': {
-    title: 'line out of order',
-    sentence: ({ after }: AuditValues) =>
-      `The line stands at the wrong place: it was moved or inserted (near record ${after}).`,
-    remedy: COMPARE,
-  },
-  forked: {
-    title: 'two records with one number',
-    sentence: ({ line }: AuditValues) =>
-      `This line and line ${line} both follow the same record: one of them was inserted.`,
-    remedy: COMPARE,
-  },
-  'chain-broken': {
-    title: 'chain broken',
-    sentence: () => 'The record does not follow the one before it: that one or this one was replaced.',
-    remedy: COMPARE,
-  },
-  'missing-end': {
-    title: 'end cut off',
-    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} missing at the end, by head.json.`,
-    remedy: COMPARE,
-  },
-  'end-differs': {
-    title: 'last record replaced',
-    sentence: () => 'The record is not the one that head.json names as the last.',
-    remedy: COMPARE,
-  },
-  'head-behind': {
-    title: 'records after head.json',
-    sentence: ({ head }: AuditValues) =>
-      `head.json names record ${head} as the last, and more than one record follows it: they were added by another program, or head.json could not be written.`,
-    remedy: 'Look for the message of gw about head.json in its log. Without one, compare with the copy of the cloud.',
-  },
-  'head-invalid': {
-    title: 'head.json damaged',
-    sentence: () => 'head.json cannot be read, so a cut end would not be found.',
-    remedy: COMPARE,
-  },
-  'other-serial': {
-    title: 'record of another robot',
-    sentence: ({ serial, expected }: AuditValues) => `The record is of robot ${serial}, not of ${expected}.`,
-    remedy: 'Name the site file of this robot with --site. If it is the right one, the record was copied here.',
-  },
-  'start-without-end': {
-    title: 'start without end',
-    sentence: ({ at, maxS }: AuditValues) => `The session started at ${at} for at most ${maxS} s and has no end.`,
-    remedy:
-      'Start gw on the gateway: it closes such sessions as unclean shutdowns. If it runs, keep the files and report it.',
-  },
-  'end-without-start': {
-    title: 'end without start',
-    sentence: () => 'The session ended and has no start.',
-    remedy: COMPARE,
-  },
-  'second-end': { title: 'second end', sentence: () => 'The session ended a second time.', remedy: REPORT },
-  'session-repeated': {
-    title: 'session id repeated',
-    sentence: () => 'A session with the same id started before.',
-    remedy: REPORT,
-  },
-  'replaced-unknown': {
-    title: 'replaced session unknown',
-    sentence: ({ replaces }: AuditValues) => `The session replaced ${replaces}, which has no record.`,
-    remedy: COMPARE,
-  },
-  overlap: {
-    title: 'sessions overlap',
-    sentence: ({ other }: AuditValues) => `The session started while ${other} was running, without replacing it.`,
-    remedy: REPORT,
-  },
-  'beyond-own-clock': {
-    title: 'longer than its own clock',
-    sentence: ({ durationS, maxS }: AuditValues) =>
-      `The session lasted ${durationS} s; its own clock allowed ${maxS} s.`,
-    remedy: REPORT,
-  },
-  'beyond-configured': {
-    title: 'longer than configured',
-    sentence: ({ maxS, limitS }: AuditValues) =>
-      `The own clock was set to ${maxS} s; the site file allows ${limitS} s now (cloud.tunnel.maxMinutes).`,
-    remedy: 'Find out whether cloud.tunnel.maxMinutes was lowered after this session.',
-  },
-  'other-region': {
-    title: 'other region',
-    sentence: ({ region, expected }: AuditValues) => `The session was of region ${region}, not ${expected}.`,
-    remedy: 'Find out whether cloud.region was changed after this session. If not, report it.',
-  },
-  'services-count': {
-    title: 'number of services',
-    sentence: ({ count, max }: AuditValues) =>
-      `The session names ${count} services; 1 to ${max}, each once, are allowed.`,
-    remedy: REPORT,
-  },
-  'service-not-in-list': {
-    title: 'service not in the list',
-    sentence: ({ service }: AuditValues) =>
-      `The session names the service ${service}, which the site file does not list.`,
-    remedy: 'Find out whether cloud.tunnel.services was changed after this session. If not, report it.',
-  },
-  'token-in-records': {
-    title: 'token in the records',
-    sentence: ({ length }: AuditValues) =>
-      `A text of ${length} characters in the record is an access token of a session.`,
-    remedy: REVOKE,
-  },
-  'token-like-in-records': {
-    title: 'token-like text in the records',
-    sentence: ({ length }: AuditValues) => `A text of ${length} characters in the record looks like a token.`,
-    remedy: REVOKE,
-  },
-  'token-in-log': {
-    title: 'token in a log',
-    sentence: ({ column, length }: AuditValues) =>
-      `The text of ${length} characters at column ${column} is an access token of a session.`,
-    remedy: REVOKE,
-  },
-  'token-like-in-log': {
-    title: 'token-like text in a log',
-    sentence: ({ column, length }: AuditValues) =>
-      `The text of ${length} characters at column ${column} looks like a token.`,
-    remedy: 'Find out what the text is. If it is a token, close the tunnel in the cloud and remove it.',
-  },
-  'missing-in-cloud': {
-    title: 'missing in the cloud',
-    sentence: (values: AuditValues) => `${ofRecords(values)} ${are(values)} not in the copy of the cloud.`,
-    remedy: 'Make a new copy of the cloud. If it is the same, find out who removed or never stored it.',
-  },
-  'missing-locally': {
-    title: 'missing locally',
-    sentence: () => 'The copy of the cloud has a record that the gateway does not have.',
-    remedy: 'The local records were changed or cut after it was sent. Keep both, and rely on the copy of the cloud.',
-  },
-  'cloud-differs': {
-    title: 'copies differ',
-    sentence: () => 'The record in the copy of the cloud is another than the local one with its number.',
-    remedy: 'One of the two was changed after it was sent. Keep both, and find out who could write to which.',
-  },
-  'cloud-invalid': {
-    title: 'cloud: not a record',
-    sentence: () => 'The line of the copy of the cloud is neither a session record nor a message of gw.',
-    remedy: 'Make a new copy of the cloud, as JSON lines.',
-  },
-} as const satisfies Readonly<Record<string, FindingText>>;
+/** What is wrong. */
+const sentence: Readonly<Record<FindingCode, AuditText>> = {
+  'changed-line': 'The line was changed after it was written: its SHA-256 is not its hash.',
+  'unreadable-line': 'The line is not a record: it was damaged or inserted.',
+  'invalid-record': 'The hash fits, but the content is not a record of gw ({what}).',
+  'foreign-field': 'The record has a field that the format does not have: {what}.',
+  'missing-records': (values) => `${ofRecords(values)} ${are(values)} missing before this line.`,
+  'repeated-line': 'The line is a copy of the line before it.',
+  'out-of-order': 'The line stands at the wrong place: it was moved or inserted (near record {after}).',
+  forked: 'This line and line {line} both follow the same record: one of them was inserted.',
+  'chain-broken': 'The record does not follow the one before it: that one or this one was replaced.',
+  'missing-end': (values) => `${ofRecords(values)} ${are(values)} missing at the end, by head.json.`,
+  'end-differs': 'The record is not the one that head.json names as the last.',
+  'head-behind':
+    'head.json names record {head} as the last, and more than one record follows it: they were added by another program, or head.json could not be written.',
+  'head-invalid': 'head.json cannot be read, so a cut end would not be found.',
+  'other-serial': 'The record is of robot {serial}, not of {expected}.',
+  'start-without-end': 'The session started at {at} for at most {maxS} s and has no end.',
+  'end-without-start': 'The session ended and has no start.',
+  'second-end': 'The session ended a second time.',
+  'session-repeated': 'A session with the same id started before.',
+  'replaced-unknown': 'The session replaced {replaces}, which has no record.',
+  overlap: 'The session started while {other} was running, without replacing it.',
+  'beyond-own-clock': 'The session lasted {durationS} s; its own clock allowed {maxS} s.',
+  'beyond-configured':
+    'The own clock was set to {maxS} s; the site file allows {limitS} s now (cloud.tunnel.maxMinutes).',
+  'other-region': 'The session was of region {region}, not {expected}.',
+  'services-count': 'The session names {count} services; 1 to {max}, each once, are allowed.',
+  'service-not-in-list': 'The session names the service {service}, which the site file does not list.',
+  'token-in-records': 'A text of {length} characters in the record is an access token of a session.',
+  'token-like-in-records': 'A text of {length} characters in the record looks like a token.',
+  'token-in-log': 'The text of {length} characters at column {column} is an access token of a session.',
+  'token-like-in-log': 'The text of {length} characters at column {column} looks like a token.',
+  'missing-in-cloud': (values) => `${ofRecords(values)} ${are(values)} not in the copy of the cloud.`,
+  'missing-locally': 'The copy of the cloud has a record that the gateway does not have.',
+  'cloud-differs': 'The record in the copy of the cloud is another than the local one with its number.',
+  'cloud-invalid': 'The line of the copy of the cloud is neither a session record nor a message of gw.',
+};
+
+/** What to do; for all others `compare`. */
+const remedy: Readonly<Partial<Record<FindingCode, string>>> = {
+  'head-behind':
+    'Look for the message of gw about head.json in its log. Without one, compare with the copy of the cloud.',
+  'other-serial': 'Name the site file of this robot with --site. If it is the right one, the record was copied here.',
+  'start-without-end':
+    'Start gw on the gateway: it closes such sessions as unclean shutdowns. If it runs, keep the files and report it.',
+  'second-end': REPORT,
+  'session-repeated': REPORT,
+  overlap: REPORT,
+  'beyond-own-clock': REPORT,
+  'beyond-configured': 'Find out whether cloud.tunnel.maxMinutes was lowered after this session.',
+  'other-region': 'Find out whether cloud.region was changed after this session. If not, report it.',
+  'services-count': REPORT,
+  'service-not-in-list': 'Find out whether cloud.tunnel.services was changed after this session. If not, report it.',
+  'token-in-records': REVOKE,
+  'token-like-in-records': REVOKE,
+  'token-in-log': REVOKE,
+  'token-like-in-log': 'Find out what the text is. If it is a token, close the tunnel in the cloud and remove it.',
+  'missing-in-cloud': 'Make a new copy of the cloud. If it is the same, find out who removed or never stored it.',
+  'missing-locally':
+    'The local records were changed or cut after it was sent. Keep both, and rely on the copy of the cloud.',
+  'cloud-differs': 'One of the two was changed after it was sent. Keep both, and find out who could write to which.',
+  'cloud-invalid': 'Make a new copy of the cloud, as JSON lines.',
+};
+
+/** What is said of a check. */
+const detail: Readonly<Record<CheckDetail, AuditText>> = {
+  done: '',
+  findings: ({ count }) => plural(Number(count), 'finding'),
+  'no-records': 'there are no records',
+  rotated: 'records before {first} are not present: removed by rotation, by head.json',
+  unjudged: 'not every line could be judged',
+  'unknown-durations': ({ unknown }) => `the duration of ${plural(Number(unknown), 'session')} is not known`,
+  'no-head': 'the end of the chain was not checked: there is no head.json',
+  'no-first': 'records before {first} are not present, and without head.json the reason is unknown',
+  'head-one-behind':
+    'record {last} is not confirmed by head.json, which names the one before: gw is writing, ended in between, or another program added it',
+  torn: 'the last line is not complete: gw is writing it, or was ended in the middle of it',
+  running: 'session {session} of {at} has no end yet; by its own clock it may run until {untilAt}',
+  'no-limits': 'no site file with cloud.tunnel was given',
+  'no-logs': 'no log file was given',
+  'unsearched-logs':
+    'the log files could not be searched completely: one is empty or no text (compressed?), or a line is too long',
+  'no-cloud': 'no copy of the cloud was given',
+  'cloud-behind': '{newer} newest records are not in the copy of the cloud yet',
+};
 
 /** The audit of the support sessions, in English. The German one has the same keys. */
 export const auditEn = {
-  findings: findings as Readonly<Record<keyof typeof findings, FindingText>>,
+  finding: {
+    'changed-line': 'line changed',
+    'unreadable-line': 'not a record',
+    'invalid-record': 'invalid record',
+    'foreign-field': 'foreign field',
+    'missing-records': 'records missing',
+    'repeated-line': 'line repeated',
+    'out-of-order': 'line out of order',
+    forked: 'two records with one number',
+    'chain-broken': 'chain broken',
+    'missing-end': 'end cut off',
+    'end-differs': 'last record replaced',
+    'head-behind': 'records after head.json',
+    'head-invalid': 'head.json damaged',
+    'other-serial': 'record of another robot',
+    'start-without-end': 'start without end',
+    'end-without-start': 'end without start',
+    'second-end': 'second end',
+    'session-repeated': 'session id repeated',
+    'replaced-unknown': 'replaced session unknown',
+    overlap: 'sessions overlap',
+    'beyond-own-clock': 'longer than its own clock',
+    'beyond-configured': 'longer than configured',
+    'other-region': 'other region',
+    'services-count': 'number of services',
+    'service-not-in-list': 'service not in the list',
+    'token-in-records': 'token in the records',
+    'token-like-in-records': 'token-like text in the records',
+    'token-in-log': 'token in a log',
+    'token-like-in-log': 'token-like text in a log',
+    'missing-in-cloud': 'missing in the cloud',
+    'missing-locally': 'missing locally',
+    'cloud-differs': 'copies differ',
+    'cloud-invalid': 'cloud: not a record',
+  },
+  sentence,
+  remedy,
+  compare: 'Keep the files as they are. Compare with the copy of the cloud: `gw tunnel audit --cloud FILE`.',
   title: (serial: string | null) => `Audit of the support sessions${serial === null ? '' : ` of robot ${serial}`}`,
   above: 'Remote support',
   footer: (serial: string | null) => `Audit of the support sessions${serial === null ? '' : `, ${serial}`}`,
@@ -245,29 +190,7 @@ export const auditEn = {
     'tokens-logs': 'No token in the log files',
     cloud: 'Local records and copy of the cloud are the same',
   },
-  detail: {
-    done: () => '',
-    findings: ({ count }: AuditValues) => plural(Number(count), 'finding'),
-    'no-records': () => 'there are no records',
-    rotated: ({ first }: AuditValues) => `records before ${first} are not present: removed by rotation, by head.json`,
-    unjudged: () => 'not every line could be judged',
-    'unknown-durations': ({ unknown }: AuditValues) =>
-      `the duration of ${plural(Number(unknown), 'session')} is not known`,
-    'no-head': () => 'the end of the chain was not checked: there is no head.json',
-    'no-first': ({ first }: AuditValues) =>
-      `records before ${first} are not present, and without head.json the reason is unknown`,
-    'head-one-behind': ({ last }: AuditValues) =>
-      `record ${last} is not confirmed by head.json, which names the one before: gw is writing, ended in between, or another program added it`,
-    torn: () => 'the last line is not complete: gw is writing it, or was ended in the middle of it',
-    running: ({ session, at, untilAt }: AuditValues) =>
-      `session ${session} of ${at} has no end yet; by its own clock it may run until ${untilAt}`,
-    'no-limits': () => 'no site file with cloud.tunnel was given',
-    'no-logs': () => 'no log file was given',
-    'unsearched-logs': () =>
-      'the log files could not be searched completely: one is empty or no text (compressed?), or a line is too long',
-    'no-cloud': () => 'no copy of the cloud was given',
-    'cloud-behind': ({ newer }: AuditValues) => `${newer} newest records are not in the copy of the cloud yet`,
-  },
+  detail,
   findingsTitle: 'Findings',
   findingsHead: ['Place', 'Record', 'Finding', 'What to do'] as readonly string[],
   noFindings: 'None.',

@@ -36,10 +36,12 @@ export const recordDe: typeof recordEn = {
   signedWrongText: 'Nehmen Sie dieses Protokoll nicht an, bevor dies geklärt ist:',
   notSigned: 'NICHT SIGNIERT',
   notSignedText: 'Das Protokoll trägt keine Signatur eines Geräts; Änderungen daran sind nicht erkennbar.',
-  stateVerified: 'signiert und geprüft',
-  stateNotVerified: 'nicht vollständig geprüft',
-  stateWrong: 'Prüfung fehlgeschlagen',
-  stateNotSigned: 'nicht signiert',
+  state: {
+    verified: 'signiert und geprüft',
+    'not-verified': 'nicht vollständig geprüft',
+    wrong: 'Prüfung fehlgeschlagen',
+    'not-signed': 'nicht signiert',
+  },
 
   figures: {
     ok: 'in Ordnung',

@@ -34,10 +34,12 @@ export const recordEn = {
   signedWrongText: 'Do not accept this record until these findings are explained:',
   notSigned: 'NOT SIGNED',
   notSignedText: 'The record carries no device signature; changes to it cannot be detected.',
-  stateVerified: 'signed and verified',
-  stateNotVerified: 'not verified',
-  stateWrong: 'verification failed',
-  stateNotSigned: 'not signed',
+  state: {
+    verified: 'signed and verified',
+    'not-verified': 'not verified',
+    wrong: 'verification failed',
+    'not-signed': 'not signed',
+  },
 
   figures: {
     ok: 'ok',

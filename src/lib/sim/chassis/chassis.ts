@@ -7,7 +7,7 @@ import { createFaults, type FaultName, type Faults } from '../faults.ts';
 import { closeServer, listenOn } from '../listen.ts';
 import { createBoot } from './boot.ts';
 import { writeJson } from './json-writer.ts';
-import { hasTopic, type OtherOriUnit, topicMessage } from './messages.ts';
+import { topicMessage } from './messages.ts';
 import { createPoseNoise } from './noise.ts';
 import { createRest } from './rest/rest.ts';
 import type { RestReply } from './rest/rest-reply.ts';
@@ -21,7 +21,6 @@ export interface ChassisOptions {
   readonly bootMs: number;
   readonly restartMs: number;
   readonly capabilities: Readonly<Record<string, boolean>>;
-  readonly otherOri: OtherOriUnit;
   readonly speedMS: number;
   readonly poseMs: number;
   readonly clock: Clock;
@@ -76,7 +75,6 @@ export async function startChassis(options: ChassisOptions) {
     capabilities: options.capabilities,
     // Without a time zone, as in the vendor's example.
     clockText: () => clock.wall().toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' '),
-    otherOri: options.otherOri,
     boot: { ...boot, restart },
   });
   const topicServer = createTopicServer({
@@ -86,11 +84,8 @@ export async function startChassis(options: ChassisOptions) {
     isBooting: boot.isBooting,
     isMoving: robot.moves.isMoving,
     isAtRest: robot.isAtRest,
-    twist: robot.remote.command,
-    supportsLists: () => rest.capabilities().supportsEnableTopicList === true,
-    isTopicKnown: (topic) => hasTopic(topic, faults),
-    message: (topic) => topicMessage(topic, { robot, faults, otherOri: options.otherOri, noise, now }),
-    briefInfo: rest.briefInfo,
+    supportsLists: options.capabilities.supportsEnableTopicList === true,
+    message: (topic) => topicMessage(topic, { robot, faults, noise, now }),
     page: PAGE,
     hugeText,
   });
@@ -212,7 +207,6 @@ export async function startChassis(options: ChassisOptions) {
             path,
             base: `http://${HOST}:${port}`,
             body: parseBody(body),
-            text: () => body.toString('utf8'),
             headers: request.headers,
           });
     write(response, reply);
@@ -246,13 +240,22 @@ export async function startChassis(options: ChassisOptions) {
   function write(response: ServerResponse, reply: RestReply): void {
     if (response.destroyed) return;
     if (!('json' in reply) && !('bytes' in reply)) {
-      response.writeHead(reply.status, reply.headers).end();
+      response.writeHead(reply.status).end();
       return;
     }
-    const [bytes, type] =
-      'bytes' in reply ? [reply.bytes, reply.type] : [Buffer.from(writeJson(reply.json, faults)), 'application/json'];
-    response.writeHead(reply.status, { 'Content-Type': type, 'Content-Length': bytes.length, ...reply.headers });
-    const flow = 'bytes' in reply ? reply.flow : undefined;
+    if ('json' in reply) {
+      const text = writeJson(reply.json, faults);
+      const length = Buffer.byteLength(text);
+      response.writeHead(reply.status, {
+        'Content-Type': 'application/json',
+        'Content-Length': length,
+        ...reply.headers,
+      });
+      response.end(text);
+      return;
+    }
+    const { status, bytes, type, flow } = reply;
+    response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length });
     if (flow === 'slow') trickle(response, bytes);
     else if (flow === 'cut') response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
     else response.end(bytes);

@@ -4,78 +4,13 @@ import type { Point } from './floor/grid.ts';
 import { createPlanner, type Planner } from './floor/plan.ts';
 import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
 import { createDeeds } from './motion/deeds.ts';
-import { createDrive, type Drive, type PoseRad } from './motion/drive.ts';
-import { createGlobalPositioning } from './motion/global-positioning.ts';
+import { createDrive, type PoseRad } from './motion/drive.ts';
 import { headingRad, wrapRad } from './motion/heading.ts';
 import type { MoveOrder } from './motion/move-order.ts';
 import { createMoves } from './motion/moves.ts';
-import { createSettings } from './rest/settings.ts';
-
-/** Validity of a command; then the robot brakes. Project decision: the vendor names no figure. */
-const COMMAND_VALID_S = 0.5;
-
-interface RemoteControlOptions {
-  readonly drive: Drive;
-  readonly isAllowed: () => boolean;
-  readonly isFree: (at: Point) => boolean;
-  /** Called for the first command after a pause, so that a running move can be cancelled. */
-  readonly onTakeOver: () => void;
-}
-
-/** Remote control with `/twist` (vendor's guide, HINWEIS); moves the robot in remote mode only. */
-function createRemoteControl({ drive, isAllowed, isFree, onTakeOver }: RemoteControlOptions) {
-  let speedMS = 0;
-  let turnRadS = 0;
-  let leftS = 0;
-
-  return {
-    /** Metres per second along the heading, radians per second counter-clockwise. */
-    command(linearMS: number, angularRadS: number): void {
-      if (!isAllowed()) return;
-      if (leftS <= 0) onTakeOver();
-      speedMS = linearMS;
-      turnRadS = angularRadS;
-      leftS = COMMAND_VALID_S;
-    },
-    /** Ends the last command. */
-    release(): void {
-      leftS = 0;
-    },
-    /** False when no command is active. */
-    step(dt: number): boolean {
-      leftS = isAllowed() ? leftS - dt : 0;
-      if (leftS <= 0) return false;
-      const isFreeNow = isFree(drive.pose());
-      drive.steer(dt, speedMS, turnRadS, (at) => !isFreeNow || isFree(at));
-      return true;
-    },
-  };
-}
-
-const EVERY_M = 0.1;
-/** Older points are dropped, as the vendor's text states for `/trajectory`; the number is a project decision. */
-const MAX_POINTS = 500;
-
-/** Recent positions of the robot. */
-function createTrail(start: Point) {
-  let points: Point[] = [start];
-  return {
-    points: (): readonly Point[] => points,
-    add({ xM, yM }: Point): void {
-      const last = points.at(-1);
-      if (last && Math.hypot(xM - last.xM, yM - last.yM) < EVERY_M) return;
-      points.push({ xM, yM });
-      if (points.length > MAX_POINTS) points.shift();
-    },
-    /** Clears the trail, after a new pose or another map. */
-    begin({ xM, yM }: Point): void {
-      points = [{ xM, yM }];
-    },
-  };
-}
 
 /** Parts of the state that are published on change. */
-export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path' | 'global-positioning';
+export type Aspect = 'planning' | 'wheels' | 'slam' | 'alerts' | 'map' | 'path';
 
 export interface RobotOptions {
   readonly serial: string;
@@ -121,18 +56,11 @@ const alertTexts: Readonly<Record<number, readonly [level: 'error' | 'warning', 
 export function createRobot(options: RobotOptions) {
   const { faults, onChange, speedMS = 1 } = options;
   const maps = createMapStore(options.serial, options.now);
-  const settings = createSettings();
-  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) }, () => {
-    const values = settings.effective();
-    const limitMS = Math.min(speedMS, deeds.speedLimitMS());
-    return {
-      speedMS: Math.min(limitMS, values['control.max_forward_velocity']),
-      reverseSpeedMS: Math.min(limitMS, -values['control.max_backward_velocity']),
-      accelerationMS2: values['control.max_forward_acc'],
-      turnRateRadS: values['control.max_angular_velocity'],
-    };
-  });
-  const trail = createTrail(drive.pose());
+  const drive = createDrive({ xM: dock.xM, yM: dock.yM, yawRad: headingRad(dock.yawDeg) }, () =>
+    Math.min(speedMS, deeds.speedLimitMS(), speedLimitMS ?? 1),
+  );
+  /** By the settings. */
+  let speedLimitMS: number | undefined;
   let charge: number = battery.start;
   let softwareStop = false;
   let orderedMode = 'auto';
@@ -197,24 +125,6 @@ export function createRobot(options: RobotOptions) {
     },
   });
 
-  const remote = createRemoteControl({
-    drive,
-    isAllowed: () => controlMode() === 'remote' && isRunning(),
-    // A robot in collision may drive away; otherwise it stops in front of obstacles of the map.
-    isFree,
-    onTakeOver: () => moves.cancel(),
-  });
-
-  const globalPositioning = createGlobalPositioning({
-    canSucceed: () => maps.current() !== undefined && !faults.is('localisation-lost'),
-    pose: drive.pose,
-    onFound() {
-      hasPose = true;
-      onChange('slam');
-    },
-    onChange: () => onChange('global-positioning'),
-  });
-
   function activeAlerts(): number[] {
     const codes: number[] = [];
     if (moves.stuckS() > 5) codes.push(1008);
@@ -262,10 +172,8 @@ export function createRobot(options: RobotOptions) {
 
   function smallStep(dt: number): void {
     if (faults.is('wheel-error')) hasWheelError = true;
-    if (!spin(dt) && !remote.step(dt) && !deeds.stir(dt)) moves.step(dt);
+    if (!spin(dt) && !deeds.stir(dt)) moves.step(dt);
     followTurn();
-    globalPositioning.step(dt);
-    trail.add(drive.pose());
     const charging = isDocked() && drive.isStill();
     const rate = charging ? battery.chargingPerS : drive.isStill() ? -battery.idlePerS : -battery.drivingPerS;
     charge = Math.max(0.02, Math.min(1, charge + rate * dt));
@@ -274,10 +182,6 @@ export function createRobot(options: RobotOptions) {
   return {
     maps,
     moves,
-    settings,
-    remote,
-    globalPositioning,
-    trail,
     isAtRest: (): boolean => drive.isStill(),
     pose: (): PoseRad => drive.pose(),
     /** The heading including all full turns since the start. */
@@ -315,8 +219,6 @@ export function createRobot(options: RobotOptions) {
       const yawRad = faults.is('pose-in-degrees') ? (pose.yawRad * Math.PI) / 180 : pose.yawRad;
       drive.setPose({ ...pose, yawRad });
       followTurn();
-      trail.begin(pose);
-      globalPositioning.discard();
       headingBeforeSpin = undefined;
       hasPose = true;
       onChange('slam');
@@ -325,8 +227,6 @@ export function createRobot(options: RobotOptions) {
       moves.abort(1003);
       maps.use(map);
       hasPose = false;
-      trail.begin(drive.pose());
-      globalPositioning.discard();
       onChange('map');
       onChange('slam');
     },
@@ -336,9 +236,13 @@ export function createRobot(options: RobotOptions) {
       softwareStop = enable;
       onChange('wheels');
     },
+    speedLimitMS: () => speedLimitMS,
+    /** In metres per second, kept over a restart of the robot's software; undefined for the default. */
+    setSpeedLimit(limitMS: number | undefined): void {
+      speedLimitMS = limitMS;
+    },
     setControlMode(mode: string): void {
       orderedMode = mode;
-      remote.release();
       onChange('wheels');
     },
     /** Resets the state that a restart of the robot's software loses. */
@@ -347,8 +251,6 @@ export function createRobot(options: RobotOptions) {
       softwareStop = false;
       orderedMode = 'auto';
       hasWheelError = false;
-      remote.release();
-      globalPositioning.discard();
       if (faults.is('map-loss')) maps.lose();
     },
     /** Advances by elapsed real time in seconds. */

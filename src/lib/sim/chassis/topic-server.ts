@@ -48,16 +48,12 @@ export interface TopicServerOptions {
   readonly faults: Faults;
   /** Minimum interval between two poses in milliseconds. */
   readonly poseMs: number;
-  readonly supportsLists: () => boolean;
-  readonly isTopicKnown: (topic: string) => boolean;
+  /** Whether `enable_topic` may be a list. */
+  readonly supportsLists: boolean;
   readonly isBooting: () => boolean;
   readonly isMoving: () => boolean;
   readonly isAtRest: () => boolean;
-  /** A `/twist` of a client, in metres and radians per second. */
-  readonly twist: (linearMS: number, angularRadS: number) => void;
   readonly message: (topic: string) => object | undefined;
-  /** The answer to `/get_device_info_brief`. */
-  readonly briefInfo: () => object;
   readonly page: string;
   readonly hugeText: () => Buffer;
 }
@@ -122,21 +118,9 @@ export function createTopicServer(options: TopicServerOptions) {
       return;
     }
     if (!isRecord(request)) return;
-    if (request.topic === '/get_device_info_brief') {
-      send(connection, { topic: '/device_info_brief', ...options.briefInfo() });
-      return;
-    }
-    if (request.topic === '/twist') {
-      const { linear_velocity: linear, angular_velocity: angular } = request;
-      if (typeof linear !== 'number' || typeof angular !== 'number') return;
-      options.twist(linear, angular);
-      // Acknowledges receipt of the command, in any control mode.
-      send(connection, { topic: '/twist_feedback' });
-      return;
-    }
     const { enable_topic: enable, disable_topic: disable } = request;
     if (enable === undefined && disable === undefined) return;
-    const enabled = topicsIn(enable).filter(options.isTopicKnown);
+    const enabled = topicsIn(enable).filter((topic) => Object.hasOwn(topicTable, topic));
     const disabled = new Set(topicsIn(disable));
     for (const topic of enabled) connection.enabled = [topic, ...connection.enabled.filter((known) => known !== topic)];
     connection.enabled = connection.enabled.filter((topic) => !disabled.has(topic));
@@ -152,7 +136,7 @@ export function createTopicServer(options: TopicServerOptions) {
   /** The topics in a request; a list only if the capability is announced (vendor facts 2). */
   function topicsIn(value: unknown): string[] {
     if (typeof value === 'string') return [value];
-    if (!Array.isArray(value) || !options.supportsLists()) return [];
+    if (!Array.isArray(value) || !options.supportsLists) return [];
     return value.slice(0, MAX_TOPICS).filter((topic) => typeof topic === 'string');
   }
 

@@ -34,7 +34,7 @@ export interface Validity {
   readonly notAfter?: Date;
 }
 
-interface ServerCertificateOptions extends Validity {
+export interface ServerCertificateOptions extends Validity {
   /** Host names and IP addresses; the first is also the common name. */
   readonly names: readonly [string, ...string[]];
 }
@@ -67,6 +67,7 @@ export interface ReadRequest {
 export const CURVE = 'prime256v1';
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
+const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 const signing = { name: 'ECDSA', hash: 'SHA-256' } as const;
 const purposes = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 
@@ -79,7 +80,7 @@ export async function createCa(options: CaOptions = {}): Promise<CertificateAuth
   const { x509, crypto } = await load();
   const { commonName = 'Simulated cloud', ...validity } = options;
   const pair = newPair();
-  const keys = await cryptoKeys(pair.privateKey);
+  const keys = cryptoKeys(pair.privateKey);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: serialNumber(),
@@ -129,7 +130,7 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
   ): Promise<string> {
     const { x509, crypto } = await load();
     const ca = new x509.X509Certificate(caPem);
-    const keys = await cryptoKeys(createPrivateKey(keyPem));
+    const keys = cryptoKeys(createPrivateKey(keyPem));
     const certificate = await x509.X509CertificateGenerator.create(
       {
         serialNumber: serialNumber(),
@@ -167,7 +168,7 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
     keyPem,
     async issueServer({ names, ...validity }) {
       const pair = newPair();
-      const { publicKey } = await cryptoKeys(pair.privateKey);
+      const { publicKey } = cryptoKeys(pair.privateKey);
       const certificatePem = await issue(names[0], publicKey, validity, (x509) => [
         ...leaf(x509, 'server'),
         new x509.SubjectAlternativeNameExtension(
@@ -179,13 +180,12 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
     async issueClient(requestPem, options = {}) {
       const request = await readRequest(requestPem);
       if (request?.curve !== CURVE) throw new RangeError('not a certificate request signed with an EC P-256 key');
-      const spki = createPublicKey(request.publicKeyPem).export({ type: 'spki', format: 'der' });
-      const key = await crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, true, ['verify']);
+      const key = createPublicKey(request.publicKeyPem).toCryptoKey(keyAlgorithm, true, ['verify']) as CryptoKey;
       return client(options.commonName ?? request.commonName ?? '', key, options);
     },
     async issueClientPair(commonName, options = {}) {
       const pair = newPair();
-      const { publicKey } = await cryptoKeys(pair.privateKey);
+      const { publicKey } = cryptoKeys(pair.privateKey);
       return {
         keyPem: pkcs8(pair.privateKey),
         certificatePem: await client(options.commonName ?? commonName, publicKey, options),
@@ -193,7 +193,7 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
     },
     async issueCa(commonName, validity = {}) {
       const pair = newPair();
-      const { publicKey } = await cryptoKeys(pair.privateKey);
+      const { publicKey } = cryptoKeys(pair.privateKey);
       const certificatePem = await issue(commonName, publicKey, validity, (x509) => [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
@@ -215,14 +215,10 @@ function newPair() {
   return generateKeyPairSync('ec', { namedCurve: CURVE });
 }
 
-async function cryptoKeys(privateKey: KeyObject) {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
-  const { subtle } = crypto;
-  const pkcs8Bytes = privateKey.export({ type: 'pkcs8', format: 'der' });
-  const spkiBytes = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+function cryptoKeys(privateKey: KeyObject) {
   return {
-    privateKey: await subtle.importKey('pkcs8', pkcs8Bytes, algorithm, true, ['sign']),
-    publicKey: await subtle.importKey('spki', spkiBytes, algorithm, true, ['verify']),
+    privateKey: privateKey.toCryptoKey(keyAlgorithm, true, ['sign']) as CryptoKey,
+    publicKey: createPublicKey(privateKey).toCryptoKey(keyAlgorithm, true, ['verify']) as CryptoKey,
   };
 }
 

@@ -94,15 +94,12 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
     urlLifetimeS: options.urlLifetimeS ?? DEFAULT_URL_LIFETIME_S,
     slowMs: SLOW_MS,
   });
-  const jobs = undo.use(
-    createJobs({
-      now,
-      clock,
-      presign: storage.downloadUrl,
-      isFailing,
-      send: (serial, suffix, body) => reply(serial, `${topicFor(topics.jobs, serial)}/${suffix}`, body),
-    }),
-  );
+  const jobs = createJobs({
+    now,
+    presign: storage.downloadUrl,
+    isFailing,
+    send: (serial, suffix, body) => reply(serial, `${topicFor(topics.jobs, serial)}/${suffix}`, body),
+  });
   const shadows = createShadows({
     now,
     clock,
@@ -159,7 +156,6 @@ export async function startCloud(options: CloudOptions): Promise<Cloud> {
   storage.setBase(storageUrl);
   const tunnel = undo.use(
     await startTunnelService({
-      ...options.tunnel,
       ca,
       inspector,
       faults,

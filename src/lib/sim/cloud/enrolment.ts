@@ -8,6 +8,7 @@ import type { Faults } from '../faults.ts';
 import { makeFolder, readIfThere } from '../files.ts';
 import { CA_FILE, type CertificateAuthority, CURVE, createCa, readRequest, restoreCa } from './certificates.ts';
 import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
+import { parseRequest } from './services/request.ts';
 
 /**
  * An enrolment endpoint as in docs/enrolment.md, on 127.0.0.1: it issues client certificates of its CA for one-time
@@ -149,7 +150,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     if (body === undefined) return refusal(413, 'TOO_LONG', 'Request body is too large.');
     if (path !== '/anmeldung') return refusal(404, 'NOT_FOUND', 'Not found.');
     if (method !== 'POST') return refusal(405, 'METHOD', 'Only POST is allowed.');
-    const request = await parseRequest(body);
+    const request = await readEnrolment(body);
     if (request === undefined) return refusal(400, 'REQUEST_INVALID', 'Invalid request.');
     // One at a time: two concurrent requests must not both find the code unused.
     const done = queue.then(() => enrol(request));
@@ -234,14 +235,9 @@ interface EnrolmentRequest {
 }
 
 /** A request of the described shape whose certificate request matches its serial number. */
-async function parseRequest(body: string): Promise<EnrolmentRequest | undefined> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value)) return undefined;
+async function readEnrolment(body: string): Promise<EnrolmentRequest | undefined> {
+  const value = parseRequest(Buffer.from(body));
+  if (value === undefined) return undefined;
   const { serial, certificateRequest: requestPem, oneTimeCode, renewal, device } = value;
   if (typeof serial !== 'string' || typeof requestPem !== 'string' || typeof oneTimeCode !== 'string') return undefined;
   if (typeof renewal !== 'boolean' || !isRecord(device)) return undefined;

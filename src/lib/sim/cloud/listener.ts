@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { closeServer, listenOn } from '../listen.ts';
-import type { CertificateAuthority, Validity } from './certificates.ts';
+import type { CertificateAuthority, ServerCertificateOptions } from './certificates.ts';
 
 /** A constant, so that the simulated cloud is never reachable from the network. */
 export const CLOUD_HOST = '127.0.0.1';
@@ -15,11 +15,6 @@ const MIN_TLS = { minVersion: 'TLSv1.2' } as const;
 
 /** A server that handles accepted connections and does not listen itself. */
 export type ConnectionHandler = Pick<Server, 'emit'>;
-
-/** Fields of a server certificate; by default valid now, for the addresses of the simulated cloud. */
-export interface ServerCertificateFields extends Validity {
-  readonly names?: readonly [string, ...string[]];
-}
 
 /** TLS with a certificate of this CA for the addresses of the simulated cloud. */
 export async function createTlsHandler(
@@ -46,7 +41,7 @@ interface HttpsOptions {
 export async function createHttpsHandler(
   ca: CertificateAuthority,
   onRequest: RequestListener,
-  fields: ServerCertificateFields = {},
+  fields: Partial<ServerCertificateOptions> = {},
   { onUpgrade, maxRequestBytes }: HttpsOptions = {},
 ): Promise<ConnectionHandler> {
   const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES, ...fields });

@@ -1,12 +1,12 @@
 import type { StopWire } from '../../cloud/wire.ts';
 import type { Broker } from './mqtt/broker.ts';
 import type { BrokerLimits } from './mqtt/guard.ts';
-import type { JobView } from './services/executions.ts';
+import type { JobView } from './services/jobs.ts';
 import type { DocumentChanges } from './services/release.ts';
 import type { ShadowView } from './services/shadow.ts';
 import type { TopicTemplates } from './services/topics.ts';
 import type { StorageRequest, Upload } from './storage/storage.ts';
-import type { TunnelControl, TunnelSettings } from './tunnel/model.ts';
+import type { TunnelControl } from './tunnel/model.ts';
 
 /** Addresses of the simulated cloud, as in a site file. */
 export interface CloudPlaces {
@@ -25,7 +25,6 @@ export interface CloudSettings {
   readonly answersWithoutSubscription?: boolean;
   /** Validity of a pre-signed URL; 900 s by default. */
   readonly urlLifetimeS?: number;
-  readonly tunnel?: TunnelSettings;
 }
 
 /** A message that the cloud received from a device. */

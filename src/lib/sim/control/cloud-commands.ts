@@ -1,18 +1,9 @@
 import { resolve } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import { type Clock, readWhole, systemClock } from '../../lifecycle/index.ts';
-import type { CloudAction } from './cloud-actions.ts';
-import type {
-  SimCloudCancel,
-  SimCloudJob,
-  SimCloudJobs,
-  SimCloudReceived,
-  SimCloudRelease,
-  SimCloudRestart,
-  SimCloudSend,
-  SimCloudStop,
-} from './control.result.ts';
-import { controlCloud, DEFAULT_DIR, defaultPointerFile } from './request.ts';
+import type { CloudAction, CloudResults } from './cloud-actions.ts';
+import type { SimCloudJob, SimCloudRelease, SimCloudSend } from './control.result.ts';
+import { callSim, DEFAULT_DIR, defaultPointerFile } from './request.ts';
 
 /** The simulator to control: by default that of ./gw-sim, or the last started one. */
 export interface SimTarget {
@@ -24,21 +15,17 @@ const POLL_MS = 500;
 /** Above the limit of the broker, so that an oversized message can be sent. */
 const MAX_PAYLOAD_BYTES = 512 * 1024;
 
-/** All throw SIM_NOT_RUNNING, and USAGE when the simulator has no cloud. */
-export async function askCloud<T>({ dir, pointerFile = defaultPointerFile() }: SimTarget, action: CloudAction) {
-  const reply = await controlCloud(dir ?? DEFAULT_DIR, dir === undefined ? pointerFile : undefined, action);
-  return { dir: reply.dir, ...(reply.result as T) };
-}
+/** The simulator reads and hashes a package. */
+const CLOUD_TIMEOUT_MS = 60_000;
 
-export function simCloudStop(
-  target: SimTarget,
-  stop: {
-    readonly reason?: string | undefined;
-    readonly by?: string | undefined;
-    readonly serial?: string | undefined;
-  },
-): Promise<SimCloudStop> {
-  return askCloud<Omit<SimCloudStop, 'dir'>>(target, { action: 'stop', ...stop });
+/** Has the cloud of a running simulator do something. Throws SIM_NOT_RUNNING, USAGE, and the error of the action. */
+export async function askCloud<A extends CloudAction>(
+  { dir, pointerFile = defaultPointerFile() }: SimTarget,
+  cloud: A,
+): Promise<CloudResults[A['action']]> {
+  const what = { action: 'control the simulated cloud', timeoutMs: CLOUD_TIMEOUT_MS };
+  const reply = await callSim(dir ?? DEFAULT_DIR, dir === undefined ? pointerFile : undefined, { cloud }, what);
+  return reply as unknown as CloudResults[A['action']];
 }
 
 export interface SimReleaseOptions {
@@ -57,22 +44,14 @@ export interface SimReleaseOptions {
 /** Creates the job of a release. Throws FILE_UNREADABLE, INTERRUPTED as reason of the signal. */
 export async function simCloudRelease(target: SimTarget, options: SimReleaseOptions): Promise<SimCloudRelease> {
   const { file, waitMs, signal, onStatus = () => {}, clock = systemClock, ...about } = options;
-  const { version, stage, allowDowngrade, serial } = about;
-  const made = await askCloud<Pick<SimCloudRelease, 'job' | 'connected'>>(target, {
-    action: 'release',
-    file: resolve(file),
-    version,
-    stage,
-    allowDowngrade,
-    serial,
-  });
+  const made = await askCloud(target, { action: 'release', file: resolve(file), ...about });
   let { job } = made;
   const endMs = clock.monotonicMs() + (waitMs ?? 0);
   while (!hasEnded(job) && clock.monotonicMs() < endMs) {
     onStatus(job);
     await clock.sleep(POLL_MS, signal);
     // By its folder: another simulator may have been started meanwhile.
-    const { jobs } = await simCloudJobs({ dir: made.dir });
+    const { jobs } = await askCloud({ dir: made.dir }, { action: 'jobs' });
     const found = jobs.findLast(({ jobId, serial: of }) => jobId === job.jobId && of === job.serial);
     if (found === undefined) {
       throw new GwError('SIM_NOT_RUNNING', `The simulator in ${made.dir} has no job ${job.jobId} any more.`, {
@@ -112,30 +91,7 @@ export async function simCloudSend(
     });
   }
   const payloadBase64 = Buffer.from(bytes).toString('base64');
-  return askCloud<Omit<SimCloudSend, 'dir'>>(target, { action: 'send', topic, payloadBase64, retain });
-}
-
-export async function simCloudReceived(
-  target: SimTarget,
-  { topic, last }: { readonly topic?: string | undefined; readonly last: number },
-): Promise<SimCloudReceived> {
-  const found = await askCloud<Omit<SimCloudReceived, 'dir' | 'topic'>>(target, { action: 'received', topic, last });
-  return { ...found, topic: topic ?? null };
-}
-
-export function simCloudRestart(target: SimTarget): Promise<SimCloudRestart> {
-  return askCloud<Omit<SimCloudRestart, 'dir'>>(target, { action: 'restart' });
-}
-
-export function simCloudJobs(target: SimTarget): Promise<SimCloudJobs> {
-  return askCloud<Omit<SimCloudJobs, 'dir'>>(target, { action: 'jobs' });
-}
-
-export function simCloudCancel(
-  target: SimTarget,
-  job: { readonly jobId: string; readonly force: boolean; readonly serial?: string | undefined },
-): Promise<SimCloudCancel> {
-  return askCloud<Omit<SimCloudCancel, 'dir'>>(target, { action: 'cancel', ...job });
+  return askCloud(target, { action: 'send', topic, payloadBase64, retain });
 }
 
 async function readPayload(path: string): Promise<Uint8Array> {

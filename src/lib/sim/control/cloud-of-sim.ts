@@ -1,7 +1,7 @@
-import { simCloudJobs, simCloudReceived, simCloudRelease, simCloudStop } from './cloud-commands.ts';
+import { askCloud, simCloudRelease } from './cloud-commands.ts';
 import type { SimCloudJob } from './control.result.ts';
 import { controlSim } from './request.ts';
-import { simTunnelBrowse, simTunnelClose, simTunnelOpen } from './tunnel-commands.ts';
+import { simTunnelBrowse } from './tunnel-commands.ts';
 
 /** The cloud of a running simulator, as a program plays its side. All throw SIM_NOT_RUNNING, USAGE. */
 export function cloudOfSim(dir: string) {
@@ -10,16 +10,14 @@ export function cloudOfSim(dir: string) {
     async cut(on: boolean): Promise<void> {
       await controlSim(dir, { set: { name: 'cloud-cut', on } });
     },
-    stop: (reason: string, by: string) => simCloudStop(target, { reason, by }),
+    stop: (reason: string, by: string) => askCloud(target, { action: 'stop', reason, by }),
     async release(file: string): Promise<SimCloudJob> {
       const signal = new AbortController().signal;
       return (await simCloudRelease(target, { file, allowDowngrade: false, signal })).job;
     },
-    async job(jobId: string): Promise<SimCloudJob | null> {
-      return (await simCloudJobs(target)).jobs.findLast((job) => job.jobId === jobId) ?? null;
-    },
     async openTunnel(service: string, minutes: number): Promise<{ readonly tunnelId: string }> {
-      return (await simTunnelOpen(target, { services: [service], minutes })).tunnel;
+      const lifetimeMs = minutes * 60_000;
+      return (await askCloud(target, { action: 'tunnel-open', services: [service], lifetimeMs })).tunnel;
     },
     async browse(tunnelId: string, paths: readonly string[]) {
       const { signal } = new AbortController();
@@ -27,10 +25,11 @@ export function cloudOfSim(dir: string) {
       return browsed.pages.map(({ path, status, problem }) => ({ path, status: problem === null ? status : null }));
     },
     async closeTunnel(tunnelId: string): Promise<void> {
-      await simTunnelClose(target, { tunnelId });
+      await askCloud(target, { action: 'tunnel-close', tunnelId });
     },
     async received(topic: string): Promise<readonly (string | null)[]> {
-      return (await simCloudReceived(target, { topic, last: 1_000 })).messages.map(({ text }) => text);
+      const { messages } = await askCloud(target, { action: 'received', topic, last: 1_000 });
+      return messages.map(({ text }) => text);
     },
   };
 }

@@ -2,10 +2,11 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import { replaceFile } from '../../lifecycle/index.ts';
 import type { CloudControl } from '../cloud/model.ts';
-import { isFaultName } from '../faults.ts';
+import { faultNames } from '../faults.ts';
 import { closeServer, listenOn } from '../listen.ts';
 import type { Sim, SimPart } from '../model.ts';
 import { CONTROL_HOST, type ControlView, HANDLE_FILE, parseObject, readPointer } from './handle.ts';
@@ -42,27 +43,18 @@ export async function openControl(
       if (!isAuthorized(request.headers.authorization, token)) {
         request.resume();
         reply(401, { error: { message: 'unauthorized' } });
-      } else if (request.method === 'GET' && request.url === '/faults') {
-        request.resume();
-        reply(200, view());
-      } else if (request.method === 'POST' && request.url === '/faults') {
-        const change = readChange(await readBody(request));
-        if (!change) {
-          reply(400, { error: new GwError('USAGE', 'Expected {"name": a fault, "on": true or false}.').toJSON() });
-          return;
-        }
-        sim.setFault(change.name, change.on);
-        await sim.settled();
-        reply(200, view());
-      } else if (request.method === 'POST' && request.url === '/cloud') {
-        const body = await readBody(request);
+        return;
+      }
+      const { set, cloud } = await readBody(request);
+      if (cloud !== undefined) {
         // Loaded on demand: a person plays the cloud in few runs.
         const { runCloudAction } = await import('./cloud-actions.ts');
-        reply(200, { dir, result: await runCloudAction(sim.cloud, sim.chassis.serial, body) });
-      } else {
-        request.resume();
-        reply(404, { error: { message: 'not found' } });
+        reply(200, await runCloudAction({ ...sim, dir }, cloud));
+        return;
       }
+      if (set) sim.setFault(set.name, set.on);
+      await sim.settled();
+      reply(200, view());
     } catch (error) {
       const gwError = asGwError(error);
       reply(gwError.code === 'INTERNAL' ? 500 : 400, { error: gwError.toJSON() });
@@ -100,20 +92,24 @@ function isAuthorized(header: string | undefined, token: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** The JSON object in the body; undefined for anything else and for a body above the limit. */
-async function readBody(request: IncomingMessage): Promise<Record<string, unknown> | undefined> {
+const bodySchema = z.strictObject({
+  /** The change of a fault. */
+  set: z.strictObject({ name: z.enum(faultNames), on: z.boolean() }).optional(),
+  /** An action of the cloud. */
+  cloud: z.looseObject({}).optional(),
+});
+
+/** The request in the body. Throws USAGE for any other body, also one above the limit. */
+async function readBody(request: IncomingMessage): Promise<z.infer<typeof bodySchema>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return parseObject(Buffer.concat(chunks).toString('utf8'));
-}
-
-function readChange(body: Record<string, unknown> | undefined) {
-  if (!body || typeof body.name !== 'string' || !isFaultName(body.name) || typeof body.on !== 'boolean')
-    return undefined;
-  return { name: body.name, on: body.on };
+  const parsed = bodySchema.safeParse(
+    size > MAX_BODY_BYTES ? undefined : parseObject(Buffer.concat(chunks).toString()),
+  );
+  if (parsed.success) return parsed.data;
+  throw new GwError('USAGE', 'Invalid or too large control request.');
 }

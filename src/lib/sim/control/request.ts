@@ -4,14 +4,11 @@ import { asGwError, type ErrorJson, errorTable, GwError } from '../../error/inde
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { isFaultName } from '../faults.ts';
 import { readIfThere } from '../files.ts';
-import type { CloudAction } from './cloud-actions.ts';
 import { CONTROL_HOST, type ControlView, HANDLE_FILE, parseObject, readPointer } from './handle.ts';
 
 /** Folder of `gw sim` without --dir. */
 export const DEFAULT_DIR = './gw-sim';
 const ANSWER_TIMEOUT_MS = 10_000;
-/** The simulator reads and hashes a package. */
-const CLOUD_TIMEOUT_MS = 60_000;
 
 /** File that names the folder of the last started simulator of this user. */
 export function defaultPointerFile(): string {
@@ -25,11 +22,7 @@ export interface ControlRequest {
   readonly pointerFile?: string;
 }
 
-/** A request to the control server. */
 interface Call {
-  readonly method: 'GET' | 'POST';
-  readonly path: '/faults' | '/cloud';
-  readonly body?: object;
   /** For a person. */
   readonly action: string;
   readonly timeoutMs: number;
@@ -39,59 +32,39 @@ interface Call {
  * Sends a request to the simulator of a folder. Throws SIM_NOT_RUNNING, USAGE for an unknown fault, PORT_IN_USE when
  * the port cannot be bound again after the fault `cut`.
  */
-export async function controlSim(dir: string, request: ControlRequest = {}): Promise<ControlView> {
-  const { set, pointerFile } = request;
+export async function controlSim(dir: string, { set, pointerFile }: ControlRequest = {}): Promise<ControlView> {
   if (set && !isFaultName(set.name)) throw unknownFault(set.name);
-  return (await callSim(dir, pointerFile, faultsCall(set))) as unknown as ControlView;
-}
-
-/** Has the cloud of a running simulator do something. Throws SIM_NOT_RUNNING, USAGE, and the error of the action. */
-export async function controlCloud(
-  dir: string,
-  pointerFile: string | undefined,
-  action: CloudAction,
-): Promise<{ readonly dir: string; readonly result: unknown }> {
-  const reply = await callSim(dir, pointerFile, {
-    method: 'POST',
-    path: '/cloud',
-    body: action,
-    action: 'control the simulated cloud',
-    timeoutMs: CLOUD_TIMEOUT_MS,
-  });
-  return { dir: String(reply.dir), result: reply.result };
+  const call = { action: set ? 'switch a fault' : 'list the faults', timeoutMs: ANSWER_TIMEOUT_MS };
+  return (await callSim(dir, pointerFile, { set }, call)) as unknown as ControlView;
 }
 
 /** Whether a simulator runs in this folder. */
 export async function isRunning(dir: string): Promise<boolean> {
   try {
-    await callFolder(resolve(dir), faultsCall(undefined));
+    await controlSim(dir);
     return true;
   } catch {
     return false;
   }
 }
 
-function faultsCall(set: ControlRequest['set']): Call {
-  const common = { path: '/faults', timeoutMs: ANSWER_TIMEOUT_MS } as const;
-  if (set === undefined) return { ...common, method: 'GET', action: 'list the faults' };
-  return { ...common, method: 'POST', body: set, action: 'switch a fault' };
-}
-
 /** Calls the simulator of a folder, or of that in the pointer file if none runs there. */
-async function callSim(dir: string, pointerFile: string | undefined, call: Call): Promise<Record<string, unknown>> {
-  const other = pointerFile === undefined ? undefined : await readPointer(pointerFile);
-  const folders = [resolve(dir), ...(other === undefined || other === resolve(dir) ? [] : [other])];
-  let failure: GwError | undefined;
-  for (const folder of folders) {
-    try {
-      return await callFolder(folder, call);
-    } catch (error) {
-      const gwError = asGwError(error);
-      if (gwError.code !== 'SIM_NOT_RUNNING') throw gwError;
-      failure ??= gwError;
-    }
+export async function callSim(
+  dir: string,
+  pointerFile: string | undefined,
+  body: object,
+  call: Call,
+): Promise<Record<string, unknown>> {
+  const own = resolve(dir);
+  try {
+    return await callFolder(own, body, call);
+  } catch (error) {
+    const other = pointerFile === undefined ? undefined : await readPointer(pointerFile);
+    if (asGwError(error).code !== 'SIM_NOT_RUNNING' || other === undefined || other === own) throw error;
+    return callFolder(other, body, call).catch((second) => {
+      throw asGwError(second).code === 'SIM_NOT_RUNNING' ? error : second;
+    });
   }
-  throw failure ?? new GwError('SIM_NOT_RUNNING', 'No running simulator found.');
 }
 
 export function unknownFault(name: string): GwError {
@@ -100,7 +73,7 @@ export function unknownFault(name: string): GwError {
   });
 }
 
-async function callFolder(dir: string, call: Call): Promise<Record<string, unknown>> {
+async function callFolder(dir: string, body: object, call: Call): Promise<Record<string, unknown>> {
   const handlePath = join(dir, HANDLE_FILE);
   const text = await readIfThere(handlePath);
   if (text === undefined) {
@@ -118,10 +91,10 @@ async function callFolder(dir: string, call: Call): Promise<Record<string, unkno
   let status: number;
   let answer: Record<string, unknown> | undefined;
   try {
-    const reply = await fetch(new URL(call.path, target), {
-      method: call.method,
+    const reply = await fetch(target, {
+      method: 'POST',
       headers: { authorization: `Bearer ${handle.token}`, 'content-type': 'application/json' },
-      ...(call.body && { body: JSON.stringify(call.body) }),
+      body: JSON.stringify(body),
       redirect: 'error',
       signal: AbortSignal.timeout(call.timeoutMs),
     });

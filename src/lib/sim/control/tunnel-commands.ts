@@ -1,80 +1,18 @@
 import { type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
-import { CA_FILE } from '../cloud/certificates.ts';
 import { readIfThere } from '../files.ts';
 import { askCloud, type SimTarget } from './cloud-commands.ts';
-import type {
-  SimTunnel,
-  SimTunnelBrowse,
-  SimTunnelClose,
-  SimTunnelList,
-  SimTunnelOpen,
-  SimTunnelPage,
-  SimTunnelRotate,
-} from './control.result.ts';
+import type { SimTunnel, SimTunnelBrowse, SimTunnelOpen, SimTunnelPage } from './control.result.ts';
 
 const POLL_MS = 200;
 
-export interface SimTunnelOpenOptions {
-  readonly services: readonly string[];
+export interface SimTunnelBrowseOptions {
+  /** Lifetime of an opened tunnel. */
   readonly minutes: number;
   readonly serial?: string | undefined;
   readonly region?: string | undefined;
-}
-
-/** Opens a tunnel and notifies the device. All throw SIM_NOT_RUNNING, and USAGE when the simulator has no cloud. */
-export async function simTunnelOpen(target: SimTarget, options: SimTunnelOpenOptions): Promise<SimTunnelOpen> {
-  const { services, minutes, serial, region } = options;
-  const opened = await askCloud<Omit<SimTunnelOpen, 'caFile'>>(target, {
-    action: 'tunnel-open',
-    services: [...services],
-    lifetimeMs: minutes * 60_000,
-    serial,
-    region,
-  });
-  return { ...opened, caFile: join(opened.dir, CA_FILE) };
-}
-
-/** Without an id: the only open tunnel. Throws USAGE when there is none or more. */
-export async function simTunnelRotate(
-  target: SimTarget,
-  { tunnelId, side }: { readonly tunnelId?: string | undefined; readonly side: 'source' | 'destination' | 'all' },
-): Promise<SimTunnelRotate> {
-  const id = tunnelId ?? (await onlyOpen(target)).tunnelId;
-  const rotated = await askCloud<Omit<SimTunnelRotate, 'caFile'>>(target, {
-    action: 'tunnel-rotate',
-    tunnelId: id,
-    side,
-  });
-  return { ...rotated, caFile: join(rotated.dir, CA_FILE) };
-}
-
-/** As `simTunnelRotate`. */
-export async function simTunnelClose(
-  target: SimTarget,
-  { tunnelId }: { readonly tunnelId?: string | undefined },
-): Promise<SimTunnelClose> {
-  const id = tunnelId ?? (await onlyOpen(target)).tunnelId;
-  return askCloud<SimTunnelClose>(target, { action: 'tunnel-close', tunnelId: id });
-}
-
-export function simTunnelList(target: SimTarget): Promise<SimTunnelList> {
-  return askCloud<SimTunnelList>(target, { action: 'tunnel-list' });
-}
-
-async function onlyOpen(target: SimTarget): Promise<SimTunnel> {
-  const open = (await simTunnelList(target)).tunnels.filter(({ status }) => status === 'OPEN');
-  const [only] = open;
-  if (only !== undefined && open.length === 1) return only;
-  throw new GwError('USAGE', open.length === 0 ? 'No tunnel is open.' : `${open.length} tunnels are open.`, {
-    remedy: open.length === 0 ? 'Open one: gw sim tunnel open' : 'Name one of `gw sim tunnel list`.',
-  });
-}
-
-export interface SimTunnelBrowseOptions extends Omit<SimTunnelOpenOptions, 'services'> {
   /** null: a tunnel is opened, and closed at the end. */
   readonly tunnelId: string | null;
   /** By default the first one of the tunnel, or `web`. */
@@ -99,13 +37,15 @@ export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrows
     throw new GwError('USAGE', `'${path}' is not a path of a page: it begins with / and has no spaces.`);
   }
   if (tunnelId !== null) {
-    const given = (await simTunnelList(target)).tunnels.find((tunnel) => tunnel.tunnelId === tunnelId);
+    const { tunnels } = await askCloud(target, { action: 'tunnel-list' });
+    const given = tunnels.find((tunnel) => tunnel.tunnelId === tunnelId);
     if (given !== undefined) assertService(given, options.service);
-    const rotated = await simTunnelRotate(target, { tunnelId, side: 'source' });
+    const rotated = await askCloud(target, { action: 'tunnel-rotate', tunnelId, side: 'source' });
     return browse({ ...rotated, opened: false }, options);
   }
   const services = [options.service ?? 'web'];
-  const opened = await simTunnelOpen(target, { services, minutes, serial, region });
+  const lifetimeMs = minutes * 60_000;
+  const opened = await askCloud(target, { action: 'tunnel-open', services, lifetimeMs, serial, region });
   const own = { dir: opened.dir };
   try {
     onProgress(`Tunnel ${opened.tunnel.tunnelId} is open`);
@@ -113,7 +53,7 @@ export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrows
     return await browse({ ...opened, opened: true }, options);
   } finally {
     // It may have reached the end of its lifetime, and the simulator may have ended.
-    await simTunnelClose(own, { tunnelId: opened.tunnel.tunnelId }).catch(() => {});
+    await askCloud(own, { action: 'tunnel-close', tunnelId: opened.tunnel.tunnelId }).catch(() => {});
   }
 }
 
@@ -151,7 +91,7 @@ async function browse(browsed: Browsed, options: SimTunnelBrowseOptions): Promis
       onProgress(`GET ${path}`);
       const began = clock.monotonicMs();
       const page = await fetchPage(source.open(service), path, timeoutMs);
-      pages.push({ path, ...page, lines: [...page.lines], tookMs: clock.monotonicMs() - began });
+      pages.push({ path, ...page, tookMs: clock.monotonicMs() - began });
     }
     return { ...about, problem: null, pages };
   } finally {
@@ -168,7 +108,7 @@ async function untilDestination(
 ): Promise<string | null> {
   const endMs = clock.monotonicMs() + timeoutMs;
   for (;;) {
-    const { tunnels, handshakes } = await simTunnelList({ dir });
+    const { tunnels, handshakes } = await askCloud({ dir }, { action: 'tunnel-list' });
     const found = tunnels.find((tunnel) => tunnel.tunnelId === tunnelId);
     if (found?.status !== 'OPEN') return 'the tunnel was closed before the destination connected';
     if (found.destination.connected) return null;
@@ -182,16 +122,7 @@ async function untilDestination(
   }
 }
 
-interface FetchedPage {
-  /** null: no answer. */
-  readonly status: number | null;
-  /** null: the answer is complete. */
-  readonly problem: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: number;
-  readonly title: string | null;
-  readonly lines: readonly string[];
-}
+type FetchedPage = Omit<SimTunnelPage, 'path' | 'tookMs'>;
 
 const SHOWN_HEADERS = ['content-type', 'content-length', 'location', 'cache-control'];
 const MAX_TEXT_BYTES = 256 * 1024;
@@ -245,7 +176,7 @@ function isText(type: string | undefined): boolean {
   return /^(?:text\/|application\/(?:json|xml|javascript))/.test(type ?? '');
 }
 
-function firstLines(text: string): readonly string[] {
+function firstLines(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -65,7 +65,7 @@ function neighbourState({ radiusM, headStartS, batteryAtStart }: NeighbourTraits
  * would stay hidden.
  */
 
-interface Heartbeat {
+interface Heartbeat extends NeighbourState {
   readonly serial: string;
   readonly software: string;
   readonly bootCounter: number;
@@ -73,28 +73,18 @@ interface Heartbeat {
   /** 8 bytes. */
   readonly instance: Uint8Array;
   readonly uptimeS: number;
-  readonly moving: boolean;
-  readonly stopped: boolean;
-  readonly batteryPercent: number;
-  readonly xM: number;
-  readonly yM: number;
-  readonly yawDeg: number;
-}
-
-/** A key with its id in the datagram. */
-interface HeartbeatKey {
-  readonly secret: Uint8Array;
-  /** 4 bytes. */
-  readonly id: Uint8Array;
 }
 
 const FIXED_BYTES = 48;
 const SIGNATURE_BYTES = 32;
 
-function heartbeatKey(secret: Uint8Array): HeartbeatKey {
+/** A key with its id of 4 bytes in the datagram. */
+function heartbeatKey(secret: Uint8Array) {
   const hash = createHash('sha256').update('gw heartbeat key id').update(Uint8Array.of(0)).update(secret).digest();
   return { secret, id: hash.subarray(0, 4) };
 }
+
+type HeartbeatKey = ReturnType<typeof heartbeatKey>;
 
 function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
   const serial = Buffer.from(heartbeat.serial, 'latin1');
@@ -130,8 +120,6 @@ const HOST = '127.0.0.1';
 const HEARTBEAT_PORT = 45301;
 /** @source specification, 'Limits' */
 const PERIOD_MS = 2000;
-/** Timers may fire slightly early. */
-const TIMER_TOLERANCE_MS = 1;
 /** Each address is a socket; further neighbours share them. */
 const MAX_SOURCES = 200;
 const sourceOf = (index: number) => `127.0.0.${2 + (index % MAX_SOURCES)}`;
@@ -161,13 +149,7 @@ export interface NeighboursOptions {
   readonly port?: number;
 }
 
-export interface Neighbours extends AsyncDisposable {
-  readonly to: { readonly host: string; readonly port: number };
-  readonly firstSerial: string;
-  readonly lastSerial: string;
-  /** Must be called on every change of a fault. */
-  applyFault(name: FaultName, on: boolean): void;
-}
+export type Neighbours = Awaited<ReturnType<typeof startNeighbours>>;
 
 /** State from one boot to the next. */
 interface Boot {
@@ -187,11 +169,10 @@ interface Device {
 }
 
 /**
- * Robots that only send heartbeats, to the port of the heartbeat on 127.0.0.1, with one timer for all. The n-th of each
- * is due n periods after its first, however late the previous one was. Throws PORT_UNUSABLE when a source
+ * Robots that only send heartbeats, to the port of the heartbeat on 127.0.0.1. Throws PORT_UNUSABLE when a source
  * address cannot be bound.
  */
-export async function startNeighbours(options: NeighboursOptions): Promise<Neighbours> {
+export async function startNeighbours(options: NeighboursOptions) {
   const { robots, firstBoot, software, faults, clock, port = HEARTBEAT_PORT } = options;
   const siteKey = heartbeatKey(options.secret);
   const wrongKey = heartbeatKey(randomBytes(32));
@@ -212,14 +193,16 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
   const last = devices.at(-1);
   if (last === undefined) throw new RangeError('at least one neighbour');
   const duplicate = makeDevice(last.serial, duplicateSource);
-  const round = [...devices, duplicate].sort((a, b) => a.phaseMs - b.phaseMs);
-
   /** The first heartbeat of the last neighbour. */
   let recording: Buffer | undefined;
-  /** Index of the next sender, and number of completed periods. */
-  let next = 0;
-  let periods = 0;
-  let timer = clock.after(Math.max(0, untilNext()), sendDue);
+  for (const device of [...devices, duplicate]) {
+    undo.use(
+      clock.after(device.phaseMs, () => {
+        sendHeartbeat(device);
+        if (!opened.disposed) opened.use(clock.every(PERIOD_MS, () => sendHeartbeat(device)));
+      }),
+    );
+  }
 
   async function open(address: string): Promise<Socket> {
     const socket = await openSource(address);
@@ -236,25 +219,6 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
 
   function newBoot(bootCounter: number): Boot {
     return { bootCounter, instance: randomBytes(8), beganMs: clock.monotonicMs(), sequence: 0 };
-  }
-
-  function untilNext(): number {
-    return beganMs + periods * PERIOD_MS + (round[next]?.phaseMs ?? 0) - clock.monotonicMs();
-  }
-
-  function sendDue(): void {
-    // Periods missed while the machine slept are skipped.
-    periods += Math.max(0, Math.floor(-untilNext() / PERIOD_MS));
-    for (let sent = 0; sent < round.length && untilNext() < TIMER_TOLERANCE_MS; sent += 1) {
-      const device = round[next];
-      if (device !== undefined) sendHeartbeat(device);
-      next += 1;
-      if (next === round.length) {
-        next = 0;
-        periods += 1;
-      }
-    }
-    timer = clock.after(Math.max(0, untilNext()), sendDue);
   }
 
   function sendHeartbeat(device: Device): void {
@@ -299,14 +263,14 @@ export async function startNeighbours(options: NeighboursOptions): Promise<Neigh
     to: { host: HOST, port },
     firstSerial: serialOf(0),
     lastSerial: last.serial,
-    applyFault(name, on) {
+    /** Must be called on every change of a fault. */
+    applyFault(name: FaultName, on: boolean): void {
       if (name === 'fleet-silent' && !on) last.boot = newBoot(last.boot.bootCounter + 1);
       // A copied SD card in another robot, which starts for the first time.
       if (name === 'fleet-serial-conflict' && on) duplicate.boot = newBoot(1);
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       isEnded = true;
-      timer[Symbol.dispose]();
       await opened.disposeAsync();
     },
   };

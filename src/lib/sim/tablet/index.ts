@@ -3,5 +3,5 @@
  * Android that setting up a kiosk needs. It shares no code with the client.
  */
 
-export { makePackageFile } from './packages/package-file.ts';
+export { makePackageFile } from './packages.ts';
 export { DEFAULT_WLAN, startTablet, type Tablet, type TabletOptions } from './tablet.ts';

@@ -1,17 +1,12 @@
 import { z } from 'zod';
+import { poseUnitSchema, triedSchema, valueSchemas } from '../../chassis/index.ts';
 import { factBases, marks, supports } from '../../evidence/index.ts';
 import { checkVerdictSchema, evidenceSchema, findingSchema, knownSchema } from '../finding.result.ts';
 import { citedFactSchema, mapRestoreSchema, stillnessSchema, usedBackupSchema } from '../map/change.result.ts';
 import { mapAddressSchema, mapChassisSchema } from '../map/map.result.ts';
 import { overlaysDifferenceSchema, runningMapSchema } from '../map/running-map.result.ts';
 
-const reported = z.union([
-  z.boolean(),
-  z.number(),
-  z.string(),
-  z.strictObject({ state: z.string(), reliable: z.boolean(), quality: z.number().nullable().optional() }),
-  z.array(z.strictObject({ code: z.int(), level: z.string(), message: z.string() })),
-]);
+const reported = z.union([z.boolean(), z.number(), z.string(), valueSchemas.positioning, valueSchemas.alerts]);
 
 /** One condition that the robot reports about its ability to work. */
 export const robotConditionSchema = z.strictObject({
@@ -49,14 +44,7 @@ export const chassisAddressSchema = z.strictObject({
     .nullable()
     .describe('Kind of failure; null when the chassis answers.'),
   detail: z.string().describe('Explanation in one sentence.'),
-  tried: z.strictObject({
-    address: z.string(),
-    port: z.int().optional(),
-    via: z.string().optional(),
-    slowLink: z.strictObject({ medianMs: z.number(), longestMs: z.number() }).optional(),
-    action: z.string().optional(),
-    forMs: z.number().optional(),
-  }),
+  tried: triedSchema,
   way: z.string().describe('Connection path: direct, or through another host.'),
   link: linkSchema,
   name: z
@@ -148,13 +136,8 @@ export const chassisProbeSchema = z.strictObject({
     }),
   ),
   listenedMs: z.number(),
-  poseUnit: z.strictObject({
-    verdict: z.enum(['degrees', 'radians', 'not-decided']),
-    samples: z.int(),
-    largest: z.number().nullable().describe('Largest |ori| received.'),
-    reason: z.string(),
-    doubt: z.string().nullable().describe('Indications of radians, or of no unit, that are no proof.'),
-    misfit: z.literal(true).optional().describe('The heading fits neither unit while the robot drives.'),
+  poseUnit: poseUnitSchema.extend({
+    largest: poseUnitSchema.shape.largest.describe('Largest |ori| received.'),
   }),
   condition: z.array(robotConditionSchema).describe('Reported conditions; each is a finding as well.'),
   complaints: z.array(z.strictObject({ what: z.string(), count: z.int() })),

@@ -94,7 +94,7 @@ async function openSide(path: string, trust: RecordTrust): Promise<Side> {
  */
 export function diffRecords(from: Side, to: Side): RecordDiff {
   const [old, now] = [from.record, to.record];
-  const serials = unique([...old.robots, ...now.robots].map(({ serial }) => serial));
+  const serials = [...new Set([...old.robots, ...now.robots].map(({ serial }) => serial))];
   const robots = serials.map((serial) => robotDiff(serial, robotOf(old, serial), robotOf(now, serial)));
   const versions = {
     gw: { from: old.gw, to: now.gw },
@@ -133,11 +133,7 @@ function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | n
     reasons: reasonChanges(oldSteps, newSteps),
     values: valueChanges(oldSteps, newSteps),
     deviations: deviationChanges(oldSteps, newSteps),
-    redLines: {
-      added: redLinesBut(now, old),
-      gone: redLinesBut(old, now),
-      changed: redLineChanges(old, now),
-    },
+    redLines: redLineChanges(old, now),
     evidence: evidenceChanges(old?.evidence ?? [], now?.evidence ?? []),
   };
 }
@@ -146,10 +142,7 @@ type Kind = 'newly-wrong' | 'fixed' | 'lost' | 'otherwise';
 type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
 
 function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
-  const [before, after] = [byId(old), byId(now)];
-  const ids = unique([...now, ...old].map(({ id }) => id));
-  return ids.flatMap((id): StepChange[] => {
-    const [was, is] = [before.get(id), after.get(id)];
+  return pairs(old, now).flatMap(([id, was, is]): StepChange[] => {
     const [from, to] = [was?.verdict ?? null, is?.verdict ?? null];
     if (from === to) return [];
     const { title = id, why = '' } = is ?? was ?? {};
@@ -161,12 +154,10 @@ function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): St
 
 /** Steps that are not ok on both sides, with the same verdict and for another reason. */
 function reasonChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['reasons'] {
-  const before = byId(old);
-  return now.flatMap((is) => {
-    const was = before.get(is.id);
-    if (was === undefined || was.verdict !== is.verdict || is.verdict === 'ok') return [];
+  return pairs(old, now).flatMap(([id, was, is]) => {
+    if (was === undefined || was.verdict !== is?.verdict || is.verdict === 'ok') return [];
     if (reasonOf(was) === reasonOf(is)) return [];
-    return [{ id: is.id, title: is.title, verdict: is.verdict, from: was.why, to: is.why }];
+    return [{ id, title: is.title, verdict: is.verdict, from: was.why, to: is.why }];
   });
 }
 
@@ -184,13 +175,9 @@ function reasonOf({ error, expectations, why }: StepResult): string {
 }
 
 function valueChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['values'] {
-  const [before, after] = [byId(old), byId(now)];
-  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
-    const [was, is] = [before.get(id), after.get(id)];
-    const oldValues = new Map((was?.values ?? []).map((one) => [one.name, one]));
-    const newValues = new Map((is?.values ?? []).map((one) => [one.name, one]));
-    return unique([...newValues.keys(), ...oldValues.keys()]).flatMap((name) => {
-      const [a, b] = [oldValues.get(name), newValues.get(name)];
+  return pairs(old, now).flatMap(([id, was, is]) => {
+    const named = (values: StepResult['values'] = []) => values.map((one) => ({ ...one, id: one.name }));
+    return pairs(named(was?.values), named(is?.values)).flatMap(([name, a, b]) => {
       const unit = { from: a?.unit ?? null, to: b?.unit ?? null };
       const mark = marksOf(a, b);
       const [from, to] = [a?.value ?? null, b?.value ?? null];
@@ -226,11 +213,9 @@ function rounded(value: number): number {
  * result than when accepted. The time of acceptance is ignored.
  */
 function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]): RobotDiff['deviations'] {
-  const [before, after] = [byId(old), byId(now)];
   const otherReason = new Set(reasonChanges(old, now).map(({ id }) => id));
   const otherValue = new Set(valueChanges(old, now).flatMap(({ step, counts }) => (counts ? [step] : [])));
-  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
-    const [was, is] = [before.get(id), after.get(id)];
+  return pairs(old, now).flatMap(([id, was, is]) => {
     const [from, to] = [was?.deviation ?? null, is?.deviation ?? null];
     if (from === null && to === null) return [];
     const changed = (
@@ -250,27 +235,21 @@ function deviationChanges(old: readonly StepResult[], now: readonly StepResult[]
   });
 }
 
-function redLinesBut(of: RobotRecord | null, but: RobotRecord | null): RobotDiff['redLines']['added'] {
-  const known = new Set((but?.redLines ?? []).map(({ id }) => id));
-  return (of?.redLines ?? [])
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, title, detail }) => ({ id, title, detail }));
-}
-
-/** Red lines of both records with different details. */
-function redLineChanges(old: RobotRecord | null, now: RobotRecord | null): RobotDiff['redLines']['changed'] {
-  const before = byId(old?.redLines ?? []);
-  return (now?.redLines ?? []).flatMap(({ id, title, detail }) => {
-    const was = before.get(id);
-    if (was === undefined || steadyText(was.detail) === steadyText(detail)) return [];
-    return [{ id, title, from: was.detail, to: detail }];
-  });
+/** Red lines of one record only, or of both with different details. */
+function redLineChanges(old: RobotRecord | null, now: RobotRecord | null): RobotDiff['redLines'] {
+  const changes: RobotDiff['redLines'] = { added: [], gone: [], changed: [] };
+  for (const [id, was, is] of pairs(old?.redLines ?? [], now?.redLines ?? [])) {
+    if (was === undefined && is !== undefined) changes.added.push({ id, title: is.title, detail: is.detail });
+    else if (is === undefined && was !== undefined) changes.gone.push({ id, title: was.title, detail: was.detail });
+    else if (was !== undefined && is !== undefined && steadyText(was.detail) !== steadyText(is.detail)) {
+      changes.changed.push({ id, title: is.title, from: was.detail, to: is.detail });
+    }
+  }
+  return changes;
 }
 
 function evidenceChanges(old: RobotRecord['evidence'], now: RobotRecord['evidence']): RobotDiff['evidence'] {
-  const [before, after] = [byId(old), byId(now)];
-  return unique([...now, ...old].map(({ id }) => id)).flatMap((id) => {
-    const [was, is] = [before.get(id), after.get(id)];
+  return pairs(old, now).flatMap(([id, was, is]) => {
     const mark = marksOf(was, is);
     const verifiedHere = { from: was?.verifiedHere ?? null, to: is?.verifiedHere ?? null };
     return differs(mark) || differs(verifiedHere) ? [{ fact: id, mark, verifiedHere }] : [];
@@ -298,10 +277,8 @@ function differs({ from, to }: { readonly from: string | null; readonly to: stri
   return from !== to;
 }
 
-function byId<T extends { readonly id: string }>(list: readonly T[]): Map<string, T> {
-  return new Map(list.map((one) => [one.id, one]));
-}
-
-function unique<T>(list: readonly T[]): T[] {
-  return [...new Set(list)];
+/** What has the same id on both sides, in the order of the new one; undefined where a side lacks it. */
+function pairs<T extends { readonly id: string }>(old: readonly T[], now: readonly T[]) {
+  const [before, after] = [new Map(old.map((one) => [one.id, one])), new Map(now.map((one) => [one.id, one]))];
+  return [...new Set([...after.keys(), ...before.keys()])].map((id) => [id, before.get(id), after.get(id)] as const);
 }

@@ -177,8 +177,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const prerequisites = await findPrerequisites(robots, wanted, journal?.state.completed ?? []);
   if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
   const sessions = await runSession({
-    ...pick(options),
-    clock,
+    ...options,
     technician,
     robots,
     wanted,
@@ -236,18 +235,6 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
 function usesPassword(checklist: Checklist, wanted: Wanted): boolean {
   const { chosen } = selectSteps(checklist, wanted);
   return checklist.steps.some((step) => step.kind === 'confirm' && step.instead === 'password' && chosen.has(step.id));
-}
-
-function pick({ signal, motionAllowed, ask, decide, onStep, onResult, onProgress }: ChecklistRunOptions) {
-  return {
-    signal,
-    motionAllowed,
-    onProgress,
-    ...(ask && { ask }),
-    ...(decide && { decide }),
-    ...(onStep && { onStep }),
-    ...(onResult && { onResult }),
-  };
 }
 
 async function open(nameOrFile: string, dir: string, catalogue: Catalogue): Promise<Checklist> {

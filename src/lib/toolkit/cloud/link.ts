@@ -4,7 +4,7 @@ import { asGwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import type { CloudLinkCheck, CloudStatus } from './cloud.result.ts';
 import { isAccepting } from './outbox.ts';
 import { readCloudStatus } from './status.ts';
@@ -27,14 +27,17 @@ export async function checkCloudLink(
   { withinMs }: CloudLinkOptions,
   context: CheckContext,
 ): Promise<CloudLinkCheck> {
-  const { clock } = toolkit;
-  const beganMs = clock.monotonicMs();
-  let view = await readCloudStatus(toolkit, {}, context);
-  while (isPending(view) && clock.monotonicMs() - beganMs < withinMs) {
-    context.onProgress(view.detail);
-    await clock.sleep(POLL_MS, context.signal);
-    view = await readCloudStatus(toolkit, {}, context);
-  }
+  const { value: view, waitedMs } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs },
+    async () => {
+      const now = await readCloudStatus(toolkit, {}, context);
+      if (isPending(now)) context.onProgress(now.detail);
+      return now;
+    },
+    (now) => !isPending(now),
+  );
   const connection = (view.status === 'connected' && view.link?.connection) || null;
   const findings = [
     connectedFinding(view, connection),
@@ -52,7 +55,7 @@ export async function checkCloudLink(
     port: connection?.port ?? null,
     tls: connection?.tls ?? null,
     fingerprintSha256: connection?.certificate.fingerprintSha256 ?? null,
-    waitedMs: Math.round(clock.monotonicMs() - beganMs),
+    waitedMs,
     findings,
   };
 }

@@ -8,6 +8,8 @@ import { readCloudStatus } from './status.ts';
 export interface ReleaseRehearsalOptions {
   /** How long to wait until a release was received, installed and reported, in milliseconds. */
   readonly withinMs: number;
+  /** Plays the person at the cloud account; without it one follows the progress. */
+  readonly release?: () => Promise<unknown>;
 }
 
 const POLL_MS = 250;
@@ -22,7 +24,7 @@ type Run = NonNullable<Release['run']>;
  */
 export async function rehearseRelease(
   toolkit: Toolkit,
-  { withinMs }: ReleaseRehearsalOptions,
+  { withinMs, release }: ReleaseRehearsalOptions,
   context: CheckContext,
 ): Promise<ReleaseRehearsal> {
   const { clock, site } = toolkit;
@@ -41,6 +43,7 @@ export async function rehearseRelease(
   }
   context.onProgress(`Release a version to ${serial} in the cloud account now; that of the running version will do`);
   const beganMs = clock.monotonicMs();
+  await release?.();
   const waitedMs = () => Math.round(clock.monotonicMs() - beganMs);
   const earlier = before.release?.run ?? null;
   let last: Release | null = before.release;

@@ -4,7 +4,7 @@ import { GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import type { CloudStatus, CloudStopCheck } from './cloud.result.ts';
 import { readCloudStatus } from './status.ts';
 
@@ -13,6 +13,8 @@ export interface StopRehearsalOptions {
   readonly password: string;
   /** How long to wait for the stop, in milliseconds. */
   readonly withinMs: number;
+  /** Plays the person at the cloud account; without it one follows the progress. */
+  readonly sendStop?: () => Promise<unknown>;
 }
 
 const POLL_MS = 250;
@@ -51,7 +53,7 @@ type Wait =
  */
 export async function rehearseCloudStop(
   toolkit: Toolkit,
-  { password, withinMs }: StopRehearsalOptions,
+  { password, withinMs, sendStop }: StopRehearsalOptions,
   context: CheckContext,
 ): Promise<CloudStopCheck> {
   const { clock, site } = toolkit;
@@ -73,6 +75,7 @@ export async function rehearseCloudStop(
   }
   context.onProgress(`Send a stop to ${serial} from the cloud account now`);
   const beganMs = clock.monotonicMs();
+  await sendStop?.();
   const wait = await waitForStop(toolkit, { operator, before, untilMs: beganMs + withinMs }, context);
   const waitedMs = Math.round(clock.monotonicMs() - beganMs);
   const latch = wait.kind === 'received' ? await settledLatch(toolkit, operator, context) : await readLatch(operator);
@@ -91,14 +94,18 @@ export async function rehearseCloudStop(
 
 /** The state of the link once it is connected, or at the end of the time. */
 async function connectedStatus(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<CloudStatus> {
-  const { clock } = toolkit;
-  const untilMs = clock.monotonicMs() + withinMs;
-  for (;;) {
-    const status = await readCloudStatus(toolkit, {}, context);
-    if (status.status !== 'not-connected' || clock.monotonicMs() >= untilMs) return status;
-    context.onProgress(`Waits for the link to the cloud. ${status.detail}`);
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const { value } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs },
+    async () => {
+      const status = await readCloudStatus(toolkit, {}, context);
+      if (status.status === 'not-connected') context.onProgress(`Waits for the link to the cloud. ${status.detail}`);
+      return status;
+    },
+    ({ status }) => status !== 'not-connected',
+  );
+  return value;
 }
 
 async function readLatch(operator: Pick<OperatorAccess, 'ask'>): Promise<Latch> {
@@ -106,14 +113,17 @@ async function readLatch(operator: Pick<OperatorAccess, 'ask'>): Promise<Latch> 
 }
 
 /** Until it is known whether the stop is on the disk. */
-async function settledLatch({ clock }: Toolkit, operator: OperatorAccess, context: CheckContext): Promise<Latch> {
-  const untilMs = clock.monotonicMs() + SAVED_WITHIN_MS;
-  let latch = await readLatch(operator);
-  while (latch.saved === 'pending' && clock.monotonicMs() < untilMs) {
-    await clock.sleep(POLL_MS, context.signal);
-    latch = await readLatch(operator);
-  }
-  return latch;
+async function settledLatch(toolkit: Toolkit, operator: OperatorAccess, context: CheckContext): Promise<Latch> {
+  const limits = { everyMs: POLL_MS, withinMs: SAVED_WITHIN_MS };
+  return (
+    await poll(
+      toolkit,
+      context,
+      limits,
+      () => readLatch(operator),
+      ({ saved }) => saved !== 'pending',
+    )
+  ).value;
 }
 
 interface Waiting {

@@ -2,8 +2,8 @@ import { basename, join } from 'node:path';
 import { addUpload, type SpoolEntry, UPLOADS_FOLDER } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import { readArchive } from '../../maps/index.ts';
-import { type GatewayAccess, localOperatorAccess } from '../operator/local-access.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { localOperatorAccess } from '../operator/local-access.ts';
+import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import { type CloudStatus, type CloudUpload, cloudViewSchema } from './cloud.result.ts';
 
 export interface CloudUploadOptions {
@@ -51,8 +51,19 @@ export async function uploadArchive(
     now: clock.wall(),
     limits: { reserveBytes: site.disk.reserveMb * 1_000_000 },
   });
-  if (waitMs === undefined) return resultOf(file, isNew, entry, before, null);
-  return await waited({ file, isNew, entry, waitMs, operator }, toolkit, context);
+  const limits = { everyMs: POLL_MS, withinMs: waitMs ?? 0 };
+  const read = async () => {
+    const view = waitMs === undefined ? before : await operator.ask('GET', '/api/cloud', cloudViewSchema);
+    const upload = uploadIn(view, entry);
+    const { state, sentBytes, bytes, detail } = upload;
+    const percent = state === 'uploading' && bytes > 0 ? ` ${Math.floor((100 * sentBytes) / bytes)} %` : '';
+    context.onProgress(`${state}${percent}${detail === null ? '' : `: ${detail}`}`);
+    return { upload, link: { status: view.status, detail: view.detail } };
+  };
+  const { value, waitedMs } = await poll(toolkit, context, limits, read, ({ upload: { state } }) => {
+    return state === 'uploaded' || state === 'refused';
+  });
+  return { file, isNew, ...value, waitedMs: waitMs === undefined ? null : waitedMs };
 }
 
 /** The running gateway of this site file, by its socket for local commands. */
@@ -65,43 +76,9 @@ async function gatewayHere(toolkit: Pick<Toolkit, 'site'>, context: CheckContext
   });
 }
 
-interface Waiting {
-  readonly file: string;
-  readonly isNew: boolean;
-  readonly entry: SpoolEntry;
-  readonly waitMs: number;
-  readonly operator: Pick<GatewayAccess, 'ask'>;
-}
-
-/** Until it is uploaded or refused, or the time is over. */
-async function waited(
-  { file, isNew, entry, waitMs, operator }: Waiting,
-  { clock }: Pick<Toolkit, 'clock'>,
-  { signal, onProgress }: CheckContext,
-): Promise<CloudUpload> {
-  const beganMs = clock.monotonicMs();
-  for (;;) {
-    const view = await operator.ask('GET', '/api/cloud', cloudViewSchema);
-    const result = resultOf(file, isNew, entry, view, Math.round(clock.monotonicMs() - beganMs));
-    const { state, sentBytes, bytes, detail } = result.upload;
-    if (state === 'uploaded' || state === 'refused') return result;
-    if (clock.monotonicMs() - beganMs >= waitMs) return result;
-    const percent = state === 'uploading' && bytes > 0 ? ` ${Math.floor((100 * sentBytes) / bytes)} %` : '';
-    onProgress(`${state}${percent}${detail === null ? '' : `: ${detail}`}`);
-    await clock.sleep(POLL_MS, signal);
-  }
-}
-
-function resultOf(
-  file: string,
-  isNew: boolean,
-  entry: SpoolEntry,
-  { status, detail, uploads }: CloudStatus,
-  waitedMs: number | null,
-): CloudUpload {
-  const { name, bytes, sha256, addedAt } = entry;
+/** As the gateway reports it, or as it was added: the gateway looks into the spool every few seconds. */
+function uploadIn({ uploads }: CloudStatus, entry: SpoolEntry): CloudUpload['upload'] {
+  const { name, bytes, sha256, addedAt, state, detail } = entry;
   const seen = uploads.find((upload) => upload.name === name && upload.sha256 === sha256 && upload.addedAt === addedAt);
-  // The gateway looks into the spool every few seconds.
-  const added = { name, bytes, sha256, addedAt, state: entry.state, sentBytes: 0, detail: entry.detail };
-  return { file, isNew, upload: seen ?? added, link: { status, detail }, waitedMs };
+  return seen ?? { name, bytes, sha256, addedAt, state, sentBytes: 0, detail };
 }

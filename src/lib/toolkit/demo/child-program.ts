@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { GwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
@@ -47,7 +48,6 @@ type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string }
 
 const STOP_WITHIN_MS = 5_000;
 const LAST_LINES = 8;
-const MAX_LINE_CHARS = 64 * 1024;
 
 /**
  * Starts a process in a session of its own, so that Ctrl-C at the terminal reaches only gw, which then stops the child
@@ -76,7 +76,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
 
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
-  eachLine(child.stdout, (line) => {
+  createInterface(child.stdout).on('line', (line) => {
     const event = asEvent(line);
     if (event === undefined) remember(line);
     else {
@@ -85,7 +85,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
       notify();
     }
   });
-  eachLine(child.stderr, remember);
+  createInterface(child.stderr).on('line', remember);
   child.once('error', (error) => {
     spawnError = error;
     finish({ code: null, signal: null });
@@ -189,18 +189,4 @@ function asEvent(line: string): ChildEvent | undefined {
   } catch {
     return undefined;
   }
-}
-
-function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (piece: string) => {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_CHARS) rest = '';
-    for (const line of lines) take(line);
-  });
-  stream.on('end', () => {
-    if (rest !== '') take(rest);
-  });
 }

@@ -2,62 +2,106 @@ import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
 import type { CloudStatus } from '../cloud/cloud.result.ts';
+import { checkCloudLink } from '../cloud/link.ts';
+import { rehearseRelease } from '../cloud/release-rehearsal.ts';
+import { readCloudStatus } from '../cloud/status.ts';
+import { rehearseCloudStop } from '../cloud/stop-rehearsal.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, ok, wrong } from '../finding.ts';
-import { clearStop } from '../motion/clear.ts';
-import { operatorAccess } from '../operator/access.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type RehearsalOptions, statusOf, type Tools, until } from './rehearsal-tools.ts';
-import { support } from './support-rehearsal.ts';
+import { type FindingStart, ok } from '../finding.ts';
+import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
+import { rehearseTunnel } from '../tunnel/rehearsal.ts';
+import { conclude } from '../verdict.ts';
 
+/** The cloud's side, played by the simulator. */
+export interface SimulatedCloud {
+  /** Closes the broker, or opens it again. */
+  cut(on: boolean): Promise<void>;
+  stop(reason: string, by: string): Promise<unknown>;
+  /** Releases a package. */
+  release(file: string): Promise<unknown>;
+  /** Opens a tunnel to the robot. */
+  openTunnel(service: string, minutes: number): Promise<{ readonly tunnelId: string }>;
+  /** Requests these paths of the robot through the tunnel, as the technician's browser does. */
+  browse(tunnelId: string, paths: readonly string[]): Promise<readonly SimulatedPage[]>;
+  closeTunnel(tunnelId: string): Promise<void>;
+  /** Payloads that the cloud received on the topic of this key, oldest first. */
+  received(topic: string): Promise<readonly (string | null)[]>;
+}
+
+interface SimulatedPage {
+  readonly path: string;
+  /** Null: no complete answer. */
+  readonly status: number | null;
+}
+
+export interface RehearsalOptions {
+  readonly cloud: SimulatedCloud;
+  /** The device password, with which a person on site clears the stop and reads the records of sessions. */
+  readonly password: string;
+  /** Makes a signed package of the given version from the running installation; returns its path. */
+  readonly makePackage: (version: string) => Promise<string>;
+  readonly onFinding: (finding: Finding) => void;
+}
+
+interface Tools extends RehearsalOptions {
+  readonly toolkit: Toolkit;
+  readonly context: CheckContext;
+}
+
+/** A part: its detail when it is ok, or its findings, of which the first that is not ok counts. */
+type Part = (tools: Tools) => Promise<string | readonly Finding[]>;
+
+const POLL_MS = 100;
 const CONNECTED_WITHIN_MS = 15_000;
 const CUT_FOR_MS = 3_000;
-const STOPPED_WITHIN_MS = 3_000;
+const STOPPED_WITHIN_MS = 10_000;
+const SESSION_WITHIN_S = 10;
 const RELEASED_WITHIN_MS = 60_000;
 const SPEC = 'Core network rule';
 
+const parts: readonly (readonly [progress: string, start: FindingStart, part: Part])[] = [
+  [
+    'Waiting for the cloud link',
+    { id: 'cloud-link', title: 'The gateway is connected to the cloud', spec: SPEC },
+    link,
+  ],
+  [
+    'Cutting the cloud link',
+    { id: 'cloud-outage', title: 'An outage of the cloud loses no message', spec: 'Events' },
+    outage,
+  ],
+  ['Stopping from the cloud', { id: 'cloud-stop', title: 'A stop from the cloud stops the robot', spec: SPEC }, stop],
+  [
+    'Opening a support session',
+    { id: 'cloud-support', title: 'A support session shows the read-only view', spec: 'States and transitions' },
+    support,
+  ],
+  [
+    'Releasing a version',
+    { id: 'cloud-release', title: 'A release from the cloud is installed', spec: 'Versioning' },
+    release,
+  ],
+];
+
 /**
- * Rehearses the cloud link of the running gateway: connected, an outage that loses nothing, a stop, a support session, a release. Each
- * finding is measured at both ends, the gateway and the simulated cloud. A part that fails does not end the others.
+ * Rehearses the cloud link of the running gateway by the checks of commissioning, with the simulated cloud as the person at
+ * the cloud account: connected, an outage that loses nothing, a stop, a support session, a release. A part that fails does
+ * not end the others.
  */
 export async function rehearseCloud(
   toolkit: Toolkit,
   options: RehearsalOptions,
   context: CheckContext,
 ): Promise<readonly Finding[]> {
-  const parts: readonly (readonly [FindingStart, string, (tools: Tools) => Promise<string>])[] = [
-    [
-      { id: 'cloud-link', title: 'The gateway is connected to the cloud', spec: SPEC },
-      'Waiting for the cloud link',
-      link,
-    ],
-    [
-      { id: 'cloud-outage', title: 'An outage of the cloud loses no message', spec: 'Events' },
-      'Cutting the cloud link',
-      outage,
-    ],
-    [{ id: 'cloud-stop', title: 'A stop from the cloud stops the robot', spec: SPEC }, 'Stopping from the cloud', stop],
-    [
-      { id: 'cloud-support', title: 'A support session shows the read-only view', spec: 'States and transitions' },
-      'Opening a support session',
-      support,
-    ],
-    [
-      { id: 'cloud-release', title: 'A release from the cloud is installed', spec: 'Versioning' },
-      'Releasing a version',
-      release,
-    ],
-  ];
-  const tools: Tools = { toolkit, context, ...options };
   const findings: Finding[] = [];
-  for (const [start, progress, part] of parts) {
+  for (const [progress, start, part] of parts) {
     context.onProgress(progress);
-    const finding = await part(tools).then(
-      (detail) => ok(start, detail),
-      (error: unknown) => {
+    const finding = await part({ toolkit, context, ...options }).then(
+      (found) => findingOf(start, found),
+      (error: unknown): Finding => {
         context.signal.throwIfAborted();
         const { message, remedy } = asGwError(error);
-        return wrong(start, message, remedy);
+        return { ...start, verdict: 'wrong', detail: message, remedy };
       },
     );
     findings.push(finding);
@@ -66,70 +110,115 @@ export async function rehearseCloud(
   return findings;
 }
 
-const isConnected = ({ status }: CloudStatus) => status === 'connected';
+function findingOf(start: FindingStart, found: string | readonly Finding[]): Finding {
+  if (typeof found === 'string') return ok(start, found);
+  const verdict = conclude(found);
+  const open = found.find((one) => one.verdict === verdict && verdict !== 'ok');
+  if (open !== undefined) return { ...start, verdict, detail: `${open.title}: ${open.detail}`, remedy: open.remedy };
+  return ok(start, found.map(({ detail }) => detail).join('; '));
+}
 
-async function link(tools: Tools): Promise<string> {
-  const { value } = await until(
-    tools,
-    'the gateway is not connected to the cloud',
-    CONNECTED_WITHIN_MS,
-    () => statusOf(tools),
-    isConnected,
-  );
-  const connection = value.link?.connection;
-  if (connection === undefined || connection === null) throw new GwError('INTERNAL', 'connected without a connection');
-  return `${connection.host}:${connection.port}, ${connection.tls}, ${connection.filters.length} topic filters acknowledged`;
+/** Those of a check that the demo shows when all are ok; one that is not ok stays. */
+function shownOf(findings: readonly Finding[], ids: readonly string[]): readonly Finding[] {
+  return findings.filter(({ id, verdict }) => verdict !== 'ok' || ids.includes(id));
+}
+
+async function link({ toolkit, context }: Tools): Promise<readonly Finding[]> {
+  const { findings } = await checkCloudLink(toolkit, { withinMs: CONNECTED_WITHIN_MS }, context);
+  return shownOf(findings, ['path', 'subscriptions', 'certificate']);
+}
+
+async function stop({ cloud, toolkit, password, context }: Tools): Promise<readonly Finding[]> {
+  const sendStop = () => cloud.stop('Rehearsal of a stop', 'gw demo');
+  const { findings } = await rehearseCloudStop(toolkit, { password, withinMs: STOPPED_WITHIN_MS, sendStop }, context);
+  return findings;
+}
+
+/** What the technician may see, what the read-only socket refuses, and what is behind sign-in. */
+const pages = [
+  { path: '/service', status: 200 },
+  { path: '/anmeldung', status: 403 },
+  { path: '/api/protokolle', status: 401 },
+] as const;
+
+async function support({ cloud, toolkit, password, context }: Tools): Promise<readonly Finding[]> {
+  let tunnelId = '';
+  const person = {
+    async openTunnel() {
+      ({ tunnelId } = await cloud.openTunnel('web', 5));
+    },
+    async openPage() {
+      const paths = pages.map(({ path }) => path);
+      const answers = await cloud.browse(tunnelId, paths);
+      const other = pages.find(({ path, status }, at) => answers[at]?.path !== path || answers[at].status !== status);
+      if (other === undefined) return;
+      const found = answers.find(({ path }) => path === other.path)?.status ?? 'no answer';
+      throw failed(`GET ${other.path} through the tunnel: ${found} instead of ${other.status}.`, 'gw tunnel status');
+    },
+  };
+  try {
+    const { findings } = await rehearseTunnel(toolkit, { password, waitS: SESSION_WITHIN_S, person }, context);
+    return shownOf(findings, ['opened', 'connected', 'audit']);
+  } finally {
+    if (tunnelId !== '') await cloud.closeTunnel(tunnelId);
+  }
+}
+
+async function release({ cloud, toolkit, makePackage, context }: Tools): Promise<readonly Finding[]> {
+  const running = (await readCloudStatus(toolkit, {}, context)).release?.runningVersion ?? '';
+  const [, kept, patch] = /^(\d+\.\d+\.)(\d+)/.exec(running) ?? [];
+  if (patch === undefined) throw new GwError('INTERNAL', `'${running}' is not a version.`);
+  const file = await makePackage(`${kept}${Number(patch) + 1}`);
+  const options = { withinMs: RELEASED_WITHIN_MS, release: () => cloud.release(file) };
+  const { findings } = await rehearseRelease(toolkit, options, context);
+  return shownOf(findings, ['installed', 'reported']);
 }
 
 const telemetrySchema = z.looseObject({ id: z.string(), seq: z.int() });
+const isConnected = ({ status }: CloudStatus) => status === 'connected';
+const keptIn = ({ outbox }: CloudStatus) => Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
 
-async function outage(tools: Tools): Promise<string> {
-  const { cloud, toolkit, context } = tools;
+/** No check of commissioning makes an outage. */
+async function outage({ cloud, toolkit, context }: Tools): Promise<string> {
   const { site, clock } = toolkit;
   const topic = site.cloud?.topics.telemetry.replace('<serial>', site.chassis.serial) ?? '';
   const telemetry = async () =>
     (await cloud.received(topic)).map((text) => telemetrySchema.parse(JSON.parse(text ?? '')));
   const lastNumber = async () => Math.max(0, ...(await telemetry()).map(({ seq }) => seq));
-  const before = await statusOf(tools);
+  const status = () => readCloudStatus(toolkit, {}, context);
+  async function until<T>(missed: string, read: () => Promise<T>, isDone: (value: T) => boolean, moreMs = 0) {
+    const limits = { everyMs: POLL_MS, withinMs: CONNECTED_WITHIN_MS + moreMs };
+    const result = await poll(toolkit, context, limits, read, isDone);
+    if (isDone(result.value)) return result;
+    throw failed(`${missed}: not within ${limits.withinMs / 1_000} s.`, 'gw cloud status');
+  }
+
+  const before = await status();
   let kept = 0;
   let lastKept = 0;
   await cloud.cut(true);
   try {
-    await until(
-      tools,
-      'the outage is not noticed',
-      CONNECTED_WITHIN_MS,
-      () => statusOf(tools),
-      (now) => !isConnected(now),
-    );
+    await until('the outage is not noticed', status, (now) => !isConnected(now));
     const lastReceived = await lastNumber();
     await clock.sleep(CUT_FOR_MS, context.signal);
-    const { value } = await until(
-      tools,
-      'nothing was kept in the outbox',
-      CONNECTED_WITHIN_MS,
-      () => statusOf(tools),
-      ({ outbox }) => (outbox?.kept?.telemetry ?? 0) > 0,
-    );
-    kept = keptIn(value.outbox);
+    const keepsTelemetry = ({ outbox }: CloudStatus) => (outbox?.kept?.telemetry ?? 0) > 0;
+    const { value } = await until('nothing was kept in the outbox', status, keepsTelemetry);
+    kept = keptIn(value);
     // Numbers have no gap, so the last kept one is not above this; one above it, when an acknowledgement was lost.
     lastKept = lastReceived + (value.outbox?.kept?.telemetry ?? 0);
   } finally {
     await cloud.cut(false);
   }
-  const { value: after, tookMs } = await until(
-    tools,
+  const { value: after, waitedMs } = await until(
     'the outbox was not emptied after the outage',
-    CONNECTED_WITHIN_MS,
-    () => statusOf(tools),
+    status,
     (now) => isConnected(now) && (now.outbox?.acknowledged ?? 0) >= (before.outbox?.acknowledged ?? 0) + kept,
   );
   await until(
-    tools,
     `telemetry message ${lastKept}, the last one of the outage, was not received`,
-    CONNECTED_WITHIN_MS + (site.cloud?.telemetryS ?? 0) * 1_000,
     lastNumber,
     (last) => last >= lastKept,
+    (site.cloud?.telemetryS ?? 0) * 1_000,
   );
   const messages = await telemetry();
   const ids = new Set(messages.map(({ id }) => id));
@@ -137,112 +226,14 @@ async function outage(tools: Tools): Promise<string> {
   const first = numbers[0] ?? 0;
   const missing = (numbers.at(-1) ?? 0) - first + 1 - numbers.length;
   if (missing > 0 || ids.size !== numbers.length) {
-    throw new GwError('CHECK_FAILED', `${missing} of ${numbers.length + missing} telemetry messages are missing.`, {
-      remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
-    });
+    throw failed(`${missing} of ${numbers.length + missing} telemetry messages are missing.`, 'gw cloud outbox');
   }
   if (after.outbox?.refused !== before.outbox?.refused || after.outbox?.thinned !== before.outbox?.thinned) {
-    throw new GwError('CHECK_FAILED', 'The outbox refused or thinned messages during the outage.', {
-      remedy: 'Run `gw cloud outbox`, and read the log of the gateway.',
-    });
+    throw failed('The outbox refused or thinned messages during the outage.', 'gw cloud outbox');
   }
-  return `${plural(kept, 'message')} kept in the outbox, all received ${tookMs} ms after the end; telemetry ${first} to ${numbers.at(-1)} without a gap`;
+  return `${plural(kept, 'message')} kept in the outbox, all received ${waitedMs} ms after the end; telemetry ${first} to ${numbers.at(-1)} without a gap`;
 }
 
-function keptIn(outbox: CloudStatus['outbox']): number {
-  return Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
-}
-
-const stopSchema = z.looseObject({
-  stop: z.looseObject({
-    latched: z.boolean(),
-    by: z.string().nullable(),
-    repeated: z.looseObject({ by: z.array(z.string()) }).nullable(),
-  }),
-});
-const STOPPED_BY = 'gw demo';
-
-async function stop(tools: Tools): Promise<string> {
-  const { cloud, toolkit, context } = tools;
-  const { site, clock } = toolkit;
-  const latch = async () => (await operatorAccess(toolkit, context).ask('GET', '/api/stopp', stopSchema)).stop;
-  const before = await latch();
-  if (before.latched) {
-    throw new GwError('CHECK_FAILED', `The robot was stopped already by '${before.by}'; no stop was sent.`, {
-      remedy: 'Find out the reason of that stop, and clear it with `gw motion clear`.',
-    });
-  }
-  const beganMs = clock.monotonicMs();
-  const { id } = await cloud.stop('Rehearsal of a stop', STOPPED_BY);
-  const { value, tookMs } = await until(
-    tools,
-    'the stop is not latched',
-    STOPPED_WITHIN_MS,
-    latch,
-    ({ latched }) => latched,
-    beganMs,
-  );
-  assertOnlyBy(`cloud, ${STOPPED_BY}`, value);
-  const records = site.cloud?.topics.records.replace('<serial>', site.chassis.serial) ?? '';
-  await until(
-    tools,
-    'the cloud has no record of the stop',
-    STOPPED_WITHIN_MS,
-    () => cloud.received(records),
-    (texts) => texts.some((text) => text?.includes(`"stopId":"${id}"`)),
-  );
-  // The stop of a person who may have seen a danger is theirs to clear.
-  assertOnlyBy(`cloud, ${STOPPED_BY}`, await latch());
-  const { cleared } = await clearStop(toolkit, {}, context);
-  if (!cleared)
-    throw new GwError('CHECK_FAILED', 'The stop was not cleared on site.', { remedy: 'Run `gw motion clear`.' });
-  return `latched ${tookMs} ms after it was sent, by '${value.by}', recorded in the cloud, cleared on site`;
-}
-
-/** Throws CHECK_FAILED unless the robot is stopped by this sender alone. */
-function assertOnlyBy(expected: string, { by, repeated }: z.infer<typeof stopSchema>['stop']): void {
-  const other = [by, ...(repeated?.by ?? [])].find((each) => each !== expected);
-  if (other === undefined) return;
-  throw new GwError('CHECK_FAILED', `The robot was stopped by '${other}' meanwhile; the stop was not cleared.`, {
-    remedy: 'Find out the reason of that stop, and clear it with `gw motion clear`.',
-  });
-}
-
-async function release(tools: Tools): Promise<string> {
-  const { cloud, toolkit } = tools;
-  const running = (await statusOf(tools)).release?.runningVersion ?? '';
-  const version = nextPatch(running);
-  const file = await tools.makePackage(version);
-  const beganMs = toolkit.clock.monotonicMs();
-  const { jobId } = await cloud.release(file);
-  const { value: job } = await until(
-    tools,
-    `the release of ${version} has not ended`,
-    RELEASED_WITHIN_MS,
-    () => cloud.job(jobId),
-    (now) => now !== null && !['QUEUED', 'IN_PROGRESS'].includes(now.status),
-  );
-  if (job?.status !== 'SUCCEEDED') {
-    const details = Object.entries(job?.statusDetails ?? {}).map(([key, text]) => `${key}: ${text}`);
-    throw new GwError('RELEASE_REFUSED', `The release of ${version} ended as ${job?.status}. ${details.join('; ')}`);
-  }
-  const { value } = await until(
-    tools,
-    'the gateway does not report its version',
-    CONNECTED_WITHIN_MS,
-    () => statusOf(tools),
-    (now) => now.release?.run?.phase === 'confirmed',
-  );
-  const now = value.release?.runningVersion;
-  if (now !== version) {
-    throw new GwError('RELEASE_REFUSED', `The job succeeded, and ${now} runs instead of ${version}.`);
-  }
-  const tookS = ((toolkit.clock.monotonicMs() - beganMs) / 1_000).toFixed(1);
-  return `${running} to ${version} in ${tookS} s: signature and files verified, switched, healthy, confirmed`;
-}
-
-function nextPatch(version: string): string {
-  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [];
-  if (patch === undefined) throw new GwError('INTERNAL', `'${version}' is not a version.`);
-  return `${major}.${minor}.${Number(patch) + 1}`;
+function failed(what: string, command: string): GwError {
+  return new GwError('CHECK_FAILED', what, { remedy: `Run \`${command}\`, and read the log of the gateway.` });
 }

@@ -26,9 +26,8 @@ import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
-import { rehearseCloud } from './cloud-rehearsal.ts';
+import { rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
 import type { Demo } from './demo.result.ts';
-import type { SimulatedCloud } from './rehearsal-tools.ts';
 
 /** What of an installation runs; its libraries are found beside the releases. */
 const PARTS = ['bin', 'checklists', 'dist', 'packaging', 'oclif.manifest.json', 'package.json'] as const;
@@ -216,6 +215,7 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       toolkit,
       {
         cloud: options.cloudOf(dir),
+        password: await readSecret(ready.passwordPath, 'the device password of the simulator'),
         makePackage: (version) => makeDemoPackage({ root: options.root, dir, releasesDir, version }),
         onFinding: options.onFinding ?? (() => {}),
       },
@@ -280,12 +280,13 @@ async function tryTablet(toolkit: Toolkit, searchPath: string | undefined, conte
 
 function simArguments(dir: string, operatorPort: number): string[] {
   const ports = ['--chassis-port', '0', '--operator-port', String(operatorPort)];
-  return ['sim', '--dir', dir, ...ports, '--with', 'enrolment,cloud,tablet', '--json'];
+  return ['sim', '--dir', dir, ...ports, '--with', 'password,enrolment,cloud,tablet', '--json'];
 }
 
 const simReadySchema = z.looseObject({
   sitePath: z.string(),
   codePath: z.string(),
+  passwordPath: z.string(),
   chassis: z.looseObject({ host: z.string(), port: z.int(), serial: z.string(), software: z.string() }),
 });
 

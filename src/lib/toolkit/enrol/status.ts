@@ -112,9 +112,9 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
   return [
     // Capitals count in a serial number.
     identity.serial === chassis.serial
-      ? ok({ id: 'serial', title: 'The identity belongs to this robot', spec: 'Addressing rules, 1' }, identity.serial)
+      ? ok(serialStart, identity.serial)
       : wrong(
-          { id: 'serial', title: 'The identity belongs to this robot', spec: 'Addressing rules, 1' },
+          serialStart,
           `the identity is for ${identity.serial}, chassis.serial of the site file is ${chassis.serial}`,
           again,
         ),
@@ -130,6 +130,8 @@ function identityFindings(identity: Identity, { chassis, cloud }: Site, now: Dat
     brokerFinding(identity, cloud?.mqtt.host, again),
   ];
 }
+
+const serialStart = { id: 'serial', title: 'The identity belongs to this robot', spec: 'Addressing rules, 1' };
 
 function brokerFinding({ endpoint }: Identity, siteHost: string | undefined, again: string): Line {
   const start = { id: 'endpoint', title: 'Its MQTT broker', spec: 'Cloud and other network paths' };

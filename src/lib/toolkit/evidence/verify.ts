@@ -1,10 +1,10 @@
 import { asGwError, type ErrorCode, GwError } from '../../error/index.ts';
-import { factsDecidedBy, type TrialRequest } from '../../motion/index.ts';
+import { factsDecidedBy, type TrialRequest, trialAnswerSchema } from '../../motion/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { type GatewayWay, type SignedInAccess, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type EvidenceVerified, type TrialView, trialAnswerSchema } from './evidence.result.ts';
+import type { EvidenceVerified } from './evidence.result.ts';
 
 export interface VerifyOptions extends GatewayWay, TrialRequest {}
 
@@ -12,6 +12,8 @@ export interface VerifyContext extends CheckContext {
   /** Alarm for the person beside the robot. */
   readonly onAlarm: (text: string) => void;
 }
+
+type TrialView = EvidenceVerified['trial'];
 
 /** Keepalive interval, well within the 3 s after which the gateway cancels. */
 const KEEPALIVE_MS = 300;

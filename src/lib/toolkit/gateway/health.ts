@@ -1,8 +1,9 @@
+import { gatewayHealthSchema } from '../../operator/index.ts';
 import type { Site } from '../../site/index.ts';
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type CheckVerdict, conclude } from '../verdict.ts';
-import { type GatewayHealth, gatewayHealthSchema, type JudgedHealth } from './gateway.result.ts';
+import type { GatewayHealth, JudgedHealth } from './gateway.result.ts';
 
 export interface GatewayHealthOptions {
   /** Host of the operator server; by default this machine. */

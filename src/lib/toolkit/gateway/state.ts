@@ -1,25 +1,7 @@
 import { z } from 'zod';
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-
-/** The chassis state of the running gateway, reduced to the fields that checks use. */
-export interface GatewayState {
-  /** Link between gateway and chassis: `connected`, `not-connected`, `booting`, `connecting`. */
-  readonly link: string;
-  /** One line for people, such as 'not connected: nothing answered'. */
-  readonly summary: string;
-  /** The address that the gateway tries. */
-  readonly tried: { readonly address: string; readonly port: number | null };
-  readonly serial: string | null;
-  /** null when none was received, or the gateway is not connected. */
-  readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number; readonly ageMs: number } | null;
-  readonly poseUnit: string;
-  readonly unitContradicted: boolean;
-  /** The pose may be in radians; the gate is closed until degrees are verified. */
-  readonly unitInDoubt: boolean;
-  /** Time until the awaited state, in milliseconds; 0 when none was awaited. */
-  readonly afterMs: number;
-}
+import { onlyPose } from './live-robot.ts';
 
 const POLL_MS = 50;
 
@@ -41,20 +23,29 @@ const stateSchema = z.looseObject({
   unitContradicted: z.boolean(),
 });
 
-/** Asks `GET /api/chassis/state` of the gateway on this machine. Throws OPERATOR_NOT_REACHABLE. */
-export async function readGatewayState(toolkit: Toolkit, context: CheckContext): Promise<GatewayState> {
+/**
+ * The chassis state of the running gateway on this machine, reduced to the fields that checks use. Throws
+ * OPERATOR_NOT_REACHABLE.
+ */
+export async function readGatewayState(toolkit: Toolkit, context: CheckContext) {
   const state = await operatorAccess(toolkit, context).ask('GET', '/api/chassis/state', stateSchema);
   const { summary, link, identity, values, poseUnit, unitContradicted } = state;
   const { value, ageMs } = values.pose;
   return {
+    /** Between gateway and chassis: `connected`, `not-connected`, `booting`, `connecting`. */
     link: link.kind,
+    /** One line for people, such as 'not connected: nothing answered'. */
     summary,
+    /** The address that the gateway tries. */
     tried: { address: link.tried.address, port: link.tried.port ?? null },
     serial: identity?.serial ?? null,
-    pose: value === undefined || ageMs === undefined ? null : { ...pick(value), ageMs: Math.round(ageMs) },
+    /** null when none was received, or the gateway is not connected. */
+    pose: value === undefined || ageMs === undefined ? null : { ...onlyPose(value), ageMs: Math.round(ageMs) },
     poseUnit: poseUnit.verdict,
     unitContradicted,
+    /** The pose may be in radians; the gate is closed until degrees are verified. */
     unitInDoubt: poseUnit.doubt !== null,
+    /** Time until the awaited state, in milliseconds; 0 when none was awaited. */
     afterMs: 0,
   };
 }
@@ -64,7 +55,7 @@ export async function waitForGatewayState(
   toolkit: Toolkit,
   { link, withinMs, sinceMs }: { readonly link: string; readonly withinMs: number; readonly sinceMs?: number },
   context: CheckContext,
-): Promise<GatewayState> {
+) {
   const { clock } = toolkit;
   const began = sinceMs ?? clock.monotonicMs();
   for (;;) {
@@ -73,8 +64,4 @@ export async function waitForGatewayState(
     if (state.link === link || afterMs >= withinMs) return { ...state, afterMs };
     await clock.sleep(POLL_MS, context.signal);
   }
-}
-
-function pick({ xM, yM, yawDeg }: { readonly xM: number; readonly yM: number; readonly yawDeg: number }) {
-  return { xM, yM, yawDeg };
 }

@@ -7,26 +7,23 @@ import {
   type Heartbeat,
   openBesideOthers,
   openBroadcastsOnly,
-  PERIOD_MS,
   readKeyRing,
 } from '../../fleet/index.ts';
+import type { Line } from '../finding.result.ts';
 import { operatorAccess } from '../operator/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
-import { fleetFindings, type ReceivedFleet, type Sender } from './findings.ts';
+import { fleetFindings, type Observed, type Sender } from './findings.ts';
 import { fleetOf } from './fleet.ts';
-import { type GatewayWatch, watchGateway } from './gateway.ts';
-import type { HeartbeatCheck, HeartbeatFinding } from './heartbeat.result.ts';
-import { type OwnSending, ownFindings } from './own-findings.ts';
+import { gatewayFeed, QUERY_INTERVAL_MS } from './gateway.ts';
+import type { HeartbeatCheck } from './heartbeat.result.ts';
+import { ownFindings } from './own-findings.ts';
 import type { Arrival } from './timing.ts';
 
 export interface HeartbeatCheckOptions {
   /** How long to listen. */
   readonly seconds: number;
 }
-
-/** Twice per period, so that each heartbeat that the gateway received is dated. */
-const QUERY_INTERVAL_MS = PERIOD_MS / 2;
 
 /**
  * Listens for some seconds and compares with the site file: this gateway sends, every 2 s, every robot of the site is
@@ -42,7 +39,7 @@ export async function checkHeartbeat(
   const { site, clock } = toolkit;
   const fleet = fleetOf(site);
   const beganMs = clock.monotonicMs();
-  const { received, sending } = await listen(toolkit, fleet, options.seconds, context);
+  const seen = await listen(toolkit, fleet, options.seconds, context);
   const own = site.chassis.serial;
   const expected = fleet.robots.filter((serial) => serial !== own);
   const isAlone = fleet.robots.length > 0 && expected.length === 0;
@@ -50,22 +47,20 @@ export async function checkHeartbeat(
   const here = ipv4OfThisMachine();
   const unicast = fleet.unicast.filter((address) => !here.has(address));
   const expectation = { ...fleet, unicast, own, expected, isAlone, seconds: options.seconds };
-  const findings = [...ownFindings(expectation, sending), ...fleetFindings(expectation, received)];
-  const count = (verdict: HeartbeatFinding['verdict']) =>
-    findings.filter((finding) => finding.verdict === verdict).length;
-  const counts = {
-    ok: count('ok'),
-    wrong: count('wrong'),
-    notChecked: count('not-checked'),
-    notApplicable: count('not-applicable'),
-  };
+  const findings = [...ownFindings(expectation, seen), ...fleetFindings(expectation, seen)];
+  const count = (verdict: Line['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   return {
     verdict: conclude(findings),
-    received: [...new Set(received.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
+    received: [...new Set(seen.senders.map(({ serial }) => serial))].filter((serial) => serial !== own).sort(),
     expected,
-    receives: received.receives,
+    receives: seen.receives,
     findings,
-    counts,
+    counts: {
+      ok: count('ok'),
+      wrong: count('wrong'),
+      notChecked: count('not-checked'),
+      notApplicable: count('not-applicable'),
+    },
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
 }
@@ -75,30 +70,27 @@ async function listen(
   fleet: NonNullable<Toolkit['site']['fleet']>,
   seconds: number,
   context: CheckContext,
-): Promise<{ readonly received: ReceivedFleet; readonly sending: OwnSending }> {
+): Promise<Observed> {
   const { clock, site } = toolkit;
   const keys = await readKeyRing(fleet);
   const serial = site.chassis.serial;
   const ownAddresses = ipv4OfThisMachine();
-  const copies = new Map<string, Arrival[]>();
-  const arrivals = new Map<string, Arrival[]>();
-  const date = (list: Map<string, Arrival[]>, key: string, { sequence, uptimeS, instance }: Heartbeat) => {
-    const dated = list.get(key) ?? [];
-    list.set(key, dated);
-    dated.push({ atMs: clock.monotonicMs(), sequence, uptimeS, boot: instance });
-  };
-  const reserved = new Set(fleet.robots);
+  const [copies, here, there] = [dates(), dates(), dates()];
+  const arrivalOf = ({ sequence, uptimeS, instance }: Heartbeat) => ({
+    ...{ atMs: clock.monotonicMs(), sequence, uptimeS },
+    boot: instance,
+  });
   const sniffer = createSniffer({
     keys,
     clock,
-    reserved,
-    onHeartbeat: (heartbeat) => date(arrivals, heartbeat.serial, heartbeat),
+    reserved: new Set(fleet.robots),
+    onHeartbeat: (heartbeat) => here.add(heartbeat.serial, arrivalOf(heartbeat)),
   });
   const broadcasts = createSniffer({
     keys,
     clock,
     onHeartbeat(heartbeat, address) {
-      if (heartbeat.serial === serial && ownAddresses.has(address)) date(copies, address, heartbeat);
+      if (heartbeat.serial === serial && ownAddresses.has(address)) copies.add(address, arrivalOf(heartbeat));
     },
   });
   context.onProgress(`listening for ${seconds} s`);
@@ -109,76 +101,62 @@ async function listen(
   sockets.defer(() => closeSocket(only));
   // A socket error shows as missing heartbeats.
   for (const each of [socket, only]) each.on('error', () => {});
-  const watch = watchGateway(operatorAccess(toolkit, context), () => clock.monotonicMs());
+  const feed = gatewayFeed(operatorAccess(toolkit, context), clock, there.add);
   const sources = broadcastSources();
   let queryFailure: string | null = null;
+  const query = async () => {
+    if (receives === 'everything' || queryFailure !== null) return;
+    await feed.query().catch((error: unknown) => {
+      if (context.signal.aborted || !(error instanceof GwError)) throw error;
+      queryFailure = error.message;
+    });
+  };
   const endMs = clock.monotonicMs() + seconds * 1_000;
   for (let leftMs = seconds * 1_000; leftMs > 0; leftMs = endMs - clock.monotonicMs()) {
-    if (receives === 'broadcasts' && queryFailure === null) queryFailure = await queryOnce(watch, context.signal);
+    await query();
     await clock.sleep(Math.min(QUERY_INTERVAL_MS, Math.max(0, endMs - clock.monotonicMs())), context.signal);
   }
-  if (receives === 'broadcasts' && queryFailure === null) queryFailure = await queryOnce(watch, context.signal);
-  const counts = receives === 'broadcasts' && queryFailure === null ? countsOf(watch) : null;
-  if (typeof counts === 'string') queryFailure = counts;
-  const gateway = typeof counts === 'string' ? null : counts;
+  await query();
+  const gateway = queryFailure === null ? feed.counts() : null;
+  if (receives === 'broadcasts' && gateway === null) queryFailure ??= 'The gateway was restarted during the check.';
 
-  const { senders: seen, noise } = sniffer.view();
-  const sniffed = seen.filter(({ test }) => !test);
-  const isRecent = (ageMs: number) => ageMs <= seconds * 1_000;
+  const sniffed = sniffer.view().senders.filter(({ test }) => !test);
+  const isAlive = ({ presence, ageMs }: { readonly presence: string; readonly ageMs: number }) =>
+    presence === 'alive' && ageMs <= seconds * 1_000;
   const conflicts: Sender[] = sniffed.filter(({ conflictWith }) => conflictWith.length > 0);
   // The own serial from another machine is another device, whether or not this one sends.
   conflicts.push(...sniffed.filter((sender) => sender.serial === serial && !ownAddresses.has(sender.address)));
-  let senders: Sender[] = sniffed.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
-  let timed: ReadonlyMap<string, readonly Arrival[]> = arrivals;
-  if (gateway !== null) {
-    // The gateway's replay guard outlives this check, so its list excludes replays.
-    const { robots, ownSerialFrom } = gateway.last;
-    senders = robots.filter(({ presence, ageMs }) => presence === 'alive' && isRecent(ageMs));
-    timed = gateway.arrivals;
-    for (const { serial: other, address, conflictWith } of robots) {
-      if (conflictWith !== null) conflicts.push({ serial: other, address }, { serial: other, address: conflictWith });
-    }
-    if (ownSerialFrom !== null) conflicts.push({ serial, address: ownSerialFrom });
+  for (const { serial: other, address, conflictWith } of gateway?.last.robots ?? []) {
+    if (conflictWith !== null) conflicts.push({ serial: other, address }, { serial: other, address: conflictWith });
   }
+  const ownSerialFrom = gateway?.last.ownSerialFrom ?? null;
+  if (ownSerialFrom !== null) conflicts.push({ serial, address: ownSerialFrom });
   const broadcasting = broadcasts.view().senders.filter(({ test }) => !test);
-  const byBroadcast = new Set(broadcasting.map((sender) => sender.serial));
-  const replayed = sniffed.filter((sender) => sender.replayed > 0);
   return {
-    received: {
-      receives,
-      senders,
-      timed,
-      byBroadcast,
-      conflicts,
-      noise,
-      replayed,
-      rejected: gateway?.rejected ?? null,
-      isTableFull: gateway?.last.isTableFull ?? null,
-      isOwnCopySeen: copies.size > 0,
-      queryFailure,
-    },
-    sending: { receives, sources, copies, gateway, queryFailure },
+    receives,
+    // The gateway's replay guard outlives this check, so its list excludes replays.
+    senders: (gateway?.last.robots ?? sniffed).filter(isAlive),
+    timed: gateway === null ? here.all : there.all,
+    byBroadcast: new Set(broadcasting.map((sender) => sender.serial)),
+    conflicts,
+    noise: sniffer.view().noise,
+    replayed: sniffed.filter((sender) => sender.replayed > 0),
+    sources,
+    copies: copies.all,
+    gateway,
+    queryFailure,
   };
 }
 
-/** Why the gateway could not be queried; null when it was. */
-async function queryOnce(watch: GatewayWatch, signal: AbortSignal): Promise<string | null> {
-  try {
-    await watch.query();
-    return null;
-  } catch (error) {
-    if (signal.aborted || !(error instanceof GwError)) throw error;
-    return error.message;
-  }
-}
-
-function countsOf(watch: GatewayWatch) {
-  try {
-    return watch.counts();
-  } catch (error) {
-    if (!(error instanceof GwError)) throw error;
-    return error.message;
-  }
+/** Arrivals in order, by what sent them. */
+function dates() {
+  const all = new Map<string | null, Arrival[]>();
+  const add = (by: string | null, arrival: Arrival) => {
+    const list = all.get(by) ?? [];
+    all.set(by, list);
+    list.push(arrival);
+  };
+  return { all, add };
 }
 
 function ipv4OfThisMachine(): ReadonlySet<string> {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
 import { PERIOD_MS, presenceOf } from '../../fleet/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { OperatorAccess } from '../operator/access.ts';
@@ -7,19 +6,28 @@ import type { HeartbeatSniffEvent } from './heartbeat.result.ts';
 import type { Arrival } from './timing.ts';
 
 const count = z.int().min(0);
+const sender = { serial: z.string(), address: z.string() };
+const reasons = ['malformed', 'otherVersion', 'otherKey', 'forged'] as const;
+const kinds = [...reasons, 'replayed', 'tableFull'] as const;
+type Rejected = Record<(typeof kinds)[number], number>;
 
-/** The fields of `GET /api/nachbarn` that the check uses. */
+/** The fields of `GET /api/nachbarn` that the commands use. */
 const viewSchema = z.looseObject({
+  status: z.enum(['listening', 'not-checked']),
   robots: z.array(
     z.looseObject({
-      serial: z.string(),
-      address: z.string(),
+      ...sender,
       presence: z.enum(['alive', 'late', 'gone']),
       ageMs: z.number(),
       upForMs: z.number(),
       heartbeats: count,
       lost: count,
       conflictWith: z.string().nullable(),
+      moving: z.boolean().nullable(),
+      stopped: z.boolean().nullable(),
+      batteryPercent: z.number().nullable(),
+      pose: z.object({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).nullable(),
+      software: z.string().nullable(),
     }),
   ),
   rejected: z
@@ -34,6 +42,7 @@ const viewSchema = z.looseObject({
     .nullable(),
   isTableFull: z.boolean().nullable(),
   ownSerialFrom: z.string().nullable(),
+  lastTest: z.object({ ...sender, ageMs: z.number() }).nullable(),
   sending: z
     .looseObject({
       serial: z.string(),
@@ -51,162 +60,99 @@ const viewSchema = z.looseObject({
     .nullable(),
 });
 type View = z.infer<typeof viewSchema>;
-export type Rejected = NonNullable<View['rejected']>;
-
-/** Counters of the gateway of this machine between the first and the last query. */
-export interface GatewayCounts {
-  readonly last: View;
-  /** Of every robot that it received in this time, by serial. */
-  readonly arrivals: ReadonlyMap<string, readonly Arrival[]>;
-  /** Its own heartbeats, by its own counter. */
-  readonly sent: readonly Arrival[];
-  /** Datagrams rejected in this time. */
-  readonly rejected: Rejected;
-  /** By destination: datagrams that the operating system accepted in this time. */
-  readonly accepted: ReadonlyMap<string, number>;
-}
-
-/** Repeated queries that date each heartbeat. */
-export interface GatewayWatch {
-  /** Queries once. Throws as `operatorAccess` does. */
-  query(): Promise<void>;
-  /** The counters so far. Throws OPERATOR_NOT_REACHABLE when the gateway was restarted meanwhile. */
-  counts(): GatewayCounts;
-}
-
-const nothing: Rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 };
-
-/** Follows the counters of the running gateway from the first query on. */
-export function watchGateway(access: Pick<OperatorAccess, 'ask'>, nowMs: () => number): GatewayWatch {
-  const views: View[] = [];
-  const arrivals = new Map<string, Arrival[]>();
-  const sent: Arrival[] = [];
-  let isRestarted = false;
-
-  function follow(list: Arrival[], arrival: Arrival): void {
-    const before = list.at(-1);
-    if (before === undefined || arrival.sequence > before.sequence) list.push(arrival);
-    else if (arrival.sequence < before.sequence) isRestarted = true;
-  }
-
-  return {
-    async query() {
-      const view = await access.ask('GET', '/api/nachbarn', viewSchema);
-      const atMs = nowMs();
-      views.push(view);
-      for (const { serial, ageMs, heartbeats, lost, upForMs } of view.robots) {
-        const list = arrivals.get(serial) ?? [];
-        arrivals.set(serial, list);
-        const [before, uptimeS] = [list.at(-1), upForMs / 1000];
-        // The gateway's count continues across a restart of a robot; its uptime begins again.
-        follow(list, { atMs: atMs - ageMs, sequence: heartbeats + lost, uptimeS, boot: before?.boot ?? serial });
-      }
-      const { sending } = view;
-      if (sending !== null && sending.lastAgeMs !== null) {
-        follow(sent, { atMs: atMs - sending.lastAgeMs, sequence: sending.heartbeats, uptimeS: null, boot: 'own' });
-      }
-    },
-
-    counts() {
-      const [first, last] = [views[0], views.at(-1)];
-      const isCountedBack = (kind: keyof Rejected) => (last?.rejected?.[kind] ?? 0) < (first?.rejected?.[kind] ?? 0);
-      const kinds = Object.keys(nothing) as (keyof Rejected)[];
-      if (first === undefined || last === undefined || isRestarted || kinds.some(isCountedBack)) {
-        throw new GwError('OPERATOR_NOT_REACHABLE', 'The gateway was restarted during the check.', {
-          remedy: 'Run the check again.',
-        });
-      }
-      const [from, to] = [first.rejected ?? nothing, last.rejected ?? nothing];
-      const acceptedBefore = acceptedOf(first);
-      return {
-        last,
-        arrivals,
-        sent,
-        rejected: {
-          malformed: to.malformed - from.malformed,
-          otherVersion: to.otherVersion - from.otherVersion,
-          otherKey: to.otherKey - from.otherKey,
-          forged: to.forged - from.forged,
-          replayed: to.replayed - from.replayed,
-          tableFull: to.tableFull - from.tableFull,
-        },
-        accepted: new Map([...acceptedOf(last)].map(([way, now]) => [way, now - (acceptedBefore.get(way) ?? 0)])),
-      };
-    },
-  };
-}
-
-function acceptedOf({ sending }: View): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { to, accepted } of sending?.ways ?? []) counts.set(to, (counts.get(to) ?? 0) + accepted);
-  return counts;
-}
-
-const feedSchema = viewSchema.extend({
-  status: z.enum(['listening', 'not-checked']),
-  robots: z.array(
-    viewSchema.shape.robots.element.extend({
-      moving: z.boolean().nullable(),
-      stopped: z.boolean().nullable(),
-      batteryPercent: z.number().nullable(),
-      pose: z.object({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).nullable(),
-      software: z.string().nullable(),
-    }),
-  ),
-  lastTest: z.object({ serial: z.string(), address: z.string(), ageMs: z.number() }).nullable(),
-});
-type FeedView = z.infer<typeof feedSchema>;
-type Robot = FeedView['robots'][number];
+type Robot = View['robots'][number];
 
 /** Of one robot since the first query. */
 interface Row {
   heartbeats: number;
   lost: number;
   /** The first arrival of this boot; its sequence is the count of the gateway. */
-  first: { readonly atMs: number; readonly sequence: number };
+  first: Arrival;
 }
 
 type Feed = Pick<HeartbeatSniffEvent, 'datagrams' | 'senders' | 'otherHeartbeats' | 'noise' | 'gateway'>;
 
-/** What `gw serve` of this machine receives, as far as it reports it, since the first query. */
+/** What `gw serve` of this machine receives and sends, as far as it reports it, since the first query. */
 export interface GatewayFeed {
   /** Whether the gateway listens; its counts are meaningless otherwise. Throws as `gatewayAccess`. */
   query(): Promise<boolean>;
   view(): Feed;
+  /** null: not queried, or restarted meanwhile, which makes its counters meaningless. */
+  counts(): GatewayCounts | null;
 }
 
-const kinds = ['malformed', 'otherVersion', 'otherKey', 'forged', 'replayed', 'tableFull'] as const;
+/** Counters of the gateway between the first and the last query. */
+export interface GatewayCounts {
+  readonly last: View;
+  /** Datagrams rejected in this time. */
+  readonly rejected: Rejected;
+  /** By destination: datagrams that the operating system accepted in this time. */
+  readonly accepted: ReadonlyMap<string, number>;
+}
+
 const MIN_PERIODS = 2;
 
 /** Half of the period of a heartbeat, so that each one is dated. */
 export const QUERY_INTERVAL_MS = PERIOD_MS / 2;
 
-export function gatewayFeed(access: Pick<OperatorAccess, 'ask'>, clock: Pick<Clock, 'monotonicMs'>): GatewayFeed {
+/**
+ * Follows the counters of the running gateway. `onArrival` dates each heartbeat that it received, and those that it sent
+ * (serial null), by its own counter.
+ */
+export function gatewayFeed(
+  access: Pick<OperatorAccess, 'ask'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+  onArrival: (serial: string | null, arrival: Arrival) => void = () => {},
+): GatewayFeed {
   const rows = new Map<string, Row>();
   const rejected = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 };
-  let last: { readonly view: FeedView; readonly atMs: number } | null = null;
+  const accepted = new Map<string, number>();
+  let isRestarted = false;
+  let last: { readonly view: View; readonly atMs: number } | null = null;
 
-  function count(robot: Robot, before: Robot | undefined, atMs: number): void {
-    const arrival = { atMs: atMs - robot.ageMs, sequence: robot.heartbeats + robot.lost };
-    const row = rows.get(robot.serial) ?? { heartbeats: 0, lost: 0, first: arrival };
-    rows.set(robot.serial, row);
+  /** Nothing from before the first query; the counts of a gateway that was restarted begin at 0 again. */
+  function grown(before: number, now: number): number {
+    if (last === null) return 0;
+    if (now >= before) return now - before;
+    isRestarted = true;
+    return now;
+  }
+
+  function countRobot(robot: Robot, before: Robot | undefined, atMs: number): void {
+    const { serial, ageMs, heartbeats, lost, upForMs } = robot;
+    // The gateway's count continues across a restart of a robot; its uptime begins again.
+    const arrival = { atMs: atMs - ageMs, sequence: heartbeats + lost, uptimeS: upForMs / 1000, boot: serial };
+    const row = rows.get(serial) ?? { heartbeats: 0, lost: 0, first: arrival };
+    rows.set(serial, row);
     // A robot that appears during the command was received since; one of the first query, before.
-    row.heartbeats += last === null ? 0 : grown(before?.heartbeats ?? 0, robot.heartbeats);
-    row.lost += last === null ? 0 : grown(before?.lost ?? 0, robot.lost);
+    row.heartbeats += grown(before?.heartbeats ?? 0, heartbeats);
+    row.lost += grown(before?.lost ?? 0, lost);
     // There is no period across a boot of the robot, nor across one of the gateway, whose counts begin again.
-    const isNewBoot = before !== undefined && robot.upForMs < before.upForMs;
+    const isNewBoot = before !== undefined && upForMs < before.upForMs;
     if (isNewBoot || arrival.sequence < row.first.sequence) row.first = arrival;
+    if (before === undefined || arrival.sequence > before.heartbeats + before.lost) onArrival(serial, arrival);
+  }
+
+  function countSent(sending: View['sending'], before: View['sending'], atMs: number): void {
+    if (sending === null || sending.lastAgeMs === null) return;
+    const { heartbeats, lastAgeMs, ways } = sending;
+    if (before === null || grown(before.heartbeats, heartbeats) > 0) {
+      onArrival(null, { atMs: atMs - lastAgeMs, sequence: heartbeats, uptimeS: null, boot: 'own' });
+    }
+    for (const way of before === null ? [] : ways) {
+      const { accepted: earlier = 0 } = before?.ways.find(({ to, from }) => to === way.to && from === way.from) ?? {};
+      accepted.set(way.to, (accepted.get(way.to) ?? 0) + Math.max(0, way.accepted - earlier));
+    }
   }
 
   return {
     async query() {
-      const view = await access.ask('GET', '/api/nachbarn', feedSchema);
+      const view = await access.ask('GET', '/api/nachbarn', viewSchema);
       const atMs = clock.monotonicMs();
       const before = new Map(last?.view.robots.map((robot) => [robot.serial, robot]));
-      for (const robot of view.robots) count(robot, before.get(robot.serial), atMs);
-      for (const kind of kinds) {
-        if (last !== null) rejected[kind] += grown(last.view.rejected?.[kind] ?? 0, view.rejected?.[kind] ?? 0);
-      }
+      for (const robot of view.robots) countRobot(robot, before.get(robot.serial), atMs);
+      for (const kind of kinds) rejected[kind] += grown(last?.view.rejected?.[kind] ?? 0, view.rejected?.[kind] ?? 0);
+      countSent(view.sending, last?.view.sending ?? null, atMs);
       last = { view, atMs };
       return view.status === 'listening';
     },
@@ -225,6 +171,8 @@ export function gatewayFeed(access: Pick<OperatorAccess, 'ask'>, clock: Pick<Clo
         gateway: { replayed, lastTest: lastTest && { ...lastTest, ageMs: Math.round(lastTest.ageMs + sinceMs) } },
       };
     },
+
+    counts: () => (last === null || isRestarted ? null : { last: last.view, rejected, accepted }),
   };
 }
 
@@ -233,38 +181,29 @@ export function gatewayFeed(access: Pick<OperatorAccess, 'ask'>, clock: Pick<Clo
  * unicast heartbeats alone is that of the gateway.
  */
 export function withFeed(own: Feed, feed: Feed): Feed {
-  const isHere = (serial: string) =>
-    own.senders.some((sender) => sender.serial === serial && !sender.test && sender.presence === 'alive');
-  const added = feed.senders.filter(({ serial, presence }) => !isHere(serial) && presence === 'alive');
-  const silent = feed.senders.filter(
-    (sender) =>
-      sender.presence !== 'alive' && !own.senders.some(({ serial, test }) => serial === sender.serial && !test),
+  const here = Map.groupBy(
+    own.senders.filter(({ test }) => !test),
+    ({ serial }) => serial,
+  );
+  const isAliveHere = (serial: string) => here.get(serial)?.some(({ presence }) => presence === 'alive') === true;
+  const added = feed.senders.filter(({ serial, presence }) =>
+    presence === 'alive' ? !isAliveHere(serial) : !here.has(serial),
   );
   const replaced = new Set(added.map(({ serial }) => serial));
   const kept = own.senders.filter(({ serial, test }) => test || !replaced.has(serial));
-  const senders = [...kept, ...added, ...silent].sort((a, b) => (a.serial < b.serial ? -1 : 1));
-  const rest = Object.fromEntries(
-    reasons.map((reason) => [reason, Math.max(0, sumOf(feed.noise, reason) - sumOf(own.noise, reason))]),
-  ) as Record<(typeof reasons)[number], number>;
+  const sumOf = (noise: Feed['noise'], reason: (typeof reasons)[number]) =>
+    noise.reduce((sum, row) => sum + row[reason], 0);
+  const rest = { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0 };
+  for (const reason of reasons) rest[reason] = Math.max(0, sumOf(feed.noise, reason) - sumOf(own.noise, reason));
   const more = Object.values(rest).reduce((sum, some) => sum + some, 0);
+  const alive = added.filter(({ presence }) => presence === 'alive');
   return {
-    senders,
-    datagrams: own.datagrams + more + added.reduce((sum, { heartbeats }) => sum + heartbeats, 0),
+    senders: [...kept, ...added].sort((a, b) => (a.serial < b.serial ? -1 : 1)),
+    datagrams: own.datagrams + more + alive.reduce((sum, { heartbeats }) => sum + heartbeats, 0),
     otherHeartbeats: Math.max(own.otherHeartbeats, feed.otherHeartbeats),
     noise: more === 0 ? own.noise : [...own.noise, { address: null, ...rest }],
     gateway: feed.gateway,
   };
-}
-
-const reasons = ['malformed', 'otherVersion', 'otherKey', 'forged'] as const;
-
-function sumOf(noise: Feed['noise'], reason: (typeof reasons)[number]): number {
-  return noise.reduce((sum, row) => sum + row[reason], 0);
-}
-
-/** Counts of a gateway that was restarted begin at 0 again. */
-function grown(before: number, now: number): number {
-  return now >= before ? now - before : now;
 }
 
 function senderOf(robot: Robot, row: Row | undefined, atMs: number, sinceMs: number): Feed['senders'][number] {

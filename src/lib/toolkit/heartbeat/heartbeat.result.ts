@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkVerdictSchema, type Line, lineSchema } from '../finding.result.ts';
+import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 
 const count = z.int().min(0);
 
@@ -74,8 +74,6 @@ export const heartbeatSniffSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('ended'), ...viewShape }),
 ]);
 export type HeartbeatSniffEvent = z.infer<typeof heartbeatSniffSchema>;
-
-export type HeartbeatFinding = Line;
 
 /** Shape of `gw heartbeat check --json`. */
 export const heartbeatCheckSchema = z.strictObject({

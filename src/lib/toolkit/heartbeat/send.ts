@@ -37,5 +37,5 @@ export async function sendHeartbeat(
       remedy: 'Give an address: gw heartbeat send --once --to ADDRESS',
     });
   }
-  return { serial, times, ways: ways.map((way) => ({ ...way })) };
+  return { serial, times, ways };
 }

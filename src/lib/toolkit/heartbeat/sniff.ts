@@ -1,12 +1,5 @@
 import { GwError } from '../../error/index.ts';
-import {
-  closeSocket,
-  createSniffer,
-  openBesideOthers,
-  readKeyRing,
-  readPortTable,
-  type SniffView,
-} from '../../fleet/index.ts';
+import { closeSocket, createSniffer, openBesideOthers, readKeyRing, readPortTable } from '../../fleet/index.ts';
 import { aborted, type Clock, onAbort } from '../../lifecycle/index.ts';
 import { directDialer } from '../../net/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
@@ -52,7 +45,7 @@ export async function sniffHeartbeats(
     const feed = site !== null && receives === 'broadcasts' ? await openFeed(site, clock, over) : null;
     const eventOf = (event: HeartbeatSniffEvent['event']): HeartbeatSniffEvent => {
       const port = readPortTable();
-      const own = { ...viewOf(sniffer.view()), gateway: null };
+      const own = { ...sniffer.view(), gateway: null };
       // A program that opens the port later gets the unicast datagrams from then on.
       const isShared = port !== null && port.openToAll > 1;
       return {
@@ -110,29 +103,4 @@ function siteOf(path: string): Promise<Site> {
       cause: error,
     });
   });
-}
-
-function viewOf({ datagrams, senders, otherHeartbeats, noise }: SniffView) {
-  return {
-    datagrams,
-    senders: senders.map(({ last, ageMs, alsoFrom, conflictWith, ...sender }) => {
-      const { moving, stopped, batteryPercent, pose, software } = last.state;
-      return {
-        ...sender,
-        ageMs: Math.round(ageMs),
-        alsoFrom: [...alsoFrom],
-        conflictWith: [...conflictWith],
-        bootCounter: last.bootCounter,
-        sequence: last.sequence,
-        uptimeS: last.uptimeS,
-        moving,
-        stopped,
-        batteryPercent,
-        pose,
-        software: software === '' ? null : software,
-      };
-    }),
-    otherHeartbeats,
-    noise: noise.map((row) => ({ ...row })),
-  };
 }

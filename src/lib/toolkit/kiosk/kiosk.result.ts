@@ -1,18 +1,13 @@
 import { z } from 'zod';
-import { provenanceSchema } from '../../kiosk/index.ts';
+import {
+  doubtIds,
+  provenanceSchema,
+  readers,
+  recordedStepSchema,
+  stepOutcomeSchema,
+  tabletFactsSchema,
+} from '../../kiosk/index.ts';
 import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
-
-const facts = z
-  .strictObject({
-    model: z.string(),
-    manufacturer: z.string(),
-    serial: z.string(),
-    android: z.string().describe('Version for display.'),
-    sdk: z.int().describe('API level.'),
-    bootId: z.string().nullable().describe('Boot id of the tablet; null: not reported.'),
-    androidId: z.string().nullable().describe('Renewed by a factory reset; null: not reported.'),
-  })
-  .describe('Identity and versions reported by the tablet.');
 
 const address = z.strictObject({ host: z.string(), port: z.int() });
 
@@ -26,19 +21,6 @@ const answeredBy = z
     'Whether the device that answered is the recorded tablet, by its connection or MAC address. unknown: not visible from this machine.',
   );
 
-const step = z.strictObject({
-  id: z.string(),
-  title: z.string(),
-  expected: z.string().describe('The value required by the profile.'),
-  found: z.string().nullable().describe('null: not read.'),
-  state: z
-    .enum(['ok', 'changed', 'differs', 'not-checked', 'failed', 'not-reached'])
-    .describe('changed: changed now and read back. not-reached: an earlier step failed.'),
-  byHand: z.boolean().describe('true: only a person at the tablet can change it.'),
-  remedy: z.string().nullable(),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-});
-
 const redLine = z
   .strictObject({ id: z.literal('tablet-open'), title: z.string(), detail: z.string(), remedy: z.string() })
   .nullable()
@@ -48,9 +30,9 @@ const redLine = z
 export const kioskPlanSchema = z.strictObject({
   address,
   profile: z.string().describe('Name of the profile.'),
-  tablet: facts,
+  tablet: tabletFactsSchema,
   verdict: z.enum(['as-planned', 'differs', 'not-checked']),
-  steps: z.array(step),
+  steps: z.array(stepOutcomeSchema),
   differing: z.int().describe('Steps that differ or were refused.'),
   redLine,
   tookMs: z.number(),
@@ -88,13 +70,13 @@ const lockPart = z.strictObject({
 export const kioskSetupSchema = z.strictObject({
   address,
   profile: z.string().describe('Name of the profile.'),
-  tablet: facts,
+  tablet: tabletFactsSchema,
   verdict: z
     .enum(['done', 'not-done', 'not-locked'])
     .describe(
       'not-done: a step failed or differs. not-locked: the steps are done, but the port is not verified as closed, or not after the requested restart.',
     ),
-  steps: z.array(step),
+  steps: z.array(stepOutcomeSchema),
   changed: z.int().describe('Steps changed now.'),
   lock: lockPart.nullable().describe('null: not locked, by request or because a step failed.'),
   redLine,
@@ -122,18 +104,7 @@ const kioskFindingSchema = findingSchema.extend({
 export type KioskFinding = z.infer<typeof kioskFindingSchema>;
 
 const doubt = z.strictObject({
-  id: z.enum([
-    'restarted-by-gw',
-    'restarted',
-    'opened',
-    'reset',
-    'other-device',
-    'profile-changed',
-    'profile-unreadable',
-    'address-changed',
-    'too-old',
-    'age-unknown',
-  ]),
+  id: z.enum([...doubtIds, 'profile-changed', 'profile-unreadable', 'address-changed', 'too-old', 'age-unknown']),
   detail: z.string(),
 });
 
@@ -143,7 +114,7 @@ export const kioskStatusSchema = z.strictObject({
   verdict: checkVerdictSchema,
   port: portState,
   answeredBy,
-  tablet: facts.nullable().describe('The tablet of the last connection; null: none.'),
+  tablet: tabletFactsSchema.nullable().describe('The tablet of the last connection; null: none.'),
   setUp: z
     .strictObject({
       verdict: z
@@ -155,17 +126,9 @@ export const kioskStatusSchema = z.strictObject({
           'The state at the last connection: as verdict, without the doubt of a restart by gw. Not the current state.',
         ),
       ...provenanceSchema.shape,
-      by: z.enum(['setup', 'plan', 'status', 'lock']).nullable().describe('Command that read it.'),
+      by: z.enum(readers).nullable().describe('Command that read it.'),
       profile: z.string().nullable().describe('Name of the compared profile.'),
-      steps: z.array(
-        z.strictObject({
-          id: z.string(),
-          title: z.string(),
-          state: z.enum(['ok', 'differs', 'not-checked', 'failed', 'not-reached']),
-          expected: z.string(),
-          found: z.string().nullable(),
-        }),
-      ),
+      steps: z.array(recordedStepSchema.extend({ id: z.string() })),
       doubts: z.array(doubt).describe('Reasons why the reading may no longer hold.'),
       notRead: z
         .strictObject({ code: z.string(), message: z.string() })

@@ -3,19 +3,14 @@ import {
   afterLock,
   afterOrder,
   afterRefusal,
-  afterWireless,
   clearReopening,
   type KioskProfile,
   loadKioskProfile,
-  type PortTarget,
-  probePort,
   type Responder,
-  readTabletRecord,
   responderAfterOrder,
   responderOf,
   type StepOutcome,
   type Tablet,
-  tabletRedLine,
   verifyClosed,
   waitUntilDown,
   watchRestart,
@@ -25,9 +20,9 @@ import { isLoopback } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type CheckVerdict, conclude } from '../verdict.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
-import { changeRecord, observeNow, verdictOf } from './memory.ts';
-import { readTablet } from './reading.ts';
-import { type KioskAccess, portTarget, rememberOpen, statingPort, tabletEndpoint, withTablet } from './session.ts';
+import { closingOf, type Kiosk, observeNow, openKiosk, remember } from './memory.ts';
+import { readTablet, verdictOf } from './reading.ts';
+import { type KioskAccess, probe, statingPort, withTablet } from './session.ts';
 
 export interface LockOptions {
   /** Restart the tablet, and verify that its port stays closed. */
@@ -48,33 +43,21 @@ export async function lockKiosk(
   options: KioskAccess & LockOptions,
   context: CheckContext,
 ): Promise<KioskLock> {
-  return await statingPort(toolkit, context, () => lock(toolkit, options, context));
-}
-
-async function lock(toolkit: Toolkit, options: KioskAccess & LockOptions, context: CheckContext): Promise<KioskLock> {
-  const { clock, site } = toolkit;
-  const began = clock.monotonicMs();
-  const { host, port, profileFile } = tabletEndpoint(toolkit);
-  const target = portTarget(toolkit, context);
-  const wasOpen = (await probePort(target)) === 'open';
-  if (wasOpen) await rememberOpen(toolkit);
-  let reading: KioskLock['reading'] = null;
-  const outcome =
-    wasOpen || options.usb === true
-      ? await withTablet(toolkit, { ...options, expected: anyTablet }, context, async (tablet) => {
-          // A missing profile does not keep the tablet open.
-          const profile = await loadKioskProfile(profileFile).catch(() => null);
-          reading = await readWithinLimit(toolkit, tablet, profile, context);
-          return await lockTablet(toolkit, tablet, options, context, wasOpen, profile);
-        })
-      : await confirmClosed(toolkit, target);
-  return {
-    address: { host, port },
-    ...outcome,
-    reading,
-    redLine: await tabletRedLine(site.stateDir),
-    tookMs: Math.round(clock.monotonicMs() - began),
-  };
+  const kiosk = await openKiosk(toolkit, context);
+  return await statingPort(kiosk, async () => {
+    const port = await probe(kiosk);
+    let reading: KioskLock['reading'] = null;
+    const outcome =
+      port === 'open' || options.usb === true
+        ? await withTablet(kiosk, { ...options, expected: anyTablet }, port, async (tablet) => {
+            // A missing profile does not keep the tablet open.
+            const profile = await loadKioskProfile(kiosk.profileFile).catch(() => null);
+            reading = await readWithinLimit(kiosk, tablet, profile);
+            return await lockTablet(kiosk, tablet, options, port === 'open', profile);
+          })
+        : await confirmClosed(kiosk);
+    return { ...outcome, reading, ...closingOf(kiosk) };
+  });
 }
 
 /** Limit of the reading before a lock. Project decision. */
@@ -82,22 +65,20 @@ const MAX_READING_MS = 60_000;
 
 /** Reads the current settings; null without a matching profile or after the time limit. */
 async function readWithinLimit(
-  toolkit: Toolkit,
+  kiosk: Kiosk,
   tablet: Tablet,
   profile: KioskProfile | null,
-  context: CheckContext,
 ): Promise<KioskLock['reading']> {
   if (profile === null || !matchesProfile(profile, tablet)) return null;
   const limit = new AbortController();
-  using _timer = toolkit.clock.after(MAX_READING_MS, () =>
+  using _timer = kiosk.clock.after(MAX_READING_MS, () =>
     limit.abort(new GwError('TABLET_LOST', `Reading the settings took longer than ${MAX_READING_MS / 1000} s.`)),
   );
   try {
-    const signal = firstOf(context.signal, limit.signal);
-    const reading = readTablet(toolkit, tablet, profile, 'lock', { ...context, signal });
-    return countReading(await untilAborted(limit.signal, reading));
+    const signal = firstOf(kiosk.signal, limit.signal);
+    return countReading(await untilAborted(limit.signal, readTablet(kiosk, tablet, profile, 'lock', signal)));
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof GwError)) throw error;
+    if (kiosk.signal.aborted || !(error instanceof GwError)) throw error;
     return null;
   }
 }
@@ -117,63 +98,61 @@ function matchesProfile({ tablet: { model, serial } }: KioskProfile, { facts }: 
 }
 
 /** Verifies a port that is not open; without a connection nothing can be switched off or restarted. */
-async function confirmClosed(toolkit: Toolkit, target: PortTarget): Promise<LockOutcome> {
-  target.onProgress('The port is not open; verifying that it is closed');
-  const port = await verifyClosed(target);
-  const observed = await observeNow(toolkit);
-  const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = responderOf(before, observed.mac);
-  if (port !== 'closed') {
-    const why = port === 'open' ? 'its port still accepts connections' : 'no answer from its address';
-    const record = await changeRecord(toolkit, (record) =>
-      afterLock(
-        record ?? afterRefusal(null, target.endpoint, observed),
-        port === 'open' ? 'open' : 'not-verified',
-        why,
-        'not-checked',
-        record === null ? observed : { ...record.bridge.observed, at: observed.at, machine: observed.machine },
-      ),
-    );
-    return outcomeOf(port, false, record?.bridge.afterRestart.verdict ?? 'not-checked', null, 'unknown');
-  }
-  const after = await changeRecord(toolkit, (record) => afterRefusal(record, target.endpoint, observed));
-  const restart = after?.bridge.afterRestart.verdict ?? 'not-checked';
-  const outcome = outcomeOf(port, false, restart, null, answeredBy);
+async function confirmClosed(kiosk: Kiosk): Promise<LockOutcome> {
+  kiosk.onProgress('The port is not open; verifying that it is closed');
+  const before = kiosk.record;
+  const port = await verifyClosed(kiosk);
+  const observed = await observeNow(kiosk);
+  const answeredBy = port === 'closed' ? responderOf(before, observed.mac) : 'unknown';
+  const { bridge } = await remember(kiosk, observed, (record, endpoint) => {
+    if (port === 'closed') return afterRefusal(record, endpoint, observed);
+    const { at, machine } = observed;
+    const last = { ...record.bridge.observed, at, machine };
+    return afterLock(record, port === 'open' ? 'open' : 'not-verified', whys[port], 'not-checked', last);
+  });
+  const outcome = outcomeOf(port, false, bridge.afterRestart.verdict, null, answeredBy);
+  if (port !== 'closed') return outcome;
   // The refusal of a device that was never connected is not that of the tablet.
   const isKnown = answeredBy === 'same' || (answeredBy === 'unknown' && before !== null && before.tablet !== null);
-  const isAccepted = after?.bridge.state === 'closed' && isKnown;
-  return isAccepted ? outcome : { ...outcome, verdict: 'not-verified' };
+  return bridge.state === 'closed' && isKnown ? outcome : { ...outcome, verdict: 'not-verified' };
 }
+
+const whys = {
+  closed: 'its port refuses connections',
+  open: 'its port still accepts connections',
+  silent: 'no answer from its address',
+};
 
 /**
  * Locks the connected tablet and records the result. Over USB the settings are read again after a restart. Throws
  * TABLET_REFUSED at the end when wireless debugging stays on, since the tablet is then not closed.
  */
 export async function lockTablet(
-  toolkit: Toolkit,
+  kiosk: Kiosk,
   tablet: Tablet,
   { afterRestart, watchMs, usb }: LockOptions & Pick<KioskAccess, 'usb'>,
-  context: CheckContext,
   wasOpen: boolean,
   profile: KioskProfile | null,
 ): Promise<LockOutcome> {
-  const target = portTarget(toolkit, context);
-  const { onProgress } = context;
+  const { onProgress } = kiosk;
   const order = async (restart: boolean) => {
-    const observed = await observeNow(toolkit, tablet.facts);
-    await changeRecord(toolkit, (record) => (record === null ? null : afterOrder(record, restart, observed)));
+    const observed = await observeNow(kiosk, tablet.facts);
+    await remember(kiosk, observed, (record) => afterOrder(record, restart, observed));
     await tablet.service(restart ? 'reboot:' : 'usb:');
   };
   onProgress('Clearing settings that open the port again');
-  const { keepsOpening, wirelessStaysOn } = await clearReopening(tablet);
-  await changeRecord(toolkit, (record) => (record === null ? null : afterWireless(record, wirelessStaysOn)));
+  const { keepsOpening, wirelessStaysOn: isWirelessOn } = await clearReopening(tablet);
+  // As reported by the tablet; the port of wireless debugging is not dialled.
+  await remember(kiosk, await observeNow(kiosk), (record) => {
+    return { ...record, bridge: { ...record.bridge, isWirelessOn } };
+  });
   let restarted: LockOutcome['afterRestart'] = 'not-checked';
   let isUp = !afterRestart;
   if (afterRestart) {
     onProgress('Restarting the tablet');
     await order(true);
-    if (await waitUntilDown(target)) {
-      const watched = await watchRestart(target, watchMs);
+    if (await waitUntilDown(kiosk)) {
+      const watched = await watchRestart(kiosk, watchMs);
       restarted = watched === 'silent' ? 'not-checked' : watched;
     } else isUp = true;
     if (restarted === 'open') await tablet.reconnect();
@@ -183,51 +162,35 @@ export async function lockTablet(
     await order(false);
   }
   onProgress('Verifying that the port is closed');
-  const port = await verifyClosed(target);
+  const port = await verifyClosed(kiosk);
   // A property that opens the port at the next start counts as an observed opening.
   const verdict = keepsOpening !== null && restarted === 'not-checked' ? 'open' : restarted;
-  const why = {
-    closed: 'its port refuses connections',
-    open: 'its port still accepts connections',
-    silent: 'no answer from its address',
-  }[port];
   // The boot id after a restart is unknown without a new connection.
   const isBootKnown = !afterRestart || isUp || restarted === 'open';
   const { facts } = tablet;
-  const observed = await observeNow(toolkit, isBootKnown ? facts : { ...facts, bootId: null });
-  const before = await readTabletRecord(toolkit.site.stateDir);
-  const answeredBy = responderAfterOrder(before, observed.mac, {
+  const observed = await observeNow(kiosk, isBootKnown ? facts : { ...facts, bootId: null });
+  const answeredBy = responderAfterOrder(kiosk.record, observed.mac, {
     isUsb: usb === true,
     wasOpen,
     // A restart may bring the tablet back at another address, but not on this machine.
-    mayHaveMoved: afterRestart && !isLoopback(target.endpoint.host),
+    mayHaveMoved: afterRestart && !isLoopback(kiosk.endpoint.host),
   });
   const isOther = answeredBy === 'other' && port === 'closed';
-  const state = port === 'silent' || isOther ? 'not-verified' : port;
-  const after = await changeRecord(toolkit, (record) =>
-    record === null
-      ? null
-      : isOther
-        ? afterLock(
-            record,
-            state,
-            'another device refuses connections at its address',
-            'not-checked',
-            record.bridge.observed,
-          )
-        : afterLock(record, state, why, verdict, observed),
-  );
+  const after = await remember(kiosk, observed, (record) => {
+    const otherWhy = 'another device refuses connections at its address';
+    if (isOther) return afterLock(record, 'not-verified', otherWhy, 'not-checked', record.bridge.observed);
+    return afterLock(record, port === 'silent' ? 'not-verified' : port, whys[port], verdict, observed);
+  });
   const wasRestarted = afterRestart && !isUp;
-  const readAfterRestart =
-    usb === true && wasRestarted ? await readAfterRestartOf(toolkit, tablet, profile, context) : null;
-  const stored = after?.bridge.afterRestart.verdict ?? verdict;
+  const readAfterRestart = usb === true && wasRestarted ? await readAfterRestartOf(kiosk, tablet, profile) : null;
+  const isWatched = verdict !== 'not-checked' && !isOther;
   const outcome = {
-    ...outcomeOf(port, wasOpen, stored, keepsOpening, answeredBy, verdict !== 'not-checked' && !isOther),
+    ...outcomeOf(port, wasOpen, after.bridge.afterRestart.verdict, keepsOpening, answeredBy, isWatched),
     ...(isOther && { verdict: 'not-verified' as const }),
     wasRestarted,
     readAfterRestart,
   };
-  if (!wirelessStaysOn) return outcome;
+  if (!isWirelessOn) return outcome;
   const rest =
     outcome.verdict === 'closed' ? 'ADB over TCP is closed' : 'ADB over TCP is not verified as closed either';
   throw new GwError('TABLET_REFUSED', `Wireless debugging stays on after it was switched off; ${rest}.`, {
@@ -237,18 +200,17 @@ export async function lockTablet(
 
 /** Over USB: the settings after a restart; null when the tablet is not back, which does not affect the lock. */
 async function readAfterRestartOf(
-  toolkit: Toolkit,
+  kiosk: Kiosk,
   tablet: Tablet,
   profile: KioskProfile | null,
-  context: CheckContext,
 ): Promise<KioskLock['reading']> {
   try {
     await tablet.reconnect();
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof GwError)) throw error;
+    if (kiosk.signal.aborted || !(error instanceof GwError)) throw error;
     return null;
   }
-  return await readWithinLimit(toolkit, tablet, profile, context);
+  return await readWithinLimit(kiosk, tablet, profile);
 }
 
 function outcomeOf(

@@ -1,32 +1,69 @@
 import { isIPv4 } from 'node:net';
+import { GwError } from '../../error/index.ts';
 import {
-  afterReading,
-  type KioskProfile,
+  newTabletRecord,
   type Observation,
-  profileHash,
-  type Reading,
+  type PortTarget,
   readMachineTime,
   readTabletRecord,
-  type StepOutcome,
+  redLineOf,
   type TabletFacts,
   type TabletRecord,
   writeTabletRecord,
 } from '../../kiosk/index.ts';
-import { directDialer, isLoopback, readNeighbourTable } from '../../net/index.ts';
-import type { Toolkit } from '../toolkit.ts';
+import { directDialer, type Endpoint, isLoopback, readNeighbourTable } from '../../net/index.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { KioskLock } from './kiosk.result.ts';
+
+/** One command on the tablet: how it is reached, and what is remembered of it. */
+export interface Kiosk extends PortTarget {
+  readonly site: Toolkit['site'];
+  readonly profileFile: string;
+  readonly beganMs: number;
+  /** As of the last change by this command; null: no tablet was ever seen. */
+  record: TabletRecord | null;
+}
+
+/** Throws USAGE when the site file names no tablet, FILE_UNREADABLE when the record is corrupt. */
+export async function openKiosk(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<Kiosk> {
+  const { clock, dialer, site } = toolkit;
+  if (site.tablet === undefined) {
+    throw new GwError('USAGE', `${site.path} names no tablet.`, {
+      remedy: 'Add the section tablet with the address of the tablet to the site file.',
+    });
+  }
+  const { host, adbPort: port, profileFile } = site.tablet;
+  const beganMs = clock.monotonicMs();
+  const record = await readTabletRecord(site.stateDir);
+  return { endpoint: { host, port }, dialer, clock, signal, onProgress, site, profileFile, beganMs, record };
+}
+
+/** What every result ends with. */
+export function closingOf({
+  endpoint,
+  record,
+  clock,
+  beganMs,
+}: Kiosk): Pick<KioskLock, 'address' | 'redLine' | 'tookMs'> {
+  return {
+    address: endpoint,
+    redLine: record === null ? null : redLineOf(record),
+    tookMs: Math.round(clock.monotonicMs() - beganMs),
+  };
+}
 
 /** An observation of now: time, identity if reported, and the MAC address that answers. */
 export async function observeNow(
-  toolkit: Toolkit,
+  kiosk: Kiosk,
   facts?: Pick<TabletFacts, 'serial' | 'bootId' | 'androidId'>,
 ): Promise<Observation> {
   return {
-    at: toolkit.clock.wall().toISOString(),
+    at: kiosk.clock.wall().toISOString(),
     machine: await readMachineTime(),
     serial: facts?.serial ?? null,
     bootId: facts?.bootId ?? null,
     androidId: facts?.androidId ?? null,
-    mac: await macAddress(toolkit),
+    mac: await macAddress(kiosk),
   };
 }
 
@@ -34,53 +71,25 @@ export async function observeNow(
  * The MAC address of the tablet's IP address from the neighbour table of this machine; null without an entry: through
  * SSH, in another segment, for a host name, or on loopback.
  */
-async function macAddress({ dialer, site }: Toolkit): Promise<string | null> {
-  const host = site.tablet?.host ?? '';
+async function macAddress({ dialer, endpoint: { host } }: Kiosk): Promise<string | null> {
   if (dialer !== directDialer || !isIPv4(host) || isLoopback(host)) return null;
   const table = await readNeighbourTable().catch(() => []);
   return table.find(({ address, mac }) => address === host && mac !== null)?.mac ?? null;
 }
 
-/** Updates the record; null from `change` writes nothing. Throws FILE_UNREADABLE, FILE_UNWRITABLE. */
-export async function changeRecord(
-  { site }: Toolkit,
-  change: (before: TabletRecord | null) => TabletRecord | null,
-): Promise<TabletRecord | null> {
+/**
+ * Changes the record by one event. It is read again, because another command may have changed it meanwhile. Throws
+ * FILE_UNREADABLE, FILE_UNWRITABLE.
+ */
+export async function remember(
+  kiosk: Kiosk,
+  observed: Observation,
+  event: (record: TabletRecord, endpoint: Endpoint, observed: Observation) => TabletRecord,
+): Promise<TabletRecord> {
+  const { endpoint, site } = kiosk;
   const before = await readTabletRecord(site.stateDir);
-  const after = change(before);
-  if (after !== null && after !== before) await writeTabletRecord(site.stateDir, after);
+  const after = event(before ?? newTabletRecord(endpoint, observed), endpoint, observed);
+  kiosk.record = after;
+  if (after !== before) await writeTabletRecord(site.stateDir, after);
   return after;
-}
-
-/** Stores a reading as the newest one. */
-export async function storeReading(
-  toolkit: Toolkit,
-  by: Reading['by'],
-  profile: KioskProfile,
-  facts: TabletFacts,
-  steps: readonly StepOutcome[],
-  verdict: Reading['verdict'] = verdictOf(steps),
-): Promise<void> {
-  const observed = await observeNow(toolkit, facts);
-  const { robotSegment } = toolkit.site.network;
-  await changeRecord(toolkit, (record) =>
-    record === null
-      ? null
-      : afterReading(record, {
-          by,
-          profile: { name: profile.name, sha256: profileHash(profile, robotSegment) },
-          verdict,
-          steps: steps.map(({ id, title, state, expected, found }) => {
-            return { id, title, state: state === 'changed' ? 'ok' : state, expected, found };
-          }),
-          observed,
-        }),
-  );
-}
-
-/** The verdict of a reading: any difference is `differs`; without one, an unreported step is `not-checked`. */
-export function verdictOf(steps: readonly Pick<StepOutcome, 'state'>[]): 'as-profile' | 'differs' | 'not-checked' {
-  if (steps.some(({ state }) => state === 'differs' || state === 'failed')) return 'differs';
-  const isComplete = steps.length > 0 && steps.every(({ state }) => state === 'ok' || state === 'changed');
-  return isComplete ? 'as-profile' : 'not-checked';
 }

@@ -7,16 +7,15 @@ import {
   type KioskProfile,
   openBridge,
   openRelay,
-  type PortTarget,
+  type PortState,
   probePort,
+  redLineOf,
   type Tablet,
   type TabletTransport,
-  tabletRedLine,
 } from '../../kiosk/index.ts';
-import { directDialer, type Endpoint, triedOver } from '../../net/index.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { directDialer, triedOver } from '../../net/index.ts';
 import { findAdb, startAdbServer } from './adb.ts';
-import { changeRecord, observeNow } from './memory.ts';
+import { type Kiosk, observeNow, remember } from './memory.ts';
 
 /** Access to the tablet: options of every kiosk command. */
 export interface KioskAccess {
@@ -30,41 +29,30 @@ export interface KioskAccess {
   readonly authorizeMs: number;
 }
 
-/** Address and profile of the tablet from the site file. Throws USAGE when it names no tablet. */
-export function tabletEndpoint({ site }: Toolkit): Endpoint & { readonly profileFile: string } {
-  if (site.tablet === undefined) {
-    throw new GwError('USAGE', `${site.path} names no tablet.`, {
-      remedy: 'Add the section tablet with the address of the tablet to the site file.',
-    });
-  }
-  const { host, adbPort, profileFile } = site.tablet;
-  return { host, port: adbPort, profileFile };
-}
-
-export function portTarget(toolkit: Toolkit, { signal, onProgress }: CheckContext): PortTarget {
-  const { host, port } = tabletEndpoint(toolkit);
-  return { dialer: toolkit.dialer, endpoint: { host, port }, clock: toolkit.clock, signal, onProgress };
+/** Probes the port; one that is open is recorded at once. */
+export async function probe(kiosk: Kiosk): Promise<PortState> {
+  const state = await probePort(kiosk);
+  if (state === 'open') await remember(kiosk, await observeNow(kiosk), afterOpen);
+  return state;
 }
 
 /**
- * Runs `work` with the tablet: starts an adb server, connects, and always ends the server. An open port is recorded
- * first. Throws ADB_NOT_FOUND, PART_ENDED, TABLET_NOT_CONNECTED and the errors of {@link connectTablet}.
+ * Runs `work` with the tablet: starts an adb server, connects, and always ends the server. `port`: as probed; anything
+ * for USB. Throws ADB_NOT_FOUND, PART_ENDED, TABLET_NOT_CONNECTED and the errors of {@link connectTablet}.
  */
 export async function withTablet<T>(
-  toolkit: Toolkit,
+  kiosk: Kiosk,
   access: KioskAccess & { readonly expected: KioskProfile['tablet'] },
-  context: CheckContext,
+  port: PortState | null,
   work: (tablet: Tablet) => Promise<T>,
 ): Promise<T> {
-  const { clock, dialer, site } = toolkit;
-  const { signal, onProgress } = context;
-  const target = portTarget(toolkit, context);
+  const { clock, dialer, endpoint, site, signal, onProgress } = kiosk;
+  const { expected, authorizeMs } = access;
   const adb = await findAdb({ named: access.adb, searchPath: access.searchPath });
   const usb = access.usb === true;
-  if (!usb) await refuseUnreachable(target, toolkit);
+  if (!usb && port !== 'open') throw unreachable(kiosk, port === 'closed');
   onProgress('Starting adb');
   await using server = await startAdbServer({ adb, keyDir: join(site.stateDir, 'adb'), usb, clock, signal });
-  const { endpoint } = target;
   // adb dials directly and accepts no IPv6 literals; the relay uses the dialer.
   const needsRelay = !usb && (dialer !== directDialer || endpoint.host.includes(':'));
   await using relay = needsRelay ? await openRelay(dialer, endpoint) : undefined;
@@ -73,7 +61,6 @@ export async function withTablet<T>(
   const bridge = await openBridge(server.port, clock);
   onProgress('Connecting to the tablet');
   const { fingerprint } = server;
-  const { expected, authorizeMs } = access;
   const tablet = await connectTablet({
     bridge,
     transport,
@@ -84,10 +71,10 @@ export async function withTablet<T>(
     onProgress,
     authorizeMs,
   });
-  const observed = await observeNow(toolkit, tablet.facts);
-  await changeRecord(toolkit, (before) => {
-    const connected = afterConnection(before, endpoint, tablet.facts, usb ? { ...observed, mac: null } : observed);
-    return usb ? connected : afterOpen(connected, endpoint, 'gw connected to it by ADB', observed);
+  const observed = await observeNow(kiosk, tablet.facts);
+  await remember(kiosk, observed, (before) => {
+    const connected = afterConnection(before, endpoint, usb ? { ...observed, mac: null } : observed, tablet.facts);
+    return usb ? connected : afterOpen(connected, endpoint, observed, 'gw connected to it by ADB');
   });
   return await work(tablet);
 }
@@ -96,49 +83,25 @@ export async function withTablet<T>(
  * Runs a command that closes ADB over TCP at its end. One that is aborted says what the record knows of the port, since
  * the tablet stays as it is.
  */
-export async function statingPort<T>(
-  { site: { stateDir } }: Toolkit,
-  { signal }: CheckContext,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function statingPort<T>(kiosk: Kiosk, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (!signal.aborted) throw cause;
-    const line = await tabletRedLine(stateDir);
+    const line = kiosk.signal.aborted && kiosk.record !== null ? redLineOf(kiosk.record) : null;
     if (line === null) throw cause;
     throw new GwError('INTERRUPTED', `Interrupted. ${line.detail}`, { remedy: line.remedy, cause });
   }
 }
 
-/** Records that the port accepts connections. */
-export async function rememberOpen(toolkit: Toolkit): Promise<void> {
-  const observed = await observeNow(toolkit);
-  const endpoint = tabletEndpoint(toolkit);
-  await changeRecord(toolkit, (before) => afterOpen(before, endpoint, 'its port accepts connections', observed));
-}
-
-async function refuseUnreachable(target: PortTarget, toolkit: Toolkit): Promise<void> {
-  const began = target.clock.monotonicMs();
-  const state = await probePort(target);
-  if (state === 'open') {
-    await rememberOpen(toolkit);
-    return;
-  }
-  const { host, port } = target.endpoint;
-  const message =
-    state === 'closed'
-      ? 'not connected: connection refused, ADB over TCP is switched off.'
-      : 'not connected: no answer from the address of the tablet.';
-  throw new GwError('TABLET_NOT_CONNECTED', message, {
-    tried: {
-      address: host,
-      port,
-      ...triedOver(target.dialer),
-      action: 'ADB',
-      forMs: Math.round(target.clock.monotonicMs() - began),
-    },
-    ...(state === 'closed' && {
+function unreachable({ endpoint, dialer, clock, beganMs }: Kiosk, isRefused: boolean): GwError {
+  const { host, port } = endpoint;
+  const message = isRefused
+    ? 'not connected: connection refused, ADB over TCP is switched off.'
+    : 'not connected: no answer from the address of the tablet.';
+  const forMs = Math.round(clock.monotonicMs() - beganMs);
+  return new GwError('TABLET_NOT_CONNECTED', message, {
+    tried: { address: host, port, ...triedOver(dialer), action: 'ADB', forMs },
+    ...(isRefused && {
       remedy:
         'After a lock this is the expected state: `gw kiosk status`. To configure it, use --usb, or switch ADB over TCP on over USB (docs/kiosk.md).',
     }),

@@ -3,16 +3,15 @@ import {
   type KioskProfile,
   kioskSteps,
   loadKioskProfile,
-  probePort,
   type StepOutcome,
   type Tablet,
-  tabletRedLine,
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './lock.ts';
-import { storeReading, verdictOf } from './memory.ts';
-import { type KioskAccess, portTarget, statingPort, tabletEndpoint, withTablet } from './session.ts';
+import { closingOf, type Kiosk, openKiosk } from './memory.ts';
+import { storeReading, verdictOf } from './reading.ts';
+import { type KioskAccess, probe, statingPort, withTablet } from './session.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
   /** Leave ADB over TCP open; later reports show that in red. */
@@ -24,51 +23,44 @@ export interface SetupOptions extends KioskAccess, LockOptions {
  * technician can continue. Throws KIOSK_PROFILE_INVALID and the connection errors of {@link withTablet}.
  */
 export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
-  return await statingPort(toolkit, context, () => setUp(toolkit, options, context));
-}
-
-async function setUp(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
-  const { clock, site } = toolkit;
-  const began = clock.monotonicMs();
-  const { host, port, profileFile } = tabletEndpoint(toolkit);
-  const profile = await loadKioskProfile(profileFile);
-  // Over USB the port may have been closed before.
-  const wasOpen = options.usb !== true || (await probePort(portTarget(toolkit, context))) === 'open';
-  return await withTablet(toolkit, { ...options, expected: profile.tablet }, context, async (tablet) => {
-    // While settings change, an interrupted run must leave 'not done'.
-    await storeReading(toolkit, 'setup', profile, tablet.facts, [], 'not-done');
-    const steps = await setUpSteps(toolkit, tablet, profile, context);
-    const unfinished = steps.filter(({ state }) => state !== 'ok' && state !== 'changed');
-    const isDone = unfinished.every(({ state }) => state === 'not-checked');
-    const { facts } = tablet;
-    await storeReading(toolkit, 'setup', profile, facts, steps, isDone ? verdictOf(steps) : 'not-done');
-    const lock =
-      options.leaveOpen || !isDone ? null : await lockTablet(toolkit, tablet, options, context, wasOpen, profile);
-    const isVerified = lock?.verdict === 'closed' && (!options.afterRestart || lock.afterRestart === 'closed');
-    const isLocked = options.leaveOpen || isVerified;
-    return {
-      address: { host, port },
-      profile: profile.name,
-      tablet: facts,
-      verdict: !isDone || lock?.readAfterRestart?.verdict === 'differs' ? 'not-done' : isLocked ? 'done' : 'not-locked',
-      steps,
-      changed: steps.filter(({ state }) => state === 'changed').length,
-      lock,
-      redLine: await tabletRedLine(site.stateDir),
-      tookMs: Math.round(clock.monotonicMs() - began),
-    };
+  const kiosk = await openKiosk(toolkit, context);
+  const profile = await loadKioskProfile(kiosk.profileFile);
+  return await statingPort(kiosk, async () => {
+    const port = await probe(kiosk);
+    return await withTablet(kiosk, { ...options, expected: profile.tablet }, port, async (tablet) => {
+      // While settings change, an interrupted run must leave 'not done'.
+      await storeReading(kiosk, 'setup', profile, tablet, [], 'not-done');
+      const steps = await setUpSteps(kiosk, tablet, profile);
+      const unfinished = steps.filter(({ state }) => state !== 'ok' && state !== 'changed');
+      const isDone = unfinished.every(({ state }) => state === 'not-checked');
+      await storeReading(kiosk, 'setup', profile, tablet, steps, isDone ? verdictOf(steps) : 'not-done');
+      const { facts } = tablet;
+      const lock =
+        options.leaveOpen || !isDone ? null : await lockTablet(kiosk, tablet, options, port === 'open', profile);
+      const isVerified = lock?.verdict === 'closed' && (!options.afterRestart || lock.afterRestart === 'closed');
+      const isLocked = options.leaveOpen || isVerified;
+      return {
+        profile: profile.name,
+        tablet: facts,
+        verdict:
+          !isDone || lock?.readAfterRestart?.verdict === 'differs' ? 'not-done' : isLocked ? 'done' : 'not-locked',
+        steps,
+        changed: steps.filter(({ state }) => state === 'changed').length,
+        lock,
+        ...closingOf(kiosk),
+      };
+    });
   });
 }
 
 /** Repeats the steps when the tablet restarted meanwhile, since the first ones belong to the former boot. */
 async function setUpSteps(
-  { clock, site }: Toolkit,
+  { clock, signal, onProgress, site }: Kiosk,
   tablet: Tablet,
   profile: KioskProfile,
-  context: CheckContext,
 ): Promise<StepOutcome[]> {
   const steps = kioskSteps(profile, site.network.robotSegment);
-  const stepContext = { tablet, profile, clock, ...context };
+  const stepContext = { tablet, profile, clock, signal, onProgress };
   const { bootId } = tablet.facts;
   const first = await applySteps(steps, stepContext);
   if (tablet.facts.bootId === bootId) return first;

@@ -11,13 +11,38 @@ import {
 import { notChecked, ok, wrong } from '../finding.ts';
 import type { KioskFinding, KioskStatus } from './kiosk.result.ts';
 
-type Now = { readonly wall: Date; readonly machine: MachineTime };
-type SetUp = Omit<KioskStatus['setUp'], 'notRead'>;
+type SetUp = KioskStatus['setUp'];
+
+/** What the command saw of the tablet itself. */
+export interface Seen {
+  readonly now: { readonly wall: Date; readonly machine: MachineTime };
+  readonly port: PortState;
+  readonly answeredBy: Responder;
+  readonly address: TabletRecord['address'];
+  /** Whether this command read the tablet, and the error of an attempt, or of its profile. */
+  readonly isRead: boolean;
+  readonly notRead: SetUp['notRead'];
+  /** Hash of the current profile; null: unreadable. */
+  readonly hash: string | null;
+}
+
+/** The state of a tablet by its record and what was seen now. */
+export function statusOf(
+  record: TabletRecord | null,
+  seen: Seen,
+): Pick<KioskStatus, 'setUp' | 'restart'> & { readonly findings: KioskFinding[] } {
+  const setUp = knownSetUp(record, seen);
+  const restart = knownRestart(record, seen);
+  // Missing settings come before the lock: after a lock only USB opens the port again.
+  const isMissing = setUp.basis === 'none' || setUp.verdict === 'differs' || setUp.verdict === 'not-done';
+  const findings = [portFinding(record, seen, isMissing), restartFinding(restart, isMissing), setUpFinding(setUp)];
+  return { setUp, restart, findings };
+}
 
 /** An older reading counts as not checked. Project decision. */
 const MAX_READING_AGE_S = 24 * 3_600;
 
-const doubtTexts: Readonly<Record<Doubt['id'], string>> = {
+const doubtTexts: Readonly<Record<Doubt, string>> = {
   'restarted-by-gw': 'gw restarted the tablet after that',
   restarted: 'the tablet has restarted since, or does not report its boot id',
   opened: 'its ADB port was seen open again after that',
@@ -26,74 +51,64 @@ const doubtTexts: Readonly<Record<Doubt['id'], string>> = {
 };
 
 /** The newest reading, with the reasons to doubt that it still holds. */
-export function knownSetUp(
-  record: TabletRecord | null,
-  current: {
-    readonly now: Now;
-    /** Whether this command read the tablet. */
-    readonly isRead: boolean;
-    /** Hash of the current profile; null: unreadable. */
-    readonly hash: string | null;
-    readonly answeredBy: Responder;
-    readonly address: TabletRecord['address'];
-  },
-): SetUp {
+function knownSetUp(record: TabletRecord | null, seen: Seen): SetUp {
+  const { now, isRead, notRead } = seen;
   const reading = record?.reading ?? null;
-  if (reading === null) {
+  if (record === null || reading === null) {
     const none = { verdict: 'not-checked', atLastConnection: 'not-checked' } as const;
-    return { ...none, ...NO_PROVENANCE, by: null, profile: null, steps: [], doubts: [] };
+    return { ...none, ...NO_PROVENANCE, by: null, profile: null, steps: [], doubts: [], notRead };
   }
-  const { now, isRead, hash, answeredBy, address } = current;
   const provenance = provenanceOf(reading.observed, isRead ? 'read-now' : 'remembered', now);
   const doubts: SetUp['doubts'] = reading.doubts.map(({ id, observed }) => ({
     id,
     detail: `${doubtTexts[id]} (${observed.at})`,
   }));
-  const doubt = (id: SetUp['doubts'][number]['id'], detail: string) => doubts.push({ id, detail });
   if (!isRead) {
-    const last = record?.address;
-    if (last?.host !== address.host || last.port !== address.port) {
-      doubt('address-changed', 'the address in the site file has changed since');
-    }
-    if (answeredBy === 'other' && !doubts.some(({ id }) => id === 'other-device')) {
-      doubt('other-device', 'another MAC address answers at its address now');
-    }
-    if (record?.bridge.state === 'open' && !doubts.some(({ id }) => id === 'opened')) {
-      doubt('opened', 'its ADB port is open: any client can change its settings');
-    }
-    if (hash === null) doubt('profile-unreadable', 'the profile cannot be read');
-    else if (hash !== reading.profile.sha256) doubt('profile-changed', 'the profile has changed since');
-    if (provenance.ageS === null) doubt('age-unknown', 'its age is unknown, because a clock was set back');
-    else if (provenance.ageS > MAX_READING_AGE_S) doubt('too-old', 'read more than 24 hours ago');
+    const added = doubtsNow(record, seen, reading.profile.sha256, provenance.ageS);
+    doubts.push(...added.filter(({ id }) => !doubts.some((doubt) => doubt.id === id)));
   }
+  const atLastConnection = doubts.filter(({ id }) => id !== 'restarted-by-gw');
   return {
     verdict: verdictOf(reading.verdict, doubts),
-    atLastConnection: verdictOf(
-      reading.verdict,
-      doubts.filter(({ id }) => id !== 'restarted-by-gw'),
-    ),
+    atLastConnection: verdictOf(reading.verdict, atLastConnection),
     ...provenance,
     by: reading.by,
     profile: reading.profile.name,
     steps: [...reading.steps],
     doubts,
+    notRead,
   };
+}
+
+/** Reasons to doubt a remembered reading that are seen now. */
+function doubtsNow(
+  { address: last, bridge }: TabletRecord,
+  { address, answeredBy, hash }: Seen,
+  lastHash: string | null,
+  ageS: number | null,
+): SetUp['doubts'] {
+  const isElsewhere = last.host !== address.host || last.port !== address.port;
+  const reasons: readonly (readonly [boolean, SetUp['doubts'][number]['id'], string])[] = [
+    [isElsewhere, 'address-changed', 'the address in the site file has changed since'],
+    [answeredBy === 'other', 'other-device', 'another MAC address answers at its address now'],
+    [bridge.state === 'open', 'opened', 'its ADB port is open: any client can change its settings'],
+    [hash === null, 'profile-unreadable', 'the profile cannot be read'],
+    [hash !== null && hash !== lastHash, 'profile-changed', 'the profile has changed since'],
+    [ageS === null, 'age-unknown', 'its age is unknown, because a clock was set back'],
+    [ageS !== null && ageS > MAX_READING_AGE_S, 'too-old', 'read more than 24 hours ago'],
+  ];
+  return reasons.flatMap(([isDoubted, id, detail]) => (isDoubted ? [{ id, detail }] : []));
 }
 
 /** A difference stays wrong until a new reading, except with another tablet, after a reset or with another profile. */
 function verdictOf(verdict: SetUp['verdict'], doubts: SetUp['doubts']): SetUp['verdict'] {
-  const has = (...ids: readonly string[]) => doubts.some(({ id }) => ids.includes(id));
-  if (verdict !== 'as-profile') {
-    return has('other-device', 'profile-changed', 'reset') ? 'not-checked' : verdict;
-  }
-  return doubts.length === 0 ? 'as-profile' : 'not-checked';
+  if (verdict === 'as-profile') return doubts.length === 0 ? 'as-profile' : 'not-checked';
+  const refuting: readonly string[] = ['other-device', 'profile-changed', 'reset'];
+  return doubts.some(({ id }) => refuting.includes(id)) ? 'not-checked' : verdict;
 }
 
 /** The last verified behaviour at a restart; later events have already invalidated it in the record. */
-export function knownRestart(
-  record: TabletRecord | null,
-  { now, answeredBy }: { readonly now: Now; readonly answeredBy: Responder },
-): KioskStatus['restart'] {
+function knownRestart(record: TabletRecord | null, { now, answeredBy }: Seen): KioskStatus['restart'] {
   const known = record?.bridge.afterRestart;
   if (known === undefined || known.observed === null) return { verdict: 'not-checked', ...NO_PROVENANCE };
   // The result of one tablet does not hold for another one.
@@ -102,43 +117,12 @@ export function knownRestart(
 }
 
 const SPEC = 'Cloud and other network paths';
-
-export function findingsOf(found: {
-  readonly port: PortState;
-  readonly answeredBy: Responder;
-  readonly setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>;
-  readonly restart: KioskStatus['restart'];
-  readonly now: Now;
-  readonly known: Known;
-}): KioskFinding[] {
-  const { verdict, basis } = found.setUp;
-  const isMissing = basis === 'none' || verdict === 'differs' || verdict === 'not-done';
-  return [portFinding(found, isMissing), restartFinding(found.restart, isMissing), setUpFinding(found.setUp)];
-}
-
-/** What the record states of the tablet at an address whose device is not visible. */
-export interface Known {
-  /** null: no tablet was ever connected at this address. */
-  readonly bridge: TabletRecord['bridge'] | null;
-}
-
-/** What of the record holds for this address. */
-export function knownAt(record: TabletRecord | null, { host, port }: TabletRecord['address']): Known {
-  const isHere = record !== null && record.address.host === host && record.address.port === port;
-  return { bridge: isHere && record.tablet !== null ? record.bridge : null };
-}
-
 const IDENTIFY =
   'Run it on a machine in the robot segment, which sees the MAC address, or read the tablet over USB: `gw kiosk status --usb`.';
 
-/** `isMissing`: settings are, so the setup comes before the lock; after a lock only USB opens the port again. */
 function portFinding(
-  {
-    port,
-    answeredBy,
-    now,
-    known: { bridge },
-  }: { readonly port: PortState; readonly answeredBy: Responder; readonly now: Now; readonly known: Known },
+  record: TabletRecord | null,
+  { port, answeredBy, now, address }: Seen,
   isMissing: boolean,
 ): KioskFinding {
   const base = {
@@ -146,64 +130,52 @@ function portFinding(
     title: 'ADB port at the address of the tablet is closed',
     spec: SPEC,
     remembered: null,
-    basis: 'read-now' as const,
-    at: now.wall.toISOString(),
-    ageS: 0,
-    ageBy: 'uptime' as const,
-    serial: null,
-    bootId: null,
+    ...{ ...NO_PROVENANCE, basis: 'read-now' as const, at: now.wall.toISOString(), ageS: 0, ageBy: 'uptime' as const },
   };
-  switch (port) {
-    case 'closed': {
-      if (answeredBy === 'other') {
-        return notChecked(
-          base,
-          'refused by another device: its MAC address is not that of the tablet',
-          'Look up the address of the tablet, correct tablet.host in the site file, then run the command again.',
-        );
-      }
-      if (answeredBy === 'same') return ok(base, 'connections are refused (MAC address of the tablet)');
-      if (bridge === null) {
-        return notChecked(base, 'refused by an unknown device: no tablet was ever connected at this address', IDENTIFY);
-      }
-      return bridge.state === 'closed'
-        ? ok(base, 'connections are refused (device not visible from here; the tablet was closed at this address)')
-        : notChecked(
-            base,
-            `refused by an unknown device, and the tablet is not verified as closed: ${bridge.why}`,
-            IDENTIFY,
-          );
-    }
-    case 'open':
-      return wrong(
-        base,
-        'the port accepts connections: any client that reaches it can control the tablet',
-        isMissing ? 'Run `gw kiosk setup`: it closes the port when the tablet is configured.' : 'Run `gw kiosk lock`.',
-      );
-    case 'silent':
-      return notChecked(
-        base,
-        'no answer from the address of the tablet',
-        'Wake the tablet, check its WLAN and tablet.host in the site file, then run the command again.',
-      );
+  if (port === 'open') {
+    return wrong(
+      base,
+      'the port accepts connections: any client that reaches it can control the tablet',
+      isMissing ? 'Run `gw kiosk setup`: it closes the port when the tablet is configured.' : 'Run `gw kiosk lock`.',
+    );
   }
+  if (port === 'silent') {
+    return notChecked(
+      base,
+      'no answer from the address of the tablet',
+      'Wake the tablet, check its WLAN and tablet.host in the site file, then run the command again.',
+    );
+  }
+  if (answeredBy === 'other') {
+    return notChecked(
+      base,
+      'refused by another device: its MAC address is not that of the tablet',
+      'Look up the address of the tablet, correct tablet.host in the site file, then run the command again.',
+    );
+  }
+  if (answeredBy === 'same') return ok(base, 'connections are refused (MAC address of the tablet)');
+  const isHere = record?.tablet != null && record.address.host === address.host && record.address.port === address.port;
+  if (!isHere) {
+    return notChecked(base, 'refused by an unknown device: no tablet was ever connected at this address', IDENTIFY);
+  }
+  const { state, why } = record.bridge;
+  if (state === 'closed') {
+    return ok(base, 'connections are refused (device not visible from here; the tablet was closed at this address)');
+  }
+  const detail = `refused by an unknown device, and the tablet is not verified as closed: ${why}`;
+  return notChecked(base, detail, IDENTIFY);
 }
 
-function provenanceIn(part: Provenance): Provenance {
-  const { basis, at, ageS, ageBy, serial, bootId } = part;
+function provenanceIn({ basis, at, ageS, ageBy, serial, bootId }: Provenance): Provenance {
   return { basis, at, ageS, ageBy, serial, bootId };
 }
 
 function restartFinding(restart: KioskStatus['restart'], isMissing: boolean): KioskFinding {
-  const base = {
-    id: 'restart',
-    title: 'ADB port stays closed after a restart of the tablet',
-    spec: SPEC,
-    ...provenanceIn(restart),
-  };
+  const title = 'ADB port stays closed after a restart of the tablet';
+  const base = { id: 'restart', title, spec: SPEC, ...provenanceIn(restart) };
   switch (restart.verdict) {
     case 'closed':
-      return notChecked({ ...base, remembered: 'ok' }, 'it stayed closed at the last watched restart', null);
+      return notChecked({ ...base, remembered: 'ok' }, 'it stayed closed at the last watched restart');
     case 'open':
       return wrong(
         { ...base, remembered: 'wrong' },
@@ -219,7 +191,7 @@ function restartFinding(restart: KioskStatus['restart'], isMissing: boolean): Ki
   }
 }
 
-function setUpFinding(setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>): KioskFinding {
+function setUpFinding(setUp: SetUp): KioskFinding {
   const { verdict, basis, by, profile, steps, doubts, notRead } = setUp;
   const base = { id: 'set-up', title: 'Settings of the tablet match its profile', spec: null, ...provenanceIn(setUp) };
   const readError = notRead === null ? '' : `; not read now: ${notRead.message}`;
@@ -227,11 +199,10 @@ function setUpFinding(setUp: SetUp & Pick<KioskStatus['setUp'], 'notRead'>): Kio
     const detail = `never read by this machine${readError}`;
     return notChecked({ ...base, remembered: null }, detail, 'Run `gw kiosk setup`.');
   }
-  const matching = steps.filter(({ state }) => state === 'ok').length;
   const others = steps.filter(({ state }) => state !== 'ok').map(({ title }) => title);
   const rest = others.length === 0 ? '' : `; different or not reported: ${others.join(', ')}`;
-  const doubted = doubts.length === 0 ? '' : `; ${doubts.map(({ detail }) => detail).join('; ')}`;
-  const count = `${matching} of ${steps.length} steps match '${profile ?? ''}'`;
+  const doubted = doubts.map(({ detail }) => `; ${detail}`).join('');
+  const count = `${steps.length - others.length} of ${steps.length} steps match '${profile ?? ''}'`;
   const result = verdict === 'not-done' ? 'setup did not complete' : count;
   const detail = `${result}, read by ${by ?? 'gw'}${rest}${doubted}${readError}`;
   if (verdict === 'differs' || verdict === 'not-done') {

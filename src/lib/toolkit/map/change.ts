@@ -27,6 +27,11 @@ export function commandText(...words: readonly string[]): string {
     .join(' ');
 }
 
+/** A command of gw for the same site file. */
+export function siteCommand(sitePath: string, ...words: readonly string[]): string {
+  return commandText('gw', ...words, ...(sitePath === 'site.yaml' ? [] : ['--site', sitePath]));
+}
+
 const MAX_SENTENCES = 12;
 /** Per feature. */
 const MAX_CHANGES = 6;
@@ -107,17 +112,15 @@ export function isRunningDifferent({ verdict }: Pick<RunningMapView, 'verdict'>)
 /** How to make the robot load the stored overlays, with the command. */
 export function selectAgain({ mapId }: RunningMapView, sitePath: string): string[] {
   if (mapId === null || mapId < 0) return [];
-  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
   return [
-    `Select the map again, so that the chassis reloads its overlays; the robot loses its position: ${commandText('gw', 'map', 'select', String(mapId), ...site)}`,
+    `Select the map again, so that the chassis reloads its overlays; the robot loses its position: ${siteCommand(sitePath, 'map', 'select', String(mapId))}`,
   ];
 }
 
 /** Next steps when the running map could not be compared. */
 export function compareAgain(running: RunningMapView, sitePath: string): string[] {
-  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
   return [
-    `Check again whether the robot drives by the stored overlays: ${commandText('gw', 'overlays', 'inspect', '--current', ...site)}`,
+    `Check again whether the robot drives by the stored overlays: ${siteCommand(sitePath, 'overlays', 'inspect', '--current')}`,
     ...selectAgain(running, sitePath).map((sentence) => `If that stays unknown: ${sentence}`),
   ];
 }
@@ -126,9 +129,8 @@ export function compareAgain(running: RunningMapView, sitePath: string): string[
  * Next steps after the current map was set. No command of gw sets the position: the pose order exists for programs only.
  */
 export function afterSelecting(sitePath: string): string[] {
-  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
   return [
     'The robot is expected to have lost its position. Set it before it moves, where the robot stands: `gw motion pose`, or the tool of the chassis.',
-    `Then check that positioning is reliable and the position correct: ${commandText('gw', 'chassis', 'watch', ...site)}`,
+    `Then check that positioning is reliable and the position correct: ${siteCommand(sitePath, 'chassis', 'watch')}`,
   ];
 }

@@ -19,11 +19,11 @@ import type { MapRestore, RestoredMap } from './change.result.ts';
 import {
   afterSelecting,
   citeFacts,
-  commandText,
   compareAgain,
   differenceOf,
   isRunningDifferent,
   selectAgain,
+  siteCommand,
   viewRunningMap,
 } from './change.ts';
 
@@ -297,9 +297,7 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
 }
 
 function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRestoreOptions): string[] {
-  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
-  const restoreCommand = (file: string, ...more: string[]) =>
-    commandText('gw', 'map', 'restore', file, ...more, ...site);
+  const restoreCommand = (...words: string[]) => siteCommand(sitePath, 'map', 'restore', ...words);
   const selection = ids.flatMap((id) => ['--map', id]);
   const next: string[] = [];
   if (data.mode === 'dry-run' && (data.verdict === 'to-do' || data.verdict === 'incomplete')) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refKindSchema, shapeSchema } from '../overlays/shape-change.result.ts';
+import { refSchema, shapeSchema } from '../../overlays/schemas.ts';
 
 /** The difference of two texts of overlays, in numbers and in its first sentences. */
 export const overlaysDifferenceSchema = z.strictObject({
@@ -24,7 +24,7 @@ export const overlaysDifferenceSchema = z.strictObject({
     .describe('null when the texts are identical or one is not readable.'),
   first: z.array(z.string()).describe('The first differences, a sentence each; text of the overlays is shortened.'),
   shapes: z
-    .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refKindSchema }))
+    .array(shapeSchema.extend({ id: z.string().nullable(), name: z.string().nullable(), kind: refSchema.shape.kind }))
     .describe('Position, shape and size of the first features with a changed geometry, in numbers.'),
   problem: z.string().nullable().describe('Why they cannot be compared.'),
 });

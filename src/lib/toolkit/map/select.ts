@@ -6,10 +6,10 @@ import type { MapSelect } from './change.result.ts';
 import {
   afterSelecting,
   citeFacts,
-  commandText,
   differenceOf,
   isRunningDifferent,
   selectAgain,
+  siteCommand,
   viewRunningMap,
 } from './change.ts';
 import { type MapRestoreContext, safetyView, writeOptionsOf } from './restore.ts';
@@ -112,8 +112,7 @@ function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<M
 }
 
 function nextOf(view: Omit<MapSelect, 'next'>, { id, sitePath }: MapSelectOptions): string[] {
-  const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
-  const command = (...words: string[]) => commandText('gw', ...words, ...site);
+  const command = (...words: string[]) => siteCommand(sitePath, ...words);
   if (view.mode === 'dry-run') {
     return [
       `To select it, with the robot standing still and a person who can set its position afterwards: ${command('map', 'select', id, SELECT_RISK)}`,

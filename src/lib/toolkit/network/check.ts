@@ -27,7 +27,7 @@ import { readGatewayHealth } from '../gateway/health.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
 import { configuredOnlyLine } from './check/configured-only.ts';
-import { identityLine, readKnownIdentity } from './check/identity.ts';
+import { readKnownIdentity } from './check/identity.ts';
 import {
   DIAL_TIMEOUT_MS,
   type FromSegment,
@@ -35,7 +35,15 @@ import {
   probeFrom,
   type SecondHost,
 } from './check/outside.ts';
-import { agreedDevices, missingPlans, type Outcome, type PlannedPath, pathPlans } from './check/plans.ts';
+import {
+  agreedDevices,
+  identityLine,
+  missingPlans,
+  networkLine,
+  type Outcome,
+  type PlannedPath,
+  pathPlans,
+} from './check/plans.ts';
 import { regionLines } from './check/region.ts';
 import { provenByRunningLink } from './check/running-link.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';
@@ -200,13 +208,8 @@ export async function checkNetwork(
       }
       const result = await reachEndpoint(toolkit.dialer, { host, port }, { timeoutMs: DIAL_TIMEOUT_MS, signal, clock });
       const { reached, tookMs } = result;
-      return {
-        host,
-        port,
-        failure: reached ? null : result.failure,
-        tookMs,
-        localAddress: reached ? result.localAddress : null,
-      };
+      const localAddress = reached ? result.localAddress : null;
+      return { host, port, failure: reached ? null : result.failure, tookMs, localAddress };
     });
 
   const chassisReached = reach('chassis', site.chassis.host, site.chassis.port);
@@ -251,23 +254,22 @@ export async function checkNetwork(
     chassisLine(chassis),
     ...devices,
     configuredOnlyLine(site),
-    ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine({ detail: 'no second host given (--from)' })]),
+    ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine('no second host given (--from)')]),
   ];
+  const section = (name: NetworkLine['section']) => conclude(lines.filter((line) => line.section === name));
+  const count = (verdict: NetworkLine['verdict'], of = lines) => of.filter((line) => line.verdict === verdict).length;
+  const needed = lines.filter(({ need }) => need === 'needed');
   return {
     verdict: conclude(lines),
-    sections: {
-      outward: conclude(lines.filter(({ section }) => section === 'outward')),
-      inward: conclude(lines.filter(({ section }) => section === 'inward')),
-      segment: conclude(lines.filter(({ section }) => section === 'segment')),
-    },
+    sections: { outward: section('outward'), inward: section('inward'), segment: section('segment') },
     lines,
     paths: results.map(pathView),
     sockets: listening,
     counts: {
-      ok: lines.filter(({ verdict }) => verdict === 'ok').length,
-      wrong: lines.filter(({ verdict, need }) => verdict === 'wrong' && need === 'needed').length,
-      optionalWrong: lines.filter(({ verdict, need }) => verdict === 'wrong' && need === 'optional').length,
-      notChecked: lines.filter(({ verdict }) => verdict === 'not-checked').length,
+      ok: count('ok'),
+      wrong: count('wrong', needed),
+      optionalWrong: count('wrong') - count('wrong', needed),
+      notChecked: count('not-checked'),
     },
     checks,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
@@ -313,19 +315,11 @@ function pathView({ plan, name, dial, tls, info, tookMs }: PathResult<PlannedPat
 function pathLines(path: PathResult<PlannedPath>, provenMqtt?: PathOutcome): NetworkLine[] {
   const { plan } = path;
   const { id, title, need, spec, port } = plan;
-  const line = (what: string, claim: string, outcome: Outcome): NetworkLine => ({
-    id: `${id}.${what}`,
-    title: `${title}: ${claim}`,
-    section: 'outward',
-    seenFrom: 'gateway',
-    need,
-    tried: formatEndpoint(plan),
-    spec,
-    verdict: outcome.verdict,
-    detail: outcome.detail,
-    remedy: outcome.remedy ?? null,
-    ask: outcome.ask ?? null,
-  });
+  const line = (what: string, claim: string, outcome: Outcome) =>
+    networkLine('outward', `${id}.${what}`, `${title}: ${claim}`, {
+      ...{ need, spec, tried: formatEndpoint(plan) },
+      ...outcome,
+    });
   return [
     line('name', 'name resolves', nameOutcome(path)),
     line('tcp', `TCP ${port} connects`, tcpOutcome(path)),

@@ -2,9 +2,9 @@ import { GwError } from '../../error/index.ts';
 import {
   type Endpoint,
   isLoopback,
-  type ListeningSocket,
   parseListeningSockets,
   readListeningSockets,
+  type SocketPlace,
   type Ssh,
 } from '../../net/index.ts';
 import type { Finding } from '../finding.result.ts';
@@ -266,7 +266,7 @@ async function reachFinding(
 }
 
 /** The listening sockets of the remote host; null when it does not list them. */
-async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<ListeningSocket[] | null> {
+async function readFarSockets(ssh: Ssh | undefined, signal: AbortSignal): Promise<SocketPlace[] | null> {
   if (ssh === undefined) return null;
   const { readRemoteText } = await import('../remote-run.ts');
   // A kernel without IPv6 has no tcp6, and the other list is printed all the same.

@@ -1,15 +1,9 @@
-import { type DeviceEvidence, factById, markHere } from '../../evidence/index.ts';
-import {
-  type CodeMeaning,
-  changedCodes,
-  createCodeBook,
-  diffOverlays,
-  type MapFrame,
-  type OverlaysDiff,
-} from '../../overlays/index.ts';
+import type { DeviceEvidence } from '../../evidence/index.ts';
+import { changedCodes, createCodeBook, diffOverlays, type MapFrame } from '../../overlays/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { OverlaysDiffResult } from './diff.result.ts';
+import { fieldOf } from './inspect.ts';
 import type { OpenedOverlays, OverlaysSource } from './source/model.ts';
 import { openOverlays } from './source.ts';
 
@@ -51,9 +45,9 @@ export async function compareMapOverlays(
   const result: OverlaysDiffResult = {
     from: sideOf(from, options.from),
     to: sideOf(to, options.to),
-    diff: diffView(diff),
+    diff,
     fields: fieldsOf(device),
-    codes: changedCodes(diff, codeBook).map(codeView),
+    codes: changedCodes(diff, codeBook),
     warnings,
     document: null,
     written: null,
@@ -121,13 +115,9 @@ function pictureOf(from: OpenedOverlays, to: OpenedOverlays): OpenedOverlays {
 
 /** Unit and mark of every number by its key in the result. */
 function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
-  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw', unit: string) => {
-    const { mark, basis } = markHere(fact, device);
-    return { unit, mark, basis, source: factById(fact).source, fact };
-  };
-  const metres = field('vendor.overlays.geojson', 'm');
-  const squareMetres = field('vendor.overlays.geojson', 'm²');
-  const degrees = field('angles.overlay-yaw', 'degrees');
+  const metres = fieldOf(device, 'vendor.overlays.geojson', 'm');
+  const squareMetres = fieldOf(device, 'vendor.overlays.geojson', 'm²');
+  const degrees = fieldOf(device, 'angles.overlay-yaw', 'degrees');
   return {
     xM: metres,
     yM: metres,
@@ -141,38 +131,4 @@ function fieldsOf(device: DeviceEvidence | null): OverlaysDiffResult['fields'] {
     toDeg: degrees,
     turnedDeg: degrees,
   };
-}
-
-/** The difference with mutable lists, as in results. */
-function diffView(diff: OverlaysDiff): OverlaysDiffResult['diff'] {
-  return {
-    same: diff.same,
-    sameText: diff.sameText,
-    counts: { ...diff.counts },
-    changed: diff.changed.map(({ from, to, pairedBy, shape, turns, codes, values }) => ({
-      from,
-      to,
-      pairedBy,
-      shape,
-      turns: [...turns],
-      codes: [...codes],
-      values: [...values],
-    })),
-    added: [...diff.added],
-    removed: [...diff.removed],
-    reordered: [...diff.reordered],
-    members: [...diff.members],
-    notation: { numbers: diff.notation.numbers, examples: [...diff.notation.examples] },
-  };
-}
-
-function codeView({
-  field,
-  number,
-  mark,
-  basis,
-  readings,
-  disagreement,
-}: CodeMeaning): OverlaysDiffResult['codes'][number] {
-  return { field, number, mark, basis, readings: [...readings], disagreement };
 }

@@ -1,20 +1,22 @@
 import { z } from 'zod';
-import { bases, hereVerdicts, marks } from '../../evidence/index.ts';
-import { jsonTypes, overlaysContainers, selectableKinds, severities } from '../../overlays/index.ts';
+import { overlaysContainers, overlaysForms, selectableKinds, severities } from '../../overlays/index.ts';
+import {
+  basisSchema,
+  carriedSchema,
+  codeFieldSchema,
+  findingSchema,
+  kindSchema,
+  knownRowSchema,
+  markSchema,
+  meaningSchema,
+  pairSchema,
+  readingSchema,
+} from '../../overlays/schemas.ts';
 import { knownSchema } from '../finding.result.ts';
 import { runningMapSchema } from '../map/running-map.result.ts';
 
-const markSchema = z.enum(marks);
-const basisSchema = z.enum(bases).describe('The basis of the mark.');
-export const kindSchema = z.enum(['point', 'lane', 'zone', 'other']);
-export const codeFieldSchema = z.enum(['type', 'lineType', 'regionType', 'direction', 'startType', 'endType']);
 const documentFormatSchema = z.enum(['geojson', 'svg', 'html', 'csv']);
 export type DocumentFormat = z.infer<typeof documentFormatSchema>;
-
-const hereSchema = z
-  .strictObject({ verdict: z.enum(hereVerdicts).exclude(['as-marked']), who: z.string(), when: z.string() })
-  .nullable()
-  .describe('The evidence record of this device; null without one.');
 
 export const fieldSchema = z.strictObject({
   unit: z.string(),
@@ -24,15 +26,6 @@ export const fieldSchema = z.strictObject({
   fact: z.string().describe('Id in the ledger of evidence.'),
 });
 
-export const readingSchema = z.strictObject({
-  meaning: z.string().nullable().describe('null: unknown.'),
-  mark: markSchema,
-  basis: basisSchema,
-  source: z.string(),
-  fact: z.string(),
-  here: hereSchema,
-});
-
 const codeSchema = z.strictObject({
   field: codeFieldSchema,
   number: z.int().nullable().describe('null: the value is not a whole number.'),
@@ -40,7 +33,7 @@ const codeSchema = z.strictObject({
   mark: markSchema.describe('The mark of its meaning: the weakest among disagreeing readings.'),
   basis: basisSchema,
   readings: z.array(readingSchema).describe('Every reading, best mark first. Several readings disagree.'),
-  disagreement: z.string().nullable().describe('Id in the ledger where the readings differ.'),
+  disagreement: meaningSchema.shape.disagreement,
 });
 
 const featureSchema = z.strictObject({
@@ -64,9 +57,7 @@ export type InspectedFeature = z.infer<typeof featureSchema>;
 export const openedSourceSchema = z.strictObject({
   label: z.string().describe('Source of the overlays as text.'),
   kind: z.enum(['live', 'file']),
-  form: z
-    .enum(['collection', 'text-in-map', 'object-in-map', 'wrapped'])
-    .describe('The form in which the collection was received.'),
+  form: z.enum(overlaysForms).describe('The form in which the collection was received.'),
   container: z
     .enum(overlaysContainers)
     .describe('The container of the features. Anything but a feature-collection was read as one, with a finding.'),
@@ -134,71 +125,20 @@ export const overlaysInspectSchema = z.strictObject({
     measuredOnce: knownSchema(z.number()).describe(
       'The one measured pair. Whether the distance is a constant is unknown.',
     ),
-    pairs: z.array(
-      z.strictObject({
-        charger: z
-          .int()
-          .nullable()
-          .describe('Index of the feature; null when no charger belongs to the docking point.'),
-        dockingPoint: z
-          .int()
-          .nullable()
-          .describe('Index of the feature; null when no docking point belongs to the charger.'),
-        linkedBy: z
-          .enum(['both', 'charger', 'docking-point', 'not-decided'])
-          .nullable()
-          .describe(
-            'The side with the reference. not-decided: several items share the id that is referred to. null: no reference leads to a partner.',
-          ),
-        chargerReference: z.string().nullable().describe('dockingPointId of the charger.'),
-        dockingPointReference: z.string().nullable().describe('dockingPointId of the docking point.'),
-        distanceM: z.number().nullable().describe('Distance between the two in the overlays.'),
-      }),
-    ),
+    pairs: z.array(pairSchema),
   }),
   icons: z
     .strictObject({ withBoth: z.int(), withOffset: z.int(), offsetDeg: z.number() })
     .describe('Features with both angles, and the number of those with the offset: reproducible, unexplained.'),
   carried: z
     .strictObject({
-      members: z.array(
-        z.strictObject({
-          in: z.enum(['collection', 'feature', 'properties']),
-          name: z.string(),
-          count: z.int(),
-          kinds: z
-            .array(kindSchema)
-            .describe('Kinds of features with this member; empty for a member of the collection.'),
-          types: z.array(z.enum(jsonTypes)),
-        }),
-      ),
+      members: z.array(carriedSchema),
       more: z.int().describe('Names beyond those listed.'),
     })
     .describe('Members that gw does not interpret and carries through unchanged.'),
-  findings: z.array(
-    z.strictObject({
-      rule: z.string(),
-      severity: z.enum(severities),
-      features: z.array(z.int()).describe('Indices; empty when the finding concerns the map as a whole.'),
-      detail: z.string(),
-      remedy: z.string(),
-      mark: markSchema.nullable().describe('Of the fact that the finding relies on; null: the JSON text alone.'),
-      basis: basisSchema.nullable(),
-    }),
-  ),
+  findings: z.array(findingSchema),
   known: z
-    .array(
-      z.strictObject({
-        group: z.enum(['known', 'not-shown']),
-        fact: z.string(),
-        statement: z.string(),
-        mark: markSchema,
-        basis: basisSchema,
-        source: z.string(),
-        here: hereSchema,
-        found: z.string().describe('The content of this map.'),
-      }),
-    )
+    .array(knownRowSchema)
     .describe('Every statement of the specification about maps and overlays, open questions included.'),
   warnings: z.array(z.string()).describe('Parts that could not be read, with the consequence.'),
   document: z

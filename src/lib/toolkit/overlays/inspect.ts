@@ -1,4 +1,4 @@
-import { factById, known, markHere } from '../../evidence/index.ts';
+import { type DeviceEvidence, type FactId, factById, known, markHere } from '../../evidence/index.ts';
 import {
   type Code,
   type CodeBook,
@@ -138,10 +138,10 @@ function resultOf<F>(
     },
     icons: { ...icons },
     carried: {
-      members: carried.map((member) => ({ ...member, kinds: [...member.kinds], types: [...member.types] })),
+      members: [...carried],
       more: carriedMore,
     },
-    findings: findings.map((finding) => ({ ...finding, features: [...finding.features] })),
+    findings: [...findings],
     known: [...knownOf(inspection)],
     warnings: [...warnings],
   };
@@ -167,19 +167,21 @@ function countsOf(findings: Inspection['findings']): OverlaysInspect['summary'][
   return counts satisfies Record<Severity, number>;
 }
 
+/** The unit of a number in the result, with the fact behind it. */
+export function fieldOf(device: DeviceEvidence | null, fact: FactId, unit: string): OverlaysInspect['fields'][string] {
+  const { mark, basis } = markHere(fact, device);
+  return { unit, mark, basis, source: factById(fact).source, fact };
+}
+
 /** Unit and mark of every number by its key in the result. */
 function fieldsOf({ device }: Inspection): OverlaysInspect['fields'] {
-  const field = (fact: 'vendor.overlays.geojson' | 'angles.overlay-yaw' | 'angles.overlay-icon-yaw', unit: string) => {
-    const { mark, basis } = markHere(fact, device);
-    return { unit, mark, basis, source: factById(fact).source, fact };
-  };
-  const metres = field('vendor.overlays.geojson', 'm');
+  const metres = fieldOf(device, 'vendor.overlays.geojson', 'm');
   return {
     xM: metres,
     yM: metres,
     distanceM: metres,
-    yawDeg: field('angles.overlay-yaw', 'degrees'),
-    iconYawDeg: field('angles.overlay-icon-yaw', 'degrees'),
+    yawDeg: fieldOf(device, 'angles.overlay-yaw', 'degrees'),
+    iconYawDeg: fieldOf(device, 'angles.overlay-icon-yaw', 'degrees'),
   };
 }
 
@@ -188,7 +190,7 @@ function codesOf({ survey, codeBook }: Inspection): OverlaysInspect['codes'] {
     if (number === null)
       return { field, number, count, mark: 'OFFEN', basis: 'not-shown', readings: [], disagreement: null };
     const { mark, basis, readings, disagreement } = codeBook.meaning(field, number);
-    return { field, number, count, mark, basis, readings: [...readings], disagreement };
+    return { field, number, count, mark, basis, readings, disagreement };
   });
 }
 

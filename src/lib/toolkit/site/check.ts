@@ -16,7 +16,14 @@ import { purposes } from './needs.ts';
 import type { SiteCheck } from './site.result.ts';
 
 type Finding = SiteCheck['findings'][number];
-type Check = (site: Site) => Promise<Pick<Finding, 'verdict' | 'detail'> & { readonly remedy?: string }>;
+type Judged = Pick<Finding, 'verdict' | 'detail' | 'remedy'>;
+/** An error that it throws is its finding. */
+type Check = (site: Site) => Promise<Judged>;
+
+const ok = (detail: string): Judged => ({ verdict: 'ok', detail, remedy: null });
+const wrong = (detail: string, remedy: string): Judged => ({ verdict: 'wrong', detail, remedy });
+const open = (detail: string, remedy: string | null = null): Judged => ({ verdict: 'not-checked', detail, remedy });
+const notApplicable = (detail: string): Judged => ({ verdict: 'not-applicable', detail, remedy: null });
 
 /** Checks of the files and folders that the site file names. */
 const checks: readonly { readonly id: string; readonly title: string; readonly check: Check }[] = [
@@ -52,11 +59,11 @@ export async function checkSite(path: string): Promise<SiteCheck> {
   const site = await loadSite(path).catch(asProblems);
   if (Array.isArray(site)) {
     const problems = site.map(({ path: key, file: _file, ...problem }) => ({ key, ...problem }));
-    const findings = checks.map(({ id, title }) => notChecked(id, title));
+    const findings = checks.map(({ id, title }) => ({ id, title, ...open('the site file is invalid') }));
     return { path, valid: false, verdict: 'wrong', errors: problems.length, problems, findings, completeFor: [] };
   }
   const findings: Finding[] = [];
-  for (const { id, title, check } of checks) findings.push({ id, title, remedy: null, ...(await check(site)) });
+  for (const { id, title, check } of checks) findings.push({ id, title, ...(await check(site).catch(asFinding)) });
   const errors = findings.filter(({ verdict }) => verdict === 'wrong').length;
   const verdict = conclude(findings);
   return { path, valid: errors === 0, verdict, errors, problems: [], findings, completeFor: await completeFor(site) };
@@ -119,128 +126,80 @@ function asProblems(error: unknown): Problem[] {
   ];
 }
 
-function notChecked(id: string, title: string): Finding {
-  return { id, title, verdict: 'not-checked', detail: 'the site file is invalid', remedy: null };
+function asFinding(error: unknown): Judged {
+  if (!(error instanceof GwError)) throw error;
+  return wrong(error.message, error.remedy);
 }
 
-async function checkSecret(path: string | undefined, key: string, none: string): ReturnType<Check> {
-  if (path === undefined) return { verdict: 'not-applicable', detail: none };
-  try {
-    await readSecret(path, key);
-    return { verdict: 'ok', detail: `${path} is readable for its owner only` };
-  } catch (error) {
-    return wrong(error);
-  }
+async function checkSecret(path: string | undefined, key: string, none: string): Promise<Judged> {
+  if (path === undefined) return notApplicable(none);
+  await readSecret(path, key);
+  return ok(`${path} is readable for its owner only`);
 }
 
-async function checkHeartbeatKey({ fleet }: Site): ReturnType<Check> {
-  if (fleet === undefined) {
-    return { verdict: 'not-applicable', detail: 'none is configured, so no heartbeat is sent or received' };
-  }
-  try {
-    const { signing } = await readKeyRing(fleet);
-    return { verdict: 'ok', detail: `${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only` };
-  } catch (error) {
-    return wrong(error);
-  }
+async function checkHeartbeatKey({ fleet }: Site): Promise<Judged> {
+  if (fleet === undefined) return notApplicable('none is configured, so no heartbeat is sent or received');
+  const { signing } = await readKeyRing(fleet);
+  return ok(`${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only`);
 }
 
-async function checkIdentity({ enrolment, chassis }: Site): ReturnType<Check> {
+async function checkIdentity({ enrolment, chassis }: Site): Promise<Judged> {
   if (enrolment === undefined) {
-    return {
-      verdict: 'not-applicable',
-      detail: 'no enrolment is configured, so this device has no identity in the cloud',
-    };
+    return notApplicable('no enrolment is configured, so this device has no identity in the cloud');
   }
   const { identityDir } = enrolment;
-  try {
-    const problem = await identityFolderProblem(identityDir);
-    if (problem) return { verdict: 'wrong', detail: `${identityDir}: ${problem.text}`, remedy: problem.remedy };
-    const identity = await loadIdentity(identityDir);
-    if (identity === null) {
-      return {
-        verdict: 'not-checked',
-        detail: 'this device is not enrolled yet',
-        remedy: 'Enrol it once: `gw enrol`.',
-      };
-    }
-    if (identity.serial !== chassis.serial) {
-      const detail = `${identityDir} holds the identity of ${identity.serial}, not of ${chassis.serial}`;
-      return { verdict: 'wrong', detail, remedy: 'Find out first which of the two serial numbers this device has.' };
-    }
-    return { verdict: 'ok', detail: `enrolled as ${identity.serial}; \`gw enrol status\` prints its validity` };
-  } catch (error) {
-    return wrong(error);
+  const problem = await identityFolderProblem(identityDir);
+  if (problem) return wrong(`${identityDir}: ${problem.text}`, problem.remedy);
+  const identity = await loadIdentity(identityDir);
+  if (identity === null) return open('this device is not enrolled yet', 'Enrol it once: `gw enrol`.');
+  if (identity.serial !== chassis.serial) {
+    const detail = `${identityDir} holds the identity of ${identity.serial}, not of ${chassis.serial}`;
+    return wrong(detail, 'Find out first which of the two serial numbers this device has.');
   }
+  return ok(`enrolled as ${identity.serial}; \`gw enrol status\` prints its validity`);
 }
 
-async function checkEvidence(site: Site): ReturnType<Check> {
-  try {
-    const records = await loadEvidenceFile(site.evidenceFile);
-    const unknown = records.find((record) => findFact(record.fact) === undefined);
-    if (unknown) {
-      const guess = nearest(
-        unknown.fact,
-        facts.map(({ id }) => id),
-      );
-      const detail = `${site.evidenceFile} has an entry for the unknown fact '${unknown.fact}'`;
-      return {
-        verdict: 'wrong',
-        detail,
-        remedy: guess === undefined ? 'List the ids with `gw evidence list`.' : `Did you mean ${guess}?`,
-      };
-    }
-    if (records.length === 0) {
-      return {
-        verdict: 'not-applicable',
-        detail: `${site.evidenceFile} is empty: no fact was verified on this device yet`,
-      };
-    }
-    const here = records.filter(({ serial }) => serial === site.chassis.serial).length;
-    return {
-      verdict: 'ok',
-      detail: `${plural(records.length, 'record')}, ${here} of them for ${site.chassis.serial}`,
-    };
-  } catch (error) {
-    return wrong(error);
+async function checkEvidence({ evidenceFile, chassis }: Site): Promise<Judged> {
+  const records = await loadEvidenceFile(evidenceFile);
+  const unknown = records.find((record) => findFact(record.fact) === undefined);
+  if (unknown) {
+    const ids = facts.map(({ id }) => id);
+    const guess = nearest(unknown.fact, ids);
+    const remedy = guess === undefined ? 'List the ids with `gw evidence list`.' : `Did you mean ${guess}?`;
+    return wrong(`${evidenceFile} has an entry for the unknown fact '${unknown.fact}'`, remedy);
   }
+  if (records.length === 0) return notApplicable(`${evidenceFile} is empty: no fact was verified on this device yet`);
+  const here = records.filter(({ serial }) => serial === chassis.serial).length;
+  return ok(`${plural(records.length, 'record')}, ${here} of them for ${chassis.serial}`);
 }
 
 /** Which of the facts that orders rely on have an entry of this serial number; only the chassis reports its software. */
-async function checkRequired(site: Site): ReturnType<Check> {
-  if (!site.motion.requireVerified) {
-    return {
-      verdict: 'not-applicable',
-      detail:
-        'motion.requireVerified is not set: facts that are BELEGT (measured) on another device or version are sufficient for orders',
-    };
+async function checkRequired({ motion, evidenceFile, chassis: { serial } }: Site): Promise<Judged> {
+  if (!motion.requireVerified) {
+    return notApplicable(
+      'motion.requireVerified is not set: facts that are BELEGT (measured) on another device or version are sufficient for orders',
+    );
   }
-  const records = await loadEvidenceFile(site.evidenceFile).catch(() => []);
+  const records = await loadEvidenceFile(evidenceFile).catch(() => []);
   const ids = [...new Set<string>(Object.values(factsOfOrder).flat())];
-  const missing = ids.filter(
-    (id) => !records.some(({ fact, serial }) => fact === id && serial === site.chassis.serial),
-  );
-  if (missing.length > 0) {
-    return {
-      verdict: 'not-checked',
-      detail: `motion.requireVerified is set, and ${site.chassis.serial} has no entry for ${missing.join(', ')}: orders that rely on it are refused`,
-      remedy: 'Verify each and record it: `gw evidence record FACT --holds --how "…" --who "…"`.',
-    };
-  }
-  return {
-    verdict: 'not-checked',
-    detail: `motion.requireVerified is set, and all ${ids.length} facts have an entry; \`gw chassis probe\` compares it with the current software`,
-  };
+  const missing = ids.filter((id) => !records.some((record) => record.fact === id && record.serial === serial));
+  return missing.length > 0
+    ? open(
+        `motion.requireVerified is set, and ${serial} has no entry for ${missing.join(', ')}: orders that rely on it are refused`,
+        'Verify each and record it: `gw evidence record FACT --holds --how "…" --who "…"`.',
+      )
+    : open(
+        `motion.requireVerified is set, and all ${ids.length} facts have an entry; \`gw chassis probe\` compares it with the current software`,
+      );
 }
 
-async function checkStateFolder({ stateDir }: Site): ReturnType<Check> {
+async function checkStateFolder({ stateDir }: Site): Promise<Judged> {
   const problem = await folderProblem(stateDir).catch(() => null);
-  if (problem !== null) return { verdict: 'wrong', detail: `${stateDir}: ${problem.text}`, remedy: problem.remedy };
-  return checkFolder(stateDir, 'stateDir');
+  return problem === null ? checkFolder(stateDir, 'stateDir') : wrong(`${stateDir}: ${problem.text}`, problem.remedy);
 }
 
 /** The limits of orders in one line; a required sign-in without a password is an error. */
-async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
+async function checkOrders({ motion, operator }: Site): Promise<Judged> {
   const detail = [
     `a move is cancelled after ${motion.moveLimitS} s`,
     motion.unownedMove === 'cancel'
@@ -248,30 +207,23 @@ async function checkOrders({ motion, operator }: Site): ReturnType<Check> {
       : 'a move from before the start continues, and the gate stays closed until it ends',
     operator.tourNeedsSignIn ? 'tours and drives require sign-in' : 'tours and drives require no sign-in',
   ].join('; ');
-  if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return { verdict: 'ok', detail };
-  return {
-    verdict: 'wrong',
-    detail: `${detail}; but no device password is configured, so sign-in on a tablet is impossible`,
-    remedy: 'Set one with `gw operator password` and name its file as operator.passwordFile.',
-  };
+  if (!operator.tourNeedsSignIn || operator.passwordFile !== undefined) return ok(detail);
+  return wrong(
+    `${detail}; but no device password is configured, so sign-in on a tablet is impossible`,
+    'Set one with `gw operator password` and name its file as operator.passwordFile.',
+  );
 }
 
-async function checkFolder(path: string, key: string): ReturnType<Check> {
+async function checkFolder(path: string, key: string): Promise<Judged> {
   const there = await stat(path).catch(() => undefined);
-  if (there && !there.isDirectory()) {
-    return { verdict: 'wrong', detail: `${path} is not a folder`, remedy: `Name a folder in ${key}.` };
-  }
+  if (there && !there.isDirectory()) return wrong(`${path} is not a folder`, `Name a folder in ${key}.`);
   const existing = there ? path : await firstExisting(path);
   try {
     await access(existing, constants.W_OK | constants.X_OK);
   } catch {
-    return {
-      verdict: 'wrong',
-      detail: `this user may not write to ${existing}`,
-      remedy: `Make ${existing} writable for the user that runs gw.`,
-    };
+    return wrong(`this user may not write to ${existing}`, `Make ${existing} writable for the user that runs gw.`);
   }
-  return { verdict: 'ok', detail: there ? `${path} is writable` : `${path} will be created when needed` };
+  return ok(there ? `${path} is writable` : `${path} will be created when needed`);
 }
 
 async function firstExisting(path: string): Promise<string> {
@@ -279,9 +231,4 @@ async function firstExisting(path: string): Promise<string> {
     if (await stat(folder).catch(() => undefined)) return folder;
   }
   return '/';
-}
-
-function wrong(error: unknown): { verdict: 'wrong'; detail: string; remedy: string } {
-  if (!(error instanceof GwError)) throw error;
-  return { verdict: 'wrong', detail: error.message, remedy: error.remedy };
 }

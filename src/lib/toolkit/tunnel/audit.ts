@@ -1,12 +1,25 @@
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
-import { auditDocument, auditInformation, auditTexts, type Language, writeDocumentAs } from '../../report/index.ts';
+import {
+  auditDocument,
+  auditInformation,
+  auditTexts,
+  checkText,
+  findingText,
+  type Language,
+  writeDocumentAs,
+} from '../../report/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
-import { type AuditFacts, type AuditLimits, auditRecords, RECORDS_FOLDER } from '../../tunnel/audit/index.ts';
+import {
+  type AuditFacts,
+  type AuditLimits,
+  auditRecords,
+  RECORDS_FOLDER,
+  type TunnelAudit,
+} from '../../tunnel/audit/index.ts';
 import { writeDocument } from '../document-file.ts';
 import { conclude } from '../verdict.ts';
-import type { TunnelAudit } from './audit.result.ts';
 
 export interface TunnelAuditOptions {
   /** Folder or file of the records; by default that of the site file. */
@@ -78,19 +91,10 @@ function limitsOf({ chassis, cloud }: Site): AuditLimits | null {
 /** English sentences, as every command prints them; the report has its own language. */
 function withTexts(facts: AuditFacts): Omit<TunnelAudit, 'recordsPath' | 'logs' | 'report' | 'local'> {
   const texts = auditTexts.en;
-  const { files, refused, counts, checks, findings, ...rest } = facts;
   return {
-    ...rest,
-    files: [...files],
-    refused: [...refused],
-    counts: [...counts],
-    checks: checks.map(({ id, verdict, detail, values }) => {
-      return { id, title: texts.check[id], verdict, detail, text: texts.detail[detail](values), values: { ...values } };
-    }),
-    findings: findings.map(({ values, ...finding }) => {
-      const { title, sentence, remedy } = texts.findings[finding.code];
-      return { ...finding, title, sentence: sentence(values), remedy, values: { ...values } };
-    }),
+    ...facts,
+    checks: facts.checks.map((check) => ({ ...check, title: texts.check[check.id], text: checkText(check, texts) })),
+    findings: facts.findings.map((finding) => ({ ...finding, ...findingText(finding, texts) })),
     information: auditInformation({ ...facts, logs: [] }, texts),
   };
 }

@@ -1,8 +1,8 @@
 import type { Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
+import type { TunnelAudit } from '../../tunnel/audit/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
-import type { TunnelAudit } from './audit.result.ts';
 import type { RecordedSession, SupportState } from './tunnel.result.ts';
 
 type Running = NonNullable<SupportState['running']>;

@@ -3,7 +3,7 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { readOpenSockets } from '../../net/probe/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { operatorAccess } from '../operator/access.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import { endedSchema } from './end.ts';
 import {
   type AuditResult,
@@ -69,6 +69,8 @@ export interface TunnelRehearsalOptions {
   readonly password: string;
   /** How long to wait for a session, and then for a connection through it, in seconds. */
   readonly waitS: number;
+  /** Plays the person; without it one follows the progress. */
+  readonly person?: { openTunnel(): Promise<void>; openPage(): Promise<void> };
 }
 
 type Running = NonNullable<SupportState['running']>;
@@ -88,7 +90,7 @@ const LIST_PATH = '/api/wartung/sitzungen?limit=100';
  */
 export async function rehearseTunnel(
   toolkit: Toolkit,
-  { password, waitS }: TunnelRehearsalOptions,
+  { password, waitS, person }: TunnelRehearsalOptions,
   context: CheckContext,
 ): Promise<TunnelRehearsal> {
   const { site } = toolkit;
@@ -116,12 +118,14 @@ export async function rehearseTunnel(
     });
   }
   context.onProgress(`Open a tunnel for ${serial} naming ${namedServices(site).join(', ')} in the cloud console now`);
+  await person?.openTunnel();
   const withinMs = waitS * 1_000;
   const wait = await waitForSession(toolkit, { before, withinMs }, context);
   if (wait.kind !== 'started') return resultOf(wait, null);
 
   const { running } = wait;
   context.onProgress('Open the page of the robot through the tunnel now');
+  await person?.openPage();
   const page = await waitForPage(toolkit, { running, withinMs }, context);
   const pids = (await readProxies(toolkit))?.filter((pid) => others?.includes(pid) === false) ?? null;
   const end = await endOnSite(toolkit, running.session, context);
@@ -156,13 +160,14 @@ async function leftProxies(
   pids: readonly number[],
   context: CheckContext,
 ): Promise<readonly number[] | null> {
-  const { clock } = toolkit;
-  const untilMs = clock.monotonicMs() + GONE_WITHIN_MS;
-  for (;;) {
-    const left = (await readProxies(toolkit))?.filter((pid) => pids.includes(pid)) ?? null;
-    if (left === null || left.length === 0 || clock.monotonicMs() >= untilMs) return left;
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const { value } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs: GONE_WITHIN_MS },
+    async () => (await readProxies(toolkit))?.filter((pid) => pids.includes(pid)) ?? null,
+    (left) => left === null || left.length === 0,
+  );
+  return value;
 }
 
 async function waitForSession(
@@ -170,21 +175,21 @@ async function waitForSession(
   { before, withinMs }: { readonly before: SupportState; readonly withinMs: number },
   context: CheckContext,
 ): Promise<Wait> {
-  const { clock } = toolkit;
-  const beganMs = clock.monotonicMs();
-  let repeated: string | null = null;
-  for (;;) {
-    const { running, lastRefused } = await readSupport(toolkit, {}, context);
-    const waitedMs = Math.round(clock.monotonicMs() - beganMs);
-    if (running !== null) return { kind: 'started', running, waitedMs };
-    if (lastRefused !== null && !isSame(lastRefused, before.lastRefused)) {
-      // The broker may deliver an earlier notification again.
-      if (lastRefused.reason !== 'seen-before') return { kind: 'refused', refused: lastRefused, waitedMs };
-      repeated = lastRefused.detail;
-    }
-    if (waitedMs >= withinMs) return { kind: 'none', waitedMs, repeated };
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const refusedIn = ({ lastRefused }: SupportState) =>
+    lastRefused !== null && !isSame(lastRefused, before.lastRefused) ? lastRefused : null;
+  // The broker may deliver an earlier notification again.
+  const isRepeated = (refused: SupportState['lastRefused']) => refused === null || refused.reason === 'seen-before';
+  const { value, waitedMs } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs },
+    () => readSupport(toolkit, {}, context),
+    (state) => state.running !== null || !isRepeated(refusedIn(state)),
+  );
+  const refused = refusedIn(value);
+  if (value.running !== null) return { kind: 'started', running: value.running, waitedMs };
+  if (refused !== null && !isRepeated(refused)) return { kind: 'refused', refused, waitedMs };
+  return { kind: 'none', waitedMs, repeated: refused?.detail ?? null };
 }
 
 function isSame(refused: NonNullable<SupportState['lastRefused']>, other: SupportState['lastRefused']): boolean {
@@ -196,20 +201,22 @@ async function waitForPage(
   { running: first, withinMs }: { readonly running: Running; readonly withinMs: number },
   context: CheckContext,
 ): Promise<Page> {
-  const { clock } = toolkit;
-  const beganMs = clock.monotonicMs();
   let wasConnected = false;
   let connections: number | null = null;
-  for (;;) {
-    const { running } = await readSupport(toolkit, {}, context);
-    const waitedMs = Math.round(clock.monotonicMs() - beganMs);
-    if (running?.session !== first.session) return { isRunning: false, wasConnected, connections, waitedMs };
-    wasConnected ||= running.state === 'connected';
-    connections = running.connections ?? running.open ?? connections;
-    const isDone = (wasConnected && (connections ?? 0) > 0) || waitedMs >= withinMs;
-    if (isDone) return { isRunning: true, wasConnected, connections, waitedMs };
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const { value: isRunning, waitedMs } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs },
+    async () => {
+      const { running } = await readSupport(toolkit, {}, context);
+      if (running?.session !== first.session) return false;
+      wasConnected ||= running.state === 'connected';
+      connections = running.connections ?? running.open ?? connections;
+      return true;
+    },
+    (runs) => !runs || (wasConnected && (connections ?? 0) > 0),
+  );
+  return { isRunning, wasConnected, connections, waitedMs };
 }
 
 /** Ends this session only: one that follows was opened by another person. */
@@ -236,24 +243,28 @@ async function recordOf(
   { session, password }: { readonly session: string; readonly password: string },
   context: CheckContext,
 ): Promise<SessionEntry | null> {
-  const { clock } = toolkit;
-  const untilMs = clock.monotonicMs() + RECORDED_WITHIN_MS;
   await using access = await operatorAccess(toolkit, context).signIn(password);
-  for (;;) {
-    const { sessions } = await access.ask('GET', LIST_PATH, sessionListSchema);
-    const entry = sessions.find((one): one is SessionEntry => one.kind === 'session' && one.session === session);
-    if ((entry !== undefined && entry.end !== null) || clock.monotonicMs() >= untilMs) return entry ?? null;
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const { value } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs: RECORDED_WITHIN_MS },
+    async () => {
+      const { sessions } = await access.ask('GET', LIST_PATH, sessionListSchema);
+      return sessions.find((one): one is SessionEntry => one.kind === 'session' && one.session === session) ?? null;
+    },
+    (entry) => entry !== null && entry.end !== null,
+  );
+  return value;
 }
 
 /** The state of the records, as soon as the outbox has all of them. */
 async function untilSent(toolkit: Toolkit, context: CheckContext): Promise<SupportState['records']> {
-  const { clock } = toolkit;
-  const untilMs = clock.monotonicMs() + RECORDED_WITHIN_MS;
-  for (;;) {
-    const { records } = await readSupport(toolkit, {}, context);
-    if (records.notSentYet === 0 || clock.monotonicMs() >= untilMs) return records;
-    await clock.sleep(POLL_MS, context.signal);
-  }
+  const { value } = await poll(
+    toolkit,
+    context,
+    { everyMs: POLL_MS, withinMs: RECORDED_WITHIN_MS },
+    async () => (await readSupport(toolkit, {}, context)).records,
+    ({ notSentYet }) => notSentYet === 0,
+  );
+  return value;
 }

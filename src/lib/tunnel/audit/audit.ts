@@ -1,18 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import type { Head } from '../records/pointers.ts';
+import type { AuditFacts, FindingCode } from './audit.result.ts';
+import { checkOfFinding } from './audit.result.ts';
+import { createChain } from './chain.ts';
 import { checksOf, verdictOf } from './checks.ts';
-import { createCloudCopy } from './cloud/cloud-copy.ts';
-import { createLocalIndex, type LocalIndex } from './cloud/local-index.ts';
-import { readLinesOf } from './files/lines.ts';
-import { openSources, type Sources, streamSource } from './files/sources.ts';
+import { type CloudOptions, createCloudCopy, type LocalRecords } from './cloud-copy.ts';
 import { createFindings, type Findings, type Place } from './findings.ts';
-import { type AuditFacts, type AuditOptions, type CloudFacts, chainCodes, type FindingCode } from './model.ts';
-import { type Chain, createChain } from './records/chain.ts';
-import { readRecordFile } from './records/read-records.ts';
-import { createSessions, type SessionTotals } from './records/sessions.ts';
-import { findToken } from './tokens/tokens.ts';
+import { readLinesOf } from './lines.ts';
+import type { AuditOptions } from './model.ts';
+import { readRecordFile } from './read-records.ts';
+import { createSessions, type SessionTotals } from './sessions.ts';
+import { openSources, streamSource } from './sources.ts';
+import { findToken } from './tokens.ts';
 
-const CHAIN_CODES: ReadonlySet<FindingCode> = new Set(chainCodes);
+/** Of the chain and its end, those that break no line of it. */
+const UNBROKEN: ReadonlySet<FindingCode> = new Set(['head-behind', 'head-invalid', 'other-serial']);
 
 /**
  * Audits the records of support sessions in a stream: their chain, their sessions, tokens in them and in logs, and the
@@ -25,42 +26,36 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
       ? await openSources(options.records)
       : streamSource(options.records, options.input, signal);
   const findings = createFindings();
-  const head = sources.head.kind === 'read' ? withinRotation(sources.head.value, sources) : null;
+  const { files, mayHaveRotated, tornParts } = sources;
+  const read = sources.head.kind === 'read' ? sources.head.value : null;
+  // Records before the first are missing, whatever head.json says, when rotation cannot have removed any.
+  const head = read === null || mayHaveRotated ? read : { ...read, firstSeq: 1 };
   if (sources.head.kind === 'damaged') findings.add('head-invalid', null);
   const sessions = createSessions(findings, limits);
   const chain = createChain(findings, head, sessions.unjudged);
-  const local = options.cloud === undefined ? null : createLocalIndex();
+  const local: LocalRecords | null = options.cloud === undefined ? null : new Map();
   let records = 0;
   let torn: Place | null = null;
   let isSearched = true;
-  for (const file of sources.files) {
-    const read = await readRecordFile(file, { findings, chain, sessions, local, signal });
-    records += read.lines - (read.torn === null ? 0 : 1);
-    torn = read.torn ?? torn;
-    isSearched &&= read.isSearched;
+  for (const file of files) {
+    const found = await readRecordFile(file, { findings, chain, sessions, local, signal });
+    records += found.lines - (found.torn === null ? 0 : 1);
+    torn = found.torn ?? torn;
+    isSearched &&= found.isSearched;
   }
   const isHeadOneBehind = chain.finish(torn);
   const first = chain.first();
   const totals = sessions.finish(now);
-  const cloud = local === null ? null : await compareCloud(options, { findings, local, chain, totals });
+  const { serial } = totals.facts;
+  const cloud = local === null ? null : await compareCloud(options, { findings, local, first, serial });
   const logs = await searchLogs(options, findings, totals);
 
-  const { starts, refused, tokens: _tokens, channelIds: _ids, ...rest } = totals;
-  const [firstSeq, lastSeq] = [first?.seq ?? null, chain.last()?.seq ?? null];
-  const { running, unknownDurations } = totals;
-  const about = {
-    records,
-    firstSeq,
-    lastSeq,
-    headFirstSeq: head?.firstSeq ?? null,
-    running,
-    unknownDurations,
-    logs,
-    cloud,
-  };
+  const about = { ...totals.facts, records, firstSeq: first?.seq ?? null, lastSeq: chain.last()?.seq ?? null, cloud };
   const checks = checksOf(
     {
       ...about,
+      logs,
+      headFirstSeq: head?.firstSeq ?? null,
       hasHead: sources.head.kind !== 'missing',
       isTorn: torn !== null,
       isHeadOneBehind,
@@ -70,18 +65,15 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
     findings,
   );
   const listed = findings.listed();
-  const broken = listed.find(({ code }) => CHAIN_CODES.has(code));
+  const broken = listed.find(({ code }) => {
+    const check = checkOfFinding[code];
+    return (check === 'chain' || check === 'end') && !UNBROKEN.has(code);
+  });
   return {
+    ...about,
     verdict: verdictOf(checks, findings),
-    ...rest,
-    files: sources.files.map(({ path, bytes }) => ({ path, bytes })),
-    records,
-    firstSeq,
-    lastSeq,
-    sessions: starts,
-    refused: [...refused].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
-    tornParts: sources.tornParts,
-    cloud,
+    files: files.map(({ path, bytes }) => ({ path, bytes })),
+    tornParts,
     checks,
     firstBroken: broken === undefined ? null : { file: broken.file, line: broken.line, seq: broken.seq },
     counts: findings.counts(),
@@ -90,28 +82,15 @@ export async function auditRecords(options: AuditOptions): Promise<AuditFacts> {
   };
 }
 
-/** Records before the first are missing, whatever head.json says, when rotation cannot have removed any. */
-function withinRotation(head: Head, { mayHaveRotated }: Sources): Head {
-  return mayHaveRotated ? head : { ...head, firstSeq: 1 };
-}
-
-interface ComparedParts {
-  readonly findings: Findings;
-  readonly local: LocalIndex;
-  readonly chain: Chain;
-  readonly totals: SessionTotals;
-}
-
 async function compareCloud(
   { cloud: path = '', signal }: AuditOptions,
-  { findings, local, chain, totals }: ComparedParts,
-): Promise<CloudFacts> {
-  const firstPrev = chain.first()?.prev ?? null;
-  const copy = createCloudCopy({ findings, local, serial: totals.serial, firstPrev });
+  parts: CloudOptions,
+): Promise<AuditFacts['cloud']> {
+  const copy = createCloudCopy(parts);
   await readLinesOf(
     path,
     (line, at) => {
-      if (line === null) findings.add('cloud-invalid', at);
+      if (line === null) parts.findings.add('cloud-invalid', at);
       else if (line.byteLength > 0) copy.take(line, at);
     },
     signal,
@@ -119,42 +98,26 @@ async function compareCloud(
   return { path, ...copy.finish() };
 }
 
+/** Searches log files for tokens. `isWhole`: all of them was searched. Throws FILE_UNREADABLE. */
 async function searchLogs({ logs = [], signal }: AuditOptions, findings: Findings, totals: SessionTotals) {
   if (logs.length === 0) return null;
+  const { tokens, channelIds } = totals;
   let isWhole = true;
-  for (const path of logs) isWhole = (await searchLog(path, totals, findings, signal)) && isWhole;
-  return { files: logs.length, isWhole };
-}
 
-/**
- * Searches a log file for tokens. Returns whether all of it was searched: not an empty file, a line that is too long, nor
- * bytes that are no text, such as those of a compressed file. Throws FILE_UNREADABLE.
- */
-async function searchLog(
-  path: string,
-  { tokens, channelIds }: Pick<SessionTotals, 'tokens' | 'channelIds'>,
-  findings: Findings,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  let isWhole = true;
-  const bytes = await readLinesOf(
-    path,
-    (line, at) => {
-      if (line === null) {
-        isWhole = false;
-        return;
-      }
-      if (line.includes(0) || !isUtf8(line)) isWhole = false;
-      const hit = findToken(
-        line.toString('latin1'),
-        (own) => tokens.has(own),
-        (run) => channelIds.has(run),
-      );
-      if (hit === null) return;
-      const { isCertain, column, length } = hit;
-      findings.add(isCertain ? 'token-in-log' : 'token-like-in-log', at, { values: { column, length } });
-    },
-    signal,
-  );
-  return isWhole && bytes > 0;
+  function search(line: Buffer | null, at: Place): void {
+    // Not a line that is too long, nor bytes that are no text, such as those of a compressed file.
+    if (line === null || line.includes(0) || !isUtf8(line)) isWhole = false;
+    if (line === null) return;
+    const hit = findToken(
+      line.toString('latin1'),
+      (own) => tokens.has(own),
+      (run) => channelIds.has(run),
+    );
+    if (hit === null) return;
+    const { isCertain, column, length } = hit;
+    findings.add(isCertain ? 'token-in-log' : 'token-like-in-log', at, { values: { column, length } });
+  }
+
+  for (const path of logs) if ((await readLinesOf(path, search, signal)) === 0) isWhole = false;
+  return { files: logs.length, isWhole };
 }

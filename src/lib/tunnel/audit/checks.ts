@@ -1,51 +1,23 @@
+import type { AuditCheck, AuditFacts, CheckDetail, CheckId, FindingCode } from './audit.result.ts';
 import type { Findings } from './findings.ts';
-import type { AuditCheck, AuditFacts, CheckDetail, CheckId, FindingCode } from './model.ts';
-
-/** Findings that belong to a check. */
-const codesOf: Readonly<Record<CheckId, readonly FindingCode[]>> = {
-  chain: [
-    'changed-line',
-    'unreadable-line',
-    'invalid-record',
-    'foreign-field',
-    'missing-records',
-    'repeated-line',
-    'out-of-order',
-    'forked',
-    'chain-broken',
-    'other-serial',
-  ],
-  beginning: [],
-  end: ['missing-end', 'end-differs', 'head-behind', 'head-invalid'],
-  pairs: ['start-without-end', 'end-without-start', 'second-end', 'session-repeated', 'replaced-unknown'],
-  durations: ['beyond-own-clock'],
-  configured: ['beyond-configured'],
-  scope: ['other-region', 'services-count', 'service-not-in-list'],
-  overlap: ['overlap'],
-  'tokens-records': ['token-in-records', 'token-like-in-records'],
-  'tokens-logs': ['token-in-log', 'token-like-in-log'],
-  cloud: ['missing-in-cloud', 'missing-locally', 'cloud-differs', 'cloud-invalid'],
-};
 
 /** With one of these a record was not judged. */
-const UNJUDGED: readonly FindingCode[] = [
+const UNJUDGED: ReadonlySet<FindingCode> = new Set([
   'changed-line',
   'unreadable-line',
   'invalid-record',
   'foreign-field',
   'missing-records',
   'missing-end',
-];
+]);
 
 /** Without these a verdict is not reached; the others are named in it. */
 const REQUIRED: ReadonlySet<CheckId> = new Set(['chain', 'end', 'pairs']);
 /** What was asked for, and could not be done. */
 const ASKED_FOR: ReadonlySet<CheckDetail> = new Set(['cloud-behind', 'unsearched-logs']);
 
-export interface CheckFacts {
-  readonly records: number;
-  readonly firstSeq: number | null;
-  readonly lastSeq: number | null;
+export interface CheckFacts
+  extends Pick<AuditFacts, 'records' | 'firstSeq' | 'lastSeq' | 'running' | 'unknownDurations' | 'cloud'> {
   readonly hasHead: boolean;
   /** First record that rotation has left, by head.json; null: not known. */
   readonly headFirstSeq: number | null;
@@ -54,22 +26,15 @@ export interface CheckFacts {
   /** Whether every byte of the records was searched for tokens. */
   readonly isSearched: boolean;
   readonly hasLimits: boolean;
-  readonly running: AuditFacts['running'];
-  readonly unknownDurations: number;
   readonly logs: { readonly files: number; readonly isWhole: boolean } | null;
-  readonly cloud: { readonly records: number; readonly newer: number } | null;
 }
 
 /** One row for each check. */
 export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
   const { records, firstSeq, lastSeq, headFirstSeq, running, unknownDurations, logs, cloud } = facts;
 
-  function row(
-    id: CheckId,
-    open: CheckDetail | null,
-    values: Readonly<Record<string, string | number>> = {},
-  ): AuditCheck {
-    const count = findings.count(...codesOf[id]);
+  function row(id: CheckId, open: CheckDetail | null, values: AuditCheck['values'] = {}): AuditCheck {
+    const count = findings.countOf(id);
     if (count > 0) return { id, verdict: 'wrong', detail: 'findings', values: { ...values, count } };
     if (open !== null) return { id, verdict: 'not-checked', detail: open, values };
     return { id, verdict: 'ok', detail: 'done', values };
@@ -77,7 +42,7 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
 
   const none: CheckDetail | null = records === 0 ? 'no-records' : null;
   // What is said of all sessions is not known when records were not judged.
-  const unjudged = none ?? (findings.count(...UNJUDGED) > 0 ? 'unjudged' : null);
+  const unjudged = none ?? (findings.counts().some(({ code }) => UNJUDGED.has(code)) ? 'unjudged' : null);
   const unlimited = unjudged ?? (facts.hasLimits ? null : 'no-limits');
   const beginning = (): CheckDetail | null => {
     if (firstSeq === 1) return null;
@@ -102,11 +67,7 @@ export function checksOf(facts: CheckFacts, findings: Findings): AuditCheck[] {
     row('chain', none, { records }),
     row('beginning', none ?? beginning(), { first: firstSeq ?? 0 }),
     row('end', endDetail(), { last: lastSeq ?? 0 }),
-    row('pairs', unjudged ?? (running === null ? null : 'running'), {
-      session: running?.session ?? '',
-      at: running?.at ?? '',
-      untilAt: running?.untilAt ?? '',
-    }),
+    row('pairs', unjudged ?? (running === null ? null : 'running'), running ?? { session: '', at: '', untilAt: '' }),
     row('durations', unjudged ?? (unknownDurations > 0 ? 'unknown-durations' : null), { unknown: unknownDurations }),
     row('configured', unlimited),
     row('scope', unlimited),

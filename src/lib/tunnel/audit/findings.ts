@@ -1,4 +1,7 @@
-import { type AuditFinding, type FindingCode, MAX_LISTED } from './model.ts';
+import { type AuditFacts, type AuditFinding, type CheckId, checkOfFinding, type FindingCode } from './audit.result.ts';
+
+/** Of the list; the counts are complete. */
+const MAX_LISTED = 1_000;
 
 /** Where a line is. */
 export interface Place {
@@ -7,17 +10,10 @@ export interface Place {
 }
 
 export interface Findings {
-  add(
-    code: FindingCode,
-    at: Place | null,
-    about?: {
-      readonly seq?: number | null;
-      readonly session?: string | null;
-      readonly values?: Readonly<Record<string, string | number>>;
-    },
-  ): void;
-  count(...codes: readonly FindingCode[]): number;
-  counts(): readonly { readonly code: FindingCode; readonly count: number }[];
+  add(code: FindingCode, at: Place | null, about?: Partial<Pick<AuditFinding, 'seq' | 'session' | 'values'>>): void;
+  /** How many belong to a check. */
+  countOf(check: CheckId): number;
+  counts(): AuditFacts['counts'];
   listed(): readonly AuditFinding[];
   notListed(): number;
 }
@@ -33,10 +29,10 @@ export function createFindings(): Findings {
       counts.set(code, (counts.get(code) ?? 0) + 1);
       total += 1;
       if (listed.length >= MAX_LISTED) return;
-      const place = { file: at?.file ?? null, line: at?.line ?? null };
-      listed.push({ code, ...place, seq, session, values });
+      listed.push({ code, file: at?.file ?? null, line: at?.line ?? null, seq, session, values });
     },
-    count: (...codes) => codes.reduce((sum, code) => sum + (counts.get(code) ?? 0), 0),
+    countOf: (check) =>
+      [...counts].reduce((sum, [code, count]) => sum + (checkOfFinding[code] === check ? count : 0), 0),
     counts: () => [...counts].map(([code, count]) => ({ code, count })),
     listed: () => listed,
     notListed: () => total - listed.length,

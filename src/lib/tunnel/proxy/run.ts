@@ -14,14 +14,8 @@ import {
   type TunnelSocket,
   withoutTokens,
 } from '../link/index.ts';
-import {
-  MAX_SERVICES,
-  PROXY_REPORT_MS,
-  type ProxyEvent,
-  type ProxyExit,
-  type ProxySettings,
-  TUNNEL_TARGET,
-} from '../model.ts';
+import { MAX_SERVICES, PROXY_REPORT_MS, type ProxyExit, type ProxySettings, TUNNEL_TARGET } from '../model.ts';
+import type { ProxyEvent } from '../proxy.result.ts';
 import { createEngine, type ProxyCounts } from './engine.ts';
 
 /** How long the network must be gone. Project decision: the specification says only 'disconnected from the network'. */

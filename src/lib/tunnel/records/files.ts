@@ -43,75 +43,54 @@ export async function listFolder(
 export interface Line {
   /** Without its line end; valid until the next one is read. */
   readonly bytes: Buffer;
-  /** Of its first byte in the file. */
-  readonly offset: number;
-  /** False: the end of the file, without a line end. */
+  /** Whether it is longer than the longest length, so that only its beginning is here. */
+  readonly isCut: boolean;
+  /** False: the end of the bytes, without a line end. */
   readonly isWhole: boolean;
+  /** Where the next one begins. */
+  readonly end: number;
 }
 
-/** Lines of a file from an offset on. A longer one than a record can be comes cut to the longest length. */
+/** Bytes of a file up to a size; each part is valid until the next one is read. Rejects with the error of the system. */
+export async function* partsOf(file: FileHandle, size: number, from = 0): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  for (let at = from; at < size; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, size - at), at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** Cuts bytes into lines, however they are cut before. */
+export async function* linesOf(parts: AsyncIterable<Uint8Array>, maxBytes: number, from = 0): AsyncGenerator<Line> {
+  /** The line that has begun, as far as it is kept, and where it began. */
+  let begun: Buffer = Buffer.alloc(0);
+  let beginsAt = from;
+  let partAt = from;
+  const line = (bytes: Buffer, end: number, isWhole: boolean): Line => {
+    const isCut = end - beginsAt > maxBytes;
+    const whole = begun.byteLength === 0 ? bytes : Buffer.concat([begun, bytes]);
+    return { bytes: whole.subarray(0, maxBytes), isCut, isWhole, end: isWhole ? end + 1 : end };
+  };
+  for await (const { buffer, byteOffset, byteLength } of parts) {
+    const part = Buffer.from(buffer, byteOffset, byteLength);
+    let start = 0;
+    for (let end = part.indexOf(0x0a); end !== -1; end = part.indexOf(0x0a, start)) {
+      yield line(part.subarray(start, end), partAt + end, true);
+      begun = Buffer.alloc(0);
+      start = end + 1;
+      beginsAt = partAt + start;
+    }
+    // A copy, since the part is valid only until the next one.
+    begun = Buffer.concat([begun, part.subarray(start, start + maxBytes)]).subarray(0, maxBytes);
+    partAt += byteLength;
+  }
+  if (partAt > beginsAt) yield line(Buffer.alloc(0), partAt, false);
+}
+
+/** Lines of a file of records from a place on. */
 export async function* readLines(path: string, from = 0): AsyncGenerator<Line> {
   await using file = await openExisting(path, constants.O_RDONLY);
-  let rest: Buffer = Buffer.alloc(0);
-  let restAt = from;
-  let at = from;
-  for (;;) {
-    // A chunk of its own each time, since the lines of the last one may still be in use.
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, at);
-    if (bytesRead === 0) break;
-    const chunk = buffer.subarray(0, bytesRead);
-    let start = 0;
-    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
-      const part = chunk.subarray(start, end);
-      yield { bytes: rest.byteLength === 0 ? part : joined(rest, part), offset: restAt, isWhole: true };
-      rest = Buffer.alloc(0);
-      start = end + 1;
-      restAt = at + start;
-    }
-    rest = joined(rest, chunk.subarray(start));
-    at += bytesRead;
-  }
-  if (at > restAt) yield { bytes: rest, offset: restAt, isWhole: false };
-}
-
-function joined(rest: Buffer, part: Buffer): Buffer {
-  return rest.byteLength >= MAX_LINE_BYTES ? rest : Buffer.concat([rest, part.subarray(0, MAX_LINE_BYTES)]);
-}
-
-/** Whole lines of a file, the last one first, without their line ends. */
-export async function* readLinesBackwards(path: string): AsyncGenerator<Buffer> {
-  await using file = await openExisting(path, constants.O_RDONLY);
-  const { size } = await file.stat();
-  let at = size;
-  // The bytes after the last line end are no whole line.
-  let rest: Buffer | null = null;
-  while (at > 0) {
-    const from = Math.max(0, at - CHUNK_BYTES);
-    const chunk = await readAt(file, from, at - from);
-    let end = chunk.byteLength;
-    for (let start = chunk.lastIndexOf(0x0a); start !== -1; start = lastBefore(chunk, start)) {
-      const part = chunk.subarray(start + 1, end);
-      if (rest !== null) yield rest.byteLength === 0 ? part : joined(part, rest);
-      rest = Buffer.alloc(0);
-      end = start;
-    }
-    if (rest !== null) rest = joined(chunk.subarray(0, end), rest);
-    at = from;
-  }
-  if (rest !== null && rest.byteLength > 0) yield rest;
-}
-
-function lastBefore(chunk: Buffer, at: number): number {
-  return at === 0 ? -1 : chunk.lastIndexOf(0x0a, at - 1);
-}
-
-async function readAt(file: FileHandle, from: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  let done = 0;
-  while (done < length) {
-    const { bytesRead } = await file.read(buffer, done, length - done, from + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
-  }
-  return buffer.subarray(0, done);
+  yield* linesOf(partsOf(file, Number.POSITIVE_INFINITY, from), MAX_LINE_BYTES, from);
 }

@@ -1,6 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { RECORD_FORMAT, type RecordBody, type SessionRecord } from '../model.ts';
-import { recordSchema } from './schema.ts';
+import { RECORD_FORMAT, type RecordBody, recordSchema, type SessionRecord } from './schema.ts';
 
 /** `prev` of the first record. */
 export const FIRST_PREV = '0'.repeat(64);
@@ -34,19 +34,6 @@ export function encodeRecord(body: RecordBody, { seq, at, serial, prev }: Record
   return { record: { ...fields, hash: own } satisfies SessionRecord, line };
 }
 
-/** What is wrong with a line by itself. */
-type LineProblem =
-  /** Not the layout of a record: `prev` and `hash` are not the last keys. */
-  | 'no-record'
-  /** The SHA-256 of the line is not its `hash`. */
-  | 'changed'
-  /** The hash is right and the content is no record of this format. */
-  | 'invalid';
-
-export type ParsedLine =
-  | { readonly ok: true; readonly record: SessionRecord }
-  | { readonly ok: false; readonly problem: LineProblem };
-
 /** Hashes of a line, read by their position; null: not the layout of a record. `line` is without its line end. */
 export function linksOf(line: Buffer): { readonly prev: string; readonly hash: string } | null {
   const end = line.byteLength;
@@ -59,22 +46,38 @@ export function linksOf(line: Buffer): { readonly prev: string; readonly hash: s
   return { prev, hash: own };
 }
 
-/** SHA-256 of the part of a line that its hash covers. */
-function hashOfLine(line: Buffer): string {
-  return hash('sha256', line.subarray(0, line.byteLength - HASH_PART_BYTES), 'hex');
-}
+export type FieldsRead =
+  | { readonly ok: true; readonly record: SessionRecord }
+  | { readonly ok: false; readonly code: 'foreign-field' | 'invalid-record'; readonly what: string };
 
-/** Parses one line without its line end, and verifies its own hash; whether `prev` fits is for the caller. */
-export function parseLine(line: Buffer): ParsedLine {
-  const links = linksOf(line);
-  if (links === null) return { ok: false, problem: 'no-record' };
-  if (hashOfLine(line) !== links.hash) return { ok: false, problem: 'changed' };
+/** Reads one line without its line end as a record, and says what is wrong with it. Its hash is for the caller. */
+export function readFields(line: Buffer): FieldsRead {
+  const invalid = (what: string) => ({ ok: false, code: 'invalid-record', what }) as const;
+  if (!isUtf8(line)) return invalid('UTF-8');
+  const text = line.toString();
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+    value = JSON.parse(text);
   } catch {
-    return { ok: false, problem: 'invalid' };
+    return invalid('JSON');
   }
   const parsed = recordSchema.safeParse(value);
-  return parsed.success ? { ok: true, record: parsed.data } : { ok: false, problem: 'invalid' };
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    if (issue?.code === 'unrecognized_keys') {
+      return { ok: false, code: 'foreign-field', what: issue.keys.map((key) => key.slice(0, 40)).join(', ') };
+    }
+    return invalid(issue?.path.join('.').slice(0, 60) || 'format');
+  }
+  // Repeated keys, another order or blanks: not the bytes that gw writes.
+  return JSON.stringify(value) === text ? { ok: true, record: parsed.data } : invalid('canonical bytes');
+}
+
+/** The record of a line without its line end, whose own hash is right; null: none. Whether `prev` fits is for the caller. */
+export function parseLine(line: Buffer): SessionRecord | null {
+  const links = linksOf(line);
+  if (links === null) return null;
+  if (hash('sha256', line.subarray(0, line.byteLength - HASH_PART_BYTES), 'hex') !== links.hash) return null;
+  const read = readFields(line);
+  return read.ok ? read.record : null;
 }

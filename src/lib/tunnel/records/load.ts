@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../lifecycle/index.ts';
-import type { SessionRecord } from '../model.ts';
 import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES, readLines } from './files.ts';
 import { FIRST_PREV, parseLine } from './line.ts';
 import { type Head, readHead } from './pointers.ts';
+import type { SessionRecord } from './schema.ts';
 
 /** Older hashes are forgotten: a notification is delivered again within hours at most. Project decision. */
 const MAX_TOKENS = 10_000;
@@ -55,15 +55,13 @@ export async function loadRecords(dir: string, log: Log, known: Head): Promise<L
     isEndUnreadable = false;
     for await (const line of readLines(path)) {
       if (!line.isWhole) break;
-      const parsed = parseLine(line.bytes);
-      isEndUnreadable = !parsed.ok;
-      if (parsed.ok) take(parsed.record);
-      else damaged += 1;
-      bytes = line.offset + line.bytes.byteLength + 1;
+      const record = parseLine(line.bytes);
+      isEndUnreadable = record === null;
+      if (record === null) damaged += 1;
+      else take(record);
+      bytes = line.end;
     }
     const { size } = await stat(path);
-    // A line that was too long was read cut.
-    if (isEndUnreadable) return { bytes: size, tornBytes: 0 };
     return { bytes, tornBytes: size - bytes };
   }
 

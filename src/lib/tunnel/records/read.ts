@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { SessionRecord } from '../model.ts';
-import { CURRENT_FILE, listFolder, readLines, readLinesBackwards } from './files.ts';
+import { CURRENT_FILE, listFolder, readLines } from './files.ts';
 import { parseLine } from './line.ts';
+import type { SessionRecord } from './schema.ts';
 
 /** The newest records, newest first. Rejects with the error of the operating system. */
 export async function newestRecords(dir: string, limit: number): Promise<SessionRecord[]> {
@@ -17,13 +17,14 @@ export async function newestRecords(dir: string, limit: number): Promise<Session
 export async function newestOfFile(path: string, limit = 1): Promise<SessionRecord[]> {
   const found: SessionRecord[] = [];
   await ifThere(async () => {
-    for await (const bytes of readLinesBackwards(path)) {
-      if (found.length >= limit) break;
-      const parsed = parseLine(bytes);
-      if (parsed.ok) found.push(parsed.record);
+    for await (const { bytes, isWhole } of readLines(path)) {
+      const record = isWhole ? parseLine(bytes) : null;
+      if (record === null) continue;
+      found.push(record);
+      if (found.length > limit) found.shift();
     }
   });
-  return found;
+  return found.toReversed();
 }
 
 /**
@@ -47,11 +48,10 @@ export function createUnsent(dir: string): (after: number, limit: number) => Pro
       await ifThere(async () => {
         for await (const line of readLines(path, at === from?.at ? from.offset : 0)) {
           if (found.length >= limit || !line.isWhole) break;
-          const parsed = parseLine(line.bytes);
-          if (!parsed.ok || parsed.record.seq <= after) continue;
-          found.push(parsed.record);
-          const offset = line.offset + line.bytes.byteLength + 1;
-          next = { path, offset, after: parsed.record.seq, before: files[at - 1] ?? '' };
+          const record = parseLine(line.bytes);
+          if (record === null || record.seq <= after) continue;
+          found.push(record);
+          next = { path, offset: line.end, after: record.seq, before: files[at - 1] ?? '' };
         }
       });
     }

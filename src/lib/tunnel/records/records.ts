@@ -11,12 +11,12 @@ import {
   removeLeftDrafts,
   syncFolder,
 } from '../../lifecycle/index.ts';
-import type { RecordBody, SessionRecord } from '../model.ts';
 import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES, rotatedName, SENT_FILE } from './files.ts';
 import { encodeRecord, FIRST_PREV, MAX_LINE_BYTES } from './line.ts';
 import { type Loaded, loadRecords, remember } from './load.ts';
 import { type Head, readSent, setAside, writeHead, writeSent } from './pointers.ts';
 import { createUnsent, newestOfFile, newestRecords } from './read.ts';
+import type { RecordBody, SessionRecord } from './schema.ts';
 
 const COPY_BYTES = 64 * 1024;
 const OTHERS = 0o077;

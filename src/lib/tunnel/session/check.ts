@@ -1,4 +1,5 @@
-import { MAX_SERVICES, type RefusalReason } from '../model.ts';
+import { MAX_SERVICES } from '../model.ts';
+import type { RefusalReason } from '../records/schema.ts';
 import type { Notified, Refusal } from './state.ts';
 
 /** What a notification is compared with. */

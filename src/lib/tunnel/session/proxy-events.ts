@@ -1,5 +1,6 @@
 import { isRecord } from '../../json/index.ts';
-import { MAX_SERVICES, type ProxyEvent, type ProxyExit, proxyExits } from '../model.ts';
+import { MAX_SERVICES, type ProxyExit, proxyExits } from '../model.ts';
+import type { ProxyEvent } from '../proxy.result.ts';
 
 /** Longest line on stdout of the proxy. Project decision. */
 export const MAX_LINE_BYTES = 16 * 1024;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import { CLIENT_TOKEN_VARIABLE, type ProxyEvent, type ProxySettings, TOKEN_VARIABLE } from '../model.ts';
+import { CLIENT_TOKEN_VARIABLE, type ProxySettings, TOKEN_VARIABLE } from '../model.ts';
+import type { ProxyEvent } from '../proxy.result.ts';
 import type { AccessToken } from './access-token.ts';
 import { createLineReader, oneLine, parseProxyEvent } from './proxy-events.ts';
 import type { Running } from './state.ts';

@@ -1,13 +1,7 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import {
-  type EndReason,
-  PROXY_REPORT_MS,
-  type ProxyEvent,
-  type ProxyExit,
-  type ProxySettings,
-  proxyExits,
-  type RunningSession,
-} from '../model.ts';
+import { PROXY_REPORT_MS, type ProxyExit, type ProxySettings, proxyExits, type RunningSession } from '../model.ts';
+import type { ProxyEvent } from '../proxy.result.ts';
+import type { EndReason } from '../records/schema.ts';
 import { newClientToken } from './access-token.ts';
 import { armClock } from './own-clock.ts';
 import { KILL_AFTER_MS, type ProxyClosed, startProxy } from './proxy-process.ts';

@@ -1,5 +1,5 @@
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
-import type { EndReason, RecordBody, RefusalReason, SessionRecord } from '../model.ts';
+import type { EndReason, RecordBody, RefusalReason, SessionRecord } from '../records/schema.ts';
 import { AccessToken } from './access-token.ts';
 import type { ArmedClock } from './own-clock.ts';
 

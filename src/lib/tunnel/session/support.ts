@@ -2,17 +2,9 @@ import { join } from 'node:path';
 import type { TunnelNotificationWire } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { type Clock, createWakeup, onAbort, orAfter, untilAborted } from '../../lifecycle/index.ts';
-import {
-  type EndReason,
-  RECORDS_FOLDER,
-  type RecordBody,
-  type SessionEntry,
-  type SessionRecord,
-  type Support,
-  type SupportOptions,
-  type SupportView,
-} from '../model.ts';
+import { RECORDS_FOLDER, type SessionEntry, type Support, type SupportOptions, type SupportView } from '../model.ts';
 import { openRecords, type Records } from '../records/index.ts';
+import type { EndReason, RecordBody, SessionRecord } from '../records/schema.ts';
 import { checkNotification } from './check.ts';
 import { forwardRecords } from './forwarder.ts';
 import { oneLine } from './proxy-events.ts';

@@ -9,7 +9,7 @@ const MAX_PAYLOAD_BYTES = 64_512;
 const MAX_MESSAGE_BYTES = 65_535;
 
 /** Bytes of the length in front of a message. */
-const LENGTH_BYTES = 2;
+export const LENGTH_BYTES = 2;
 
 /** By their number in the schema. */
 const types = [
@@ -57,19 +57,7 @@ export type PartialMessage = Partial<TunnelMessage> & Pick<TunnelMessage, 'type'
  * Throws RangeError for a payload or a message above the limits: the sender has to split it.
  * @source vendor (HINWEIS)
  */
-export function encodeFrame(message: PartialMessage): Uint8Array {
-  return encodeFrameBehind(0, message);
-}
-
-/**
- * The same with free bytes in front, whose content is not defined, so that a lower layer can add its own header.
- * `allocate` returns a buffer of exactly so many bytes.
- */
-export function encodeFrameBehind(
-  freeBytes: number,
-  message: PartialMessage,
-  allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafe,
-): Buffer<ArrayBuffer> {
+export function encodeFrame(message: PartialMessage): Buffer<ArrayBuffer> {
   const { payload = EMPTY } = message;
   if (payload.length > MAX_PAYLOAD_BYTES) throw new RangeError(`payload of ${payload.length} bytes`);
   // Everything before the payload, including its length, and everything behind it.
@@ -88,11 +76,11 @@ export function encodeFrameBehind(
   const length = before.length + payload.length + behind.length;
   if (length > MAX_MESSAGE_BYTES) throw new RangeError(`message of ${length} bytes`);
 
-  const frame = allocate(freeBytes + LENGTH_BYTES + length);
-  frame.writeUInt16BE(length, freeBytes);
-  frame.set(before, freeBytes + LENGTH_BYTES);
-  frame.set(payload, freeBytes + LENGTH_BYTES + before.length);
-  frame.set(behind, freeBytes + LENGTH_BYTES + before.length + payload.length);
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
+  frame.writeUInt16BE(length);
+  frame.set(before, LENGTH_BYTES);
+  frame.set(payload, LENGTH_BYTES + before.length);
+  frame.set(behind, LENGTH_BYTES + before.length + payload.length);
   return frame;
 }
 

@@ -60,7 +60,7 @@ describe('GET /device/info', () => {
 
 describe('refusals (vendor facts 1.1)', () => {
   it('are a detail with 404 for a missing object', async () => {
-    for (const path of ['/', '/nothing', '/maps/77', '/maps/77.png', '/chassis/moves/1', '/maps/x', '/device']) {
+    for (const path of ['/', '/nothing', '/maps/77', '/maps/77.png', '/chassis/moves/1', '/maps/x']) {
       const { status, json } = await get(path);
       expect(status, path).toBe(404);
       expect(json, path).toEqual({ detail: expect.stringMatching(/not found$/) });
@@ -79,7 +79,6 @@ describe('refusals (vendor facts 1.1)', () => {
       ['POST', '/chassis/moves', { type: 'standard' }],
       ['POST', '/chassis/moves', { type: 'charge', target_x: 1 }],
       ['POST', '/chassis/moves', { type: 'standard', target_x: 1, target_y: 2, use_target_zone: 'yes' }],
-      ['POST', '/chassis/moves', { type: 'along_given_route', route_coordinates: [1, 2, 3, 4] }],
       ['POST', '/chassis/pose', { position: [1], ori: 0 }],
       ['POST', '/chassis/pose', { position: [1, 2, 0] }],
       ['POST', '/chassis/pose', { position: [1, 2, 0], ori: 'north' }],
@@ -286,5 +285,26 @@ describe('services', () => {
     await listener.next((message) => message.control_mode === 'manual');
     await post('/services/wheel_control/set_control_mode', { control_mode: 'auto' });
     await listener.next((message) => message.control_mode === 'auto');
+  });
+
+  it("limit the speed by a setting with the vendor's name, kept over a restart of the software", async () => {
+    await using own = await startSim({ clock: fastClock(10) });
+    const name = 'control.max_forward_velocity';
+    const at = async (part: string) => (await call(own, 'GET', `/system/settings/${part}`)).json;
+    const patch = (body: unknown) => call(own, 'PATCH', '/system/settings/user', body);
+    expect(await at('schema')).toMatchObject({ ax: [{ name, type: 'float', default: 1, range: '[0.1, 1]' }] });
+    expect([await at('user'), await at('effective')]).toEqual([{}, { [name]: 1 }]);
+    expect((await call(own, 'POST', '/system/settings/user', { [name]: 0.5 })).status).toBe(201);
+    expect((await patch({ [name]: 0.2 })).json).toEqual({ [name]: 0.2 });
+    for (const body of [{ [name]: 5 }, { [name]: '0.5' }, { [name]: null }, [], 'x']) {
+      expect((await patch(body)).status, JSON.stringify(body)).toBe(400);
+    }
+    await call(own, 'POST', '/services/restart_service');
+    await until(async () => (await call(own, 'GET', '/system/settings/user')).status === 200);
+    expect([await at('user'), await at('effective')]).toEqual([{ [name]: 0.2 }, { [name]: 0.2 }]);
+    await call(own, 'POST', '/chassis/moves', { type: 'standard', target_x: 0, target_y: 0 });
+    await until(() => own.state().speedMS > 0.15);
+    await until(() => !own.state().moving || own.state().speedMS > 0.2, 15_000);
+    expect(own.state().moving).toBe(false);
   });
 });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeMessage, encodeFrame } from '../../../../src/lib/sim/cloud/tunnel/codec.ts';
-import { createFrameAssembler } from '../../../../src/lib/sim/cloud/tunnel/frames.ts';
+import { createFrameReader, decodeFrame, encodeFrame } from '../../../../src/lib/sim/cloud/tunnel/codec.ts';
 import type { TunnelMessage, TunnelMessageType } from '../../../../src/lib/tunnel/wire.ts';
-import { frames, hex } from './client.ts';
+import { framed, frames, hex } from './client.ts';
 
 const absent = {
   streamId: 0,
@@ -15,7 +14,7 @@ const absent = {
 };
 const plain = (message: TunnelMessage) => ({ ...message, payload: Buffer.from(message.payload) });
 function decode(frame: Uint8Array): TunnelMessage {
-  const decoded = decodeMessage(frame.subarray(2));
+  const decoded = decodeFrame(frame);
   if (decoded.kind === 'invalid') throw new Error(decoded.reason);
   return plain(decoded.message);
 }
@@ -52,7 +51,7 @@ describe('the codec of the simulated service', () => {
     ['a negative type', '08ffffffffffffffffff01', { type: 'unknown', typeNumber: -1 }],
     ['nothing as the type 0', '', { type: 'unknown', typeNumber: 0 }],
   ])('decodes %s', (_, body, fields) => {
-    const decoded = decodeMessage(hex(body));
+    const decoded = decodeFrame(framed(hex(body)));
     expect(decoded).toMatchObject({ kind: 'message', message: fields });
   });
 
@@ -67,13 +66,13 @@ describe('the codec of the simulated service', () => {
     ['a length above 31 bits', '080122ffffffff0f', 'a cut field 4'],
     ['a service id that is not UTF-8', '08012a02c328', 'field 5 is not UTF-8'],
   ])('refuses %s', (_, body, reason) => {
-    expect(decodeMessage(hex(body))).toEqual({ kind: 'invalid', reason });
+    expect(decodeFrame(framed(hex(body)))).toEqual({ kind: 'invalid', reason });
   });
 
   it('never throws, and what it accepts it encodes to an equal message', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (body) => {
-        const decoded = decodeMessage(body);
+        const decoded = decodeFrame(framed(body));
         if (decoded.kind === 'invalid') return;
         expect(decode(encodeFrame(decoded.message))).toEqual(plain(decoded.message));
       }),
@@ -100,56 +99,23 @@ describe('the codec of the simulated service', () => {
   });
 });
 
-describe('the frame assembler', () => {
-  it('finds the same frames however the bytes are cut, and keeps less than one frame', () => {
+describe('the frames of a stream', () => {
+  it('are the same however its bytes are cut', () => {
     const body = fc.uint8Array({ maxLength: 200 });
+    const cuts = fc.array(fc.nat(50), { minLength: 1, maxLength: 30 });
     fc.assert(
-      fc.property(
-        fc.array(body, { maxLength: 8 }),
-        fc.array(fc.nat(50), { minLength: 1, maxLength: 30 }),
-        (all, cuts) => {
-          const stream = Buffer.concat(
-            all.map((one) => Buffer.concat([Buffer.from([one.length >> 8, one.length & 0xff]), one])),
-          );
-          const found: Buffer[] = [];
-          const groups: Buffer[] = [];
-          const assembler = createFrameAssembler({
-            maxGroupBytes: 131_076,
-            onFrame(body) {
-              found.push(Buffer.from(body));
-              return 'accepted';
-            },
-            onGroup: (group) => groups.push(group),
-          });
-          let at = 0;
-          for (let i = 0; at < stream.length; i++) {
-            const length = 1 + (cuts[i % cuts.length] ?? 0);
-            expect(assembler.push(stream.subarray(at, at + length))).toBe(true);
-            at += length;
-          }
-          expect(found).toEqual(all.map((one) => Buffer.from(one)));
-          expect(Buffer.concat(groups)).toEqual(stream);
-          expect(groups.every((group) => group.length > 0 && group.length <= 131_076)).toBe(true);
-          expect(assembler.waitingBytes()).toBe(0);
-        },
-      ),
-    );
-  });
-
-  it('is bounded for any bytes', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 70_000 }), { maxLength: 5 }), (chunks) => {
-        const assembler = createFrameAssembler({
-          maxGroupBytes: 131_076,
-          onFrame: () => 'accepted',
-          onGroup() {},
-        });
-        for (const chunk of chunks) {
-          assembler.push(chunk);
-          expect(assembler.waitingBytes()).toBeLessThan(65_537);
+      fc.property(fc.array(body, { maxLength: 8 }), cuts, (bodies, lengths) => {
+        const sent = bodies.map(framed);
+        const stream = Buffer.concat(sent);
+        const read = createFrameReader();
+        const found: Buffer[] = [];
+        for (let at = 0, i = 0; at < stream.length; i += 1) {
+          const length = 1 + (lengths[i % lengths.length] ?? 0);
+          found.push(...read(stream.subarray(at, at + length)));
+          at += length;
         }
+        expect(found).toEqual(sent);
       }),
-      { numRuns: 50 },
     );
   });
 });

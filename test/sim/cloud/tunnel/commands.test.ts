@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { askCloud } from '../../../../src/lib/sim/control/cloud-commands.ts';
 import {
   simTunnelBrowseSchema,
   simTunnelCloseSchema,
@@ -7,14 +8,7 @@ import {
   simTunnelOpenSchema,
   simTunnelRotateSchema,
 } from '../../../../src/lib/sim/control/control.result.ts';
-import {
-  type SimTunnelBrowseOptions,
-  simTunnelBrowse,
-  simTunnelClose,
-  simTunnelList,
-  simTunnelOpen,
-  simTunnelRotate,
-} from '../../../../src/lib/sim/control/tunnel-commands.ts';
+import { type SimTunnelBrowseOptions, simTunnelBrowse } from '../../../../src/lib/sim/control/tunnel-commands.ts';
 import { loadSite } from '../../../../src/lib/site/index.ts';
 import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
 import { until } from '../../raw-client.ts';
@@ -62,14 +56,19 @@ async function withDestination(world: CloudSim) {
 describe('gw sim tunnel', () => {
   it('open: the device receives exactly the notification, and the printed token connects the source', async () => {
     await using world = await startCloudSim();
-    const without = await simTunnelOpen(world, { services: ['web'], minutes: 10 });
+    const without = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 10 * 60_000 });
     expect(simTunnelOpenSchema.parse(without)).toEqual(without);
     expect(without).toMatchObject({ connected: false, tunnel: { status: 'OPEN', serial: SERIAL, services: ['web'] } });
     expect(without.tunnel.leftMs).toBeGreaterThan(599_000);
     expect(without).toMatchObject({ ...world.cloud.places.tunnel, caFile: join(world.dir, 'enrolment-ca.pem') });
     await using device = await world.connect();
     await device.client.subscribeAsync(topic, { qos: 1 });
-    const { connected, sourceToken } = await simTunnelOpen(world, { services: ['a', 'b'], minutes: 1, region: 'x-1' });
+    const { connected, sourceToken } = await askCloud(world, {
+      action: 'tunnel-open',
+      services: ['a', 'b'],
+      lifetimeMs: 1 * 60_000,
+      region: 'x-1',
+    });
     expect(connected).toBe(true);
     const notification = await notifications(device);
     expect(Object.keys(notification).toSorted()).toEqual(['clientAccessToken', 'clientMode', 'region', 'services']);
@@ -82,41 +81,52 @@ describe('gw sim tunnel', () => {
 
   it('open: to another device, and an error for no service', async () => {
     await using world = await startCloudSim();
-    const { tunnel } = await simTunnelOpen(world, { services: ['web'], minutes: 1, serial: 'SN0007' });
+    const { tunnel } = await askCloud(world, {
+      action: 'tunnel-open',
+      services: ['web'],
+      lifetimeMs: 1 * 60_000,
+      serial: 'SN0007',
+    });
     expect(tunnel.serial).toBe('SN0007');
-    await expect(simTunnelOpen(world, { services: [], minutes: 1 })).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(simTunnelOpen(world, { services: ['a'], minutes: 721 })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(
+      askCloud(world, { action: 'tunnel-open', services: [], lifetimeMs: 1 * 60_000 }),
+    ).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(
+      askCloud(world, { action: 'tunnel-open', services: ['a'], lifetimeMs: 721 * 60_000 }),
+    ).rejects.toMatchObject({ code: 'USAGE' });
   });
 
   it('open: nothing is sent while the broker is down, and no tunnel is left open', async () => {
     await using world = await startCloudSim();
     world.sim.setFault('cloud-cut', true);
     await world.sim.settled();
-    await expect(simTunnelOpen(world, { services: ['web'], minutes: 1 })).rejects.toThrow('cloud-cut');
-    expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'CLOSED' }]);
+    await expect(askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 })).rejects.toThrow(
+      'cloud-cut',
+    );
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
   });
 
   it('rotate, close and list: of the only open tunnel, or a named one', async () => {
     await using world = await startCloudSim();
-    await expect(simTunnelClose(world, {})).rejects.toThrow('No tunnel is open.');
+    await expect(askCloud(world, { action: 'tunnel-close' })).rejects.toThrow('No tunnel is open.');
     await using device = await world.connect();
     await device.client.subscribeAsync(topic, { qos: 1 });
-    const first = await simTunnelOpen(world, { services: ['web'], minutes: 1 });
-    const rotated = await simTunnelRotate(world, { side: 'destination' });
+    const first = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
+    const rotated = await askCloud(world, { action: 'tunnel-rotate', side: 'destination' });
     expect(simTunnelRotateSchema.parse(rotated)).toEqual(rotated);
     expect(rotated).toMatchObject({ sourceToken: null, connected: true, tunnel: { tunnelId: first.tunnel.tunnelId } });
     expect((await notifications(device, 1)).clientAccessToken).not.toBe(
       (await notifications(device)).clientAccessToken,
     );
-    const second = await simTunnelOpen(world, { services: ['web'], minutes: 1 });
-    await expect(simTunnelRotate(world, { side: 'all' })).rejects.toThrow('2 tunnels are open.');
-    const source = await simTunnelRotate(world, { tunnelId: second.tunnel.tunnelId, side: 'source' });
+    const second = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
+    await expect(askCloud(world, { action: 'tunnel-rotate', side: 'all' })).rejects.toThrow('2 tunnels are open.');
+    const source = await askCloud(world, { action: 'tunnel-rotate', tunnelId: second.tunnel.tunnelId, side: 'source' });
     expect([source.connected, source.sourceToken === second.sourceToken]).toEqual([null, false]);
-    const closed = await simTunnelClose(world, { tunnelId: first.tunnel.tunnelId });
+    const closed = await askCloud(world, { action: 'tunnel-close', tunnelId: first.tunnel.tunnelId });
     expect(simTunnelCloseSchema.parse(closed)).toEqual(closed);
     expect(closed.tunnel).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
     await dial({ place: world.cloud.tunnel.place, caPem: world.ca().caPem }, 'source', { token: 'x' });
-    const list = await simTunnelList(world);
+    const list = await askCloud(world, { action: 'tunnel-list' });
     expect(simTunnelListSchema.parse(list)).toEqual(list);
     expect(list.tunnels.map(({ status }) => status)).toEqual(['CLOSED', 'OPEN']);
     expect(list.handshakes).toMatchObject([
@@ -152,30 +162,28 @@ describe('gw sim tunnel', () => {
     // Half a page is no answer.
     expect(cut).toMatchObject({ status: 200, problem: expect.any(String) });
     expect(device.destinations[0]?.connections()).toBe(4);
-    expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'CLOSED', closedBy: 'person' }]);
-  });
-
-  it('browse: through random chunks', async () => {
-    await using world = await startCloudSim({ cloud: { tunnel: { chunking: 'random-everywhere' } } });
-    await using _device = await withDestination(world);
-    const { pages } = await simTunnelBrowse(world, browseOptions({ paths: ['/big', '/'] }));
-    expect(pages).toMatchObject([
-      { status: 200, bytes: 3_000_000, problem: null },
-      { status: 200, problem: null },
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([
+      { status: 'CLOSED', closedBy: 'person' },
     ]);
   });
 
   it('browse: through a given tunnel, which stays open', async () => {
     await using world = await startCloudSim();
     await using _device = await withDestination(world);
-    const { tunnel, sourceToken } = await simTunnelOpen(world, { services: ['status', 'web'], minutes: 1 });
+    const { tunnel, sourceToken } = await askCloud(world, {
+      action: 'tunnel-open',
+      services: ['status', 'web'],
+      lifetimeMs: 1 * 60_000,
+    });
     const { tunnelId } = tunnel;
     const browsed = await simTunnelBrowse(world, browseOptions({ tunnelId }));
     expect(browsed).toMatchObject({ opened: false, service: 'status', pages: [{ status: 200 }] });
-    expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'OPEN', source: { connects: 1 } }]);
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([
+      { status: 'OPEN', source: { connects: 1 } },
+    ]);
     const service = { place: world.cloud.tunnel.place, caPem: world.ca().caPem };
     expect(await dial(service, 'source', { token: sourceToken })).toMatchObject({ status: 400 });
-    const { sourceToken: token } = await simTunnelRotate(world, { side: 'source' });
+    const { sourceToken: token } = await askCloud(world, { action: 'tunnel-rotate', side: 'source' });
     await expect(simTunnelBrowse(world, browseOptions({ tunnelId, service: 'ssh' }))).rejects.toThrow(
       "The tunnel has no service 'ssh'; it has status, web.",
     );
@@ -200,13 +208,13 @@ describe('gw sim tunnel', () => {
     });
     const none = await waiting;
     expect(none).toMatchObject({ problem: 'no destination connected within 10 s', pages: [] });
-    expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'CLOSED' }]);
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
 
     await using _device = await withDestination(world);
     const silent = await simTunnelBrowse(world, browseOptions({ paths: ['/never'], timeoutMs: 500 }));
     expect(silent.pages).toMatchObject([{ status: null, problem: 'no complete answer within 500 ms' }]);
 
-    const { tunnel } = await simTunnelOpen(world, { services: ['web'], minutes: 1 });
+    const { tunnel } = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
     await until(() => world.cloud.tunnel.list().at(-1)?.destination.connected === true);
     world.sim.setFault('cloud-tunnel-refused', true);
     const refused = await simTunnelBrowse(world, browseOptions({ tunnelId: tunnel.tunnelId }));
@@ -218,10 +226,10 @@ describe('gw sim tunnel', () => {
   it('browse: a destination that is lost during an answer is a problem of that page', async () => {
     await using world = await startCloudSim();
     await using device = await withDestination(world);
-    const { tunnel } = await simTunnelOpen(world, { services: ['web'], minutes: 1 });
+    const { tunnel } = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
     const browsing = simTunnelBrowse(world, browseOptions({ tunnelId: tunnel.tunnelId, paths: ['/never'] }));
     await until(() => device.destinations[0]?.connections() === 1);
-    expect(world.cloud.tunnel.cut(tunnel.tunnelId, 'destination')).toBe(true);
+    device.destinations[0]?.ws.terminate();
     expect((await browsing).pages).toMatchObject([{ status: null, problem: 'the stream was reset' }]);
   });
 
@@ -232,11 +240,11 @@ describe('gw sim tunnel', () => {
     await expect(simTunnelBrowse(world, browseOptions({ signal: aborter.signal, onProgress }))).rejects.toThrow(
       'Ctrl-C',
     );
-    expect((await simTunnelList(world)).tunnels).toMatchObject([{ status: 'CLOSED' }]);
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
     for (const path of ['service', '/a b', '/a\nb', '']) {
       await expect(simTunnelBrowse(world, browseOptions({ paths: [path] }))).rejects.toMatchObject({ code: 'USAGE' });
     }
-    expect((await simTunnelList(world)).tunnels).toHaveLength(1);
+    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toHaveLength(1);
   });
 
   it('has a tunnel in the site file that the site schema accepts', async () => {

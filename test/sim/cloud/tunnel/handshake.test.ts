@@ -3,7 +3,6 @@ import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { startTunnelService, type TunnelService } from '../../../../src/lib/sim/cloud/tunnel/service.ts';
 import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
-import { until } from '../../raw-client.ts';
 import { connectSide, dial, frames, hex, SUBPROTOCOL, startTunnel } from './client.ts';
 
 const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -87,7 +86,7 @@ describe('a handshake with the simulated tunnel service', () => {
     });
     const twice = [`access-token: ${tokens.source}`, `access-token: ${tokens.source}`];
     expect(await raw(service, upgradeTo('/tunnel?local-proxy-mode=source', twice))).toMatch(
-      /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*More than one access token$/,
+      /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*Invalid access token$/,
     );
   });
 
@@ -112,33 +111,17 @@ describe('a handshake with the simulated tunnel service', () => {
 
   it('with too many attempts per second is refused with 429, and accepted a second later', async () => {
     const clock = createFakeClock();
-    await using world = await startTunnel({ clock, maxHandshakesPerS: 3 });
+    await using world = await startTunnel({ clock });
     const statuses: number[] = [];
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 22; i++) {
       const answer = await world.dial('source', { token: 'spent' });
       if ('status' in answer) statuses.push(answer.status);
     }
-    expect(statuses).toEqual([400, 400, 400, 429, 429]);
+    expect(statuses).toEqual([...Array(20).fill(400), 429, 429]);
     // Another token is not affected.
     await world.connect('source');
     await clock.advance(1_000);
     expect(await world.dial('source', { token: 'spent' })).toMatchObject({ status: 400 });
-  });
-
-  it('gets the fixed answer of a test, after its delay', async () => {
-    const clock = createFakeClock();
-    await using world = await startTunnel({ clock });
-    const { service } = world;
-    service.setAnswer({ status: 302, body: 'moved', headers: { Location: 'https://localhost:1/' } });
-    expect(await world.dial('source')).toMatchObject({ status: 302, body: 'moved' });
-    service.setAnswer({ status: 500, body: 'later', delayMs: 5_000 });
-    const answer = world.dial('source');
-    await until(() => clock.pending > 1);
-    expect(service.handshakes()).toHaveLength(1);
-    await clock.advance(5_000);
-    expect(await answer).toMatchObject({ status: 500, body: 'later' });
-    service.setAnswer(null);
-    await world.connect('source');
   });
 });
 

@@ -1,8 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Chunking } from '../../../../src/lib/sim/cloud/tunnel/chunker.ts';
-import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
-import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 import { until } from '../../raw-client.ts';
 import { connectBoth, connectSide, dataFrame, framed, frames, hex, type Side, startTunnel } from './client.ts';
 
@@ -41,51 +38,20 @@ describe('frames', () => {
     ]);
   });
 
-  it.each(['as-received', 'random', 'random-everywhere'] as const)(
-    'keep bytes and order with the chunking %s',
-    async (chunking: Chunking) => {
-      await using world = await startTunnel({ chunking });
-      const { source, destination } = await connectBoth(world);
-      const sent: Buffer[] = [];
-      for (let i = 0; i < 60; i++) {
-        const start = hex(startSsh);
-        const data = dataFrame(randomBytes(i % 7 === 0 ? 64_512 : 1 + ((i * 37) % 900)));
-        const frame = i % 9 === 0 ? Buffer.concat([start, data]) : data;
-        sent.push(frame);
-        source.send(frame);
-      }
-      const all = Buffer.concat(sent);
-      expect(sha256(await destination.untilBytes(all.length))).toBe(sha256(all));
-      expect(destination.bytes().length).toBe(all.length);
-      const lengths = destination.messages.slice(1).map(({ length }) => length);
-      expect(Math.max(...lengths)).toBeLessThanOrEqual(131_076);
-      const ends = new Set<number>();
-      let end = 0;
-      for (const length of lengths) {
-        end += length;
-        ends.add(end);
-      }
-      // Position behind every STREAM_START of the stream.
-      let at = 0;
-      const behindStarts = sent.flatMap((frame, i) => {
-        const position = at + hex(startSsh).length;
-        at += frame.length;
-        return i % 9 === 0 ? [position] : [];
-      });
-      const areAlone = behindStarts.every((position) => ends.has(position));
-      expect(areAlone).toBe(chunking !== 'random-everywhere');
-      // Frames were split: some message ends inside a frame.
-      const frameEnds = new Set<number>(behindStarts);
-      at = 0;
-      for (const frame of sent) {
-        at += frame.length;
-        frameEnds.add(at);
-      }
-      expect([...ends].every((position) => frameEnds.has(position))).toBe(chunking === 'as-received');
-      // SERVICE_IDS stays alone.
-      expect(destination.messages[0]?.toString('hex')).toBe(frames.serviceIdsSsh);
-    },
-  );
+  it('keep bytes and order, in messages within the limit', async () => {
+    await using world = await startTunnel();
+    const { source, destination } = await connectBoth(world);
+    const sent = Array.from({ length: 60 }, (_, i) => {
+      const data = dataFrame(randomBytes(i % 7 === 0 ? 64_512 : 1 + ((i * 37) % 900)));
+      return i % 9 === 0 ? Buffer.concat([hex(startSsh), data]) : data;
+    });
+    // Three frames in a message, two of which may be long.
+    for (let i = 0; i < sent.length; i += 2) source.send(Buffer.concat(sent.slice(i, i + 2)));
+    const all = Buffer.concat(sent);
+    expect(sha256(await destination.untilBytes(all.length))).toBe(sha256(all));
+    expect(destination.bytes().length).toBe(all.length);
+    expect(Math.max(...destination.messages.map(({ length }) => length))).toBeLessThanOrEqual(131_076);
+  });
 
   it('without a receiver are dropped, and a STREAM_START without a destination is reset', async () => {
     await using world = await startTunnel();
@@ -213,8 +179,9 @@ describe('a lost or replaced connection', () => {
     await destination.untilBytes(13 + 11);
     source.ws.terminate();
     await until(() => world.service.list()[0]?.source.connected === false);
-    world.service.inject(world.tunnelId, 'destination', hex('aa'));
-    expect((await destination.untilBytes(25)).toString('hex')).toBe(`${startSsh}${streamResetSsh}aa`);
+    const { sourceToken } = await world.service.rotate(world.tunnelId, 'source');
+    (await connectSide(world.service, 'source', { token: sourceToken ?? '' })).send(startSsh);
+    expect((await destination.untilBytes(37)).toString('hex')).toBe(startSsh + streamResetSsh + startSsh);
   });
 
   it('is replaced by a second valid one: close frame to the first, reset to the peer, SERVICE_IDS to the new one', async () => {
@@ -230,26 +197,12 @@ describe('a lost or replaced connection', () => {
     expect((await second.untilBytes(33)).toString('hex')).toBe(startSsh + dataHello);
     expect(world.service.list()[0]?.destination).toMatchObject({ connected: true, connects: 2 });
   });
-
-  it('can be cut by a test without a close frame, and bytes can be injected', async () => {
-    await using world = await startTunnel();
-    const { service, tunnelId } = world;
-    expect([service.cut(tunnelId, 'source'), service.inject(tunnelId, 'source', hex('00'))]).toEqual([false, false]);
-    const source = await world.connect('source');
-    expect(service.inject(tunnelId, 'source', hex('00020804'))).toBe(true);
-    expect((await source.untilBytes(4)).toString('hex')).toBe('00020804');
-    expect(service.cut(tunnelId, 'source')).toBe(true);
-    expect((await source.untilClosed()).code).toBe(1006);
-  });
 });
 
 describe('the memory of the service', () => {
-  it.each([
-    ['source', 'destination'],
-    ['destination', 'source'],
-  ] as const)(
-    'is bounded while the %s sends and the %s reads nothing; nothing is lost afterwards',
-    async (from, to) => {
+  it.each(['source', 'destination'] as const)(
+    'is bounded while the %s sends and the other side reads nothing; nothing is lost afterwards',
+    async (from) => {
       await using world = await startTunnel();
       const { source, destination } = await connectBoth(world);
       source.send(startSsh);
@@ -261,19 +214,15 @@ describe('the memory of the service', () => {
       // More than the buffers of the operating system on both ways.
       const count = 400;
       for (let i = 0; i < count; i++) sender.send(frame);
-      const buffered = () => world.service.bufferedBytes(world.tunnelId, to);
-      await until(() => buffered() > 512 * 1024);
-      const left = sender.ws.bufferedAmount;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      expect(buffered()).toBeLessThan(1.5 * 1024 * 1024);
-      expect(left).toBeGreaterThan(10 * frame.length);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      // The service has stopped reading.
+      expect(sender.ws.bufferedAmount).toBeGreaterThan(10 * frame.length);
       // Read again: every byte arrives.
       reader.ws.resume();
       const bytes = await reader.untilBytes(skip + count * frame.length);
       const expected = createHash('sha256');
       for (let i = 0; i < count; i++) expected.update(frame);
       expect(sha256(bytes.subarray(skip))).toBe(expected.digest('hex'));
-      expect(world.service.bufferedBytes(world.tunnelId, to)).toBe(0);
     },
   );
 
@@ -284,40 +233,12 @@ describe('the memory of the service', () => {
     await destination.untilBytes(13);
     destination.ws.pause();
     for (let i = 0; i < 400; i++) source.send(dataFrame(Buffer.alloc(60_000)));
-    await until(() => world.service.bufferedBytes(world.tunnelId, 'destination') > 512 * 1024);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(source.ws.bufferedAmount).toBeGreaterThan(600_000);
     destination.ws.terminate();
     expect((await source.untilBytes(11)).toString('hex')).toBe(streamResetSsh);
     await until(() => source.ws.bufferedAmount === 0);
     source.ws.ping('still read');
     await until(() => source.pongs.includes('still read'));
-  });
-});
-
-describe('the bandwidth limit', () => {
-  it('delays what both sides send together', async () => {
-    const clock = createPacedClock();
-    await using world = await startTunnel({ clock, bytesPerS: 100_000 });
-    const { source, destination } = await connectBoth(world);
-    source.send(startSsh);
-    await destination.untilBytes(13);
-    const began = clock.monotonicMs();
-    const frame = dataFrame(Buffer.alloc(10_000));
-    for (let i = 0; i < 10; i++) {
-      source.send(frame);
-      destination.send(frame);
-    }
-    await source.untilBytes(10 * frame.length);
-    await destination.untilBytes(13 + 10 * frame.length);
-    // The last message is relayed before its pause.
-    expect(clock.monotonicMs() - began).toBeGreaterThanOrEqual(1_700);
-  });
-
-  it('is off by default', async () => {
-    const clock = createFakeClock();
-    await using world = await startTunnel({ clock });
-    const { source, destination } = await connectBoth(world);
-    source.send(startSsh);
-    for (let i = 0; i < 20; i++) source.send(dataFrame(Buffer.alloc(60_000)));
-    await destination.untilBytes(13 + 20 * dataFrame(Buffer.alloc(60_000)).length);
   });
 });

@@ -15,7 +15,6 @@ const siteOf = (network: object = {}, host = '192.0.2.3') => ({
 
 const socket = (protocol: 'tcp' | 'udp', address: string, port: number, name = 'program'): OwnedSocket => ({
   protocol,
-  family: address.includes(':') ? 'ipv6' : 'ipv4',
   address,
   port,
   inode: port,

@@ -1,14 +1,14 @@
 import { type Markup, markup } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
-import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../diff/diff-model.ts';
 import { changeWords, indexChange } from '../../diff/diff-wording.ts';
 import type { Feature, MapFrame, Overlays } from '../../model.ts';
+import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../schemas.ts';
 import { boxAround, renderLabel } from '../figure/figure.ts';
 import { createOccupancy, type Occupancy, placeLabel } from '../figure/labels.ts';
-import { arrowOf, boxesAlong, insideOf, middleOf, outline } from '../figure/plot.ts';
+import { arrowOf, boxesAlong, outline, placeOnPaper } from '../figure/plot.ts';
 import { layOut, type Sheet } from '../figure/sheet.ts';
 import { background, margins, surround } from '../figure/surround.ts';
-import { isolated, nameText, oneLine, unit } from '../lines.ts';
+import { isolated, listed, nameText, oneLine, unit } from '../lines.ts';
 import { type LabelLines, namesOf, sizeOf } from '../wording.ts';
 import { body, glyph, headings, moveArrow, NEW, OLD, type Plotted, R, UNCHANGED } from './diff-shapes.ts';
 
@@ -42,6 +42,7 @@ export interface DiffFigure {
 /** Above the first limit shapes have no labels; above the second, unchanged features are left out. */
 const MAX_LABELLED = 400;
 const MAX_UNCHANGED = 20_000;
+const MAX_LISTED = 12;
 interface Item {
   readonly sign: ChangeSign;
   /** c, a or r with the index of the feature. */
@@ -130,17 +131,10 @@ function oneSided(sign: 'added' | 'removed', { index, name, id }: FeatureRef, at
     : { ...common, key: `a${index}`, old: null, new: at };
 }
 
-function plotted({ shape }: Feature, sheet: Sheet): Plotted | null {
-  if (shape.kind === 'point') {
-    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
-    const isOn = x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height;
-    return isOn ? { x, y, isPoint: true, isClosed: false, outline: null } : null;
-  }
-  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const isClosed = shape.kind === 'zone';
-  const path = shape.kind === 'zone' ? outline(shape.rings, true, sheet) : outline([shape.line], false, sheet);
-  const place = isClosed ? insideOf(path) : middleOf(path);
-  return place && { x: place[0], y: place[1], isPoint: false, isClosed, outline: path };
+function plotted(feature: Feature, sheet: Sheet): Plotted | null {
+  const place = placeOnPaper(feature, sheet);
+  const { kind } = feature.shape;
+  return place && { ...place, isPoint: kind === 'point', isClosed: kind === 'zone' };
 }
 
 function unchangedFeatures(diff: OverlaysDiff, to: Overlays): Feature[] {
@@ -276,7 +270,8 @@ function notesOf(
   else if (sheet.picture === null || image === null) notes.push('Rendered without the map picture: there is none.');
   if (all.length > 0) notes.push('The sheet shows the part of the map with differences.');
   const notRendered = all.filter((item) => item.old === null && item.new === null).map(({ label }) => label);
-  if (notRendered.length > 0) notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered)}.`);
+  if (notRendered.length > 0)
+    notes.push(`Not on the sheet, without a place or too far out: ${listed(notRendered, MAX_LISTED)}.`);
   if (diff.reordered.length > 0) notes.push('A changed order of the features is not rendered: see the list.');
   if (unchanged > MAX_UNCHANGED)
     notes.push(`The ${unchanged} of ${to.features.length} unchanged features are left out.`);
@@ -284,9 +279,4 @@ function notesOf(
   if (omitted > 0)
     notes.push(`${plural(omitted, 'label')} omitted for lack of space; every difference is listed by its #.`);
   return notes;
-}
-
-function listed(words: readonly string[]): string {
-  const max = 12;
-  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }

@@ -2,9 +2,7 @@ import { factById, markText } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
 import { changedCodes } from '../../diff/diff.ts';
-import type { FeatureRef, OverlaysDiff } from '../../diff/diff-model.ts';
 import {
-  type ChangeRow,
   changeRows,
   diffLine,
   indexChange,
@@ -14,10 +12,11 @@ import {
   valueRow,
 } from '../../diff/diff-wording.ts';
 import type { CodeBook, CodeMeaning } from '../../model.ts';
-import { pageDocument, sheetMarkup } from '../document.ts';
-import { fontStack, wrap } from '../figure/lettering.ts';
+import type { ChangedFeature, FeatureRef, OverlaysDiff } from '../../schemas.ts';
+import { pageDocument, sheetMarkup, svgDocument } from '../document.ts';
+import { wrap } from '../figure/lettering.ts';
 import { oneLine, unit } from '../lines.ts';
-import { type Column, markWord, more, nameMarkup, readingItem, section, table } from '../page/page-tables.ts';
+import { type Column, markWord, more, nameAndId, readingItem, section, table } from '../page/page-tables.ts';
 import { type DiffFigure, type DiffSubject, renderDiffFigure } from './diff-figure.ts';
 import { glyph, heading, NEW, OLD, UNCHANGED } from './diff-shapes.ts';
 
@@ -59,9 +58,11 @@ export function renderDiffSvg(subject: DiffSubject, { title, fromLabel, toLabel 
   );
   const top = y + 12;
   const legend = legendRows(figure, inner);
-  const height = unit(top + figure.height + legend.height + 12);
-  const across = unit((width - figure.width) / 2);
-  return markup`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${unit(width)} ${height}" width="${unit(width)}" height="${height}" font-family="${fontStack}" fill="#111"><title>${oneLine(title, 200)}</title><rect width="${unit(width)}" height="${height}" fill="#fff"/>${lines}<g transform="translate(${across} ${top})">${figure.content}</g><g transform="translate(46 ${unit(top + figure.height)})">${legend.content}</g></svg>\n`.toString();
+  const blocks = [
+    markup`${lines}<g transform="translate(${unit((width - figure.width) / 2)} ${top})">${figure.content}</g>`,
+    markup`<g transform="translate(46 ${unit(top + figure.height)})">${legend.content}</g>`,
+  ];
+  return svgDocument(title, width, top + figure.height + legend.height + 12, blocks);
 }
 
 /**
@@ -108,52 +109,47 @@ ${shown.map(([, , content]) => content)}
 
 /** The legend of the signs on the sheet. */
 function samples({ shown }: DiffFigure): readonly { readonly sample: Markup; readonly text: string }[] {
-  const all: { sample: Markup; text: string }[] = [];
-  const has = (sign: DiffFigure['shown']['signs'][number]) => shown.signs.includes(sign);
+  const has = (...signs: readonly DiffFigure['shown']['signs'][number][]) =>
+    signs.some((sign) => shown.signs.includes(sign));
   const box = (x: number) => markup`x="${x}" y="-11" width="18" height="13"`;
-  if (has('changed') || has('removed')) {
-    all.push({
-      sample: markup`<circle cx="10" cy="-4" r="7" fill="#fff" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/><rect ${box(24)} fill="none" stroke="${OLD}" stroke-width="2.2" stroke-dasharray="5 3.5"/>`,
-      text: 'Dashed: old state.',
-    });
-  }
-  if (has('changed') || has('added')) {
-    all.push({
-      sample: markup`<circle cx="10" cy="-4" r="7" fill="${NEW}"/><rect ${box(24)} fill="${NEW}" fill-opacity="0.13" stroke="${NEW}" stroke-width="2.2"/>`,
-      text: 'Solid: new state.',
-    });
-  }
-  if (has('added')) {
-    all.push({
-      sample: markup`<circle cx="12" cy="-4" r="7" fill="${NEW}"/>${glyph('added', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Plus: only in the new overlays.',
-    });
-  }
-  if (has('removed')) {
-    all.push({
-      sample: markup`<circle cx="12" cy="-4" r="7" fill="none" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/>${glyph('removed', { x: 12, y: -4, isPoint: true })}`,
-      text: 'Cross: only in the old overlays.',
-    });
-  }
-  if (shown.moved) {
-    all.push({
-      sample: markup`<path d="M4 -4h28" stroke="#111" stroke-width="1.6"/><path d="M40 -4l-9 4.4v-8.8Z" fill="#111"/>`,
-      text: 'Black arrow: displacement. Short ones have no arrow; the label gives the distance.',
-    });
-  }
-  if (shown.turned) {
-    all.push({
-      sample: markup`${heading({ x: -8, y: 2 }, 20, 'old')}${heading({ x: 14, y: 2 }, 0, 'new')}`,
-      text: `Coloured arrows: old and new heading. yaw is in degrees (${markText(factById('angles.overlay-yaw'))}); that it turns counter-clockwise is VORSICHT.`,
-    });
-  }
-  if (shown.unchanged) {
-    all.push({
-      sample: markup`<path d="M4 -4h6m-3 -3v6" stroke="${UNCHANGED}" stroke-width="1.4"/><rect ${box(18)} fill="none" stroke="${UNCHANGED}"/>`,
-      text: 'Grey: unchanged.',
-    });
-  }
-  return all;
+  const all: readonly (readonly [isShown: boolean, text: string, sample: Markup])[] = [
+    [
+      has('changed', 'removed'),
+      'Dashed: old state.',
+      markup`<circle cx="10" cy="-4" r="7" fill="#fff" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/><rect ${box(24)} fill="none" stroke="${OLD}" stroke-width="2.2" stroke-dasharray="5 3.5"/>`,
+    ],
+    [
+      has('changed', 'added'),
+      'Solid: new state.',
+      markup`<circle cx="10" cy="-4" r="7" fill="${NEW}"/><rect ${box(24)} fill="${NEW}" fill-opacity="0.13" stroke="${NEW}" stroke-width="2.2"/>`,
+    ],
+    [
+      has('added'),
+      'Plus: only in the new overlays.',
+      markup`<circle cx="12" cy="-4" r="7" fill="${NEW}"/>${glyph('added', { x: 12, y: -4, isPoint: true })}`,
+    ],
+    [
+      has('removed'),
+      'Cross: only in the old overlays.',
+      markup`<circle cx="12" cy="-4" r="7" fill="none" stroke="${OLD}" stroke-width="2" stroke-dasharray="3.4 2.2"/>${glyph('removed', { x: 12, y: -4, isPoint: true })}`,
+    ],
+    [
+      shown.moved,
+      'Black arrow: displacement. Short ones have no arrow; the label gives the distance.',
+      markup`<path d="M4 -4h28" stroke="#111" stroke-width="1.6"/><path d="M40 -4l-9 4.4v-8.8Z" fill="#111"/>`,
+    ],
+    [
+      shown.turned,
+      `Coloured arrows: old and new heading. yaw is in degrees (${markText(factById('angles.overlay-yaw'))}); that it turns counter-clockwise is VORSICHT.`,
+      markup`${heading({ x: -8, y: 2 }, 20, 'old')}${heading({ x: 14, y: 2 }, 0, 'new')}`,
+    ],
+    [
+      shown.unchanged,
+      'Grey: unchanged.',
+      markup`<path d="M4 -4h6m-3 -3v6" stroke="${UNCHANGED}" stroke-width="1.4"/><rect ${box(18)} fill="none" stroke="${UNCHANGED}"/>`,
+    ],
+  ];
+  return all.flatMap(([isShown, text, sample]) => (isShown ? [{ sample, text }] : []));
 }
 
 function legendRows(figure: DiffFigure, inner: number): { readonly content: Part; readonly height: number } {
@@ -179,110 +175,109 @@ function legendRows(figure: DiffFigure, inner: number): { readonly content: Part
   };
 }
 
-function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup | null {
-  if (changed.length === 0) return null;
-  const rows = changed.slice(0, MAX_ROWS).map((change) => ({ change, rows: changeRows(change) }));
-  const lines = (at: (row: ChangeRow) => Part) => (row: { readonly rows: readonly ChangeRow[] }) =>
-    markup`<ul>${row.rows.map((it) => markup`<li>${at(it)}</li>`)}</ul>`;
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    {
-      head: '#',
-      short: '#',
-      cell: ({ change }) => linked(`c${change.to.index}`, indexChange(change.from.index, change.to.index), keys),
-    },
-    { head: 'Feature', short: 'Feature', cell: ({ change }) => nameCell(change.to, change.from) },
-    {
-      head: markup`Change, before, now`,
-      short: 'Change',
-      cell: lines(
-        ({ what, before, after }) =>
-          markup`<strong>${oneLine(what, 120)}</strong><br/><code>${oneLine(before, 80)}</code> → <code>${oneLine(after, 80)}</code>`,
-      ),
-    },
-    { head: 'Matched by', short: 'Matched by', cell: ({ change }) => pairedByWords[change.pairedBy] },
-  ];
-  return section('changed', 'Changed', plural(changed.length, 'feature'), [
-    markup`<p>Places in metres of the map. Values as written, with their JSON type.</p>`,
-    table(columns, rows, ({ change }) => `c${change.to.index}`),
-    more(changed.length - rows.length, 'rows', 'json'),
+interface Listed<T> {
+  readonly id: string;
+  readonly title: string;
+  /** What the rows are: `feature`. */
+  readonly noun: string;
+  readonly about?: string;
+  readonly columns: readonly Column<T>[];
+  readonly keyOf?: (row: T) => string;
+}
+
+/** A section with a table of the first rows; null without any. */
+function listed<T>(all: readonly T[], { id, title, noun, about, columns, keyOf }: Listed<T>): Markup | null {
+  if (all.length === 0) return null;
+  return section(id, title, plural(all.length, noun), [
+    about === undefined ? null : markup`<p>${about}</p>`,
+    table(columns, all.slice(0, MAX_ROWS), keyOf),
+    more(all.length - MAX_ROWS, 'rows', 'json'),
   ]);
 }
 
-function oneSidedSection(sign: 'added' | 'removed', refs: readonly FeatureRef[], { keys }: DiffFigure): Markup | null {
-  if (refs.length === 0) return null;
-  const prefix = sign === 'added' ? 'a' : 'r';
-  const rows = refs.slice(0, MAX_ROWS);
-  const columns: readonly Column<FeatureRef>[] = [
-    { head: '#', short: '#', cell: ({ index }) => linked(`${prefix}${index}`, `#${index}`, keys) },
-    { head: 'Feature', short: 'Feature', cell: (ref) => nameCell(ref) },
-    { head: 'Kind', short: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'not a feature' : kind) },
-    { head: markup`Place <small>m</small>`, short: 'Place (m)', cell: placeOf },
-  ];
-  const title = sign === 'added' ? 'Only in the new overlays' : 'Only in the old overlays';
-  return section(sign, title, plural(refs.length, 'feature'), [
-    table(columns, rows, ({ index }) => `${prefix}${index}`),
-    more(refs.length - rows.length, 'rows', 'json'),
-  ]);
+const code = (text: string, max = 80) => markup`<code>${oneLine(text, max)}</code>`;
+
+function changedSection({ changed }: OverlaysDiff, { keys }: DiffFigure): Markup | null {
+  const keyOf = ({ to }: ChangedFeature) => `c${to.index}`;
+  return listed(changed, {
+    id: 'changed',
+    title: 'Changed',
+    noun: 'feature',
+    about: 'Places in metres of the map. Values as written, with their JSON type.',
+    keyOf,
+    columns: [
+      { head: '#', cell: (change) => linked(keyOf(change), indexChange(change.from.index, change.to.index), keys) },
+      { head: 'Feature', cell: ({ from, to }) => nameCell(to, from) },
+      {
+        head: 'Change, before, now',
+        short: 'Change',
+        cell: (change) =>
+          markup`<ul>${changeRows(change).map(({ what, before, after }) => markup`<li><strong>${oneLine(what, 120)}</strong><br/>${code(before)} → ${code(after)}</li>`)}</ul>`,
+      },
+      { head: 'Matched by', cell: ({ pairedBy }) => pairedByWords[pairedBy] },
+    ],
+  });
+}
+
+function oneSidedSection(id: 'added' | 'removed', refs: readonly FeatureRef[], { keys }: DiffFigure): Markup | null {
+  const keyOf = ({ index }: FeatureRef) => `${id === 'added' ? 'a' : 'r'}${index}`;
+  return listed(refs, {
+    id,
+    title: id === 'added' ? 'Only in the new overlays' : 'Only in the old overlays',
+    noun: 'feature',
+    keyOf,
+    columns: [
+      { head: '#', cell: (ref) => linked(keyOf(ref), `#${ref.index}`, keys) },
+      { head: 'Feature', cell: (ref) => nameCell(ref) },
+      { head: 'Kind', cell: ({ kind }) => (kind === 'no-feature' ? 'not a feature' : kind) },
+      { head: markup`Place <small>m</small>`, short: 'Place (m)', cell: placeOf },
+    ],
+  });
 }
 
 function orderSection({ reordered }: OverlaysDiff): Markup | null {
-  if (reordered.length === 0) return null;
-  const rows = reordered.slice(0, MAX_ROWS);
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    { head: 'Was', short: 'Was', cell: ({ from }) => `#${from.index}` },
-    { head: 'Is', short: 'Is', cell: ({ to }) => `#${to.index}` },
-    { head: 'Feature', short: 'Feature', cell: ({ to }) => nameCell(to) },
-  ];
-  return section('order', 'Reordered', plural(reordered.length, 'feature'), [
-    markup`<p>Whether the order matters to the chassis is unknown.</p>`,
-    table(columns, rows),
-    more(reordered.length - rows.length, 'rows', 'json'),
-  ]);
+  return listed(reordered, {
+    id: 'order',
+    title: 'Reordered',
+    noun: 'feature',
+    about: 'Whether the order matters to the chassis is unknown.',
+    columns: [
+      { head: 'Was', cell: ({ from }) => `#${from.index}` },
+      { head: 'Is', cell: ({ to }) => `#${to.index}` },
+      { head: 'Feature', cell: ({ to }) => nameCell(to) },
+    ],
+  });
 }
 
 function membersSection({ members }: OverlaysDiff): Markup | null {
-  if (members.length === 0) return null;
-  const columns: readonly Column<ChangeRow>[] = [
-    { head: 'Member', short: 'Member', cell: ({ what }) => oneLine(what, 120) },
-    { head: 'Before', short: 'Before', cell: ({ before }) => markup`<code>${oneLine(before, 80)}</code>` },
-    { head: 'Now', short: 'Now', cell: ({ after }) => markup`<code>${oneLine(after, 80)}</code>` },
-  ];
-  const rows = members.slice(0, MAX_ROWS).map(valueRow);
-  return section('members', 'Members of the collection', plural(members.length, 'member'), [
-    table(columns, rows),
-    more(members.length - rows.length, 'rows', 'json'),
-  ]);
+  return listed(members.map(valueRow), {
+    id: 'members',
+    title: 'Members of the collection',
+    noun: 'member',
+    columns: [
+      { head: 'Member', cell: ({ what }) => oneLine(what, 120) },
+      { head: 'Before', cell: ({ before }) => code(before) },
+      { head: 'Now', cell: ({ after }) => code(after) },
+    ],
+  });
 }
 
 function numbersSection(meanings: readonly CodeMeaning[]): Markup | null {
-  if (meanings.length === 0) return null;
-  const columns: readonly Column<CodeMeaning>[] = [
-    {
-      head: 'Number',
-      short: 'Number',
-      cell: ({ field, number }) => markup`<code>${field}</code> <strong>${number}</strong>`,
-    },
-    { head: 'Overall mark', short: 'Overall mark', cell: (meaning) => markWord(meaning) },
-    {
-      head: 'Every reading, with mark and source',
-      short: 'Readings',
-      cell: ({ readings }) => markup`<ul>${readings.map(readingItem)}</ul>`,
-    },
-  ];
-  const rows = meanings.slice(0, MAX_ROWS);
-  return section('numbers', 'Readings of the changed numbers', plural(meanings.length, 'number'), [
-    table(columns, rows),
-    more(meanings.length - rows.length, 'rows', 'json'),
-  ]);
+  return listed(meanings, {
+    id: 'numbers',
+    title: 'Readings of the changed numbers',
+    noun: 'number',
+    columns: meaningColumns,
+  });
 }
 
 function notationSection({ notation: { numbers, examples } }: OverlaysDiff): Markup | null {
   if (numbers === 0) return null;
   const columns: readonly Column<(typeof examples)[number]>[] = [
-    { head: '#', short: '#', cell: ({ index }) => (index === null ? 'the collection' : `#${index}`) },
-    { head: 'Where', short: 'Where', cell: ({ path }) => markup`<code>${oneLine(path, 80)}</code>` },
-    { head: 'Before', short: 'Before', cell: ({ fromJson }) => markup`<code>${oneLine(fromJson, 60)}</code>` },
-    { head: 'Now', short: 'Now', cell: ({ toJson }) => markup`<code>${oneLine(toJson, 60)}</code>` },
+    { head: '#', cell: ({ index }) => (index === null ? 'the collection' : `#${index}`) },
+    { head: 'Where', cell: ({ path }) => code(path) },
+    { head: 'Before', cell: ({ fromJson }) => code(fromJson, 60) },
+    { head: 'Now', cell: ({ toJson }) => code(toJson, 60) },
   ];
   return section('notation', 'Equal numbers in different notation', plural(numbers, 'number'), [
     markup`<p>These count as equal.</p>`,
@@ -291,14 +286,23 @@ function notationSection({ notation: { numbers, examples } }: OverlaysDiff): Mar
   ]);
 }
 
+const meaningColumns: readonly Column<CodeMeaning>[] = [
+  { head: 'Number', cell: ({ field, number }) => markup`<code>${field}</code> <strong>${number}</strong>` },
+  { head: 'Overall mark', cell: (meaning) => markWord(meaning) },
+  {
+    head: 'Every reading, with mark and source',
+    short: 'Readings',
+    cell: ({ readings }) => markup`<ul>${readings.map(readingItem)}</ul>`,
+  },
+];
+
 /** Linked to its anchor on the sheet, if it has one. */
 function linked(key: string, words: string, keys: ReadonlySet<string>): Part {
   return keys.has(key) ? markup`<a href="#m-${key}">${words}</a>` : words;
 }
 
 function nameCell({ name, id }: FeatureRef, before?: FeatureRef): Part {
-  const shown = name ?? before?.name ?? null;
-  return markup`${shown === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(shown)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
+  return nameAndId(name ?? before?.name ?? null, id);
 }
 
 function placeOf({ xM, yM }: FeatureRef): Part {

@@ -1,7 +1,7 @@
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
 import type { ChargerPair, Feature, Inspection } from '../../model.ts';
-import { figure, oneLine, unit } from '../lines.ts';
+import { figure, listed, oneLine, unit } from '../lines.ts';
 import { hatches, type Sign, type SignStyle, signOrder, signs } from '../marks.ts';
 import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tooltipOf } from '../wording.ts';
 import { type Box, createOccupancy, type Occupancy, placeLabel } from './labels.ts';
@@ -12,13 +12,11 @@ import {
   badgeCorner,
   boxesAlong,
   holdsNumber,
-  insideOf,
   lanePath,
   markersPath,
   measureLine,
-  middleOf,
   type Outline,
-  outline,
+  placeOnPaper,
   pointMarker,
   zonePath,
 } from './plot.ts';
@@ -28,6 +26,7 @@ import { background, margins, surround } from './surround.ts';
 /** Above this number of features the sheet shows shapes without labels, tooltips and links, which would be illegible. */
 const MAX_LABELLED = 4000;
 const MAX_EDGE_MARKS = 12;
+const MAX_LISTED = 8;
 
 /** The map as a picture: inner markup of an `<svg>` of this size, with notes. */
 export interface Figure {
@@ -140,17 +139,8 @@ function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warni
 }
 
 function itemOf(feature: Feature, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
-  const { shape } = feature;
-  if (shape.kind === 'point') {
-    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
-    return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height
-      ? { feature, style, x, y, outline: null, flaw }
-      : null;
-  }
-  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const path = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
-  const place = shape.kind === 'lane' ? middleOf(path) : insideOf(path);
-  return place && { feature, style, x: place[0], y: place[1], outline: path, flaw };
+  const place = placeOnPaper(feature, sheet);
+  return place && { feature, style, flaw, ...place };
 }
 
 function extentOf({ outline: path }: Item): number {
@@ -350,22 +340,32 @@ function notesOf({ sheet, notRendered, items, omitted, isLabelled, image, inspec
     );
   }
   if (sheet.beyond.length > 0)
-    notes.push(`Beyond the sheet: ${listed(sheet.beyond.map((feature) => placeWords(feature)))}.`);
+    notes.push(
+      `Beyond the sheet: ${listed(
+        sheet.beyond.map((feature) => placeWords(feature)),
+        MAX_LISTED,
+      )}.`,
+    );
   if (notRendered.length > 0)
-    notes.push(`Not rendered: ${listed(notRendered.map((feature) => notRenderedText(feature)))}.`);
+    notes.push(
+      `Not rendered: ${listed(
+        notRendered.map((feature) => notRenderedText(feature)),
+        MAX_LISTED,
+      )}.`,
+    );
   const simplified = items.filter(({ outline: path }) => path?.isSimplified);
   if (simplified.length > 0)
-    notes.push(`Simplified outlines: ${listed(simplified.map(({ feature }) => `#${feature.index}`))}.`);
+    notes.push(
+      `Simplified outlines: ${listed(
+        simplified.map(({ feature }) => `#${feature.index}`),
+        MAX_LISTED,
+      )}.`,
+    );
   if (!isLabelled)
     notes.push(`${items.length} features are too many for labels, headings and badges; use a filter to show them.`);
   if (omitted > 0)
     notes.push(`${plural(omitted, 'label')} omitted for lack of space; every feature is listed by its #.`);
   return notes;
-}
-
-function listed(words: readonly string[]): string {
-  const max = 8;
-  return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }
 
 function placeWords({ index, shape }: Feature): string {

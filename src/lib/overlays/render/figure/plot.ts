@@ -46,6 +46,18 @@ export function outline(rings: readonly (readonly Place[])[], isClosed: boolean,
   return { d, rings: kept, isSimplified };
 }
 
+/** Where a feature is on paper, and its outline; null when it is not on the sheet. */
+export function placeOnPaper({ shape }: Feature, sheet: Sheet) {
+  if (shape.kind === 'point') {
+    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
+    return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height ? { x, y, outline: null } : null;
+  }
+  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
+  const path = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
+  const place = shape.kind === 'lane' ? middleOf(path) : insideOf(path);
+  return place && { x: place[0], y: place[1], outline: path };
+}
+
 export function zonePath({ d }: Outline, style: SignStyle): Markup {
   return markup`<path d="${d}" fill="url(#${hatchId(style.sign)})" fill-rule="evenodd" stroke="#fff" stroke-width="4.6" stroke-linejoin="round" stroke-opacity="0.85"/><path d="${d}" fill="${style.color}" fill-opacity="0.07" fill-rule="evenodd" stroke="${style.color}" stroke-width="2" stroke-linejoin="round"${dashOf(style, 2)}/>`;
 }
@@ -67,7 +79,7 @@ export function badgeCorner({ rings }: Outline): readonly [number, number] | nul
  * A place inside a zone: the middle of its widest section along one of several horizontal lines. Linear in the corners,
  * and inside even where the centroid is not. The first corner where the zone has no inside.
  */
-export function insideOf({ rings }: Outline): readonly [number, number] | null {
+function insideOf({ rings }: Outline): readonly [number, number] | null {
   const outer = rings[0] ?? [];
   const first = outer[0];
   if (first === undefined) return null;
@@ -98,7 +110,7 @@ export function insideOf({ rings }: Outline): readonly [number, number] | null {
 }
 
 /** The midpoint of a line, by its length on paper. */
-export function middleOf({ rings }: Outline): readonly [number, number] | null {
+function middleOf({ rings }: Outline): readonly [number, number] | null {
   const line = rings[0] ?? [];
   const lengths: number[] = [];
   for (let at = 1; at < line.length; at += 1) {

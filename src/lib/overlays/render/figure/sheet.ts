@@ -1,5 +1,5 @@
 import { extentOf } from '../../frame.ts';
-import { type Bounds, boundsOf } from '../../geometry.ts';
+import { type Bounds, boundsOf, joinBounds } from '../../geometry.ts';
 import type { Feature, MapFrame } from '../../model.ts';
 
 /** In metres. Places farther out are not part of a building and are left out. */
@@ -81,9 +81,9 @@ function chooseArea(boxes: readonly Bounds[], picture: Bounds | null, isFiltered
     const reach = within(picture, 0.12 * Math.max(picture.maxXM - picture.minXM, picture.maxYM - picture.minYM));
     const near = boxes.filter((box) => contains(reach, box) && !contains(picture, box));
     if (near.length === 0) return picture;
-    return join(picture, within(around(near), MIN_MARGIN_M));
+    return joinBounds(picture, within(near.reduce(joinBounds), MIN_MARGIN_M));
   }
-  const usual = boxes.length === 0 ? { minXM: 0, minYM: 0, maxXM: 0, maxYM: 0 } : around(usualOf(boxes));
+  const usual = boxes.length === 0 ? { minXM: 0, minYM: 0, maxXM: 0, maxYM: 0 } : usualOf(boxes).reduce(joinBounds);
   const extent = Math.max(usual.maxXM - usual.minXM, usual.maxYM - usual.minYM);
   return atLeast(within(usual, Math.max(MIN_MARGIN_M, MARGIN * extent)), MIN_EXTENT_M);
 }
@@ -118,19 +118,6 @@ function boxOf({ shape }: Feature): Bounds | null {
 
 function farthest({ minXM, minYM, maxXM, maxYM }: Bounds): number {
   return Math.max(Math.abs(minXM), Math.abs(minYM), Math.abs(maxXM), Math.abs(maxYM));
-}
-
-function around(boxes: readonly Bounds[]): Bounds {
-  return boxes.reduce(join);
-}
-
-function join(a: Bounds, b: Bounds): Bounds {
-  return {
-    minXM: Math.min(a.minXM, b.minXM),
-    minYM: Math.min(a.minYM, b.minYM),
-    maxXM: Math.max(a.maxXM, b.maxXM),
-    maxYM: Math.max(a.maxYM, b.maxYM),
-  };
 }
 
 function within(area: Bounds, marginM: number): Bounds {

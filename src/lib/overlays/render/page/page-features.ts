@@ -8,7 +8,7 @@ import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } f
 import { figure, oneLine } from '../lines.ts';
 import { kindWords, readingTexts } from '../wording.ts';
 import { rulesByFeature } from './census.ts';
-import { type Column, link, MAX_ROWS, markBadge, more, nameMarkup, section, table, written } from './page-tables.ts';
+import { type Column, link, MAX_ROWS, markBadge, more, nameAndId, section, table, written } from './page-tables.ts';
 
 const kinds: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
@@ -27,13 +27,11 @@ export function featureSections(
   const rulesOf = rulesByFeature(inspection);
   const number: Column<Feature> = {
     head: '#',
-    short: '#',
     cell: ({ index }) => link('m', index, shapes),
   };
-  const name: Column<Feature> = { head: 'Name', short: 'Name', cell: (feature) => nameCell(feature) };
+  const name: Column<Feature> = { head: 'Name', cell: (feature) => nameCell(feature) };
   const findingCell: Column<Feature> = {
     head: 'Findings',
-    short: 'Findings',
     cell: ({ index }) =>
       [...(rulesOf.get(index) ?? [])].map((rule, at) => markup`${at > 0 ? ', ' : null}<code>${rule}</code>`),
   };
@@ -113,7 +111,6 @@ export function featureSections(
         name,
         {
           head: 'Geometry',
-          short: 'Geometry',
           cell: ({ shape }) =>
             shape.kind === 'other'
               ? shape.type === null
@@ -141,7 +138,6 @@ export function featureSections(
 
 const corners: Column<Feature> = {
   head: 'Corners',
-  short: 'Corners',
   isNumber: true,
   cell: ({ shape }) => {
     if (shape.kind === 'zone') return cornersOf(shape).length;
@@ -155,7 +151,7 @@ function nameCell({ name, id, shape }: Feature): Part {
     shape.kind === 'broken' && shape.expected === 'point'
       ? markup`<br/><small>${oneLine(shape.problem, 80)}</small>`
       : null;
-  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}${broken}`;
+  return markup`${nameAndId(name, id)}${broken}`;
 }
 
 function codeCell(code: Code, codeBook: CodeBook): Part {

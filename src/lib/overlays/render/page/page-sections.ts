@@ -30,19 +30,16 @@ export function findingsSection(inspection: Inspection, rows: ReadonlySet<number
   const columns: readonly Column<OverlayFinding>[] = [
     {
       head: 'Severity',
-      short: 'Severity',
       cell: ({ severity }) => markup`<span class="s ${severity}">${severity}</span>`,
     },
     {
       head: 'Finding',
-      short: 'Finding',
       cell: ({ detail, rule }) => markup`${prose(detail)}<br/><small><code>${rule}</code></small>`,
     },
-    { head: 'Features', short: 'Features', cell: ({ features }) => links(features, names, rows) },
-    { head: 'Remedy', short: 'Remedy', cell: ({ remedy }) => prose(remedy) },
+    { head: 'Features', cell: ({ features }) => links(features, names, rows) },
+    { head: 'Remedy', cell: ({ remedy }) => prose(remedy) },
     {
       head: 'Relies on',
-      short: 'Relies on',
       isTight: true,
       cell: ({ mark, basis }) =>
         mark === null || basis === null ? markup`<small>the JSON text</small>` : markWord({ mark, basis }),
@@ -79,7 +76,7 @@ export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>
     return markup`${link('m', index, shapes)}${text === undefined ? null : markup` ${nameMarkup(text, 40)}`}`;
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
-    { head: 'Charger', short: 'Charger', cell: ({ charger }) => name(charger) },
+    { head: 'Charger', cell: ({ charger }) => name(charger) },
     { head: 'Docking point', short: 'Dock', cell: ({ dockingPoint }) => name(dockingPoint) },
     { head: markup`By <code>dockingPointId</code> of`, short: 'By', cell: referenceCell },
     {
@@ -127,11 +124,10 @@ export function numbersSection(inspection: Inspection): Markup {
   const columns: readonly Column<(typeof numbers)[number]>[] = [
     {
       head: 'Number',
-      short: 'Number',
       cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
     },
-    { head: 'Features', short: 'Features', isNumber: true, cell: ({ count }) => count },
-    { head: 'Overall mark', short: 'Overall mark', isTight: true, cell: ({ meaning }) => markWord(meaning) },
+    { head: 'Features', isNumber: true, cell: ({ count }) => count },
+    { head: 'Overall mark', isTight: true, cell: ({ meaning }) => markWord(meaning) },
     {
       head: 'Every reading, with mark and source',
       short: 'Readings',
@@ -149,10 +145,10 @@ export function carriedSection({ survey }: Inspection): Markup | null {
   if (survey.carried.length === 0) return null;
   const where = { collection: 'the collection', feature: 'features', properties: 'properties of features' } as const;
   const columns: readonly Column<(typeof survey.carried)[number]>[] = [
-    { head: 'Member', short: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
-    { head: 'Of', short: 'Of', cell: (member) => where[member.in] },
-    { head: 'Times', short: 'Times', isNumber: true, cell: ({ count }) => count },
-    { head: 'JSON types', short: 'JSON types', cell: ({ types }) => types.join(', ') },
+    { head: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
+    { head: 'Of', cell: (member) => where[member.in] },
+    { head: 'Times', isNumber: true, cell: ({ count }) => count },
+    { head: 'JSON types', cell: ({ types }) => types.join(', ') },
   ];
   return section('carried', 'Carried through unchanged', plural(survey.carried.length, 'member'), [
     markup`<p>These have no documented meaning, so gw does not interpret them. They stay unchanged, also in a backup.</p>`,
@@ -164,14 +160,13 @@ export function carriedSection({ survey }: Inspection): Markup | null {
 export function knownSections(inspection: Inspection): readonly Markup[] {
   const rows = knownOf(inspection);
   const columns: readonly Column<KnownRow>[] = [
-    { head: 'Mark', short: 'Mark', isTight: true, cell: (row) => markWord(row) },
+    { head: 'Mark', isTight: true, cell: (row) => markWord(row) },
     {
       head: 'Statement',
-      short: 'Statement',
       cell: ({ statement, source, fact, here }) =>
         markup`${prose(statement)}${hereText(here)}<br/><small>${source}, <code>${fact}</code></small>`,
     },
-    { head: 'On this map', short: 'On this map', cell: ({ found }) => prose(found) },
+    { head: 'On this map', cell: ({ found }) => prose(found) },
   ];
   const of = (group: KnownRow['group']) => rows.filter((row) => row.group === group);
   return [

@@ -11,8 +11,8 @@ export const MAX_ROWS = 3000;
 
 export interface Column<T> {
   readonly head: Part;
-  /** The head as plain text, shown before the cell where the table becomes a list of cards. */
-  readonly short: string;
+  /** The head in short, shown before the cell where the table becomes a list of cards. Default: the head. */
+  readonly short?: string;
   readonly isNumber?: boolean;
   /** Stays on one line. */
   readonly isTight?: boolean;
@@ -30,7 +30,8 @@ export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf
   const heads = filled.map(({ column }) => markup`<th${column.isNumber ? classOf(column) : null}>${column.head}</th>`);
   const body = rows.map((row, at) => {
     const cells = filled.map(
-      ({ column, cells: of }) => markup`<td data-c="${column.short}"${classOf(column)}>${of[at] ?? null}</td>`,
+      ({ column, cells: of }) =>
+        markup`<td data-c="${column.short ?? column.head}"${classOf(column)}>${of[at] ?? null}</td>`,
     );
     return idOf ? markup`<tr id="${idOf(row)}">${cells}</tr>` : markup`<tr>${cells}</tr>`;
   });
@@ -40,6 +41,11 @@ export function table<T>(columns: readonly Column<T>[], rows: readonly T[], idOf
 /** A name with its own writing direction and blanks: see the style of `bdi`. */
 export function nameMarkup(name: string, max?: number): Markup {
   return markup`<bdi>${nameText(name, max)}</bdi>`;
+}
+
+/** The cell of a feature: its name, and its id below. */
+export function nameAndId(name: string | null, id: string | null): Markup {
+  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
 }
 
 /** A sentence with `code` rendered as such. */

@@ -61,24 +61,23 @@ export function createFloorGrid(): Grid {
   return grid;
 }
 
-const point = (id: string | undefined, at: readonly [number, number], properties: object) => ({
+const feature = (id: unknown, type: string, coordinates: unknown, properties: object) => ({
   ...(id !== undefined && { id }),
   type: 'Feature',
-  geometry: { type: 'Point', coordinates: at },
+  geometry: { type, coordinates },
   properties: { ...properties, mapOverlay: true },
 });
-const zone = (id: string | undefined, ring: readonly Corner[], properties: object) => ({
-  ...(id !== undefined && { id }),
-  type: 'Feature',
-  geometry: { type: 'Polygon', coordinates: [ring] },
-  properties: { ...properties, blocked: false, mapOverlay: true },
-});
-const line = (id: string, way: readonly Corner[], properties: object) => ({
-  id,
-  type: 'Feature',
-  geometry: { type: 'LineString', coordinates: way },
-  properties: { ...properties, mapOverlay: true },
-});
+export const point = (id: unknown, at: unknown, properties: object) => feature(id, 'Point', at, properties);
+export const line = (id: unknown, way: unknown, properties: object) => feature(id, 'LineString', way, properties);
+export const zone = (id: unknown, rings: unknown, properties: object) =>
+  feature(id, 'Polygon', rings, { ...properties, blocked: false });
+const openRing = ([left, lower]: Corner, [right, upper]: Corner): Corner[] => [
+  [left, lower],
+  [right, lower],
+  [right, upper],
+  [left, upper],
+];
+const ring = (from: Corner, to: Corner): Corner[] => [...openRing(from, to), from];
 
 /**
  * The overlays of the floor, as inconsistent as real ones: kinds as text and as number, one ring open,
@@ -113,35 +112,10 @@ export function floorOverlays(serial: string): string {
       point('lift', [11.75, -1], { type: '6', name: 'Aufzug', yaw: '90' }),
       point('lift-wait', [11.75, 1], { type: '28', name: 'Aufzug warten', yaw: '-90' }),
       point(undefined, [3.55, 3], { type: '8', name: 'Küchentür', yaw: '90' }),
-      zone('stairs', [[-2.7, -2.7], [-1.3, -2.7], [-1.3, -1.7], [-2.7, -1.7], [-2.7, -2.7]], {
-        regionType: 1,
-        name: 'Treppe',
-      }), // biome-ignore format: a ring reads better on one line
-      zone(
-        'slow',
-        [
-          [4.4, 0],
-          [7, 0],
-          [7, 2],
-          [4.4, 2],
-        ],
-        { regionType: '2', name: 'Zimmerflur' },
-      ),
-      zone(
-        'lift-zone',
-        [
-          [10.9, -2.1],
-          [12.6, -2.1],
-          [12.6, 0],
-          [10.9, 0],
-          [10.9, -2.1],
-        ],
-        { regionType: '3' },
-      ),
-      zone(undefined, [[3, 2.6], [4.1, 2.6], [4.1, 3.4], [3, 3.4], [3, 2.6]], {
-        regionType: '5',
-        mac: '02:00:00:00:00:05',
-      }), // biome-ignore format: a ring reads better on one line
+      zone('stairs', [ring([-2.7, -2.7], [-1.3, -1.7])], { regionType: 1, name: 'Treppe' }),
+      zone('slow', [openRing([4.4, 0], [7, 2])], { regionType: '2', name: 'Zimmerflur' }),
+      zone('lift-zone', [ring([10.9, -2.1], [12.6, 0])], { regionType: '3' }),
+      zone(undefined, [ring([3, 2.6], [4.1, 3.4])], { regionType: '5', mac: '02:00:00:00:00:05' }),
       line(
         'lane-1',
         [

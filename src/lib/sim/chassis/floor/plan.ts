@@ -13,13 +13,11 @@ type PlanFailure = 3 | 4 | 5 | 6 | 9;
 export interface Planner {
   /** Waypoints from start to goal, both included, or the vendor's `fail_reason`. */
   plan(from: Point, to: Point): { readonly points: readonly Point[] } | { readonly failReason: PlanFailure };
-  /** Drivable fraction of the straight line, 0 to 1. */
-  clearPart(from: Point, to: Point): number;
   /** Whether the robot, without margin, is free of collision here. */
   isFree(at: Point): boolean;
 }
 
-/** Shortest paths on an occupancy grid: A* over eight neighbours, then shortened by line of sight. */
+/** Shortest paths on an occupancy grid over eight neighbours, then shortened by line of sight. */
 export function createPlanner(grid: Grid): Planner {
   const blocked = inflate(grid, CLEARANCE_M);
 
@@ -39,7 +37,6 @@ export function createPlanner(grid: Grid): Planner {
       const points = start === fromIndex ? [from, ...inner.slice(1, -1), to] : [from, ...inner.slice(0, -1), to];
       return { points: straighten(grid, blocked, points) };
     },
-    clearPart: (from, to) => clearPart(grid, blocked, from, to),
     isFree(at) {
       for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 12) {
         const rim = { xM: at.xM + RADIUS_M * Math.cos(angle), yM: at.yM + RADIUS_M * Math.sin(angle) };
@@ -68,40 +65,37 @@ function nearestPassable(grid: Grid, blocked: Uint8Array, index: number): number
   return best;
 }
 
+/** Cost of a step to a neighbour, and to a diagonal one: whole numbers, so that cells wait in a list for each cost. */
+const STRAIGHT = 5;
+const DIAGONAL = 7;
+
+/** Dijkstra's algorithm. */
 function search(grid: Grid, blocked: Uint8Array, start: number, goal: number): number[] | undefined {
   const { width, height } = grid;
-  const cost = new Float64Array(blocked.length).fill(Number.POSITIVE_INFINITY);
+  const cost = new Uint32Array(blocked.length).fill(0xffff_ffff);
   const cameFrom = new Int32Array(blocked.length).fill(-1);
-  const done = new Uint8Array(blocked.length);
-  const goalX = goal % width;
-  const goalY = (goal - goalX) / width;
-  const ahead = (x: number, y: number) => {
-    const dx = Math.abs(x - goalX);
-    const dy = Math.abs(y - goalY);
-    return Math.max(dx, dy) + (Math.SQRT2 - 1) * Math.min(dx, dy);
-  };
-  const open = createHeap();
+  const waiting: number[][] = [[start]];
   cost[start] = 0;
-  open.push(start, 0);
-  for (let current = open.pop(); current !== undefined; current = open.pop()) {
-    if (current === goal) return trace(cameFrom, goal);
-    if (done[current] === 1) continue;
-    done[current] = 1;
-    const x = current % width;
-    const y = (current - x) / width;
-    for (let dy = -1; dy <= 1; dy += 1) {
-      for (let dx = -1; dx <= 1; dx += 1) {
-        const nx = x + dx;
-        const ny = y + dy;
-        if ((dx === 0 && dy === 0) || nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
-        const next = ny * width + nx;
-        // A diagonal step past the corner of an obstacle would touch it.
-        if (blocked[next] !== 0 || blocked[y * width + nx] !== 0 || blocked[ny * width + x] !== 0) continue;
-        const total = (cost[current] ?? 0) + (dx !== 0 && dy !== 0 ? Math.SQRT2 : 1);
-        if (total < (cost[next] ?? 0)) {
+  for (let reached = 0; reached < waiting.length; reached += 1) {
+    for (const current of waiting[reached] ?? []) {
+      if (current === goal) return trace(cameFrom, goal);
+      // A shorter way was found meanwhile.
+      if (cost[current] !== reached) continue;
+      const x = current % width;
+      const y = (current - x) / width;
+      for (let dy = -1; dy <= 1; dy += 1) {
+        for (let dx = -1; dx <= 1; dx += 1) {
+          const [nx, ny] = [x + dx, y + dy];
+          if ((dx === 0 && dy === 0) || nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
+          const next = ny * width + nx;
+          // A diagonal step past the corner of an obstacle would touch it.
+          if (blocked[next] !== 0 || blocked[y * width + nx] !== 0 || blocked[ny * width + x] !== 0) continue;
+          const total = reached + (dx !== 0 && dy !== 0 ? DIAGONAL : STRAIGHT);
+          if (total >= (cost[next] ?? 0)) continue;
           cost[next] = total;
           cameFrom[next] = current;
-          open.push(next, total + ahead(nx, ny));
+          waiting[total] ??= [];
+          waiting[total].push(next);
         }
       }
     }
@@ -134,55 +128,15 @@ function straighten(grid: Grid, blocked: Uint8Array, points: readonly Point[]): 
 }
 
 function isClear(grid: Grid, blocked: Uint8Array, from: Point, to: Point): boolean {
-  return clearPart(grid, blocked, from, to) === 1;
-}
-
-function clearPart(grid: Grid, blocked: Uint8Array, from: Point, to: Point): number {
   const length = Math.hypot(to.xM - from.xM, to.yM - from.yM);
-  const steps = Math.ceil(length / (grid.resolutionM / 2));
+  const steps = Math.max(1, Math.ceil(length / (grid.resolutionM / 2)));
   for (let step = 0; step <= steps; step += 1) {
-    const part = steps === 0 ? 0 : step / steps;
+    const part = step / steps;
     const index = cellIndex(grid, {
       xM: from.xM + part * (to.xM - from.xM),
       yM: from.yM + part * (to.yM - from.yM),
     });
-    if (index < 0 || blocked[index] !== 0) return Math.max(0, (step - 1) / Math.max(1, steps));
+    if (index < 0 || blocked[index] !== 0) return false;
   }
-  return 1;
-}
-
-/** A binary heap of cells by cost. */
-function createHeap() {
-  const cells: number[] = [];
-  const keys: number[] = [];
-  const less = (a: number, b: number) => (keys[a] ?? 0) < (keys[b] ?? 0);
-  const swap = (a: number, b: number) => {
-    [cells[a], cells[b]] = [cells[b] ?? 0, cells[a] ?? 0];
-    [keys[a], keys[b]] = [keys[b] ?? 0, keys[a] ?? 0];
-  };
-  return {
-    push(cell: number, key: number): void {
-      cells.push(cell);
-      keys.push(key);
-      for (let at = cells.length - 1; at > 0; ) {
-        const parent = (at - 1) >> 1;
-        if (!less(at, parent)) break;
-        swap(at, parent);
-        at = parent;
-      }
-    },
-    pop(): number | undefined {
-      if (cells.length === 0) return undefined;
-      swap(0, cells.length - 1);
-      const cell = cells.pop();
-      keys.pop();
-      for (let at = 0; ; ) {
-        let least = at;
-        for (const child of [2 * at + 1, 2 * at + 2]) if (child < cells.length && less(child, least)) least = child;
-        if (least === at) return cell;
-        swap(at, least);
-        at = least;
-      }
-    },
-  };
+  return true;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { CurrentMapWire, MapListItemWire, MapWire } from '../../../chassis/wire.ts';
 import { createFloorGrid, floorOverlays } from '../floor/floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from '../floor/grid.ts';
@@ -81,14 +80,6 @@ export function createMapStore(serial: string, now: () => number) {
       current = map;
     },
     add,
-    /** Stores other data under the same id. */
-    replace(id: number, draft: Omit<FloorMap, 'id' | 'createTime' | 'modifiedTime'>): FloorMap | undefined {
-      const before = maps.get(id);
-      if (!before) return undefined;
-      const map = { ...draft, id, createTime: before.createTime, modifiedTime: now() };
-      maps.set(id, map);
-      return map;
-    },
     change(id: number, changes: MapChanges): FloorMap | undefined {
       const map = maps.get(id);
       if (!map) return undefined;
@@ -159,7 +150,7 @@ export function currentMapWire(map: FloorMap): CurrentMapWire {
   };
 }
 
-const images = new WeakMap<Grid, { full?: Buffer; small?: Buffer; digest?: string }>();
+const images = new WeakMap<Grid, { full?: Buffer; small?: Buffer }>();
 
 /** The picture of a map, rendered from its grid once. */
 export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
@@ -167,14 +158,6 @@ export function mapPng(map: FloorMap, size: 'full' | 'small'): Buffer {
   images.set(map.grid, cached);
   cached[size] ??= gridToPng(map.grid, size === 'full' ? 1 : 4);
   return cached[size];
-}
-
-/** SHA-256 of the picture of a map, used as its file name and ETag (vendor facts 2, HINWEIS). */
-export function pictureDigest(map: FloorMap): string {
-  const full = mapPng(map, 'full');
-  const cached = images.get(map.grid) ?? {};
-  cached.digest ??= createHash('sha256').update(full).digest('hex');
-  return cached.digest;
 }
 
 /** The features of a map's overlays; none when the text is malformed. */

@@ -1,3 +1,4 @@
+import { line, point, zone } from '../floor/floor.ts';
 import { createGrid, FREE, fillRect, type Grid, UNKNOWN, WALL } from '../floor/grid.ts';
 
 /**
@@ -28,13 +29,6 @@ const feature = (id: unknown, geometry: unknown, properties: unknown) => ({
   geometry,
   properties,
 });
-const point = (id: unknown, at: unknown, properties: object) =>
-  feature(id, { type: 'Point', coordinates: at }, { ...properties, mapOverlay: true });
-const line = (id: unknown, way: unknown, properties: object) =>
-  feature(id, { type: 'LineString', coordinates: way }, { ...properties, mapOverlay: true });
-const zone = (id: unknown, rings: unknown, properties: object) =>
-  feature(id, { type: 'Polygon', coordinates: rings }, { ...properties, blocked: false, mapOverlay: true });
-
 /** Codes alternate between text and number, as in real overlays (vendor facts 3, C5). */
 const code = (number: number) => (number % 2 === 0 ? number : `${number}`);
 const hundredth = (value: number) => Math.round(value * 100) / 100 + 0;

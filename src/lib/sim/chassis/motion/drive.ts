@@ -1,16 +1,11 @@
 import type { Point } from '../floor/grid.ts';
 import { wrapRad } from './heading.ts';
 
-/** Upper limits, all positive. */
-export interface DriveLimits {
-  readonly speedMS: number;
-  readonly reverseSpeedMS: number;
-  readonly accelerationMS2: number;
-  readonly turnRateRadS: number;
-}
-
 /** Project decision, typical for delivery robots. */
+const ACCELERATION_M_S2 = 1;
 const BRAKING_M_S2 = 2;
+const REVERSE_M_S = 0.35;
+const TURN_RATE_RAD_S = 1.57;
 const TURN_ACCELERATION_RAD_S2 = 4;
 
 /** Distance to the point on the path that the robot steers to. */
@@ -34,10 +29,10 @@ export type Leg =
   | { readonly kind: 'wait'; readonly seconds: number };
 
 /**
- * A robot that turns in place and drives along its heading, with bounded speeds and accelerations. The limits are read
- * at every step, since settings may change during a move.
+ * A robot that turns in place and drives along its heading, with bounded speeds and accelerations. The speed limit is read
+ * at every step, since it may change during a move.
  */
-export function createDrive(start: PoseRad, limits: () => DriveLimits) {
+export function createDrive(start: PoseRad, limitMS: () => number) {
   let { xM, yM, yawRad } = start;
   let speed = 0;
   let turnRate = 0;
@@ -51,7 +46,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
 
   function advance(dt: number, wantedSpeed: number, wantedTurn: number): void {
     const rising = Math.abs(wantedSpeed) > Math.abs(speed);
-    speed = approach(speed, wantedSpeed, (rising ? limits().accelerationMS2 : BRAKING_M_S2) * dt);
+    speed = approach(speed, wantedSpeed, (rising ? ACCELERATION_M_S2 : BRAKING_M_S2) * dt);
     turnRate = approach(turnRate, wantedTurn, TURN_ACCELERATION_RAD_S2 * dt);
     yawRad = wrapRad(yawRad + turnRate * dt);
     xM += speed * Math.cos(yawRad) * dt;
@@ -60,14 +55,14 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
 
   /** The highest speed from which the robot can stop within this distance; it ends at crawling speed. */
   function speedBefore(wayM: number): number {
-    const braking = Math.sqrt(2 * limits().accelerationMS2 * wayM) * 0.95;
+    const braking = Math.sqrt(2 * ACCELERATION_M_S2 * wayM) * 0.95;
     return Math.max(CRAWL_M_S, Math.min(braking, 5 * wayM));
   }
 
   /** The highest turn rate from which the robot can stop at the target heading. */
   function turnTowards(error: number): number {
     const most = Math.sqrt(2 * TURN_ACCELERATION_RAD_S2 * Math.abs(error)) * 0.8;
-    return Math.sign(error) * Math.min(limits().turnRateRadS, most);
+    return Math.sign(error) * Math.min(TURN_RATE_RAD_S, most);
   }
 
   function currentPath(): readonly Point[] | undefined {
@@ -98,7 +93,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
     }
     const error = wrapRad(Math.atan2(target.yM - yM, target.xM - xM) - yawRad);
     const aligned = Math.max(0, 1 - Math.abs(error) / STAND_AND_TURN_RAD);
-    advance(dt, aligned * Math.min(limits().speedMS, speedBefore(remaining)), turnTowards(error));
+    advance(dt, aligned * Math.min(limitMS(), speedBefore(remaining)), turnTowards(error));
   }
 
   /** Skips waypoints that are closer than half the look-ahead distance. */
@@ -176,7 +171,7 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
       nextLeg();
       return;
     }
-    advance(dt, -Math.min(limits().reverseSpeedMS, speedBefore(-ahead)), 0);
+    advance(dt, -Math.min(limitMS(), REVERSE_M_S, speedBefore(-ahead)), 0);
   }
 
   function wait(seconds: number, dt: number): void {
@@ -240,19 +235,12 @@ export function createDrive(start: PoseRad, limits: () => DriveLimits) {
       else if (leg.kind === 'reverse') reverse(leg.to, dt);
       else wait(leg.seconds, dt);
     },
-    /** Index of the last passed point of this path; its last point once the path is completed. */
-    passedOn(points: readonly Point[]): number {
-      const leg = legs[0];
-      if (leg?.kind === 'follow' && leg.points === points) return abandoned ? 0 : segment;
-      return legs.some((later) => later.kind === 'follow' && later.points === points) ? 0 : points.length - 1;
-    },
-    /** One step of remote control; stops before a position that `mayStand` rejects. */
+    /** One step without a way, for faults; stops before a position that `mayStand` rejects. */
     steer(dt: number, speedMS: number, turnRadS: number, mayStand: (at: Point) => boolean): void {
       legs = [];
       abandoned = undefined;
       const before = { xM, yM };
-      const { speedMS: forward, reverseSpeedMS: backward, turnRateRadS: turning } = limits();
-      advance(dt, Math.max(-backward, Math.min(forward, speedMS)), Math.max(-turning, Math.min(turning, turnRadS)));
+      advance(dt, Math.max(-limitMS(), Math.min(limitMS(), speedMS)), turnRadS);
       if (mayStand({ xM, yM })) return;
       ({ xM, yM } = before);
       speed = 0;

@@ -17,15 +17,12 @@ export interface MoveOrder {
   /** The move succeeds as soon as it is within `target_accuracy`. */
   readonly use_target_zone?: boolean | null;
   readonly charge_retry_count?: number | null;
-  /** `x1, y1, x2, y2` in metres. */
-  readonly route_coordinates?: string | null;
-  /** Metres, a project decision: the vendor names no unit. */
-  readonly detour_tolerance?: number | null;
 }
 
-const SIMULATED = ['standard', 'charge', 'along_given_route'];
+const SIMULATED = ['standard', 'charge'];
 /** Types of the vendor that are not simulated, with what the answer names as missing. */
 const unsupportedTypes: Readonly<Record<string, string>> = {
+  along_given_route: 'given routes',
   return_to_elevator_waiting_point: 'lifts',
   enter_elevator: 'lifts',
   leave_elevator: 'lifts',
@@ -33,9 +30,7 @@ const unsupportedTypes: Readonly<Record<string, string>> = {
   to_unload_point: 'racks',
   follow_target: 'targets to follow',
 };
-const NUMBERS = ['target_x', 'target_y', 'target_z', 'target_ori', 'target_accuracy', 'detour_tolerance'] as const;
-/** Limit on the work of the planner. */
-const MAX_ROUTE_POINTS = 10_000;
+const NUMBERS = ['target_x', 'target_y', 'target_z', 'target_ori', 'target_accuracy'] as const;
 
 /** Parses a move request, or returns its refusal. Unknown fields are accepted. */
 export function readOrder(body: unknown): { readonly order: MoveOrder } | { readonly refusal: RestReply } {
@@ -56,9 +51,6 @@ export function readOrder(body: unknown): { readonly order: MoveOrder } | { read
   if (has('use_target_zone') && typeof body.use_target_zone !== 'boolean') {
     return invalid('use_target_zone must be a boolean or null');
   }
-  if (has('route_coordinates') && typeof body.route_coordinates !== 'string') {
-    return invalid('route_coordinates must be a string "x1, y1, x2, y2"');
-  }
   if (has('target_x') !== has('target_y')) return invalid('target_x and target_y must be given together');
   if (type === 'standard' && !has('target_x')) return invalid('a standard move needs target_x and target_y');
   return { order: { ...(body as unknown as MoveOrder), creator, type } };
@@ -67,15 +59,4 @@ export function readOrder(body: unknown): { readonly order: MoveOrder } | { read
 /** The target of an order; undefined without one. */
 export function targetOf({ target_x: xM, target_y: yM }: MoveOrder): Point | undefined {
   return typeof xM === 'number' && typeof yM === 'number' ? { xM, yM } : undefined;
-}
-
-/** The points of a given route; undefined for an odd count, fewer than two points, or values that are not numbers. */
-export function readRoute(text: string | null | undefined): readonly Point[] | undefined {
-  const numbers = (text ?? '').split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
-  if (numbers.length < 4 || numbers.length % 2 !== 0 || numbers.length > 2 * MAX_ROUTE_POINTS) return undefined;
-  if (!numbers.every(isReal)) return undefined;
-  return Array.from({ length: numbers.length / 2 }, (_, i) => ({
-    xM: numbers[2 * i] ?? 0,
-    yM: numbers[2 * i + 1] ?? 0,
-  }));
 }

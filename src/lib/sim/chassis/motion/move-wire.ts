@@ -13,8 +13,6 @@ const failReasons: Readonly<Record<number, readonly [name: string, message: stri
   101: ['ChargeDockDetectionError', '未识别到充电桩'],
   103: ['InvalidChargeDock', '充电桩位置无效'],
   104: ['AlreadyInCharging', '正在充电'],
-  400: ['InvalidTrackPoints', '轨迹点无效'],
-  401: ['TooFarFromStartOfTrack', '离轨迹起点太远'],
   1000: ['PlatformAlertError', '系统告警'],
   1003: ['MapChanged', '地图已更换'],
 };
@@ -40,10 +38,6 @@ export function moveWire(move: Move, form: 'item' | 'full', succeededWord: strin
       target_accuracy: order.target_accuracy ?? null,
       use_target_zone: order.use_target_zone ?? null,
       charge_retry_count: order.charge_retry_count ?? 0,
-      ...(order.type === 'along_given_route' && {
-        route_coordinates: order.route_coordinates ?? null,
-        detour_tolerance: order.detour_tolerance ?? null,
-      }),
     }),
     is_charging: move.isCharging,
     fail_reason: failed ? move.failReason : 0,

@@ -3,14 +3,13 @@ import type { Point } from '../floor/grid.ts';
 import type { Planner } from '../floor/plan.ts';
 import type { Deeds } from './deeds.ts';
 import type { Drive, Leg, PoseRad } from './drive.ts';
-import { wayAlong } from './given-route.ts';
 import { headingRad, isBeyondRadians, wrapRad } from './heading.ts';
-import { type MoveOrder, readRoute, targetOf } from './move-order.ts';
+import { type MoveOrder, targetOf } from './move-order.ts';
 
 export interface Move {
   readonly id: number;
   readonly order: MoveOrder;
-  /** The ordered target, the end of the route, or the chosen charger. */
+  /** The ordered target, or the chosen charger. */
   goal: (Point & { readonly yawRad: number | null }) | undefined;
   /** Unix seconds. */
   readonly createTime: number;
@@ -27,10 +26,6 @@ interface Running {
   failOnArrival?: number;
   /** Seconds without progress. */
   stuckS: number;
-  /** Indexes in the path of the points of a given route. */
-  marks?: readonly number[];
-  /** Distance in metres to the goal while it waits in front of an obstacle at the end of its path. */
-  waitsBeforeM?: number;
   /** Metres of its whole way. */
   wholeM?: number;
   /** It has given up the rest of its way. */
@@ -74,13 +69,10 @@ export function createMoves(options: MovesOptions) {
   let nextId = 1001;
   let running: Running | undefined;
   let path: readonly Point[] = [];
-  let passedAtEnd = 0;
 
   function end(state: Exclude<Move['state'], 'moving'>, failReason = 0): void {
     if (!running) return;
-    const { move, marks } = running;
-    const passed = drive.passedOn(path);
-    passedAtEnd = marks?.filter((mark) => mark <= passed).length ?? 0;
+    const { move } = running;
     running = undefined;
     move.state = state;
     move.failReason = failReason;
@@ -122,39 +114,6 @@ export function createMoves(options: MovesOptions) {
     const target = targetOf(order);
     const leg = target && way(target, wayOutOfDock());
     if (leg) drive.go([leg, ...turnAtEnd(order)]);
-  }
-
-  function startRoute(order: MoveOrder, running: Running): void {
-    const route = readRoute(order.route_coordinates);
-    const planner = options.planner();
-    if (!route || !planner) {
-      fail(route ? 2 : 400);
-      return;
-    }
-    const out = wayOutOfDock();
-    const found = wayAlong(planner, out.at(-1) ?? drive.restingPlace(), route, order.detour_tolerance ?? 0);
-    if ('failReason' in found) {
-      fail(found.failReason);
-      return;
-    }
-    const onwards = found.isCutShort ? [] : wayOnwards(planner, route, order);
-    if (onwards === undefined) return;
-    path = [...out.slice(0, -1), ...found.points, ...onwards];
-    running.marks = found.marks.map((mark) => mark + Math.max(0, out.length - 1));
-    if (found.isCutShort) running.waitsBeforeM = found.restM;
-    running.move.goal = goalOf(targetOf(order) ?? route.at(-1), order.target_ori);
-    drive.go([{ kind: 'follow', points: path }, ...(found.isCutShort ? [] : turnAtEnd(order))]);
-  }
-
-  /** From the end of a route to the target, if an order has both; undefined when the move fails. */
-  function wayOnwards(planner: Planner, route: readonly Point[], order: MoveOrder): readonly Point[] | undefined {
-    const target = targetOf(order);
-    const end = route.at(-1);
-    if (!target || !end) return [];
-    const plan = planner.plan(end, target);
-    if ('points' in plan) return plan.points.slice(1);
-    fail(plan.failReason);
-    return undefined;
   }
 
   function startCharge(order: MoveOrder, running: Running): void {
@@ -204,15 +163,7 @@ export function createMoves(options: MovesOptions) {
     stuckS: (): number => running?.stuckS ?? 0,
     path: () => path,
     /** Metres to the goal of the running move. */
-    remainingM: (): number =>
-      running ? Math.round((drive.remainingM() + (running.waitsBeforeM ?? 0)) * 1000) / 1000 : 0,
-
-    /** Number of points of its given route that the last move has passed. */
-    passedRoutePoints(): number {
-      if (!running?.marks) return passedAtEnd;
-      const passed = drive.passedOn(path);
-      return running.marks.filter((mark) => mark <= passed).length;
-    },
+    remainingM: (): number => (running ? Math.round(drive.remainingM() * 1000) / 1000 : 0),
 
     create(order: MoveOrder): Move {
       end('cancelled');
@@ -232,11 +183,9 @@ export function createMoves(options: MovesOptions) {
       history.unshift(move);
       history.length = Math.min(history.length, MAX_MOVES);
       running = { move, stuckS: 0 };
-      passedAtEnd = 0;
       const obstruction = options.obstruction();
       if (typeof obstruction === 'number') fail(obstruction);
       else if (order.type === 'charge') startCharge(order, running);
-      else if (order.type === 'along_given_route') startRoute(order, running);
       else startStandard(order);
       options.onChange();
       return move;
@@ -265,12 +214,12 @@ export function createMoves(options: MovesOptions) {
       } else if (typeof obstruction === 'number') {
         end('failed', obstruction);
       } else {
-        const waits = obstruction === 'stand' || (running.waitsBeforeM !== undefined && !drive.isBusy());
+        const waits = obstruction === 'stand';
         running.stuckS = waits ? running.stuckS + dt : 0;
         if (running.stuckS > STUCK_S) end('failed', 15);
         else if (isInTargetZone(running.move)) reachZone();
         else if (!waits && endsEarly(running)) return;
-        else if (!drive.isBusy() && running.waitsBeforeM === undefined) arrive(running);
+        else if (!drive.isBusy()) arrive(running);
       }
     },
   };

@@ -7,8 +7,6 @@ export interface RestRequest {
   readonly base: string;
   /** Parsed body; undefined without one or when it is not JSON. */
   readonly body: unknown;
-  /** The unparsed body. */
-  readonly text: () => string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -22,9 +20,8 @@ export type RestReply =
       readonly bytes: Buffer;
       readonly type: string;
       readonly flow?: 'slow' | 'cut';
-      readonly headers?: Headers;
     }
-  | { readonly status: 204 | 304; readonly headers?: Headers };
+  | { readonly status: 204 };
 
 export type Handler = (request: RestRequest, id: string) => RestReply;
 /** The first group of the path is the handler's `id`. */

@@ -13,13 +13,10 @@ import {
   mapListItem,
   mapPng,
   parseOverlays,
-  pictureDigest,
 } from '../maps/map-store.ts';
-import { footprint, mapFile, type OtherOriUnit } from '../messages.ts';
 import type { Robot } from '../robot.ts';
 import { createDeviceRoutes } from './device-routes.ts';
 import { createMoveRoutes } from './move-routes.ts';
-import { notSimulatedReply } from './not-simulated.ts';
 import {
   created,
   isReal,
@@ -41,7 +38,6 @@ export interface RestOptions {
   readonly software: string;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly clockText: () => string;
-  readonly otherOri: OtherOriUnit;
   readonly boot: {
     isBooting(): boolean;
     progress(): BootProgressWire;
@@ -49,21 +45,21 @@ export interface RestOptions {
   };
 }
 
+/**
+ * Where the vendor's texts and client (HINWEIS) have endpoints: mapping, recordings, calibration, cargo devices, WLAN,
+ * ROS and more. What is not simulated there is answered by its name, never by 404.
+ */
+const VENDOR_PATH =
+  /^\/(mappings|ros|bags|recording|videos|core_dumps|collected_data|hostnames|app_store|bluetooth|wifi_setup|rb-admin|robot-params|device|services|system)(\/|$)/;
+
 const PICTURE = 'image/png';
 /** Maximum nesting of overlays. */
 const MAX_DEPTH = 64;
-
-/** Cache lifetime of the picture of a map in seconds: 30 days, as in the vendor's example (HINWEIS). */
-const PICTURE_MAX_AGE_S = 2_592_000;
-
-/** Endpoints that are newer than the software of the fault `old-software` (vendor facts 1.2 and 1.6, HINWEIS). */
-const NEWER = /^\/(device\/(wifi_info|available_wifis|params)|services\/query_pose|system\/settings)(\/|$)/;
 
 /** The REST interface of the chassis (vendor facts 1); docs/sim.md lists the project decisions. */
 export function createRest(options: RestOptions) {
   const { robot, faults } = options;
   const { maps } = robot;
-  const device = createDeviceRoutes({ ...options, footprint });
 
   function setCurrentMap({ body }: RestRequest): RestReply {
     if (!isRecord(body)) return refuse(400, 'body must be an object');
@@ -116,57 +112,19 @@ export function createRest(options: RestOptions) {
     return changed ? ok(mapListItem(changed, base)) : notFound('map');
   }
 
-  /** The map in a body, or the reason of its refusal. */
-  function draftOf({ body, headers }: RestRequest): ReturnType<typeof readMap> | RestReply {
+  function createMap({ body, headers, base }: RestRequest): RestReply {
     if (String(headers['content-type'] ?? '').startsWith('multipart/')) return notSimulated('maps sent as a form');
-    if (!isRecord(body)) return 'body must be an object';
+    if (!isRecord(body)) return refuse(400, 'body must be an object');
     if (body.mapping_id !== undefined) return notSimulated('mapping');
     if (body.carto_map_filename !== undefined || body.occupancy_grid_filename !== undefined) {
       return notSimulated('maps from files on the robot; send the map as data');
     }
-    return readMap(body);
-  }
-
-  function createMap(request: RestRequest): RestReply {
-    const draft = draftOf(request);
-    if (typeof draft === 'string') return refuse(400, draft);
-    return 'status' in draft ? draft : created(mapListItem(maps.add(draft), request.base));
-  }
-
-  /** Stores other data under the same id. The vendor names the call and describes no answer. */
-  function putMap(request: RestRequest, id: string): RestReply {
-    const before = maps.get(Number(id));
-    if (!before) return notFound('map');
-    const draft = draftOf(request);
-    if (typeof draft === 'string') return refuse(400, draft);
-    if ('status' in draft) return draft;
-    const { uid, map_version: version } = isRecord(request.body) ? request.body : {};
-    const map = maps.replace(before.id, {
-      ...draft,
-      ...(uid === undefined && { uid: before.uid }),
-      ...(version === undefined && { mapVersion: before.mapVersion + 1 }),
-    });
-    if (!map) return notFound('map');
-    // On another grid the pose of the robot is not valid.
-    if (maps.current()?.id === map.id) robot.useMap(map);
-    return ok(mapListItem(map, request.base));
-  }
-
-  function staticFile({ path, headers }: RestRequest): RestReply {
-    const map = maps.current();
-    if (!map || path !== `/${mapFile(map)}`) return notFound('file');
-    // Without quotation marks, as in the vendor's example.
-    const digest = pictureDigest(map);
-    const kept = { ETag: digest, 'Cache-Control': `public, max-age=${PICTURE_MAX_AGE_S}` };
-    const known = String(headers['if-none-match'] ?? '')
-      .split(',')
-      .map((tag) => tag.trim().replace(/^(W\/)?"?([^"]*)"?$/, '$2'));
-    if (known.includes(digest)) return { status: 304, headers: kept };
-    return { ...png(mapPng(map, 'full')), headers: kept };
+    const draft = readMap(body);
+    return typeof draft === 'string' ? refuse(400, draft) : created(mapListItem(maps.add(draft), base));
   }
 
   const routes: readonly Route[] = [
-    ...device.routes,
+    ...createDeviceRoutes(options),
     ...createMoveRoutes(options),
     [
       'GET',
@@ -189,7 +147,7 @@ export function createRest(options: RestOptions) {
     ],
     ['GET', /^\/maps\/(\d{1,9})$/, ({ base }, id) => mapReply(id, (map) => ok(mapDetail(map, base)))],
     ['PATCH', /^\/maps\/(\d{1,9})$/, patchMap],
-    ['PUT', /^\/maps\/(\d{1,9})$/, putMap],
+    ['PUT', /^\/maps\/(\d{1,9})$/, () => notSimulated('overwriting a map')],
     ['DELETE', /^\/maps\/(\d{1,9})$/, (_, id) => (maps.remove(Number(id)) ? { status: 204 } : notFound('map'))],
     ['GET', /^\/maps\/(\d{1,9})\.png$/, (_, id) => mapReply(id, (map) => png(mapPng(map, 'full')))],
     ['GET', /^\/maps\/(\d{1,9})\/thumbnail$/, (_, id) => mapReply(id, (map) => png(mapPng(map, 'small')))],
@@ -198,8 +156,7 @@ export function createRest(options: RestOptions) {
       /^\/maps\/(\d{1,9})\.pbstream$/,
       (_, id) => mapReply(id, (map) => file(map.pbstream, 'application/octet-stream')),
     ],
-    ['GET', /^\/static-files\/.+\.png$/, staticFile],
-    ...createServiceRoutes({ robot, otherOri: options.otherOri, restart: options.boot.restart }),
+    ...createServiceRoutes(robot, options.boot.restart),
   ];
 
   function file(bytes: Buffer, type: string): RestReply {
@@ -218,16 +175,12 @@ export function createRest(options: RestOptions) {
   }
 
   return {
-    capabilities: device.capabilities,
-    /** The answer to `/get_device_info_brief` and to GET /device/info/brief. */
-    briefInfo: device.brief,
     answer(request: RestRequest): RestReply {
       const { method, path } = request;
       if (path === '/device/boot_progress') {
         return method === 'GET' ? ok(options.boot.progress()) : methodNotAllowed(method, ['GET']);
       }
       if (options.boot.isBooting()) return refuse(503, 'the robot is starting');
-      if (faults.is('old-software') && NEWER.test(path)) return notFound('resource');
       const allowed: string[] = [];
       for (const [known, pattern, handler] of routes) {
         const match = pattern.exec(path);
@@ -236,7 +189,7 @@ export function createRest(options: RestOptions) {
         allowed.push(known);
       }
       if (allowed.length > 0) return methodNotAllowed(method, allowed);
-      return notSimulatedReply(path) ?? notFound('resource');
+      return VENDOR_PATH.test(path) ? notSimulated(path) : notFound('resource');
     },
   };
 }

@@ -1,21 +1,14 @@
 import { isRecord } from '../maps/map-store.ts';
-import { type OtherOriUnit, oriOf } from '../messages.ts';
 import type { Robot } from '../robot.ts';
-import { created, type Handler, ok, type Route, refuse } from './rest-reply.ts';
-import { defaults, paramsOf, settingsOfParams, settingsSchema } from './settings.ts';
-
-export interface ServiceRoutesOptions {
-  readonly robot: Robot;
-  readonly otherOri: OtherOriUnit;
-  readonly restart: () => void;
-}
+import { created, type Handler, notSimulated, ok, type Route, refuse } from './rest-reply.ts';
 
 const CONTROL_MODES = ['auto', 'manual', 'remote'];
+/** The only setting of this robot, in metres per second. Name and schema are the vendor's, the range is a project decision. */
+const SPEED = 'control.max_forward_velocity';
+const speed = { default: 1, min: 0.1, max: 1 } as const;
 
-/** `/services/…`, `/system/settings/…` and `/robot-params` as the vendor describes them (HINWEIS). */
-export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesOptions): readonly Route[] {
-  const { settings } = robot;
-
+/** `/services/…` and `/system/settings/…` as the vendor describes them (HINWEIS). */
+export function createServiceRoutes(robot: Robot, restart: () => void): readonly Route[] {
   function setEmergencyStop({ enable }: Record<string, unknown>): string | undefined {
     if (typeof enable !== 'boolean') return 'enable must be a boolean';
     robot.setSoftwareStop(enable);
@@ -30,48 +23,41 @@ export function createServiceRoutes({ robot, otherOri, restart }: ServiceRoutesO
     return undefined;
   }
 
-  function startGlobalPositioning(body: Record<string, unknown>): string | undefined {
-    const { use_barcode: withBarcode = true, use_base_map_match: withMap = true } = body;
-    if (typeof withBarcode !== 'boolean' || typeof withMap !== 'boolean') {
-      return 'use_barcode and use_base_map_match must be booleans';
+  const setSettings: Handler = ({ method, body }) => {
+    if (!isRecord(body)) return refuse(400, 'body must be an object');
+    const unknown = Object.keys(body).find((name) => name !== SPEED);
+    if (unknown !== undefined) return notSimulated(`the setting ${unknown}`);
+    const value = body[SPEED];
+    if (value !== undefined && !(typeof value === 'number' && value >= speed.min && value <= speed.max)) {
+      return refuse(400, `${SPEED} must be a number from ${speed.min} to ${speed.max}`);
     }
-    if (!robot.maps.current()) return 'no current map';
-    if (robot.moves.isMoving()) return 'a move is running';
-    robot.globalPositioning.start(withMap);
-    return undefined;
-  }
-
-  /** Computed from the pose of the robot, only while it is docked. */
-  function chargerPose() {
-    if (!robot.isDocked()) return refuse(400, 'the robot is not on a charger');
-    const { xM, yM, yawRad } = robot.pose();
-    return ok({ pose: { pos: [xM, yM], ori: oriOf(yawRad, otherOri) } });
-  }
-
-  const withObject =
-    (work: (body: Record<string, unknown>) => ReturnType<Handler>): Handler =>
-    ({ body }) =>
-      isRecord(body) ? work(body) : refuse(400, 'body must be an object');
-  const params = () => paramsOf(settings.effective());
+    // POST replaces all values, PATCH only those in the body.
+    if (value !== undefined || method === 'POST') robot.setSpeedLimit(value);
+    return method === 'POST' ? created(userSettings()) : ok(userSettings());
+  };
+  const userSettings = () => ({ [SPEED]: robot.speedLimitMS() });
 
   return [
     ['POST', /^\/services\/restart_service$/, service(() => void restart())],
     ['POST', /^\/services\/wheel_control\/set_emergency_stop$/, service(setEmergencyStop)],
     ['POST', /^\/services\/wheel_control\/set_control_mode$/, service(setControlMode)],
     ['POST', /^\/services\/wheel_control\/clear_errors$/, service(() => void robot.clearWheelErrors())],
-    ['POST', /^\/services\/start_global_positioning$/, service(startGlobalPositioning)],
     // The robot never sleeps, so this has no effect.
     ['POST', /^\/services\/wake_up_device$/, service(() => undefined)],
-    ['GET', /^\/services\/query_pose\/charger_pose$/, chargerPose],
-    ['GET', /^\/system\/settings\/schema$/, () => ok(settingsSchema())],
-    ['GET', /^\/system\/settings\/default$/, () => ok(defaults())],
-    ['GET', /^\/system\/settings\/effective$/, () => ok(settings.effective())],
-    ['GET', /^\/system\/settings\/user$/, () => ok(settings.user())],
-    ['POST', /^\/system\/settings\/user$/, withObject((body) => settings.replace(body) ?? created(settings.user()))],
-    ['PATCH', /^\/system\/settings\/user$/, withObject((body) => settings.merge(body) ?? ok(settings.user()))],
-    ['GET', /^\/robot-params$/, () => ok(params())],
-    ['GET', /^\/robot-params\/default$/, () => ok(paramsOf(defaults()))],
-    ['POST', /^\/robot-params$/, withObject((body) => settings.merge(settingsOfParams(body)) ?? created(params()))],
+    [
+      'GET',
+      /^\/system\/settings\/schema$/,
+      () => {
+        const range = `[${speed.min}, ${speed.max}]`;
+        return ok({
+          ax: [{ name: SPEED, title: 'Max Forward Velocity', type: 'float', default: speed.default, range }],
+        });
+      },
+    ],
+    ['GET', /^\/system\/settings\/effective$/, () => ok({ [SPEED]: robot.speedLimitMS() ?? speed.default })],
+    ['GET', /^\/system\/settings\/user$/, () => ok(userSettings())],
+    ['POST', /^\/system\/settings\/user$/, setSettings],
+    ['PATCH', /^\/system\/settings\/user$/, setSettings],
   ];
 }
 

@@ -94,6 +94,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { ca, inspector, alpn, faults, clock, limits, onMessage, onClosed } = options;
   // Loaded on demand: a large library, needed only with the part `cloud`.
   const { Aedes } = await import('aedes');
+  const codec = await import('mqtt-packet');
   const seen: AcceptedClient[] = [];
   const closed: ClosedConnection[] = [];
   const discarded: Record<DiscardedPublish, number> = { 'qos-2': 0, rate: 0, 'in-flight': 0 };
@@ -175,6 +176,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     }
     const serial = commonName(socket) ?? '';
     const stream: Duplex = createGuardedStream(socket, {
+      codec,
       guard: createGuard({ serial, limits, clock, faults, onDiscard }),
       clock,
       delayMs: () => (faults.is('cloud-slow') ? SLOW_MS : 0),

@@ -1,17 +1,8 @@
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { IPublishPacket, ISubscribePacket, Packet } from 'mqtt-packet';
 import type { Clock } from '../../../lifecycle/index.ts';
 import type { Faults } from '../../faults.ts';
-import {
-  createPacketReader,
-  type ParsedPublish,
-  packetIdOf,
-  packetTypes,
-  parseFilters,
-  parsePublish,
-  type RawPacket,
-  withPacketId,
-} from './packets.ts';
 
 /** Limits of the broker for each connection. */
 export interface BrokerLimits {
@@ -60,9 +51,9 @@ type Verdict = 'forward' | 'discard' | { readonly close: string };
 
 /** Limits, policy and faults of one connection, applied to its packets before and after the broker. */
 export interface Guard {
-  inbound(packet: RawPacket): Verdict;
-  /** The bytes to send for a packet of the broker; empty: it is lost. */
-  outbound(packet: RawPacket): readonly Buffer[];
+  inbound(packet: Packet): Verdict;
+  /** What to send for a packet of the broker; nothing: it is lost. */
+  outbound(packet: Packet): readonly Packet[];
 }
 
 export interface GuardOptions {
@@ -97,25 +88,23 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
     return 'discard';
   }
 
-  function publishVerdict(publish: ParsedPublish | undefined): Verdict {
-    if (publish === undefined) return { close: 'a malformed PUBLISH' };
-    const { topic, qos, retain, packetId, payload } = publish;
+  function publishVerdict({ topic, qos, retain, messageId, payload }: IPublishPacket): Verdict {
     if (payload.length > limits.maxPayloadBytes) return { close: `a payload of ${payload.length} bytes` };
     const problem = topicProblem(topic, serial, limits);
     if (problem !== undefined) return { close: `a PUBLISH to ${problem}` };
     if (retain) return { close: 'a retained PUBLISH' };
     if (qos === 2) return discard('qos-2');
-    if (packetId !== null && !inFlight.has(packetId) && inFlight.size >= limits.maxInFlight) {
+    if (messageId !== undefined && !inFlight.has(messageId) && inFlight.size >= limits.maxInFlight) {
       return discard('in-flight');
     }
     if (isAboveRate()) return discard('rate');
     recent.push(clock.monotonicMs());
-    if (packetId !== null) inFlight.add(packetId);
+    if (messageId !== undefined) inFlight.add(messageId);
     return 'forward';
   }
 
-  function subscribeVerdict(asked: readonly string[] | undefined): Verdict {
-    if (asked === undefined) return { close: 'a malformed SUBSCRIBE' };
+  function subscribeVerdict({ subscriptions }: ISubscribePacket): Verdict {
+    const asked = subscriptions.map(({ topic }) => topic);
     if (asked.length > limits.maxFiltersPerSubscribe) return { close: `${asked.length} filters in one SUBSCRIBE` };
     for (const filter of asked) {
       const problem = topicProblem(filter, serial, limits);
@@ -128,43 +117,43 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
 
   return {
     inbound(packet) {
-      switch (packet.type) {
-        case packetTypes.publish:
-          return publishVerdict(parsePublish(packet));
-        case packetTypes.subscribe:
-          return subscribeVerdict(parseFilters(packet));
-        case packetTypes.puback:
-          return copies.delete(packetIdOf(packet) ?? 0) ? 'discard' : 'forward';
+      switch (packet.cmd) {
+        case 'publish':
+          return publishVerdict(packet);
+        case 'subscribe':
+          return subscribeVerdict(packet);
+        case 'puback':
+          return copies.delete(packet.messageId ?? 0) ? 'discard' : 'forward';
         // Of QoS 2, which is not supported.
-        case packetTypes.pubrec:
-        case packetTypes.pubrel:
-        case packetTypes.pubcomp:
+        case 'pubrec':
+        case 'pubrel':
+        case 'pubcomp':
           return 'discard';
         default:
           return 'forward';
       }
     },
     outbound(packet) {
-      if (packet.type === packetTypes.puback) {
+      if (packet.cmd === 'puback') {
         if (faults.is('cloud-puback-lost')) return [];
-        inFlight.delete(packetIdOf(packet) ?? 0);
+        inFlight.delete(packet.messageId ?? 0);
       }
-      if (packet.type === packetTypes.publish) {
-        recent.push(clock.monotonicMs());
-        const packetId = parsePublish(packet)?.packetId ?? null;
-        if (packetId !== null && faults.is('cloud-duplicates')) {
-          // Far from the ids that the broker uses next.
-          const copyId = ((packetId + (PACKET_IDS >> 1)) % PACKET_IDS) + 1;
-          copies.add(copyId);
-          return [packet.bytes, withPacketId(packet, copyId)];
-        }
-      }
-      return [packet.bytes];
+      if (packet.cmd !== 'publish') return [packet];
+      recent.push(clock.monotonicMs());
+      if (packet.messageId === undefined || !faults.is('cloud-duplicates')) return [packet];
+      // Far from the ids that the broker uses next.
+      const messageId = ((packet.messageId + (PACKET_IDS >> 1)) % PACKET_IDS) + 1;
+      copies.add(messageId);
+      return [packet, { ...packet, messageId }];
     },
   };
 }
 
+/** Of the library, which is loaded on demand. */
+type MqttCodec = Pick<typeof import('mqtt-packet'), 'parser' | 'generate'>;
+
 interface GuardedStreamOptions {
+  readonly codec: MqttCodec;
   readonly guard: Guard;
   readonly clock: Pick<Clock, 'monotonicMs' | 'after'>;
   /** Delay of what the broker sends now. */
@@ -177,9 +166,12 @@ const MAX_PACKET_BYTES = 1024 * 1024;
 
 /** The connection of a client as the broker sees it: only complete packets that the guard forwards. */
 export function createGuardedStream(socket: TLSSocket, options: GuardedStreamOptions): Duplex {
-  const { guard, clock, delayMs, onClose } = options;
-  const received = createPacketReader(MAX_PACKET_BYTES);
-  const sent = createPacketReader();
+  const { codec, guard, clock, delayMs, onClose } = options;
+  const received = codec.parser();
+  const sent = codec.parser();
+  /** Of a packet that is not complete. */
+  let pendingBytes = 0;
+  let outgoing: Packet[] = [];
   /** Late packets in order; one timer for each. */
   const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
   const timers = new Set<Disposable>();
@@ -200,23 +192,25 @@ export function createGuardedStream(socket: TLSSocket, options: GuardedStreamOpt
   });
 
   function close(reason: string): void {
+    if (stream.destroyed) return;
     onClose(reason);
     stream.destroy();
   }
 
-  /** False when the connection was closed. */
-  function receive(packet: RawPacket): boolean {
+  received.on('packet', (packet) => {
+    pendingBytes = 0;
+    if (stream.destroyed) return;
     const verdict = guard.inbound(packet);
-    if (typeof verdict === 'object') {
-      close(verdict.close);
-      return false;
-    }
-    if (verdict === 'forward' && !stream.push(packet.bytes)) socket.pause();
-    return true;
-  }
+    if (typeof verdict === 'object') close(verdict.close);
+    else if (verdict === 'forward' && !stream.push(codec.generate(packet))) socket.pause();
+  });
+  received.on('error', () => close('malformed data'));
+  sent.on('packet', (packet) => outgoing.push(...guard.outbound(packet)));
 
   function send(chunk: Buffer, done: (error?: Error | null) => void): void {
-    const bytes = Buffer.concat((sent.read(chunk) ?? []).flatMap((packet) => guard.outbound(packet)));
+    sent.parse(chunk);
+    const bytes = Buffer.concat(outgoing.map((packet) => codec.generate(packet)));
+    outgoing = [];
     if (bytes.length === 0) {
       done();
       return;
@@ -239,9 +233,15 @@ export function createGuardedStream(socket: TLSSocket, options: GuardedStreamOpt
   }
 
   socket.on('data', (chunk: Buffer) => {
-    const packets = received.read(chunk);
-    if (packets === null) close('malformed data');
-    else packets.every(receive);
+    if (stream.destroyed) return;
+    pendingBytes += chunk.length;
+    try {
+      received.parse(chunk);
+    } catch {
+      // A packet that the library reads and cannot write.
+      close('malformed data');
+    }
+    if (pendingBytes > MAX_PACKET_BYTES) close('malformed data');
   });
   socket.on('end', () => stream.push(null));
   socket.on('error', () => stream.destroy());

@@ -1,23 +1,21 @@
 import type { JobExecutionWire, JobNotifyNextWire, JobStatusWire, RejectedWire } from '../../../cloud/wire.ts';
 import { GwError } from '../../../error/index.ts';
-import type { Clock } from '../../../lifecycle/index.ts';
 import { isRecord } from '../../chassis/maps/map-store.ts';
-import {
-  changeStatus,
-  type Execution,
-  fillDocument,
-  headOf,
-  isFinal,
-  type JobView,
-  viewOf,
-  wireOf,
-} from './executions.ts';
+import type { SimCloudJob } from '../../control/control.result.ts';
 import { parseRequest, tokenOf, unknownKey } from './request.ts';
+
+/** A job as the cloud shows it. */
+export type JobView = SimCloudJob;
+
+interface Execution extends SimCloudJob {
+  /** With placeholders for pre-signed URLs. */
+  readonly document: unknown;
+  startedAt?: string;
+}
 
 export interface JobsOptions {
   /** Milliseconds since 1970 by the clock of the cloud. */
   readonly now: () => number;
-  readonly clock: Pick<Clock, 'after'>;
   readonly presign: (key: string) => string;
   /** Whether each request fails with an internal error. */
   readonly isFailing: () => boolean;
@@ -32,7 +30,6 @@ type RejectionCode =
   | 'InvalidRequest'
   | 'InvalidStateTransition'
   | 'ResourceNotFound'
-  | 'VersionMismatch'
   | 'InternalError'
   | 'TerminalStateReached';
 
@@ -44,33 +41,27 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** @source vendor (HINWEIS) */
 const MAX_DOCUMENT_BYTES = 32_768;
-const MAX_STEP_MINUTES = 10_080;
 const MAX_JOBS = 1_000;
 const JOB_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const DETAIL_KEY = /^[a-zA-Z0-9:_-]{1,128}$/;
 const DETAIL_VALUE = /^\P{Cc}{1,1024}$/u;
-const MINUTE_MS = 60_000;
-const deviceStatuses: readonly string[] = ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED'] satisfies JobStatusWire[];
+const MAX_HISTORY = 100;
+const deviceStatuses: readonly JobStatusWire[] = ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED'];
 
 /** The job service of a common vendor (HINWEIS), and stricter: unknown fields of a request are rejected. */
-export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions) {
+export function createJobs({ now, presign, isFailing, send }: JobsOptions) {
   const executions: Execution[] = [];
   /** The head of each queue as it was announced last. */
   const heads = new Map<string, string | null>();
 
-  const documentOf = (execution: Execution) => fillDocument(execution.document, presign);
-  const wire = (execution: Execution, withDocument: boolean): JobExecutionWire =>
-    wireOf(execution, withDocument ? documentOf(execution) : undefined);
-  const stateOf = ({ status, statusDetails, versionNumber }: Execution) => ({ status, statusDetails, versionNumber });
-
   function announceHead(serial: string): void {
-    const head = headOf(executions, serial);
+    const head = headOf(serial);
     const name = head === undefined ? null : `${head.jobId}#${head.executionNumber}`;
     if (name === (heads.get(serial) ?? null)) return;
     heads.set(serial, name);
     const body: JobNotifyNextWire = {
       timestamp: seconds(),
-      ...(head !== undefined && { execution: wire(head, true) }),
+      ...(head !== undefined && { execution: wireOf(head) }),
     };
     send(serial, 'notify-next', body);
   }
@@ -79,72 +70,79 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
     return Math.floor(now() / 1_000);
   }
 
-  function change(execution: Execution, status: JobStatusWire, details?: Readonly<Record<string, string>>): void {
-    changeStatus(execution, status, now(), details);
+  const nowIso = () => new Date(now()).toISOString();
+
+  /** An execution in progress, else the oldest queued one. */
+  function headOf(serial: string): Execution | undefined {
+    const own = executions.filter((execution) => execution.serial === serial);
+    return own.find(({ status }) => status === 'IN_PROGRESS') ?? own.find(({ status }) => status === 'QUEUED');
+  }
+
+  function change(execution: Execution, status: JobStatusWire, details = execution.statusDetails): void {
+    const at = nowIso();
+    execution.status = status;
+    execution.statusDetails = details;
+    execution.updatedAt = at;
+    execution.versionNumber += 1;
+    if (status === 'IN_PROGRESS') execution.startedAt ??= at;
+    execution.history.push({ status, statusDetails: details, at });
+    if (execution.history.length > MAX_HISTORY) execution.history.shift();
     announceHead(execution.serial);
   }
 
-  function setStepTimer(execution: Execution, minutes: unknown): void {
-    if (typeof minutes !== 'number' || isFinal(execution.status)) return;
-    execution.timer?.[Symbol.dispose]();
-    execution.timer = minutes === -1 ? null : clock.after(minutes * MINUTE_MS, () => change(execution, 'TIMED_OUT'));
+  /** With new URLs in its document. Times in whole seconds. */
+  function wireOf({ jobId, serial, status, statusDetails, ...execution }: Execution): JobExecutionWire {
+    const { versionNumber, executionNumber, queuedAt, startedAt, updatedAt } = execution;
+    const secondsOf = (iso: string) => Math.floor(Date.parse(iso) / 1_000);
+    return {
+      jobId,
+      thingName: serial,
+      jobDocument: fillDocument(execution.document, presign),
+      status,
+      statusDetails,
+      queuedAt: secondsOf(queuedAt),
+      ...(startedAt !== undefined && { startedAt: secondsOf(startedAt) }),
+      lastUpdatedAt: secondsOf(updatedAt),
+      versionNumber,
+      executionNumber,
+    };
   }
 
   function startNext(serial: string, body: Body): Reply {
-    const problem = bodyProblem(body, ['clientToken', 'statusDetails', 'stepTimeoutInMinutes']);
+    const problem = bodyProblem(body, ['clientToken']);
     if (problem !== undefined) return rejected('InvalidRequest', problem);
-    const next = headOf(executions, serial);
+    const next = headOf(serial);
     if (next === undefined) return { accepted: {} };
-    if (next.status === 'QUEUED') change(next, 'IN_PROGRESS', detailsOf(body));
-    setStepTimer(next, body.stepTimeoutInMinutes);
-    return { accepted: { execution: wire(next, true) } };
+    if (next.status === 'QUEUED') change(next, 'IN_PROGRESS');
+    return { accepted: { execution: wireOf(next) } };
   }
 
   function get(serial: string, jobId: string, body: Body): Reply {
-    const problem = bodyProblem(body, ['clientToken', 'executionNumber', 'includeJobDocument']);
+    const problem = bodyProblem(body, ['clientToken']);
     if (problem !== undefined) return rejected('InvalidRequest', problem);
-    const withDocument = body.includeJobDocument !== false;
-    if (jobId === '$next') {
-      const next = headOf(executions, serial);
-      return { accepted: next === undefined ? {} : { execution: wire(next, withDocument) } };
-    }
-    const execution = find(serial, jobId, body.executionNumber);
+    const execution = find(serial, jobId, undefined);
     if (execution === undefined) return rejected('ResourceNotFound', `There is no job ${jobId}.`);
     if (isFinal(execution.status)) {
       return rejected('TerminalStateReached', `The job ${jobId} is ${execution.status}.`);
     }
-    return { accepted: { execution: wire(execution, withDocument) } };
+    return { accepted: { execution: wireOf(execution) } };
   }
 
   function update(serial: string, jobId: string, body: Body): Reply {
-    const problem = bodyProblem(body, updateKeys);
+    const problem = bodyProblem(body, ['status', 'statusDetails', 'executionNumber', 'clientToken']);
     if (problem !== undefined) return rejected('InvalidRequest', problem);
-    const status = deviceStatuses.find((name) => name === body.status) as JobStatusWire | undefined;
+    const status = deviceStatuses.find((name) => name === body.status);
     if (status === undefined) return rejected('InvalidRequest', `A device cannot set the status ${body.status}.`);
     const execution = find(serial, jobId, body.executionNumber);
     if (execution === undefined) return rejected('ResourceNotFound', `There is no job ${jobId}.`);
-    const executionState = stateOf(execution);
-    if (body.expectedVersion !== undefined && body.expectedVersion !== execution.versionNumber) {
-      return {
-        rejected: {
-          code: 'VersionMismatch',
-          message: `Expected version ${body.expectedVersion}, the execution has ${execution.versionNumber}.`,
-          executionState,
-        },
-      };
-    }
     if (isFinal(execution.status)) {
-      const message = `${execution.status} cannot become ${status}.`;
+      const { status: present, statusDetails, versionNumber } = execution;
+      const message = `${present} cannot become ${status}.`;
+      const executionState = { status: present, statusDetails, versionNumber };
       return { rejected: { code: 'InvalidStateTransition', message, executionState } };
     }
-    change(execution, status, detailsOf(body));
-    setStepTimer(execution, body.stepTimeoutInMinutes);
-    return {
-      accepted: {
-        ...(body.includeJobExecutionState === true && { executionState: stateOf(execution) }),
-        ...(body.includeJobDocument === true && { jobDocument: documentOf(execution) }),
-      },
-    };
+    change(execution, status, body.statusDetails as SimCloudJob['statusDetails'] | undefined);
+    return { accepted: {} };
   }
 
   function find(serial: string, jobId: string, executionNumber: unknown): Execution | undefined {
@@ -167,7 +165,7 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
         throw new GwError('USAGE', `The job ${jobId} is ${before.status}.`);
       }
       onValid();
-      const atMs = now();
+      const at = nowIso();
       const execution: Execution = {
         jobId,
         serial,
@@ -175,15 +173,13 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
         document,
         status: 'QUEUED',
         statusDetails: {},
-        queuedAtMs: atMs,
-        startedAtMs: null,
-        updatedAtMs: atMs,
+        queuedAt: at,
+        updatedAt: at,
         versionNumber: 1,
-        timer: null,
-        history: [{ status: 'QUEUED', statusDetails: {}, at: new Date(atMs).toISOString() }],
+        history: [{ status: 'QUEUED', statusDetails: {}, at }],
       };
       executions.push(execution);
-      if (executions.length > MAX_JOBS) executions.shift()?.timer?.[Symbol.dispose]();
+      if (executions.length > MAX_JOBS) executions.shift();
       announceHead(serial);
       return viewOf(execution);
     },
@@ -218,33 +214,18 @@ export function createJobs({ now, clock, presign, isFailing, send }: JobsOptions
       else send(serial, `${suffix}/rejected`, { ...reply.rejected, ...common } satisfies RejectedWire);
     },
     views: (): readonly JobView[] => executions.map(viewOf),
-    [Symbol.dispose]() {
-      for (const { timer } of executions) timer?.[Symbol.dispose]();
-    },
   };
 
   function replyTo(serial: string, suffix: string, body: Body | undefined): Reply {
-    const [first = '', second, ...others] = suffix.split('/');
-    const operation = others.length > 0 ? undefined : second;
-    const isJob = first === '$next' ? operation === 'get' : JOB_ID.test(first);
-    const isKnown = suffix === 'start-next' || (isJob && (operation === 'get' || operation === 'update'));
-    if (!isKnown) return rejected('InvalidTopic', `No request has the topic ${suffix}.`);
+    const [, jobId = '', operation] = /^([a-zA-Z0-9_-]{1,64})\/(get|update)$/.exec(suffix) ?? [];
+    if (suffix !== 'start-next' && operation === undefined) {
+      return rejected('InvalidTopic', `No request has the topic ${suffix}.`);
+    }
     if (body === undefined) return rejected('InvalidJson', 'The request is not a JSON object.');
     if (suffix === 'start-next') return startNext(serial, body);
-    return operation === 'get' ? get(serial, first, body) : update(serial, first, body);
+    return operation === 'get' ? get(serial, jobId, body) : update(serial, jobId, body);
   }
 }
-
-const updateKeys = [
-  'status',
-  'statusDetails',
-  'expectedVersion',
-  'executionNumber',
-  'includeJobExecutionState',
-  'includeJobDocument',
-  'stepTimeoutInMinutes',
-  'clientToken',
-];
 
 function rejected(code: RejectionCode, message: string): Reply {
   return { rejected: { code, message } };
@@ -254,29 +235,42 @@ function rejected(code: RejectionCode, message: string): Reply {
 function bodyProblem(body: Body, keys: readonly string[]): string | undefined {
   const unknown = unknownKey(body, keys);
   if (unknown !== undefined) return `Unknown field '${unknown}'.`;
-  const { statusDetails, stepTimeoutInMinutes: minutes, clientToken } = body;
-  if (clientToken !== undefined && (typeof clientToken !== 'string' || !/^\P{Cc}{1,64}$/u.test(clientToken))) {
+  const { statusDetails = {}, executionNumber = 1, clientToken = '-' } = body;
+  if (typeof clientToken !== 'string' || !/^\P{Cc}{1,64}$/u.test(clientToken)) {
     return 'clientToken is not a text of 1 to 64 characters.';
   }
-  for (const key of ['expectedVersion', 'executionNumber']) {
-    if (body[key] !== undefined && !Number.isInteger(body[key])) return `${key} is not a whole number.`;
-  }
-  for (const key of ['includeJobDocument', 'includeJobExecutionState']) {
-    if (body[key] !== undefined && typeof body[key] !== 'boolean') return `${key} is not true or false.`;
-  }
-  const isStep = minutes === -1 || (Number.isInteger(minutes) && Number(minutes) >= 1);
-  if (minutes !== undefined && (!isStep || Number(minutes) > MAX_STEP_MINUTES)) {
-    return `stepTimeoutInMinutes is not -1 or 1 to ${MAX_STEP_MINUTES}.`;
-  }
-  if (statusDetails === undefined) return undefined;
-  const isValid =
+  if (!Number.isInteger(executionNumber)) return 'executionNumber is not a whole number.';
+  const areDetails =
     isRecord(statusDetails) &&
     Object.entries(statusDetails).every(
       ([key, value]) => DETAIL_KEY.test(key) && typeof value === 'string' && DETAIL_VALUE.test(value),
     );
-  return isValid ? undefined : 'statusDetails has an invalid key or value.';
+  return areDetails ? undefined : 'statusDetails has an invalid key or value.';
 }
 
-function detailsOf({ statusDetails }: Body): Readonly<Record<string, string>> | undefined {
-  return statusDetails as Readonly<Record<string, string>> | undefined;
+/** Whether no further status follows. */
+function isFinal(status: JobStatusWire): boolean {
+  return status !== 'QUEUED' && status !== 'IN_PROGRESS';
+}
+
+function viewOf({ document: _, startedAt: __, ...view }: Execution): JobView {
+  return { ...view, history: [...view.history] };
+}
+
+const PLACEHOLDER = /^\$\{sim:presigned-url:([^{}]+)\}$/;
+
+/** The text in a job document that stands for a pre-signed URL of an object. */
+export function placeholderFor(key: string): string {
+  return `\${sim:presigned-url:${key}}`;
+}
+
+/** A document with a new URL for each placeholder. Other placeholders stay as they are. */
+function fillDocument(value: unknown, presign: (key: string) => string): unknown {
+  if (typeof value === 'string') {
+    const key = PLACEHOLDER.exec(value)?.[1];
+    return key === undefined ? value : presign(key);
+  }
+  if (Array.isArray(value)) return value.map((item) => fillDocument(item, presign));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillDocument(item, presign)]));
 }

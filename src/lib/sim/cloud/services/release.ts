@@ -5,7 +5,7 @@ import { GwError } from '../../../error/index.ts';
 import { replaceFile } from '../../../lifecycle/index.ts';
 import { isRecord } from '../../chassis/maps/map-store.ts';
 import { makeFolder, readIfThere } from '../../files.ts';
-import { placeholderFor } from './executions.ts';
+import { placeholderFor } from './jobs.ts';
 
 /** Changes to the document of a release; a value of undefined removes a field. */
 export type DocumentChanges = Readonly<Record<string, unknown>>;

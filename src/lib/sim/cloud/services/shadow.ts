@@ -65,11 +65,10 @@ export function createShadows({ now, clock, answerMs, isFailing, send }: ShadowO
     shadows.set(serial, after);
     const timestamp = seconds();
     const accepted: ShadowAcceptedWire = { state, version: after.version, timestamp, ...tokenOf(body) };
-    send(serial, 'update/accepted', { ...accepted, metadata: metadataOf(state, timestamp) });
+    send(serial, 'update/accepted', accepted);
     const delta = differenceOf(after.desired, after.reported);
     if (Object.keys(delta).length > 0) {
-      const metadata = metadataOf(delta, timestamp);
-      send(serial, 'update/delta', { state: delta, metadata, version: after.version, timestamp });
+      send(serial, 'update/delta', { state: delta, version: after.version, timestamp });
     }
     return undefined;
   }
@@ -78,9 +77,7 @@ export function createShadows({ now, clock, answerMs, isFailing, send }: ShadowO
     const shadow = shadows.get(serial);
     if (shadow === undefined) return { code: 404, message: `No shadow exists with name: '${serial}'` };
     const { version, ...state } = shadow;
-    const timestamp = seconds();
-    const metadata = metadataOf(state, timestamp);
-    send(serial, 'get/accepted', { state, metadata, version, timestamp, ...tokenOf(body) });
+    send(serial, 'get/accepted', { state, version, timestamp: seconds(), ...tokenOf(body) });
     return undefined;
   }
 
@@ -135,12 +132,6 @@ function differenceOf(desired: State, reported: State): State {
     } else if (JSON.stringify(value) !== JSON.stringify(own)) difference[key] = value;
   }
   return difference;
-}
-
-function metadataOf(value: unknown, timestamp: number): unknown {
-  if (Array.isArray(value)) return value.map((item) => metadataOf(item, timestamp));
-  if (!isRecord(value)) return { timestamp };
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, metadataOf(item, timestamp)]));
 }
 
 function depthOf(value: unknown): number {

@@ -1,91 +1,24 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../lifecycle/index.ts';
 import type { Faults } from '../../faults.ts';
 
-/**
- * Pre-signed URLs of the simulated storage: an HMAC over method, path, end, size and signed headers, in the query.
- * A form of its own; real ones differ and are opaque to the device.
- */
-interface SignedRequest {
+/** What a pre-signed URL permits. Real ones carry it in their query and are opaque to the device. */
+interface Permission {
   readonly method: 'GET' | 'PUT';
   /** Below the bucket, elements separated by `/`. */
   readonly key: string;
-  /** Seconds since 1970. */
-  readonly expiresS: number;
+  readonly endsMs: number;
   /** Exact size of the body; null for a download. */
   readonly bytes: number | null;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type UrlCheck =
-  | { readonly kind: 'valid'; readonly key: string; readonly bytes: number | null }
-  | { readonly kind: 'unsigned' | 'expired' | 'not-matching' };
-
 const BUCKET = 'sim-bucket';
-const query = {
-  expires: 'X-Sim-Expires',
-  bytes: 'X-Sim-Bytes',
-  headers: 'X-Sim-Signed-Headers',
-  signature: 'X-Sim-Signature',
-} as const;
-
-export function signUrl(base: string, secret: Uint8Array, request: SignedRequest): string {
-  const path = pathOf(request.key);
-  const names = Object.keys(request.headers).toSorted();
-  const url = new URL(path, base);
-  url.searchParams.set(query.expires, String(request.expiresS));
-  if (request.bytes !== null) url.searchParams.set(query.bytes, String(request.bytes));
-  url.searchParams.set(query.headers, names.join(';'));
-  const values = names.map((name) => request.headers[name] ?? '');
-  const signed = canonical(request.method, path, url.searchParams, names, values);
-  url.searchParams.set(query.signature, signature(secret, signed));
-  return url.href;
-}
-
-/** Whether a request may be served now. `nowMs`: by the clock of the storage. */
-export function checkUrl(
-  secret: Uint8Array,
-  request: { readonly method: string; readonly target: string; readonly headers: IncomingHttpHeaders },
-  nowMs: number,
-): UrlCheck {
-  const url = URL.parse(request.target, 'https://storage.invalid');
-  const given = url?.searchParams.get(query.signature) ?? '';
-  if (url === null || given === '') return { kind: 'unsigned' };
-  const allowed: readonly string[] = Object.values(query);
-  const keys = [...url.searchParams.keys()];
-  if (new Set(keys).size !== keys.length || keys.some((key) => !allowed.includes(key))) return { kind: 'not-matching' };
-  const names = (url.searchParams.get(query.headers) ?? '').split(';').filter((name) => name !== '');
-  const values = names.map((name) => String(request.headers[name] ?? ''));
-  const wanted = signature(secret, canonical(request.method, url.pathname, url.searchParams, names, values));
-  const isSame = given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
-  if (!isSame) return { kind: 'not-matching' };
-  if (Number(url.searchParams.get(query.expires)) * 1_000 <= nowMs) return { kind: 'expired' };
-  const bytes = url.searchParams.get(query.bytes);
-  const key = url.pathname.split('/').slice(2).map(decodeURIComponent).join('/');
-  return { kind: 'valid', key, bytes: bytes === null ? null : Number(bytes) };
-}
-
-function pathOf(key: string): string {
-  return `/${BUCKET}/${key.split('/').map(encodeURIComponent).join('/')}`;
-}
-
-function canonical(
-  method: string,
-  path: string,
-  parameters: URLSearchParams,
-  names: readonly string[],
-  values: readonly string[],
-): string {
-  const end = parameters.get(query.expires) ?? '';
-  const bytes = parameters.get(query.bytes) ?? '';
-  return JSON.stringify([method, path, end, bytes, names, values]);
-}
-
-function signature(secret: Uint8Array, text: string): string {
-  return createHmac('sha256', secret).update(text).digest('hex');
-}
+const SIGNATURE = 'X-Sim-Signature=';
+/** The oldest URLs are forgotten. */
+const MAX_URLS = 100_000;
 
 /** An object that a device has uploaded. */
 export interface Upload {
@@ -133,26 +66,29 @@ interface ErrorAnswer {
 }
 
 const unsigned: ErrorAnswer = { status: 403, code: 'AccessDenied', message: 'Access Denied' };
-const problems: Readonly<Record<'unsigned' | 'expired' | 'not-matching', ErrorAnswer>> = {
-  unsigned,
-  expired: { status: 403, code: 'AccessDenied', message: 'Request has expired' },
-  'not-matching': {
-    status: 403,
-    code: 'SignatureDoesNotMatch',
-    message: 'The request signature does not match the signature provided.',
-  },
+const expired: ErrorAnswer = { status: 403, code: 'AccessDenied', message: 'Request has expired' };
+const notMatching: ErrorAnswer = {
+  status: 403,
+  code: 'SignatureDoesNotMatch',
+  message: 'The request signature does not match the signature provided.',
 };
 
 /** The object storage of the simulated cloud: pre-signed URLs only, answers as of a common vendor (HINWEIS). */
 export function createStorage({ now, clock, faults, urlLifetimeS, slowMs }: StorageOptions) {
-  const secret = randomBytes(32);
+  /** By path and query. */
+  const permissions = new Map<string, Permission>();
   const objects = new Map<string, Uint8Array>();
   const uploads: Upload[] = [];
   const requests: StorageRequest[] = [];
   let base = '';
 
-  function expiresS(): number {
-    return Math.floor(now() / 1_000) + (faults.is('cloud-url-expired') ? -1 : urlLifetimeS);
+  function urlFor(permission: Omit<Permission, 'endsMs'>): string {
+    const path = `/${BUCKET}/${permission.key.split('/').map(encodeURIComponent).join('/')}`;
+    const target = `${path}?${SIGNATURE}${randomBytes(32).toString('hex')}`;
+    const endsMs = now() + (faults.is('cloud-url-expired') ? -1 : urlLifetimeS) * 1_000;
+    permissions.set(target, { ...permission, endsMs });
+    if (permissions.size > MAX_URLS) permissions.delete(permissions.keys().next().value ?? '');
+    return `${base}${target}`;
   }
 
   function put(key: string, bytes: Uint8Array): void {
@@ -177,10 +113,14 @@ export function createStorage({ now, clock, faults, urlLifetimeS, slowMs }: Stor
     }
     if (faults.is('cloud-slow')) await clock.sleep(slowMs);
     if (faults.is('cloud-error')) return refuse({ status: 500, code: 'InternalError', message: 'Internal error.' });
-    const check = checkUrl(secret, { method, target, headers }, now());
-    if (check.kind !== 'valid') return refuse(problems[check.kind]);
-    if (method === 'PUT') return receive(check.key, check.bytes ?? 0);
-    const object = objects.get(check.key);
+    if (!target.includes(SIGNATURE)) return refuse(unsigned);
+    const permission = permissions.get(target);
+    const signed = Object.entries(permission?.headers ?? {});
+    const isOther = permission?.method !== method || signed.some(([name, value]) => headers[name] !== value);
+    if (permission === undefined || isOther) return refuse(notMatching);
+    if (permission.endsMs <= now()) return refuse(expired);
+    if (method === 'PUT') return receive(permission.key, permission.bytes ?? 0);
+    const object = objects.get(permission.key);
     if (object === undefined) return refuse({ status: 404, code: 'NoSuchKey', message: 'The key does not exist.' });
     return send(object);
 
@@ -234,7 +174,7 @@ export function createStorage({ now, clock, faults, urlLifetimeS, slowMs }: Stor
       if (headers['content-length'] === undefined) {
         return refuse({ status: 411, code: 'MissingContentLength', message: 'Content-Length is required.' });
       }
-      if (Number(headers['content-length']) !== bytes) return refuse(problems['not-matching']);
+      if (Number(headers['content-length']) !== bytes) return refuse(notMatching);
       const chunks: Buffer[] = [];
       let size = 0;
       for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -273,12 +213,11 @@ export function createStorage({ now, clock, faults, urlLifetimeS, slowMs }: Stor
     },
     put,
     /** A new URL for a download. */
-    downloadUrl: (key: string): string =>
-      signUrl(base, secret, { method: 'GET', key, expiresS: expiresS(), bytes: null, headers: {} }),
+    downloadUrl: (key: string): string => urlFor({ method: 'GET', key, bytes: null, headers: {} }),
     /** A new URL for an upload, with the headers that its signature covers. */
     uploadUrl(key: string, bytes: number, sha256: string) {
       const headers = { [SHA256_HEADER]: sha256 };
-      return { url: signUrl(base, secret, { method: 'PUT', key, expiresS: expiresS(), bytes, headers }), headers };
+      return { url: urlFor({ method: 'PUT', key, bytes, headers }), headers };
     },
     uploads: (): readonly Upload[] => [...uploads],
     requests: (): readonly StorageRequest[] => [...requests],

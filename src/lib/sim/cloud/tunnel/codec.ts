@@ -28,6 +28,8 @@ const CONNECTION_ID = 7;
 
 const VARINT = 0;
 const BYTES = 2;
+/** Bytes of the length before a message. */
+const LENGTH_BYTES = 2;
 /** Longest varint of protobuf. */
 const MAX_VARINT_BYTES = 10;
 
@@ -42,10 +44,25 @@ export type Decoded =
 export function encodeFrame(message: Sent): Buffer {
   const body = encodeMessage(message);
   if (body.length > 0xffff) throw new RangeError('a message has at most 65535 bytes');
-  const frame = Buffer.allocUnsafe(body.length + 2);
-  frame.writeUInt16BE(body.length);
-  body.copy(frame, 2);
-  return frame;
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt16BE(body.length);
+  return Buffer.concat([length, body]);
+}
+
+/** Whole frames of a byte stream, each with its length, whatever its chunks are. Every length is valid, so it never fails. */
+export function createFrameReader(): (chunk: Buffer) => readonly Buffer[] {
+  let pending: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const frames: Buffer[] = [];
+    while (pending.length >= LENGTH_BYTES) {
+      const end = LENGTH_BYTES + pending.readUInt16BE(0);
+      if (end > pending.length) break;
+      frames.push(pending.subarray(0, end));
+      pending = pending.subarray(end);
+    }
+    return frames;
+  };
 }
 
 function encodeMessage(message: Sent): Buffer {
@@ -79,8 +96,9 @@ function varint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Never throws. `payload` is a view of `body`. */
-export function decodeMessage(body: Uint8Array): Decoded {
+/** The message in a frame. Never throws. `payload` is a view of `frame`. */
+export function decodeFrame(frame: Uint8Array): Decoded {
+  const body = frame.subarray(LENGTH_BYTES);
   let at = 0;
   let typeNumber = 0;
   let streamId = 0;

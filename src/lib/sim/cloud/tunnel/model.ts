@@ -1,58 +1,11 @@
-import type { Chunking } from './chunker.ts';
-import type { ClosedBy } from './registry.ts';
+import type { SimTunnel, SimTunnelList } from '../../control/control.result.ts';
 import type { Side } from './rules.ts';
 
-/** Settings of the tunnel service, for tests. */
-export interface TunnelSettings {
-  /** 'as-received' by default. */
-  readonly chunking?: Chunking;
-  /** Bandwidth of a tunnel, all streams and both directions together; no limit by default. */
-  readonly bytesPerS?: number;
-  /** Handshakes with one access token per second before status 429; 20 by default. */
-  readonly maxHandshakesPerS?: number;
-}
-
-export interface SideView {
-  readonly connected: boolean;
-  /** Of the current or the last connection; null: there was none. */
-  readonly channelId: string | null;
-  /** Handshakes that were accepted. */
-  readonly connects: number;
-  /** Of frames that this side has sent. */
-  readonly bytes: number;
-}
-
 /** A tunnel without its tokens. */
-export interface TunnelView {
-  readonly tunnelId: string;
-  readonly serial: string;
-  readonly services: readonly string[];
-  /** In its notifications. */
-  readonly region: string;
-  readonly status: 'OPEN' | 'CLOSED';
-  /** null: it is open. */
-  readonly closedBy: ClosedBy | null;
-  /** UTC by the clock of the cloud. */
-  readonly openedAt: string;
-  /** Until the clock of the service closes it; 0 when closed. */
-  readonly leftMs: number;
-  readonly source: SideView;
-  readonly destination: SideView;
-}
-
+export type TunnelView = SimTunnel;
+export type SideView = SimTunnel['source'];
 /** A handshake, also a refused one. */
-export interface Handshake {
-  /** UTC by the clock of the cloud. */
-  readonly at: string;
-  /** null: neither of the two. */
-  readonly mode: Side | null;
-  readonly tunnelId: string | null;
-  /** 101 when accepted. */
-  readonly status: number;
-  /** Body of the answer; empty when accepted. */
-  readonly reason: string;
-  readonly hasClientToken: boolean;
-}
+export type Handshake = SimTunnelList['handshakes'][number];
 
 interface OpenOptions {
   /** One to three names. */
@@ -77,16 +30,7 @@ interface RotatedTunnel {
   readonly destinationToken: string | null;
 }
 
-/** An answer to every handshake instead of the one of the service. */
-export interface FixedAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Time before the answer; 0 by default. */
-  readonly delayMs?: number;
-}
-
-/** What the technician's cloud console can do, and what a test may do to the connections. */
+/** What the technician's cloud console can do. */
 export interface TunnelControl {
   readonly place: { readonly host: string; readonly port: number };
   /** Opens a tunnel and notifies the device. Throws USAGE. */
@@ -102,12 +46,4 @@ export interface TunnelControl {
   list(): readonly TunnelView[];
   /** Oldest first, at most the last 1000. */
   handshakes(): readonly Handshake[];
-  /** null: the service answers. */
-  setAnswer(answer: FixedAnswer | null): void;
-  /** Sends any bytes to a side, in a message of their own. False: it is not connected. */
-  inject(tunnelId: string, side: Side, bytes: Uint8Array): boolean;
-  /** Ends the connection of a side without a close frame. False: it is not connected. */
-  cut(tunnelId: string, side: Side): boolean;
-  /** Bytes in memory that a side has not received yet. */
-  bufferedBytes(tunnelId: string, side: Side): number;
 }

@@ -1,40 +1,31 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../../lifecycle/index.ts';
-import { type Chunker, type Chunking, createChunker, MAX_MESSAGE_BYTES } from './chunker.ts';
-import { decodeMessage, encodeFrame } from './codec.ts';
-import { createFrameAssembler } from './frames.ts';
+import type { TunnelMessage } from '../../../tunnel/wire.ts';
+import { createFrameReader, decodeFrame, encodeFrame } from './codec.ts';
 import type { SideView } from './model.ts';
-import { type Side, violation } from './rules.ts';
+import { MAX_MESSAGE_BYTES, type Side, violation } from './rules.ts';
 
 export interface RelayOptions {
   readonly services: readonly string[];
-  readonly chunking: Chunking;
-  /** null: no limit. */
-  readonly bytesPerS: number | null;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'after' | 'random'>;
+  readonly clock: Pick<Clock, 'after'>;
   /** A client was disconnected for a message that it must not send. */
   readonly onViolation: (side: Side, reason: string) => void;
 }
 
-type PauseReason = 'backpressure' | 'bandwidth' | 'silent';
+type PauseReason = 'backpressure' | 'silent';
 
 interface Connection {
   readonly side: Side;
   readonly ws: WebSocket;
-  readonly chunker: Chunker;
-  readonly assembler: ReturnType<typeof createFrameAssembler>;
+  readonly readFrames: ReturnType<typeof createFrameReader>;
   readonly started: Set<string>;
   isWithoutService: boolean;
-  /** Why the last frame was refused. */
-  problem: string | null;
   readonly pausedFor: Set<PauseReason>;
 }
 
 /** A side is not read while so much waits for the other one. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = HIGH_WATER_BYTES / 2;
-/** Shorter pauses for the bandwidth are made up for later. */
-const MIN_BANDWIDTH_PAUSE_MS = 10;
 
 /** Codes of close frames; the vendor documents none, so they are a project decision. */
 const NORMAL = 1000;
@@ -46,7 +37,7 @@ const CLOSE_WAIT_MS = 5_000;
 const otherSide = { source: 'destination', destination: 'source' } as const;
 
 /** The two connections of a tunnel: one per side, a further one replaces it. Frames are relayed unchanged and in order. */
-export function createRelay({ services, chunking, bytesPerS, clock, onViolation }: RelayOptions) {
+export function createRelay({ services, clock, onViolation }: RelayOptions) {
   const current: Record<Side, Connection | null> = { source: null, destination: null };
   const totals = {
     source: { channelId: null as string | null, connects: 0, bytes: 0 },
@@ -56,8 +47,6 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
   const active = new Map<string, number>();
   let isSilent = false;
   let closing: { readonly reason: string } | null = null;
-  let freeAtMs = 0;
-  let bandwidthTimer: Disposable | null = null;
 
   function pause(connection: Connection, reason: PauseReason): void {
     connection.pausedFor.add(reason);
@@ -69,15 +58,11 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     if (connection.pausedFor.size === 0) connection.ws.resume();
   }
 
-  const bufferedBytes = (connection: Connection) => connection.ws.bufferedAmount + connection.chunker.waitingBytes();
-
-  function onWritten(connection: Connection): void {
-    if (bufferedBytes(connection) <= LOW_WATER_BYTES) resume(current[otherSide[connection.side]], 'backpressure');
-  }
-
-  function send(connection: Connection, bytes: Uint8Array): void {
-    const { ws } = connection;
-    if (ws.readyState === ws.OPEN) ws.send(bytes, () => onWritten(connection));
+  function send({ side, ws }: Connection, bytes: Uint8Array): void {
+    if (ws.readyState !== ws.OPEN) return;
+    ws.send(bytes, () => {
+      if (ws.bufferedAmount <= LOW_WATER_BYTES) resume(current[otherSide[side]], 'backpressure');
+    });
   }
 
   /** Takes the WebSocket of a side whose handshake was accepted. */
@@ -90,15 +75,9 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     const connection: Connection = {
       side,
       ws,
-      assembler: createFrameAssembler({
-        maxGroupBytes: MAX_MESSAGE_BYTES,
-        onFrame: (body) => judge(connection, body),
-        onGroup: (frames, isEnded) => current[otherSide[side]]?.chunker.send(frames, isEnded),
-      }),
-      chunker: createChunker(chunking, clock, (bytes) => send(connection, bytes)),
+      readFrames: createFrameReader(),
       started: new Set(),
       isWithoutService: false,
-      problem: null,
       pausedFor: new Set(),
     };
     current[side] = connection;
@@ -120,22 +99,35 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
       return;
     }
     totals[connection.side].bytes += bytes.length;
-    if (!connection.assembler.push(bytes)) {
-      violate(connection, POLICY_VIOLATION, connection.problem ?? '');
-      return;
+    let group: Buffer[] = [];
+    function forward(): void {
+      const peer = current[otherSide[connection.side]];
+      if (peer !== null && group.length > 0) send(peer, Buffer.concat(group));
+      group = [];
     }
+    for (const frame of connection.readFrames(bytes)) {
+      const decoded = decodeFrame(frame);
+      const problem =
+        decoded.kind === 'invalid' ? decoded.reason : violation(connection.side, decoded.message, connection);
+      if (decoded.kind === 'invalid' || problem !== null) {
+        forward();
+        violate(connection, POLICY_VIOLATION, problem ?? '');
+        return;
+      }
+      if (sizeOf(group) + frame.length > MAX_MESSAGE_BYTES) forward();
+      group.push(frame);
+      follow(connection, decoded.message);
+      // A widely used destination leaves what follows a start in the same message unread (HINWEIS).
+      if (decoded.message.type === 'stream-start') forward();
+    }
+    forward();
     pauseIfPeerIsFull(connection);
-    if (bytesPerS !== null) limit(bytes.length, bytesPerS);
   }
 
-  function judge(connection: Connection, body: Uint8Array): 'accepted' | 'group-ends' | 'refused' {
-    const decoded = decodeMessage(body);
-    connection.problem =
-      decoded.kind === 'invalid' ? decoded.reason : violation(connection.side, decoded.message, connection);
-    if (decoded.kind === 'invalid' || connection.problem !== null) return 'refused';
-    const { type, serviceId, streamId } = decoded.message;
+  /** Follows which streams are active. */
+  function follow(connection: Connection, { type, serviceId, streamId }: TunnelMessage): void {
     if (type === 'stream-reset' && active.get(serviceId) === streamId) active.delete(serviceId);
-    if (type !== 'stream-start') return 'accepted';
+    if (type !== 'stream-start') return;
     const peer = current[otherSide[connection.side]];
     noteStart(connection, serviceId);
     if (peer === null) {
@@ -145,30 +137,17 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
       noteStart(peer, serviceId);
       active.set(serviceId, streamId);
     }
-    return 'group-ends';
   }
 
   function pauseIfPeerIsFull(connection: Connection): void {
     const peer = current[otherSide[connection.side]];
-    if (peer !== null && bufferedBytes(peer) > HIGH_WATER_BYTES) pause(connection, 'backpressure');
-  }
-
-  /** Reads neither side until the bandwidth has been kept. */
-  function limit(bytes: number, rate: number): void {
-    const nowMs = clock.monotonicMs();
-    freeAtMs = Math.max(nowMs, freeAtMs) + (bytes * 1_000) / rate;
-    if (freeAtMs - nowMs < MIN_BANDWIDTH_PAUSE_MS) return;
-    for (const connection of connections()) pause(connection, 'bandwidth');
-    bandwidthTimer?.[Symbol.dispose]();
-    bandwidthTimer = clock.after(freeAtMs - nowMs, () => {
-      for (const connection of connections()) resume(connection, 'bandwidth');
-    });
+    if (peer !== null && peer.ws.bufferedAmount > HIGH_WATER_BYTES) pause(connection, 'backpressure');
   }
 
   const connections = () => [current.source, current.destination].filter((connection) => connection !== null);
 
   function reset(connection: Connection, serviceId: string, streamId: number): void {
-    connection.chunker.send(encodeFrame({ type: 'stream-reset', serviceId, streamId }), false);
+    send(connection, encodeFrame({ type: 'stream-reset', serviceId, streamId }));
   }
 
   function violate(connection: Connection, code: number, reason: string): void {
@@ -179,8 +158,7 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
 
   /** The other side is informed by a reset of every stream. */
   function remove(connection: Connection): void {
-    const { side, chunker } = connection;
-    chunker[Symbol.dispose]();
+    const { side } = connection;
     if (current[side] !== connection) return;
     current[side] = null;
     const peer = current[otherSide[side]];
@@ -198,16 +176,9 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     ws.once('close', () => timer[Symbol.dispose]());
   }
 
-  function cut(side: Side): boolean {
-    const connection = current[side];
-    connection?.ws.terminate();
-    return connection !== null;
-  }
-
   function close(reason: string): void {
     closing = { reason };
     if (isSilent) return;
-    bandwidthTimer?.[Symbol.dispose]();
     active.clear();
     for (const connection of connections()) {
       remove(connection);
@@ -219,12 +190,9 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
     connect,
     /** A close frame to both sides. */
     close,
-    /** Ends a connection without a close frame. */
-    cut,
-    inject(side: Side, bytes: Uint8Array): boolean {
-      const connection = current[side];
-      if (connection !== null) send(connection, bytes);
-      return connection !== null;
+    /** Ends both connections without a close frame. */
+    cut(): void {
+      for (const { ws } of connections()) ws.terminate();
     },
     /** While silent nothing is read, answered or closed; what the clients sent is relayed afterwards. */
     setSilent(on: boolean): void {
@@ -235,21 +203,17 @@ export function createRelay({ services, chunking, bytesPerS, clock, onViolation 
       }
       if (!on && closing !== null) close(closing.reason);
     },
-    bufferedBytes: (side: Side) => (current[side] === null ? 0 : bufferedBytes(current[side])),
     view: (side: Side): SideView => ({ connected: current[side] !== null, ...totals[side] }),
-    [Symbol.dispose]() {
-      bandwidthTimer?.[Symbol.dispose]();
-      for (const { ws, chunker } of connections()) {
-        chunker[Symbol.dispose]();
-        ws.terminate();
-      }
-    },
   };
 }
 
 function noteStart(connection: Connection, serviceId: string): void {
   connection.started.add(serviceId);
   connection.isWithoutService = serviceId === '';
+}
+
+function sizeOf(frames: readonly Buffer[]): number {
+  return frames.reduce((sum, { length }) => sum + length, 0);
 }
 
 export type Relay = ReturnType<typeof createRelay>;

@@ -5,6 +5,8 @@ export type Side = 'source' | 'destination';
 
 /** @source vendor (HINWEIS) */
 export const MAX_PAYLOAD_BYTES = 64_512;
+/** The service accepts and sends no longer WebSocket message. @source vendor (HINWEIS) */
+export const MAX_MESSAGE_BYTES = 131_076;
 
 /** Which side may send what; the other types come from the service. @source vendor (HINWEIS) */
 const senders: Readonly<Partial<Record<TunnelMessageType, readonly Side[]>>> = {

@@ -8,14 +8,13 @@ import { type Clock, systemClock } from '../../../lifecycle/index.ts';
 import type { FaultName, Faults } from '../../faults.ts';
 import { type CertificateAuthority, createCa } from '../certificates.ts';
 import { CLOUD_HOST, createHttpsHandler, startListener } from '../listener.ts';
-import { MAX_MESSAGE_BYTES } from './chunker.ts';
 import { answerPlain, type ReadHandshake, readHandshake } from './handshake.ts';
-import type { FixedAnswer, Handshake, TunnelControl, TunnelSettings, TunnelView } from './model.ts';
+import type { Handshake, TunnelControl, TunnelView } from './model.ts';
 import { type ClosedBy, createRegistry, createServiceTime, type Tunnel } from './registry.ts';
 import { createRelay, type Relay } from './relay.ts';
-import type { Side } from './rules.ts';
+import { MAX_MESSAGE_BYTES, type Side } from './rules.ts';
 
-export interface TunnelServiceOptions extends TunnelSettings {
+export interface TunnelServiceOptions {
   /** CA of the server certificate; a new one by default. */
   readonly ca?: CertificateAuthority;
   /** CA of an inspecting proxy, for the fault `cloud-inspected`. */
@@ -40,6 +39,12 @@ export interface TunnelService extends AsyncDisposable, TunnelControl {
   applyFault(name: FaultName, on: boolean): void;
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly body: string;
+  readonly tunnel?: Tunnel | null;
+}
+
 interface Accepted {
   readonly tunnel: Tunnel;
   readonly side: Side;
@@ -55,7 +60,7 @@ const MAX_REQUEST_BYTES = 4 * 1024;
 const MAX_SERVICES = 3;
 const MAX_LIFETIME_MS = 720 * 60_000;
 const SERVICE = /^[A-Za-z0-9:_-]{1,128}$/;
-const DEFAULT_MAX_HANDSHAKES_PER_S = 20;
+const MAX_HANDSHAKES_PER_S = 20;
 const MAX_KEPT = 1_000;
 /** Of the fault `cloud-tunnel-drops`. */
 const DROP_AFTER_MS = 2_000;
@@ -75,8 +80,7 @@ const refusals = [
 export async function startTunnelService(options: TunnelServiceOptions = {}): Promise<TunnelService> {
   const { clock = systemClock, faults = { is: () => false }, serial: ownSerial = 'SIM-0001' } = options;
   const { now = () => clock.wall().getTime(), region: ownRegion = DEFAULT_REGION, notify = async () => {} } = options;
-  const { chunking = 'as-received', bytesPerS = null, onViolation = () => {} } = options;
-  const { maxHandshakesPerS = DEFAULT_MAX_HANDSHAKES_PER_S } = options;
+  const { onViolation = () => {} } = options;
   const ca = options.ca ?? (await createCa());
   const registry = createRegistry();
   const time = createServiceTime(clock);
@@ -85,12 +89,11 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
   /** Times of the handshakes of the last second, by access token. */
   const recent = new Map<string, number[]>();
   const timers = new Set<Disposable>();
-  let fixed: FixedAnswer | null = null;
   let lifetimeTimer: Disposable | null = null;
   function relayOf(tunnel: Tunnel): Relay {
     const known = relays.get(tunnel.tunnelId);
     if (known !== undefined) return known;
-    const relay = createRelay({ services: tunnel.services, chunking, bytesPerS, clock, onViolation });
+    const relay = createRelay({ services: tunnel.services, clock, onViolation });
     relays.set(tunnel.tunnelId, relay);
     return relay;
   }
@@ -109,14 +112,12 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     const read = readHandshake(request);
     const judged = judge(read);
     if ('status' in judged) {
-      if (judged.delayMs === undefined) refuse(socket, read, judged);
-      else after(judged.delayMs, () => refuse(socket, read, judged));
+      note(read, judged.tunnel ?? null, judged.status, judged.body);
+      answerPlain(socket, judged.status, judged.body);
       return;
     }
     const { tunnel, side, subprotocol, use } = judged;
     const channelId = randomUUID();
-    use();
-    note(read, tunnel, 101, '');
     // Was judged above; the library would refuse a list of names with duplicates.
     request.headers['sec-websocket-protocol'] = subprotocol;
     // One per handshake, for its own headers.
@@ -128,6 +129,8 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     });
     server.on('headers', (lines) => void lines.push(`channel-id: ${channelId}`));
     server.handleUpgrade(request, socket, head, (ws) => {
+      use();
+      note(read, tunnel, 101, '');
       relayOf(tunnel).connect(side, ws, channelId);
       if (!faults.is('cloud-tunnel-drops')) return;
       after(DROP_AFTER_MS, () => {
@@ -137,24 +140,14 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
   }
 
   /** The answer that refuses a handshake, or the tunnel that it may connect to. */
-  function judge(read: ReadHandshake): (FixedAnswer & { readonly tunnel?: Tunnel | null }) | Accepted {
+  function judge(read: ReadHandshake): Refusal | Accepted {
     const fault = refusals.find(([name]) => faults.is(name));
     if (fault !== undefined) return { status: fault[1], body: fault[2] };
-    if (fixed !== null) return fixed;
     if (read.kind === 'invalid') return { status: 400, body: read.reason };
     if (isTooOften(read.accessToken)) return { status: 429, body: 'Too many requests' };
     const check = registry.check(read.accessToken, read.side, read.clientToken);
     if ('reason' in check) return { status: 400, body: check.reason, tunnel: check.tunnel };
     return { ...check, side: read.side, subprotocol: read.subprotocol };
-  }
-
-  function refuse(
-    socket: Duplex,
-    read: ReadHandshake,
-    { status, body, headers, tunnel = null }: FixedAnswer & { readonly tunnel?: Tunnel | null },
-  ): void {
-    note(read, tunnel, status, body);
-    answerPlain(socket, status, body, headers);
   }
 
   function note(read: ReadHandshake, tunnel: Tunnel | null, status: number, reason: string): void {
@@ -169,10 +162,10 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     const times = (recent.get(accessToken) ?? []).filter((ms) => nowMs - ms < 1_000);
     times.push(nowMs);
     recent.delete(accessToken);
-    recent.set(accessToken, times.slice(-maxHandshakesPerS - 1));
+    recent.set(accessToken, times.slice(-MAX_HANDSHAKES_PER_S - 1));
     const [oldest] = recent.keys();
     if (recent.size > MAX_KEPT && oldest !== undefined) recent.delete(oldest);
-    return times.length > maxHandshakesPerS;
+    return times.length > MAX_HANDSHAKES_PER_S;
   }
 
   /** One timer, for the tunnel that ends next. */
@@ -198,7 +191,7 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     return {
       tunnelId,
       serial,
-      services,
+      services: [...services],
       region,
       status: isOpen ? 'OPEN' : 'CLOSED',
       closedBy,
@@ -284,12 +277,6 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
     },
     list: () => registry.all().map(viewOf),
     handshakes: () => [...log],
-    setAnswer(answer) {
-      fixed = answer;
-    },
-    inject: (tunnelId, side, bytes) => relayOf(find(tunnelId)).inject(side, bytes),
-    cut: (tunnelId, side) => relayOf(find(tunnelId)).cut(side),
-    bufferedBytes: (tunnelId, side) => relayOf(find(tunnelId)).bufferedBytes(side),
     applyFault(name, on) {
       if (name === 'cloud-tunnel-silent') for (const relay of relays.values()) relay.setSilent(on);
       if (name === 'cloud-tunnel-clock-stopped') {
@@ -297,16 +284,13 @@ export async function startTunnelService(options: TunnelServiceOptions = {}): Pr
         arm();
       }
       if (name === 'cloud-tunnel-drops' && on) {
-        for (const relay of relays.values()) {
-          relay.cut('source');
-          relay.cut('destination');
-        }
+        for (const relay of relays.values()) relay.cut();
       }
     },
     async [Symbol.asyncDispose]() {
       lifetimeTimer?.[Symbol.dispose]();
       for (const timer of timers) timer[Symbol.dispose]();
-      for (const relay of relays.values()) relay[Symbol.dispose]();
+      for (const relay of relays.values()) relay.cut();
       await listener[Symbol.asyncDispose]();
     },
   };

@@ -1,23 +1,4 @@
-/** One stream of a connection for a service: whole payloads in, bytes out, with flow control both ways. */
-export interface Channel {
-  /** The next bytes; undefined when the peer has closed the stream. Reading acknowledges them. */
-  read(): Promise<Buffer | undefined>;
-  /** Resolves when the peer has acknowledged them; false once the stream is closed. */
-  write(bytes: Uint8Array): Promise<boolean>;
-  /** Aborted when either side closes the stream. */
-  readonly closed: AbortSignal;
-}
-
-export interface ChannelPort extends Channel {
-  /** Called by the connection with a received payload. False when the peer sent it before an acknowledgement. */
-  deliver(payload: Buffer): boolean;
-  /** Called by the connection when the peer has acknowledged the last payload. */
-  acknowledged(): void;
-  /** Called by the connection when the stream is closed. */
-  close(): void;
-}
-
-export interface ChannelOptions {
+interface ChannelOptions {
   /** Sends a payload to the peer. */
   readonly send: (payload: Buffer) => void;
   /** Acknowledges a payload to the peer. */
@@ -31,65 +12,81 @@ export interface ChannelOptions {
 /** Unacknowledged payloads of the peer; one more than the protocol allows, for a race at the start. */
 const MAX_QUEUED = 2;
 
-export function createChannel({ send, acknowledge, maxPayload, brake }: ChannelOptions): ChannelPort {
+/** One stream of a connection for a service: whole payloads in, bytes out, with flow control both ways. */
+export function createChannel({ send, acknowledge, maxPayload, brake }: ChannelOptions) {
   const ending = new AbortController();
+  const { signal } = ending;
   const waiting: Buffer[] = [];
-  let wake: (() => void) | undefined;
-  let resume: (() => void) | undefined;
+  let wake = () => {};
+  let resume = () => {};
   let turn: Promise<unknown> = Promise.resolve();
+  let rest: Buffer = Buffer.alloc(0);
 
-  async function sendOne(piece: Buffer): Promise<boolean> {
-    if (ending.signal.aborted) return false;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    resume = resolve;
-    send(piece);
-    await promise;
-    return !ending.signal.aborted;
+  async function sendAll(bytes: Buffer): Promise<boolean> {
+    for (let at = 0; at < bytes.length && !signal.aborted; at += maxPayload) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      resume = resolve;
+      send(bytes.subarray(at, at + maxPayload));
+      await promise;
+    }
+    return !signal.aborted;
   }
 
-  async function sendAll(bytes: Uint8Array): Promise<boolean> {
-    const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let at = 0; at < whole.length; at += maxPayload) {
-      if (!(await sendOne(whole.subarray(at, at + maxPayload)))) return false;
+  /** The next payload; undefined when the stream is closed. Reading acknowledges it. */
+  async function next(): Promise<Buffer | undefined> {
+    while (waiting.length === 0 && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
     }
-    return !ending.signal.aborted;
+    const payload = waiting.shift();
+    if (payload === undefined) return undefined;
+    await brake(payload.length, signal);
+    if (!signal.aborted) acknowledge();
+    return payload;
   }
 
   return {
-    closed: ending.signal,
-    async read() {
-      while (waiting.length === 0) {
-        if (ending.signal.aborted) return undefined;
-        const { promise, resolve } = Promise.withResolvers<void>();
-        wake = resolve;
-        await promise;
-      }
-      const payload = waiting.shift();
-      if (payload === undefined) return undefined;
-      await brake(payload.length, ending.signal);
-      if (!ending.signal.aborted) acknowledge();
-      return payload;
+    /** The next bytes, one to `most`; undefined when the stream is closed. */
+    async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
+      if (rest.length === 0) rest = (await next()) ?? rest;
+      const bytes = rest.subarray(0, most);
+      rest = rest.subarray(bytes.length);
+      return bytes.length === 0 ? undefined : bytes;
     },
-    write(bytes) {
-      const sent = turn.then(() => sendAll(bytes));
+    /** So many bytes; undefined when the stream is closed before. */
+    async exactly(count: number): Promise<Buffer | undefined> {
+      while (rest.length < count) {
+        const more = await next();
+        if (more === undefined) return undefined;
+        rest = rest.length === 0 ? more : Buffer.concat([rest, more]);
+      }
+      const bytes = rest.subarray(0, count);
+      rest = rest.subarray(count);
+      return bytes;
+    },
+    /** Resolves when the peer has acknowledged them; false once the stream is closed. */
+    write(bytes: string | Uint8Array): Promise<boolean> {
+      const sent = turn.then(() => sendAll(Buffer.from(bytes)));
       turn = sent;
       return sent;
     },
-    deliver(payload) {
+    /** Called by the connection with a received payload. False when the peer sent it before an acknowledgement. */
+    deliver(payload: Buffer): boolean {
       if (waiting.length >= MAX_QUEUED) return false;
       waiting.push(payload);
-      wake?.();
+      wake();
       return true;
     },
-    acknowledged() {
-      resume?.();
-      resume = undefined;
-    },
-    close() {
-      if (ending.signal.aborted) return;
+    /** Called by the connection when the peer has acknowledged the last payload. */
+    acknowledged: () => resume(),
+    /** Called by the connection when the stream is closed. */
+    close(): void {
       ending.abort();
-      wake?.();
-      resume?.();
+      wake();
+      resume();
     },
   };
 }
+
+export type Channel = ReturnType<typeof createChannel>;

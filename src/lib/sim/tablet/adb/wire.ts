@@ -27,17 +27,9 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-export type BrokenFrame = 'magic' | 'length' | 'sum';
-
-export function packHeader(frame: Frame, summed: boolean): Buffer {
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
-  header.writeUInt32LE(frame.command, 0);
-  header.writeUInt32LE(frame.arg0 >>> 0, 4);
-  header.writeUInt32LE(frame.arg1 >>> 0, 8);
-  header.writeUInt32LE(frame.payload.length, 12);
-  header.writeUInt32LE(summed ? sumOf(frame.payload) : 0, 16);
-  header.writeUInt32LE((frame.command ^ 0xffffffff) >>> 0, 20);
-  return header;
+export function packHeader({ command: kind, arg0, arg1, payload }: Frame, summed: boolean): Buffer {
+  const sum = summed ? sumOf(payload) : 0;
+  return Buffer.from(Uint32Array.of(kind, arg0, arg1, payload.length, sum, ~kind).buffer);
 }
 
 function sumOf(payload: Uint8Array): number {
@@ -63,38 +55,37 @@ export function createFrameReader({ maxPayload, summed }: FrameReaderOptions) {
   let pieces: Buffer[] = [];
   let missing = 0;
 
-  function complete(): Frame | BrokenFrame {
-    const payload = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
-    pieces = [];
-    headBytes = 0;
-    if (summed() && sumOf(payload) !== head.readUInt32LE(16)) return 'sum';
-    return { command: head.readUInt32LE(0), arg0: head.readUInt32LE(4), arg1: head.readUInt32LE(8), payload };
-  }
-
   return {
-    /** Calls `take` with each frame until it returns false; returns the protocol violation, if any. */
-    feed(bytes: Buffer, take: (frame: Frame) => boolean): BrokenFrame | undefined {
+    /** Calls `take` with each frame until it returns false; returns false when the bytes violate the protocol. */
+    feed(bytes: Buffer, take: (frame: Frame) => boolean): boolean {
       let at = 0;
       while (at < bytes.length) {
         if (headBytes < HEADER_BYTES) {
           const copied = bytes.copy(head, headBytes, at, at + HEADER_BYTES - headBytes);
           headBytes += copied;
           at += copied;
-          if (headBytes < HEADER_BYTES) return undefined;
-          if ((head.readUInt32LE(0) ^ 0xffffffff) >>> 0 !== head.readUInt32LE(20)) return 'magic';
+          if (headBytes < HEADER_BYTES) return true;
           missing = head.readUInt32LE(12);
-          if (missing > maxPayload()) return 'length';
+          if (~head.readInt32LE(0) !== head.readInt32LE(20) || missing > maxPayload()) return false;
         }
         const piece = bytes.subarray(at, at + missing);
         if (piece.length > 0) pieces.push(piece);
         at += piece.length;
         missing -= piece.length;
-        if (missing > 0) return undefined;
-        const frame = complete();
-        if (typeof frame === 'string') return frame;
-        if (!take(frame)) return undefined;
+        if (missing > 0) return true;
+        const payload = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+        pieces = [];
+        headBytes = 0;
+        if (summed() && sumOf(payload) !== head.readUInt32LE(16)) return false;
+        const frame = {
+          command: head.readUInt32LE(0),
+          arg0: head.readUInt32LE(4),
+          arg1: head.readUInt32LE(8),
+          payload,
+        };
+        if (!take(frame)) return true;
       }
-      return undefined;
+      return true;
     },
   };
 }

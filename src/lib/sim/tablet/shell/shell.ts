@@ -1,283 +1,116 @@
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import type { Device } from '../device.ts';
-import { activityPrograms } from '../programs/activity.ts';
-import { listingPrograms } from '../programs/listing.ts';
-import { packagePrograms } from '../programs/packages.ts';
-import { settingPrograms } from '../programs/settings.ts';
-import { filesSeenFrom } from '../storage.ts';
-import {
-  eachOperand,
-  type Input,
-  noInput,
-  type Output,
-  type Process,
-  type Program,
-  type ToyboxProcess,
-  toybox,
-} from './process.ts';
-import { parseScript, type Word } from './shell-syntax.ts';
+import { Refused } from '../storage.ts';
+import { androidPrograms } from './android-programs.ts';
+import { filePrograms } from './file-programs.ts';
+import { noInput, type Output, type Program, readWords, type ShellIo } from './program.ts';
+import { expandWord, parseScript } from './syntax.ts';
 
-const MISSING = 'No such file or directory';
-
-const cat = toybox('cat', {
-  usage: '[-u] [FILE…]',
-  flags: 'u',
-  run: (process) =>
-    eachOperand(process, async (input) => {
-      for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) {
-        if (!(await process.out(bytes))) break;
-      }
-    }),
-});
-
-/** Runs `work` on every operand and reports its failures. */
-async function each(
-  { operands, fail }: ToyboxProcess,
-  work: (path: string) => string | undefined,
-  shown = (path: string) => path,
-): Promise<number> {
-  let code = 0;
-  for (const path of operands) {
-    const problem = work(path);
-    if (problem !== undefined) code = await fail(`${shown(path)}: ${problem}`);
-  }
-  return code;
-}
-
-const rm = toybox('rm', {
-  usage: '[-fRr] FILE…',
-  flags: 'fRr',
-  run(process) {
-    const { options, operands, files, fail } = process;
-    if (operands.length === 0 && !options.has('f')) return fail('Needs 1 argument (see "rm --help")');
-    return each(process, (path) => {
-      const problem = files.remove(path, options.has('r') || options.has('R'));
-      return problem === MISSING && options.has('f') ? undefined : problem;
-    });
-  },
-});
-
-const mkdir = toybox('mkdir', {
-  usage: '[-p] FOLDER…',
-  flags: 'p',
-  min: 1,
-  run: (process) =>
-    each(
-      process,
-      (path) => process.files.makeFolder(path, process.options.has('p')),
-      (path) => `'${path}'`,
-    ),
-});
-
-async function hashOf(input: Input): Promise<string> {
-  const hash = createHash('sha256');
-  for (let bytes = await input.read(); bytes !== undefined; bytes = await input.read()) hash.update(bytes);
-  return hash.digest('hex');
-}
-
-const sha256sum = toybox('sha256sum', {
-  usage: '[-b] [FILE…]',
-  flags: 'b',
-  async run(process) {
-    const show = (hash: string, path: string) =>
-      process.out(process.options.has('b') ? `${hash}\n` : `${hash}  ${path}\n`);
-    let code = 0;
-    for (const path of process.operands.length === 0 ? ['-'] : process.operands) {
-      const entry = path === '-' ? undefined : process.files.find(path);
-      // The hash is stored also for files whose middle is not.
-      if (typeof entry === 'object' && entry.kind === 'file') await show(entry.content.sha256, path);
-      else {
-        const one = { ...process, operands: [path] };
-        code = (await eachOperand(one, async (input) => void (await show(await hashOf(input), path)))) || code;
-      }
-    }
-    return code;
-  },
-});
-
-const filePrograms: Readonly<Record<string, Program>> = { cat, rm, mkdir, sha256sum };
-
-const MAX_SLEEP_S = 86_400;
-
-const echo: Program = async ({ words, out }) => {
-  const hasNoEnd = words[0] === '-n';
-  await out(`${words.slice(Number(hasNoEnd)).join(' ')}${hasNoEnd ? '' : '\n'}`);
-  return 0;
-};
-
-const unitS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-const sleep = toybox('sleep', {
-  usage: 'DURATION[smhd]…',
-  min: 1,
-  async run({ operands, device, signal, fail }) {
-    let seconds = 0;
-    for (const text of operands) {
-      const found = /^(\d*\.?\d+)([smhd]?)$/.exec(text);
-      if (!found) return fail(`bad number '${text}'`);
-      seconds += Number(found[1]) * (unitS[found[2] || 's'] ?? 1);
-    }
-    if (seconds > MAX_SLEEP_S) return fail('this simulated tablet sleeps at most one day');
-    try {
-      await device.clock.sleep(seconds * 1000, signal);
-    } catch {
-      return 130;
-    }
-    return 0;
-  },
-});
-
-/** A shell without root, as on a user build. */
-const ID =
-  'uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),3003(inet) context=u:r:shell:s0';
-
-const printing = (name: string, text: (process: Process) => string): Program =>
-  toybox(name, {
-    usage: '',
-    max: 0,
-    run: async (process) => Number(!(await process.out(`${text(process)}\n`))),
-  });
-
-const textPrograms: Readonly<Record<string, Program>> = {
-  echo,
-  sleep,
-  true: () => 0,
-  false: () => 1,
-  id: printing('id', () => ID),
-  whoami: printing('whoami', () => 'shell'),
-  pwd: printing('pwd', ({ folder }) => folder),
-  date: printing('date', ({ device }) => {
-    const text = device.clock.wall().toUTCString();
-    return text.replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 UTC $4');
-  }),
-};
-
-const programs: ReadonlyMap<string, Program> = new Map(
-  Object.entries({
-    ...textPrograms,
-    ...filePrograms,
-    ...listingPrograms,
-    ...settingPrograms,
-    ...packagePrograms,
-    ...activityPrograms,
-  }),
-);
-
-/** Programs behind `cmd SERVICE …`. */
-const services: Readonly<Record<string, string>> = {
-  package: 'pm',
-  activity: 'am',
-  settings: 'settings',
-  device_policy: 'dpm',
-  window: 'wm',
-  wifi: 'cmd-wifi',
-};
-
-const command: Program = (process) => {
-  const [service = '', ...words] = process.words;
-  if (service === '-l') return process.out(`${Object.keys(services).join('\n')}\n`).then(() => 0);
-  const program = Object.hasOwn(services, service) ? programs.get(services[service] ?? '') : undefined;
-  if (!program) return process.err(`cmd: Can't find service: ${service}\n`).then(() => 20);
-  return program({ ...process, words });
-};
-
-/** A program by name or path; undefined when there is none. */
-function findProgram(name: string): Program | undefined {
-  const short = name.replace(/^\/system\/bin\//, '');
-  if (short === 'cmd') return command;
-  // Services of `cmd` are not programs.
-  return short === 'cmd-wifi' ? undefined : programs.get(short);
-}
-
-export interface ShellIo {
-  readonly stdin: Input;
-  readonly out: Output;
-  readonly err: Output;
-  readonly signal: AbortSignal;
-}
-
-export interface ShellState {
+interface ShellState {
   lastCode: number;
-  /** Working directory. */
   folder: string;
-  /** Previous working directory, for `cd -`. */
-  before: string;
   /** Set by `exit`. */
   isOver: boolean;
 }
 
 const NAME = '/system/bin/sh';
-/** Limit for all words of one command together. */
-const MAX_WORDS_CHARS = 128 * 1024;
+const MAX_LINE_LENGTH = 64 * 1024;
+const CTRL_C = '\x03';
+const CTRL_D = '\x04';
+const BACKSPACE = '\x7f';
 
-export const newShellState = (): ShellState => ({ lastCode: 0, folder: '/', before: '/', isOver: false });
+/** Every command of the tablet by its leading words. */
+const programs: ReadonlyMap<string, Program> = new Map(Object.entries({ ...filePrograms, ...androidPrograms }));
+const programNames = new Set([...programs.keys()].map((words) => words.split(' ')[0]));
 
-const bytesOf = (text: string | Uint8Array) => (typeof text === 'string' ? Buffer.from(text) : text);
+const newShellState = (): ShellState => ({ lastCode: 0, folder: '/', isOver: false });
 
 /** Runs a script and returns the exit code of its last command. */
 export async function runScript(script: string, device: Device, io: ShellIo, state = newShellState()): Promise<number> {
-  const report = (output: Output) => (text: string | Uint8Array) => output(bytesOf(text));
-  const out = report(io.out);
-  const err = report(io.err);
   const parsed = parseScript(script);
   if ('problem' in parsed) {
-    await err(`${NAME}: ${parsed.problem}\n`);
+    await io.err(`${NAME}: ${parsed.problem}\n`);
     state.lastCode = 1;
     return 1;
   }
   for (const { when, words, isWithoutInput } of parsed.steps) {
-    if (io.signal.aborted || state.isOver) break;
+    if (state.isOver) break;
     if (when === 'and' && state.lastCode !== 0) continue;
     if (when === 'or' && state.lastCode === 0) continue;
-    state.lastCode = await runWords(words.map(expand), isWithoutInput ? noInput : io.stdin);
+    const expanded = words.map((word) => expandWord(word, state.lastCode));
+    state.lastCode = await runWords(expanded, device, isWithoutInput ? { ...io, stdin: noInput } : io, state);
   }
   return state.lastCode;
+}
 
-  function expand(word: Word): string {
-    return word.map((piece) => (piece.kind === 'text' ? piece.text : String(state.lastCode))).join('');
+async function runWords(words: readonly string[], device: Device, io: ShellIo, state: ShellState): Promise<number> {
+  const [first = '', ...rest] = words;
+  if (first === 'exit') {
+    state.isOver = true;
+    return Number(rest[0] ?? state.lastCode) & 255;
   }
-
-  async function runWords([name = '', ...rest]: readonly string[], stdin: Input): Promise<number> {
-    if (rest.reduce((sum, word) => sum + word.length, name.length) > MAX_WORDS_CHARS) {
-      await err(`${NAME}: Argument list too long\n`);
-      return 126;
-    }
-    if (name === 'exit') {
-      state.isOver = true;
-      return Number(rest[0] ?? state.lastCode) & 255;
-    }
-    if (name === 'cd') return changeFolder(rest);
-    const program = findProgram(name);
-    if (!program) {
-      const text = name.includes('/') ? 'not found' : 'inaccessible or not found';
-      await err(`${NAME}: ${name}: ${text}: not simulated\n`);
-      return 127;
-    }
-    const process: Process = {
-      words: rest,
-      stdin,
-      out,
-      err,
-      device,
-      folder: state.folder,
-      files: filesSeenFrom(device.storage, state.folder),
-      signal: io.signal,
-    };
-    return program(process);
+  const named = first === 'cmd' && rest[0] === 'package' ? ['pm', ...rest.slice(1)] : words;
+  const length = [3, 2, 1].find((count) => programs.has(named.slice(0, count).join(' '))) ?? 1;
+  const name = named.slice(0, length).join(' ');
+  const program = programs.get(name);
+  if (!program) {
+    const isKnown = programNames.has(first);
+    await io.err(isKnown ? `Unknown command: ${words.join(' ')}\n` : `${NAME}: ${first}: inaccessible or not found\n`);
+    return isKnown ? 255 : 127;
   }
-
-  async function changeFolder([to = '/']: readonly string[]): Promise<number> {
-    const path = to === '-' ? state.before : to;
-    const whole = posix.normalize(path.startsWith('/') ? path : `${state.folder}/${path}`).replace(/(.)\/$/, '$1');
-    const found = path === '' ? 'No such file or directory' : device.storage.folder(whole);
-    if (typeof found === 'string') {
-      await err(`${NAME}: cd: ${to}: ${found}\n`);
-      return 2;
-    }
-    state.before = state.folder;
-    state.folder = whole;
-    if (to === '-') await out(`${whole}\n`);
+  const at = (path: string) => posix.resolve('/', state.folder, path);
+  const enter = (path: string) => {
+    state.folder = path;
+  };
+  try {
+    const text = await program.run({ ...io, ...readWords(named.slice(length), program), device, at, enter });
+    if (text !== '') await io.out(text);
     return 0;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // The package manager prints failures to stdout.
+    if (error.message.startsWith('Failure [')) await io.out(`${error.message}\n`);
+    else await io.err(`${name}: ${error.message}\n`);
+    return error.code;
   }
+}
+
+/**
+ * A shell that runs its input line by line. At a terminal it has a prompt, an echo, and lines that end with carriage
+ * return and line feed; output and errors are combined there.
+ */
+export async function runInput(io: ShellIo, device: Device, isTerminal: boolean): Promise<number> {
+  const state = newShellState();
+  const show: Output = (bytes) => io.out(Buffer.from(bytes).toString('latin1').replace(/\r?\n/g, '\r\n'));
+  const echo = async (text: string) => isTerminal && io.out(text);
+  const prompt = () => echo(`${device.property('ro.product.device')}:${state.folder} $ `);
+  // The shell consumes the input; its programs have none.
+  const lineIo = isTerminal ? { stdin: noInput, out: show, err: show } : { ...io, stdin: noInput };
+  const decoder = new StringDecoder('utf8');
+  let line = '';
+  await prompt();
+  for await (const bytes of io.stdin) {
+    for (const char of decoder.write(bytes)) {
+      if (char === '\n' || char === '\r') {
+        await echo('\r\n');
+        await runScript(line, device, lineIo, state);
+        if (state.isOver) return state.lastCode;
+        line = '';
+        await prompt();
+      } else if (isTerminal && char === CTRL_D && line === '') return state.lastCode;
+      else if (isTerminal && char === CTRL_C) {
+        line = '';
+        await echo('^C\r\n');
+        await prompt();
+      } else if (isTerminal && char === BACKSPACE) {
+        if (line !== '') await echo('\b \b');
+        line = line.slice(0, -1);
+      } else if (line.length < MAX_LINE_LENGTH) {
+        line += char;
+        await echo(char);
+      }
+    }
+  }
+  return runScript(line, device, lineIo, state);
 }

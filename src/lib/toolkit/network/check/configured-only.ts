@@ -25,28 +25,23 @@ export function unconfiguredLines(
   how: 'reached' | 'dropped',
 ): NetworkLine[] {
   if (isLoopback(near.host) || near.host.toLowerCase() === 'localhost') return [];
-  const isConfigured = agreedDevices(site).some(({ host }) => sameHost(host, near.host));
   const place = formatEndpoint(near);
-  const line = (outcome: Outcome) =>
-    segmentLine(`from-${index}.configured-only`, `${near.host} is configured, or not reachable from this gateway`, {
-      seenFrom: 'second-host',
-      tried: place,
-      ...outcome,
-    });
-  if (isConfigured) {
-    return [line({ verdict: 'ok', detail: 'configured in network.devices of the site file' })];
+  const claim = `${near.host} is configured, or not reachable from this gateway`;
+  const line = (outcome: Outcome) => [
+    segmentLine(`from-${index}.configured-only`, claim, { seenFrom: 'second-host', tried: place, ...outcome }),
+  ];
+  if (agreedDevices(site).some(({ host }) => sameHost(host, near.host))) {
+    return line({ verdict: 'ok', detail: 'configured in network.devices of the site file' });
   }
   if (how === 'dropped') {
-    return [line({ verdict: 'ok', detail: 'no answer; this confirms the rule for this address and port only' })];
+    return line({ verdict: 'ok', detail: 'no answer; this confirms the rule for this address and port only' });
   }
-  return [
-    line({
-      verdict: 'wrong',
-      detail: `TCP connected to ${place}, which is not in the site file`,
-      remedy: 'Have this path blocked after the check, or add the host to network.devices as agreed with the IT.',
-      ask: `Block connections from the gateway to ${near.host}: in the house network it needs the agreed addresses only.`,
-    }),
-  ];
+  return line({
+    verdict: 'wrong',
+    detail: `TCP connected to ${place}, which is not in the site file`,
+    remedy: 'Have this path blocked after the check, or add the host to network.devices as agreed with the IT.',
+    ask: `Block connections from the gateway to ${near.host}: in the house network it needs the agreed addresses only.`,
+  });
 }
 
 /** The rule as a whole, which cannot be checked from any machine of the robot. @source specification, 'Network segments' */

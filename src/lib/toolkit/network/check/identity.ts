@@ -1,7 +1,6 @@
 import { type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
 import { GwError } from '../../../error/index.ts';
-import { type Site, sameHost } from '../../../site/index.ts';
-import type { NetworkLine } from '../network.result.ts';
+import type { Site } from '../../../site/index.ts';
 
 /** The enrolled identity of this device. */
 export type KnownIdentity =
@@ -26,50 +25,5 @@ export async function readKnownIdentity({ enrolment }: Site): Promise<KnownIdent
   } catch (error) {
     if (error instanceof GwError) return { kind: 'broken', error };
     throw error;
-  }
-}
-
-/** Whether this device has a usable certificate. No line when the site file has no `cloud`. */
-export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIdentity, now: Date): NetworkLine[] {
-  if (cloud === undefined) return [];
-  const line = (outcome: Pick<NetworkLine, 'verdict' | 'detail' | 'remedy'>): NetworkLine => ({
-    id: 'identity',
-    title: 'This device has its certificate',
-    section: 'outward',
-    seenFrom: 'gateway',
-    need: 'needed',
-    tried: null,
-    spec: 'Enrolment',
-    ask: null,
-    ...outcome,
-  });
-  switch (identity.kind) {
-    case 'none':
-      return [line({ verdict: 'not-checked', detail: 'not enrolled', remedy: 'Enrol it before delivery: gw enrol' })];
-    case 'broken':
-      return [line({ verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy })];
-    case 'enrolled': {
-      const { endpoint, subject, notAfter } = identity;
-      if (cloud.mqtt.host !== undefined && !sameHost(endpoint, cloud.mqtt.host)) {
-        return [
-          line({
-            verdict: 'wrong',
-            detail: `enrolled for the broker ${endpoint}, but cloud.mqtt.host of the site file is ${cloud.mqtt.host}`,
-            remedy: 'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
-          }),
-        ];
-      }
-      if (Date.parse(notAfter) <= now.getTime()) {
-        return [
-          line({
-            verdict: 'wrong',
-            detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
-            remedy:
-              'Check the clock of the gateway first (`timedatectl`); if it is right, enrol the device again: gw enrol --renew',
-          }),
-        ];
-      }
-      return [line({ verdict: 'ok', detail: `${subject}, until ${notAfter}`, remedy: null })];
-    }
   }
 }

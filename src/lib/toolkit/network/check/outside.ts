@@ -72,7 +72,7 @@ export async function probeFrom(
     const dials = outsideDials(site, (await sockets) ?? [], fromSegment);
     if (dials.length === 0) {
       const detail = 'network.gateway is not in the site file, so no address of this robot is known';
-      return [outsideNotCheckedLine({ from, index, detail })];
+      return [outsideNotCheckedLine(detail, from, index)];
     }
     const probes = await Promise.all(dials.map(async (plan) => ({ plan, outcome: await probe(dialer, plan, signal) })));
     // A host whose SSH server refuses all forwarding is reported once.
@@ -81,7 +81,7 @@ export async function probeFrom(
     const lines = probes.map(({ plan, outcome }) => outsideLine(from, index, plan, outcome));
     if (site.network.gateway !== undefined) return lines;
     const detail = 'the gateway was not probed: network.gateway is not in the site file';
-    return [...lines, outsideNotCheckedLine({ from, index, detail })];
+    return [...lines, outsideNotCheckedLine(detail, from, index)];
   };
   /** Lines about the endpoint that this machine itself connected to. */
   let reached: readonly NetworkLine[] = [];
@@ -97,7 +97,7 @@ export async function probeFrom(
     whole.throwIfAborted();
     if (!(error instanceof GwError)) throw error;
     const failed = failedNear(error);
-    const unused = outsideNotCheckedLine({ from, index, detail: `host not usable: ${error.message}` });
+    const unused = outsideNotCheckedLine(`host not usable: ${error.message}`, from, index);
     return [...answered, unused, ...(failed === null ? reached : towards(failed.near, failed.how))];
   }
 }
@@ -148,68 +148,51 @@ export function outsideDials(
 type DialOutcome = DialFailure | GwError | null;
 
 function outsideLine(from: string, index: number, plan: OutsideDial, outcome: DialOutcome): NetworkLine {
-  const { id, title, host, port, answer } = plan;
-  const line = (outcome: Outcome) =>
-    segmentLine(
-      `from-${index}.${id}`,
-      `${from}: ${title} ${answer === 'must-not' ? 'is not reachable' : 'is reachable as allowed'}`,
-      {
-        seenFrom: 'second-host',
-        tried: formatEndpoint(plan),
-        ...outcome,
-      },
-    );
-  if (outcome === null) {
-    switch (answer) {
-      case 'may':
-        return line({ verdict: 'ok', detail: 'TCP connected; allowed within the robot segment' });
-      case 'unproven':
-        return line({
-          verdict: 'not-checked',
-          detail: 'TCP connected; allowed for gateway and tablet only, and this check does not know which host it is',
-          remedy: 'After commissioning, remove every other machine from the robot segment.',
-        });
-      case 'must-not':
-        return line({
-          verdict: 'wrong',
-          detail:
-            id === 'chassis'
-              ? 'TCP connected: any host there can drive the robot, because the chassis has no authentication'
-              : 'TCP connected',
-          remedy: 'Do not hand the robot over before this is blocked.',
-          ask: `Block connections from other networks to ${host}, TCP ${port}; no inbound connection into the robot segment is needed.`,
-        });
-    }
-  }
-  // The state of the port is unknown when the remote host could not dial.
-  if (outcome instanceof GwError)
-    return line({ verdict: 'not-checked', detail: `could not be tried: ${outcome.message}` });
-  if (outcome === 'unknown-name' || outcome === 'other' || outcome === 'cut') {
-    return line({ verdict: 'not-checked', detail: `could not be tried: ${dialFailureText[outcome]}` });
-  }
-  const how = {
-    'no-answer': 'no answer: packets dropped, or no host at this address',
-    'no-route': 'no route to host',
-    refused: 'connection refused: the host is reachable, the port is closed',
-  } as const;
-  return line({ verdict: 'ok', detail: how[outcome] });
+  const claim = plan.answer === 'must-not' ? 'is not reachable' : 'is reachable as allowed';
+  const judged = outcome === null ? connected[plan.answer](plan) : judgeFailure(outcome);
+  const line = { seenFrom: 'second-host', tried: formatEndpoint(plan), ...judged } as const;
+  return segmentLine(`from-${index}.${plan.id}`, `${from}: ${plan.title} ${claim}`, line);
+}
+
+const connected: Record<OutsideDial['answer'], (plan: OutsideDial) => Outcome> = {
+  may: () => ({ verdict: 'ok', detail: 'TCP connected; allowed within the robot segment' }),
+  unproven: () => ({
+    verdict: 'not-checked',
+    detail: 'TCP connected; allowed for gateway and tablet only, and this check does not know which host it is',
+    remedy: 'After commissioning, remove every other machine from the robot segment.',
+  }),
+  'must-not': ({ id, host, port }) => ({
+    verdict: 'wrong',
+    detail:
+      id === 'chassis'
+        ? 'TCP connected: any host there can drive the robot, because the chassis has no authentication'
+        : 'TCP connected',
+    remedy: 'Do not hand the robot over before this is blocked.',
+    ask: `Block connections from other networks to ${host}, TCP ${port}; no inbound connection into the robot segment is needed.`,
+  }),
+};
+
+const blocked: Partial<Record<DialFailure, string>> = {
+  'no-answer': 'no answer: packets dropped, or no host at this address',
+  'no-route': 'no route to host',
+  refused: 'connection refused: the host is reachable, the port is closed',
+};
+
+/** The state of the port is unknown when the remote host could not dial. */
+function judgeFailure(outcome: DialFailure | GwError): Outcome {
+  const detail = outcome instanceof GwError ? undefined : blocked[outcome];
+  if (detail !== undefined) return { verdict: 'ok', detail };
+  const why = outcome instanceof GwError ? outcome.message : dialFailureText[outcome];
+  return { verdict: 'not-checked', detail: `could not be tried: ${why}` };
 }
 
 /** The line for a second host that was not given, or could not be used. */
-export function outsideNotCheckedLine(why: {
-  readonly from?: string;
-  readonly index?: number;
-  readonly detail: string;
-}): NetworkLine {
-  return segmentLine(
-    why.index === undefined ? 'from' : `from-${why.index}`,
-    `${why.from ?? 'From a second host'}: no forbidden port is reachable`,
-    {
-      seenFrom: 'second-host',
-      verdict: 'not-checked',
-      detail: why.detail,
-      remedy:
-        'Give a host of the customer network with --from USER@HOST, and one of the robot segment in a second run with --from-segment robot.',
-    },
-  );
+export function outsideNotCheckedLine(detail: string, from = 'From a second host', index?: number): NetworkLine {
+  return segmentLine(index === undefined ? 'from' : `from-${index}`, `${from}: no forbidden port is reachable`, {
+    seenFrom: 'second-host',
+    verdict: 'not-checked',
+    detail,
+    remedy:
+      'Give a host of the customer network with --from USER@HOST, and one of the robot segment in a second run with --from-segment robot.',
+  });
 }

@@ -1,5 +1,5 @@
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
-import { calledServices, type Site } from '../../../site/index.ts';
+import { calledServices, type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
@@ -13,67 +13,59 @@ export interface PlannedPath extends PathPlan {
   readonly spec: string;
 }
 
+/** The verdict of a line with its detail, remedy and request to the IT. */
+export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & {
+  readonly remedy?: string | null | undefined;
+  readonly ask?: string | undefined;
+};
+
+const PATHS = 'Cloud and other network paths';
+
+/** A line of the check. Left out: needed, seen from the gateway, nothing tried. */
+export function networkLine(
+  section: NetworkLine['section'],
+  id: string,
+  title: string,
+  outcome: Outcome & Partial<Pick<NetworkLine, 'need' | 'seenFrom' | 'tried' | 'spec'>>,
+): NetworkLine {
+  const { seenFrom = 'gateway', need = 'needed', tried = null, spec = PATHS, remedy = null, ask = null } = outcome;
+  const { verdict, detail } = outcome;
+  return { id, title, section, seenFrom, need, tried, spec, verdict, detail, remedy, ask };
+}
+
 /** The cloud endpoints of the site file, needed ones first. */
 export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PlannedPath[]> {
   const plans: PlannedPath[] = [];
-  const credentials = identity.kind === 'enrolled' ? identity.credentials : null;
-  const plain = { credentials: null, alpn: null } as const;
+  const isEnrolled = identity.kind === 'enrolled';
+  const plain = { credentials: null, alpn: null, need: 'needed', spec: PATHS } as const;
   if (cloud !== undefined) {
     const { mqtt, storageUrl, tunnel } = cloud;
     const host = brokerHost(cloud, identity);
     const mqttCa = await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile');
     if (host !== null) {
       const broker = {
+        ...plain,
         host,
-        trusted: mqttCa ?? (identity.kind === 'enrolled' ? identity.credentials.caPem : null),
-        credentials,
+        trusted: mqttCa ?? (isEnrolled ? identity.credentials.caPem : null),
+        credentials: isEnrolled ? identity.credentials : null,
         application: 'mqtt',
-        spec: 'Cloud and other network paths',
       } as const;
-      plans.push({
-        ...broker,
-        id: 'mqtt-fallback',
-        title: `MQTT broker on ${mqtt.fallbackPort}`,
-        port: mqtt.fallbackPort,
-        need: 'needed',
-        alpn: mqtt.alpn,
-      });
-      if (mqtt.port !== mqtt.fallbackPort) {
-        plans.push({
-          ...broker,
-          id: 'mqtt-direct',
-          title: `MQTT broker on ${mqtt.port}`,
-          port: mqtt.port,
-          need: 'optional',
-          alpn: null,
-        });
+      const [port, title] = [mqtt.fallbackPort, `MQTT broker on ${mqtt.fallbackPort}`];
+      plans.push({ ...broker, id: 'mqtt-fallback', title, port, alpn: mqtt.alpn });
+      if (mqtt.port !== port) {
+        const direct = { id: 'mqtt-direct', title: `MQTT broker on ${mqtt.port}`, port: mqtt.port };
+        plans.push({ ...broker, ...direct, need: 'optional' });
       }
     }
     const trusted = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? 'system';
     if (storageUrl !== undefined) {
-      plans.push({
-        ...plain,
-        ...endpointOf(storageUrl),
-        id: 'storage',
-        title: 'Object storage',
-        need: 'needed',
-        trusted,
-        application: 'https',
-        spec: 'Cloud and other network paths',
-      });
+      const storage = { id: 'storage', title: 'Object storage', trusted, application: 'https' } as const;
+      plans.push({ ...plain, ...endpointOf(storageUrl), ...storage });
     }
     if (tunnel !== undefined) {
-      plans.push({
-        ...plain,
-        host: tunnel.host,
-        port: tunnel.port,
-        id: 'tunnel',
-        title: 'Remote support tunnel',
-        need: 'needed',
-        trusted,
-        application: 'tls',
-        spec: 'Cloud and other network paths',
-      });
+      const { host, port } = tunnel;
+      const support = { id: 'tunnel', title: 'Remote support tunnel', trusted, application: 'tls' } as const;
+      plans.push({ ...plain, host, port, ...support });
     }
   }
   if (enrolment !== undefined) {
@@ -83,7 +75,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       id: 'enrolment',
       title: 'Enrolment endpoint',
       // Used once, before delivery; an enrolled device does not need it.
-      need: identity.kind === 'enrolled' ? 'optional' : 'needed',
+      need: isEnrolled ? 'optional' : 'needed',
       trusted: (await readSiteCa(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
       application: 'https',
       spec: 'Enrolment',
@@ -104,39 +96,31 @@ function endpointOf(url: string): { host: string; port: number } {
 
 /** The lines for endpoints that are not known. */
 export function missingPlans({ cloud, enrolment }: Site, identity: KnownIdentity): NetworkLine[] {
-  const line = (id: string, title: string, need: NetworkLine['need'], key: string): NetworkLine => ({
-    id,
-    title,
-    section: 'outward',
-    seenFrom: 'gateway',
-    need,
-    tried: null,
-    spec: 'Cloud and other network paths',
-    verdict: 'not-checked',
-    detail: `${key} is not in the site file`,
-    remedy: `Add ${key} to the site file.`,
-    ask: null,
-  });
-  return [
-    ...(cloud === undefined ? [line('mqtt', 'The MQTT broker is reachable', 'needed', 'cloud')] : []),
-    ...(cloud !== undefined && brokerHost(cloud, identity) === null
-      ? [
+  const isMissing = (key: string, value: unknown): Outcome[] =>
+    value !== undefined
+      ? []
+      : [{ verdict: 'not-checked', detail: `${key} is not in the site file`, remedy: `Add ${key} to the site file.` }];
+  const broker: Outcome[] =
+    cloud === undefined || brokerHost(cloud, identity) !== null
+      ? isMissing('cloud', cloud)
+      : [
           {
-            ...line('mqtt', 'The MQTT broker is reachable', 'needed', 'cloud.mqtt.host'),
+            verdict: 'not-checked',
             detail: 'its host is known after the enrolment: cloud.mqtt.host is not in the site file',
             remedy: 'Enrol this device (`gw enrol`), or add cloud.mqtt.host to the site file.',
           },
-        ]
-      : []),
-    ...(cloud !== undefined && cloud.storageUrl === undefined
-      ? [line('storage', 'The object storage is reachable', 'needed', 'cloud.storageUrl')]
-      : []),
-    ...(cloud !== undefined && cloud.tunnel === undefined
-      ? [line('tunnel', 'The remote support tunnel is reachable', 'needed', 'cloud.tunnel')]
-      : []),
-    ...(enrolment === undefined
-      ? [line('enrolment', 'The enrolment endpoint is reachable', 'optional', 'enrolment')]
-      : []),
+        ];
+  const lines = (id: string, what: string, outcomes: readonly Outcome[], need: NetworkLine['need'] = 'needed') =>
+    outcomes.map((outcome) => networkLine('outward', id, `The ${what} is reachable`, { ...outcome, need }));
+  return [
+    ...lines('mqtt', 'MQTT broker', broker),
+    ...(cloud === undefined
+      ? []
+      : [
+          ...lines('storage', 'object storage', isMissing('cloud.storageUrl', cloud.storageUrl)),
+          ...lines('tunnel', 'remote support tunnel', isMissing('cloud.tunnel', cloud.tunnel)),
+        ]),
+    ...lines('enrolment', 'enrolment endpoint', isMissing('enrolment', enrolment), 'optional'),
   ];
 }
 
@@ -149,5 +133,33 @@ export function agreedDevices(site: Site): { id: string; name: string; host: str
   ];
 }
 
-/** The verdict of a line with its detail, remedy and request to the IT. */
-export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & { readonly remedy?: string; readonly ask?: string };
+/** Whether this device has a usable certificate. No line when the site file has no `cloud`. */
+export function identityLine({ cloud }: Pick<Site, 'cloud'>, identity: KnownIdentity, now: Date): NetworkLine[] {
+  if (cloud === undefined) return [];
+  const outcome = judgeIdentity(cloud, identity, now);
+  return [networkLine('outward', 'identity', 'This device has its certificate', { spec: 'Enrolment', ...outcome })];
+}
+
+function judgeIdentity({ mqtt }: NonNullable<Site['cloud']>, identity: KnownIdentity, now: Date): Outcome {
+  if (identity.kind === 'none') {
+    return { verdict: 'not-checked', detail: 'not enrolled', remedy: 'Enrol it before delivery: gw enrol' };
+  }
+  if (identity.kind === 'broken') {
+    return { verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy };
+  }
+  const { endpoint, subject, notAfter } = identity;
+  if (mqtt.host !== undefined && !sameHost(endpoint, mqtt.host)) {
+    return {
+      verdict: 'wrong',
+      detail: `enrolled for the broker ${endpoint}, but cloud.mqtt.host of the site file is ${mqtt.host}`,
+      remedy: 'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
+    };
+  }
+  if (Date.parse(notAfter) > now.getTime()) return { verdict: 'ok', detail: `${subject}, until ${notAfter}` };
+  return {
+    verdict: 'wrong',
+    detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
+    remedy:
+      'Check the clock of the gateway first (`timedatectl`); if it is right, enrol the device again: gw enrol --renew',
+  };
+}

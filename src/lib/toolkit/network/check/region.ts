@@ -1,15 +1,13 @@
-import { CLOUD_REGION, placeOf, regionOfHost } from '../../../site/index.ts';
+import { CLOUD_REGION, placeOf, regionOfHost, type Site } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
+import { networkLine } from './plans.ts';
+
+type Cloud = NonNullable<Site['cloud']>;
 
 /** The site file keys that name cloud endpoints. */
 interface CloudHosts {
   readonly cloud?:
-    | {
-        readonly region: string;
-        readonly mqtt: { readonly host?: string | undefined };
-        readonly storageUrl?: string | undefined;
-        readonly tunnel?: { readonly host: string } | undefined;
-      }
+    | (Pick<Cloud, 'region' | 'storageUrl' | 'tunnel'> & { mqtt: Pick<Cloud['mqtt'], 'host'> })
     | undefined;
   readonly enrolment?: { readonly url: string } | undefined;
 }
@@ -30,20 +28,13 @@ export function regionLines({ cloud, enrolment }: CloudHosts, enrolledBroker?: s
 }
 
 function regionLine(id: string, what: string, host: string, region: string): NetworkLine {
-  const line = (verdict: NetworkLine['verdict'], detail: string, remedy: string | null = null): NetworkLine => ({
-    id: `region.${id}`,
-    title: `Host name of ${what} is in region ${region}`,
-    section: 'outward',
-    seenFrom: 'gateway',
-    // Only the cloud operator can confirm it, so it does not block the check.
-    need: verdict === 'not-checked' ? 'optional' : 'needed',
-    tried: null,
-    spec: 'Network segments',
-    verdict,
-    detail,
-    remedy,
-    ask: null,
-  });
+  const line = (verdict: NetworkLine['verdict'], detail: string, remedy: string | null = null) =>
+    networkLine('outward', `region.${id}`, `Host name of ${what} is in region ${region}`, {
+      // Only the cloud operator can confirm it, so it does not block the check.
+      need: verdict === 'not-checked' ? 'optional' : 'needed',
+      spec: 'Network segments',
+      ...{ verdict, detail, remedy },
+    });
   const named = regionOfHost(host);
   if (named.kind === 'address')
     return line('not-checked', `${host} is an address or this machine, without a region in its name`);

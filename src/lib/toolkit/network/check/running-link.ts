@@ -41,14 +41,9 @@ export async function provenByRunningLink(
       const { step, outcome } = await whenFree(toolkit, context, () =>
         access.ask('POST', '/api/cloud/pruefung', checkSchema, { path }),
       );
-      const { verdict, detail, remedy, ask } = outcome;
       const isOfMqtt = step === null || step === 'mqtt' || step === 'subscribe';
-      proven.set(id, {
-        verdict: isOfMqtt ? verdict : 'not-checked',
-        detail: isOfMqtt ? detail : `not tried by the running gateway: ${detail}`,
-        ...(remedy !== undefined && { remedy }),
-        ...(ask !== undefined && { ask }),
-      });
+      const untried = `not tried by the running gateway: ${outcome.detail}`;
+      proven.set(id, isOfMqtt ? outcome : { ...outcome, verdict: 'not-checked', detail: untried });
     } catch (error) {
       context.signal.throwIfAborted();
       proven.set(id, {

@@ -2,6 +2,7 @@ import { isLoopback } from '../../../net/index.ts';
 import type { OwnedSocket } from '../../../net/probe/index.ts';
 import { HEARTBEAT_PORT, READ_ONLY_PORT, type Site } from '../../../site/index.ts';
 import type { NetworkLine, NetworkSocket } from '../network.result.ts';
+import { networkLine, type Outcome } from './plans.ts';
 import { judgeSshAddress, type RobotAddresses } from './ssh-listener.ts';
 
 /** @source specification, 'Cloud and other network paths' */
@@ -26,18 +27,18 @@ export function judgeSockets(
       ...allowance({ protocol, address, port, reach }, site, robot),
     };
   });
-  const byPlace = new Map(judged.map((socket) => [`${socket.protocol} ${socket.address} ${socket.port}`, socket]));
   // Several processes may share one address and port, each with a socket of its own.
-  for (const socket of judged) {
-    const kept = byPlace.get(`${socket.protocol} ${socket.address} ${socket.port}`);
-    if (kept === undefined || kept === socket) continue;
-    for (const process of socket.processes) {
-      if (!kept.processes.some(({ pid }) => pid === process.pid)) kept.processes.push(process);
-    }
-  }
+  const byPlace = Map.groupBy(judged, ({ protocol, address, port }) => `${protocol} ${address} ${port}`);
+  const merged = [...byPlace.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return [];
+    const processes = new Map(
+      [first, ...more].flatMap((one) => one.processes.map((process) => [process.pid, process])),
+    );
+    return [{ ...first, processes: [...processes.values()] }];
+  });
   const order = (socket: NetworkSocket) =>
     `${socket.allowedBy === null ? 0 : 1} ${socket.reach === 'other-machines' ? 0 : 1} ${socket.protocol}`;
-  return [...byPlace.values()].sort((a, b) => order(a).localeCompare(order(b)) || a.port - b.port);
+  return merged.sort((a, b) => order(a).localeCompare(order(b)) || a.port - b.port);
 }
 
 function allowance(
@@ -65,117 +66,87 @@ function allowance(
 
 /** One summary line, one each for the read-only socket and SSH, and one for each socket that is not allowed. */
 export function socketLines(sockets: readonly NetworkSocket[] | null): NetworkLine[] {
+  const line = (id: string, title: string, outcome: Outcome) => networkLine('inward', `inward.${id}`, title, outcome);
+  const [listening, title] = ['listening', 'Only allowed sockets are open'];
   if (sockets === null) {
-    return [
-      inwardLine('listening', 'Only allowed sockets are open', {
-        verdict: 'not-checked',
-        detail: 'the list of open sockets cannot be read',
-        remedy: 'Run this on the gateway (Linux).',
-      }),
-    ];
+    const detail = 'the list of open sockets cannot be read';
+    return [line(listening, title, { verdict: 'not-checked', detail, remedy: 'Run this on the gateway (Linux).' })];
   }
+  const at = (port: number) => sockets.filter((socket) => socket.protocol === 'tcp' && socket.port === port);
+  const [readOnly, ssh] = [at(READ_ONLY_PORT), at(SSH_PORT)];
+  const isSshClosed = ssh.length === 0;
   // These TCP ports have lines of their own.
-  const hasOwnLine = ({ protocol, port }: NetworkSocket) =>
-    protocol === 'tcp' && (port === READ_ONLY_PORT || port === SSH_PORT);
-  const refused = sockets.filter(({ allowedBy }) => allowedBy === null);
-  const others = refused.filter((socket) => !hasOwnLine(socket));
-  const isUndecided = sockets.some(({ allowedBy }) => allowedBy === 'not-checked');
-  const reachable = sockets.filter(({ reach }) => reach === 'other-machines');
-  const summary = inwardLine('listening', 'Only allowed sockets are open', {
-    verdict: refused.length > 0 ? 'wrong' : isUndecided ? 'not-checked' : 'ok',
-    ...(refused.length > 0 && { remedy: 'See the lines of the single sockets below.' }),
-    detail:
-      reachable.length === 0
-        ? 'no port is open for other machines'
-        : `open for other machines: ${[...new Set(reachable.map((socket) => `${socket.protocol} ${socket.port}`))].join(', ')}`,
-  });
-  return [summary, readOnlyLine(sockets), sshLine(sockets), ...others.map(forbiddenSocketLine)];
+  const others = refusedOf(sockets).filter((socket) => !readOnly.includes(socket) && !ssh.includes(socket));
+  return [
+    line(listening, title, judgeAll(sockets)),
+    line('read-only', 'The read-only socket listens on loopback only', judgeReadOnly(readOnly)),
+    isSshClosed
+      ? line('ssh', `SSH does not listen on port ${SSH_PORT}`, { verdict: 'ok', detail: 'nothing listens there' })
+      : line('ssh', 'SSH listens in the robot segment only', judgeSsh(ssh)),
+    ...others.map((socket) =>
+      line(
+        `open.${socket.protocol}.${socket.port}.${socket.address}`,
+        `${socket.protocol.toUpperCase()} ${socket.port} is not open`,
+        {
+          verdict: 'wrong',
+          detail: boundText(socket),
+          remedy:
+            'Stop the program or bind it to 127.0.0.1. If the gateway needs it, add it to network.alsoListening of the site file with the reason.',
+        },
+      ),
+    ),
+  ];
 }
 
-function sshLine(sockets: readonly NetworkSocket[]): NetworkLine {
-  const title = 'SSH listens in the robot segment only';
-  const own = sockets.filter(({ protocol, port }) => protocol === 'tcp' && port === SSH_PORT);
-  const wrong = own.filter(({ allowedBy }) => allowedBy === null);
+function refusedOf(sockets: readonly NetworkSocket[]): NetworkSocket[] {
+  return sockets.filter(({ allowedBy }) => allowedBy === null);
+}
+
+function judgeAll(sockets: readonly NetworkSocket[]): Outcome {
+  const reachable = sockets.filter(({ reach }) => reach === 'other-machines');
+  const ports = [...new Set(reachable.map((socket) => `${socket.protocol} ${socket.port}`))].join(', ');
+  const detail = ports === '' ? 'no port is open for other machines' : `open for other machines: ${ports}`;
+  if (refusedOf(sockets).length > 0) {
+    return { verdict: 'wrong', detail, remedy: 'See the lines of the single sockets below.' };
+  }
+  return { verdict: sockets.some(({ allowedBy }) => allowedBy === 'not-checked') ? 'not-checked' : 'ok', detail };
+}
+
+function judgeSsh(own: readonly NetworkSocket[]): Outcome {
+  const wrong = refusedOf(own);
   if (wrong.length > 0) {
-    return inwardLine('ssh', title, {
+    return {
       verdict: 'wrong',
       detail: wrong.map((socket) => `${socket.why}: ${boundText(socket)}`).join('; '),
       remedy:
         'Set ListenAddress in /etc/ssh/sshd_config (ListenStream of ssh.socket with systemd) to the address of this gateway in the robot segment, and restart SSH from a session on that address.',
-    });
+    };
   }
   const unknown = own.find(({ allowedBy }) => allowedBy === 'not-checked');
-  if (unknown !== undefined) {
-    return inwardLine('ssh', title, {
-      verdict: 'not-checked',
-      detail: `${unknown.why}; ${boundText(unknown)}`,
-      remedy: 'Set network.gateway in the site file to the address of this gateway in the robot segment.',
-    });
+  if (unknown === undefined) {
+    return { verdict: 'ok', detail: own.map(({ address }) => `bound to ${address}`).join(', ') };
   }
-  if (own.length === 0) {
-    return inwardLine('ssh', `SSH does not listen on port ${SSH_PORT}`, {
-      verdict: 'ok',
-      detail: 'nothing listens there',
-    });
-  }
-  const detail = own.map(({ address }) => `bound to ${address}`).join(', ');
-  return inwardLine('ssh', title, { verdict: 'ok', detail });
+  return {
+    verdict: 'not-checked',
+    detail: `${unknown.why}; ${boundText(unknown)}`,
+    remedy: 'Set network.gateway in the site file to the address of this gateway in the robot segment.',
+  };
 }
 
-function readOnlyLine(sockets: readonly NetworkSocket[]): NetworkLine {
-  const title = 'The read-only socket listens on loopback only';
-  const own = sockets.filter(({ protocol, port }) => protocol === 'tcp' && port === READ_ONLY_PORT);
-  const open = own.filter(({ allowedBy }) => allowedBy === null);
+function judgeReadOnly(own: readonly NetworkSocket[]): Outcome {
   if (own.length === 0) {
-    return inwardLine('read-only', title, {
-      verdict: 'not-checked',
-      detail: `port ${READ_ONLY_PORT} is closed; gw serve does not run here`,
-    });
+    return { verdict: 'not-checked', detail: `port ${READ_ONLY_PORT} is closed; gw serve does not run here` };
   }
-  if (open.length === 0) {
-    return inwardLine('read-only', title, {
-      verdict: 'ok',
-      detail: `bound to ${own.map(({ address }) => address).join(', ')}`,
-    });
-  }
-  return inwardLine('read-only', title, {
+  const open = refusedOf(own);
+  if (open.length === 0) return { verdict: 'ok', detail: `bound to ${own.map(({ address }) => address).join(', ')}` };
+  return {
     verdict: 'wrong',
-    detail: `${open.map(boundText).join('; ')}`,
+    detail: open.map(boundText).join('; '),
     remedy: 'Disconnect this gateway from the network and stop that program: it is not the operator server of gw.',
-  });
-}
-
-function forbiddenSocketLine(socket: NetworkSocket): NetworkLine {
-  const { protocol, address, port } = socket;
-  return inwardLine(`open.${protocol}.${port}.${address}`, `${protocol.toUpperCase()} ${port} is not open`, {
-    verdict: 'wrong',
-    detail: boundText(socket),
-    remedy:
-      'Stop the program or bind it to 127.0.0.1. If the gateway needs it, add it to network.alsoListening of the site file with the reason.',
-  });
+  };
 }
 
 function boundText({ address, processes }: NetworkSocket): string {
   const who = processes.map(({ name, pid }) => `${name} (process ${pid})`).join(', ');
   return `bound to ${address} by ${who === '' ? 'an unknown process; run as root and outside of containers to see it' : who}`;
-}
-
-function inwardLine(
-  id: string,
-  title: string,
-  { verdict, detail, remedy = null }: Pick<NetworkLine, 'verdict' | 'detail'> & { readonly remedy?: string | null },
-): NetworkLine {
-  return {
-    id: `inward.${id}`,
-    title,
-    section: 'inward',
-    seenFrom: 'gateway',
-    need: 'needed',
-    tried: null,
-    spec: 'Cloud and other network paths',
-    verdict,
-    detail,
-    remedy,
-    ask: null,
-  };
 }

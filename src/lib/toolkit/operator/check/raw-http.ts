@@ -8,8 +8,6 @@ import { afterOverLink, DialError, type Dialer, type Endpoint, triedOver } from 
 interface Exchange {
   /** Every status on the connection, in order; empty without an HTTP answer. */
   readonly statuses: readonly number[];
-  /** Header lines of the first answer, in lower case. */
-  readonly head: string;
   /** The rest, truncated at the limit. */
   readonly body: string;
 }
@@ -87,7 +85,6 @@ function parse(text: string): Exchange {
   const body = end < 0 ? '' : text.slice(end + 4);
   return {
     statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1])),
-    head: (end < 0 ? text : text.slice(0, end)).toLowerCase(),
     body: Buffer.from(body, 'latin1').toString('utf8'),
   };
 }

@@ -1,10 +1,8 @@
 import { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { TunnelMessage } from '../../../../tunnel/wire.ts';
-import { MAX_MESSAGE_BYTES } from '../chunker.ts';
-import { decodeMessage, encodeFrame } from '../codec.ts';
-import { createFrameAssembler } from '../frames.ts';
-import { MAX_PAYLOAD_BYTES } from '../rules.ts';
+import { createFrameReader, decodeFrame, encodeFrame } from '../codec.ts';
+import { MAX_MESSAGE_BYTES, MAX_PAYLOAD_BYTES } from '../rules.ts';
 
 export interface SourceClientOptions {
   readonly host: string;
@@ -35,17 +33,7 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
     handshakeTimeout: timeoutMs,
     followRedirects: false,
   });
-  const assembler = createFrameAssembler({
-    maxGroupBytes: MAX_MESSAGE_BYTES,
-    onFrame(body) {
-      const decoded = decodeMessage(body);
-      if (decoded.kind === 'message') receive(decoded.message);
-      else fail(`the tunnel service sent ${decoded.reason}`);
-      return decoded.kind === 'message' ? 'accepted' : 'refused';
-    },
-    // Payloads stay in its memory until they are read.
-    onGroup() {},
-  });
+  const readFrames = createFrameReader();
   const ready = Promise.withResolvers<readonly string[]>();
   const connections = new Map<number, Duplex>();
   let streamId = 0;
@@ -71,7 +59,13 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
   });
   ws.on('error', (error) => fail(`the connection to the tunnel service failed: ${error.message}`));
   ws.on('close', (code, reason) => fail(`the tunnel service closed the connection (${code} ${reason})`));
-  ws.on('message', (data: Buffer) => void assembler.push(data));
+  ws.on('message', (data: Buffer) => {
+    for (const frame of readFrames(data)) {
+      const decoded = decodeFrame(frame);
+      if (decoded.kind === 'message') receive(decoded.message);
+      else fail(`the tunnel service sent ${decoded.reason}`);
+    }
+  });
 
   function receive(message: TunnelMessage): void {
     const connection = connections.get(message.connectionId);

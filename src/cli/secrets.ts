@@ -1,0 +1,98 @@
+import { open } from 'node:fs/promises';
+import { Flags } from '@oclif/core';
+import { GwError } from '../lib/error/index.ts';
+import { onAbort } from '../lib/lifecycle/index.ts';
+import { type Asking, askSecret } from './ask.ts';
+
+export const passwordFileFlag = Flags.file({
+  summary: 'File with the device password, for operations that require sign-in.',
+  helpValue: 'FILE',
+});
+
+const MAX_BYTES = 4_096;
+const TRIES = 3;
+
+/** Reads the password from an owner-only file. Throws SECRET_UNREADABLE. */
+export async function readDevicePassword(file: string | undefined): Promise<string | undefined> {
+  return file === undefined ? undefined : await readSecretFile(file, 'the device password');
+}
+
+async function readSecretFile(file: string, what: string): Promise<string> {
+  const { readSecret } = await import('../lib/site/index.ts');
+  return firstLine(await readSecret(file, what));
+}
+
+/** An existing secret: typed once at a hidden prompt, or the first line of stdin. Throws INTERRUPTED. */
+export async function readHidden(message: string, asking: Asking): Promise<string> {
+  const { input = process.stdin } = asking.streams ?? {};
+  return input.isTTY === true ? await askSecret(message, asking) : firstLine(await readAll(input, asking.signal));
+}
+
+/** A new password: from a file, typed twice at a hidden prompt, or the first line of stdin. */
+export async function readNewPassword(
+  fromFile: string | undefined,
+  check: (password: string) => string | undefined,
+  asking: Asking,
+): Promise<string> {
+  if (fromFile !== undefined) return firstLine(await readStart(fromFile));
+  const { input, output } = asking.streams ?? { input: process.stdin, output: process.stderr };
+  if (input.isTTY !== true) return firstLine(await readAll(input, asking.signal));
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const password = await askSecret('New device password:', asking);
+    const problem = check(password);
+    if (problem !== undefined) output.write(`It must have ${problem}.\n`);
+    else if ((await askSecret('Repeat the password:', asking)) === password) return password;
+    else output.write('The passwords differ.\n');
+  }
+  throw new GwError('USAGE', 'No password was set.', { remedy: 'Run the command again.' });
+}
+
+/**
+ * The one-time code of an enrolment: from an owner-only file, an environment variable, a hidden prompt, or the first
+ * line of stdin. Never an argument, which every process of the machine could read. Throws USAGE, SECRET_UNREADABLE,
+ * INTERRUPTED.
+ */
+export async function readOneTimeCode(
+  { file, variable }: { readonly file?: string | undefined; readonly variable?: string | undefined },
+  environment: Readonly<Record<string, string | undefined>>,
+  asking: Asking,
+): Promise<string> {
+  if (file !== undefined) return (await readSecretFile(file, 'the one-time code')).trim();
+  if (variable === undefined) {
+    return (await readHidden('One-time code:', { ...asking, interrupted: 'Interrupted; nothing was sent.' })).trim();
+  }
+  const code = environment[variable];
+  if (code !== undefined && code !== '') return firstLine(code).trim();
+  // The text may be the code itself, which must not be repeated.
+  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
+  throw new GwError(
+    'USAGE',
+    isName ? `The environment variable ${variable} is unset or empty.` : '--code-env requires the name of a variable.',
+    { remedy: 'Set the variable for this one command, or leave the flag out and type the code.' },
+  );
+}
+
+function firstLine(text: string): string {
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}
+
+async function readStart(path: string): Promise<string> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+    return buffer.subarray(0, bytesRead).toString('utf8');
+  } catch (cause) {
+    throw new GwError('FILE_UNREADABLE', `The file ${path} cannot be read.`, { cause });
+  }
+}
+
+async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+  using _aborted = onAbort(signal, () => void (input as NodeJS.ReadStream).destroy());
+  let text = '';
+  for await (const chunk of input) {
+    text += String(chunk);
+    if (text.includes('\n') || text.length > MAX_BYTES) break;
+  }
+  signal.throwIfAborted();
+  return text;
+}

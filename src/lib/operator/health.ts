@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { DeepReadonly } from '../json/index.ts';
+
+const factHere = { fact: z.string(), serial: z.string(), software: z.string() };
+
+/** A folder of gw and the free space on its file system; 'unusable': nothing can be written there. */
+const folder = z.strictObject({
+  path: z.string(),
+  status: z.enum(['ok', 'low', 'unusable', 'not-checked']).describe('low: less than disk.reserveMb is free.'),
+  freeBytes: z.number().nullable(),
+  totalBytes: z.number().nullable(),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+
+/** Health of the whole daemon, as `GET /api/health` reports it. */
+export const gatewayHealthSchema = z.strictObject({
+  /**
+   * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
+   * saved, a folder has too little free space, two devices send with one serial number, the cloud of an enrolled device
+   * is not connected for a minute, or the sessions of remote support cannot be recorded.
+   */
+  status: z.enum(['ok', 'degraded']),
+  version: z.string(),
+  upForMs: z.number(),
+  services: z.array(
+    z.strictObject({
+      name: z.string(),
+      status: z.enum(['waiting', 'starting', 'running', 'restarting', 'stopping', 'stopped']),
+      restarts: z.int(),
+      lastError: z.string().nullable(),
+      remedy: z.string().nullable().describe('What to do; null while it runs.'),
+      detail: z.string(),
+    }),
+  ),
+  evidence: z
+    .strictObject({
+      status: z.enum(['as-read', 'revoked', 'unreadable']),
+      detail: z.string(),
+      revoked: z
+        .array(z.strictObject({ ...factHere, how: z.enum(['contradicted', 'gone']) }))
+        .describe('Withdrawn since the start of the gateway; no order relies on these until it is restarted.'),
+      waiting: z.array(z.strictObject(factHere)).describe('New evidence, which takes effect after a restart.'),
+    })
+    .describe('The evidence file compared with its state at the start of the gateway.'),
+  disk: z.strictObject({
+    state: folder.describe('stateDir, where the stop latch is.'),
+    media: folder.describe('operator.mediaDir.'),
+  }),
+  cloud: z
+    .strictObject({
+      status: z.enum(['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked']),
+      detail: z.string(),
+    })
+    .describe('Cloud link. Configured, enrolled and not connected for a minute: degraded.'),
+  support: z
+    .strictObject({
+      status: z.enum(['not-configured', 'waiting', 'running', 'not-checked']),
+      records: z.enum(['ok', 'failing', 'not-checked']).describe('failing: no session can start, degraded.'),
+      detail: z.string(),
+    })
+    .describe('Remote support.'),
+  fleet: z
+    .strictObject({ status: z.enum(['ok', 'conflict', 'not-checked']), detail: z.string() })
+    .optional()
+    .describe(
+      'Heartbeats of the other robots. conflict: two devices send with one serial number, degraded. Absent: a gateway that does not report it.',
+    ),
+  log: z
+    .strictObject({
+      status: z
+        .enum(['writing', 'unread', 'failing', 'discarded', 'not-checked'])
+        .describe(
+          'unread: its reader is not reading. failing: writes fail, for example on a full disk. discarded: it goes to /dev/null.',
+        ),
+      droppedLines: z.int().nullable().describe('Log lines lost since the start; null: unknown.'),
+      detail: z.string(),
+    })
+    .describe('State of the log output. Not part of status.'),
+});
+type Reported = DeepReadonly<z.infer<typeof gatewayHealthSchema>>;
+/** As this gateway reports it. */
+export type GatewayHealth = Reported & { readonly fleet: NonNullable<Reported['fleet']> };
+export type FolderHealth = GatewayHealth['disk']['state'];

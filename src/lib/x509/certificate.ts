@@ -1,0 +1,36 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+
+/**
+ * The common name of the subject; undefined when there is none or more than one. Loads TLS before the first
+ * toLegacyObject(): in Node 24.21 `tls.connect` fails in a process that loads TLS after it (measured).
+ */
+export function commonNameOf(certificate: X509Certificate): string | undefined {
+  if (typeof createSecureContext !== 'function') throw new TypeError('TLS is not loaded');
+  const name: unknown = certificate.toLegacyObject().subject?.CN;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** A certificate in PEM. */
+export const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text, in their order. Undefined when one is invalid or has an unsupported key. */
+export function certificatesOf(pem: string): X509Certificate[] | undefined {
+  try {
+    const certificates = (pem.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
+    // The library decodes the key on first access, and throws then.
+    for (const certificate of certificates) certificate.publicKey;
+    return certificates;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isIssuedBy(certificate: X509Certificate, ca: X509Certificate): boolean {
+  try {
+    return ca.ca && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
+  } catch {
+    // The key type is unsupported or does not match the signature.
+    return false;
+  }
+}
