@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Document, Header } from './document.tsx';
-import type { Texts } from './texts/catalogue.ts';
+import type { Texts } from './texts/texts.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the pages around a form need: they show no state of the robot. */

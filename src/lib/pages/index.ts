@@ -5,5 +5,6 @@
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
 export { pageStateSchema } from './model.ts';
 export { refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
-export { type LabelCode, languageOf, type WordCode } from './texts/catalogue.ts';
+export { languageOf } from './texts/catalogue.ts';
+export type { LabelCode, WordCode } from './texts/texts.ts';
 export { readChoice, type Viewer } from './viewer.ts';

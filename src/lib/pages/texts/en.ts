@@ -1,6 +1,6 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
-import type { Texts } from './catalogue.ts';
+import type { Texts } from './texts.ts';
 
 const PRESS = 'Press the emergency stop on the robot.';
 
@@ -312,6 +312,7 @@ export const en: Texts = {
     confirmed: 'confirmed',
     'rolled-back': 'ROLLED BACK, the previous version runs',
     waiting: 'waiting',
+    'no-cloud': 'without a connection to the cloud no session can be opened',
     running: 'running',
     written: 'being written',
     alive: 'alive',
