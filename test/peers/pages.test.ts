@@ -277,7 +277,8 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Bereit');
     expect(await live.page.locator('.stop-path').textContent()).toMatch(/Gateway.*Roboter.*Abbruch.*Weg bereit/);
     await api('/api/touren/lauf', 'POST', { tour: 'demo' });
-    await untilShown(live.page, /Tour demo · Station 1 von 3/);
+    await untilShown(live.page, 'Fahrt Tour demo');
+    expect(await live.page.locator('.progress').textContent()).toContain('Tour demo · Station 1 von 3 (A) · seit');
     await live.page.locator('.stop-button').click();
     await live.page.locator('.stop-path', { hasText: /gesendet · bestätigt \d/ }).waitFor();
     expect((await glance(live.page)).headline).not.toBe('Angehalten');

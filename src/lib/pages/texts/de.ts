@@ -30,7 +30,7 @@ const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` trot
 export const de: Texts = {
   headline: {
     ready: () => 'Bereit',
-    drives: (state, f) => (state.run === null ? 'Fährt' : de.run(state.run, f)),
+    drives: ({ run }) => (run === null ? 'Fährt' : `Fahrt ${where(run)}`),
     trial: () => 'Begleiteter Versuch läuft',
     limited: () => 'Bereit, mit Einschränkungen',
     locked: () => 'Fahrt gesperrt',

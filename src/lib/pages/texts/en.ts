@@ -51,7 +51,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const en: Texts = {
   headline: {
     ready: () => 'Ready',
-    drives: (state, f) => (state.run === null ? 'Driving' : en.run(state.run, f)),
+    drives: ({ run }) => (run === null ? 'Driving' : `Driving ${where(run)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
     locked: () => 'Driving is locked',
