@@ -8,6 +8,7 @@ export default defineConfig({
     outDir: '../dist/web',
     emptyOutDir: true,
     modulePreload: false,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     rollupOptions: {
       input: { main: 'web/main.tsx', style: 'web/style.css' },
       output: { entryFileNames: '[name].js', assetFileNames: '[name][extname]' },
