@@ -1,0 +1,348 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { asyncApi } from '../../src/cli/contracts/asyncapi.ts';
+import { openApi } from '../../src/cli/contracts/openapi.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { routeRows } from '../../src/lib/operator/index.ts';
+import { pageStateSchema } from '../../src/lib/pages/index.ts';
+import { connectedView } from '../cloud/views.ts';
+import { ask, PASSWORD, signIn, startServer, type TestServer } from './server.ts';
+import { tried } from './stand-ins.ts';
+import { runningSupport, standInSupport } from './support-stand-in.ts';
+
+interface Content {
+  readonly schema?: object;
+}
+interface Response {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-gw-sockets': readonly number[];
+  readonly security: readonly object[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+interface OpenApi {
+  readonly info: { readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Response>> };
+}
+
+const document = openApi('0.0.0-test') as unknown as OpenApi;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+
+const ajv = new Ajv2020({ strict: false });
+const compiled = new Map<string, (data: unknown) => boolean>();
+/** What a value contradicts in a schema of the document; null: nothing. */
+function fault(schema: object, value: unknown): string | null {
+  const key = JSON.stringify(schema);
+  const validate = compiled.get(key) ?? ajv.compile({ ...schema, components: document.components });
+  compiled.set(key, validate);
+  return validate(value) ? null : ajv.errorsText((validate as { errors?: [] }).errors);
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+interface Answered {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly text: string;
+}
+
+/** One request; of a stream without end only the head is read. */
+async function send(port: number, { method, path, headers = {}, body }: Asked): Promise<Answered> {
+  const isSized = body !== undefined && !('transfer-encoding' in headers);
+  const all = { ...headers, ...(isSized && { 'content-length': Buffer.byteLength(body) }) };
+  const pending = request({ host: '127.0.0.1', port, method, path, headers: all, agent: false }).end(body);
+  const [response] = (await once(pending, 'response')) as [IncomingMessage];
+  const type = response.headers['content-type']?.split(';')[0];
+  const chunks: Buffer[] = [];
+  if (type === 'text/event-stream') response.destroy();
+  else for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  return { status: response.statusCode ?? 0, type, text: Buffer.concat(chunks).toString() };
+}
+
+/** Fails when the contract does not describe this answer of its operation. */
+function expectDescribed(operation: Operation, { status, type, text }: Answered): void {
+  const { operationId, responses } = operation;
+  const named = responses[status];
+  expect(named, `${operationId}: no answer ${status} in the contract: ${text.slice(0, 200)}`).toBeDefined();
+  const response = document.components.responses[named?.$ref?.split('/').at(-1) ?? ''] ?? named;
+  const { content = {} } = response ?? {};
+  if (text === '' && type === undefined) {
+    expect(content, `${operationId} ${status} has a body`).toEqual({});
+    return;
+  }
+  const described = content[type ?? ''] ?? content['*/*'];
+  expect(described, `${operationId} ${status}: ${type} is not in the contract`).toBeDefined();
+  if (type !== 'application/json') return;
+  expect([operationId, status, fault(described?.schema ?? {}, JSON.parse(text))]).toEqual([operationId, status, null]);
+}
+
+const sampleOf = (path: string, name = 'a.txt') => path.replace('{id}', '7').replace('{name}', name);
+
+const json = (body: unknown) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const form = (fields: Readonly<Record<string, string>>) => ({
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams(fields).toString(),
+});
+const upload = {
+  headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--b--\r\n',
+};
+
+/** A body for each operation that takes one. */
+const bodies: Readonly<Record<string, unknown>> = {
+  checkCloudPath: { path: 'direct' },
+  signIn: { password: PASSWORD },
+  stop: { reason: 'test' },
+  startTour: { tour: 'breakfast', keepAlive: true, although: [8004] },
+  endTour: { id: 'r1' },
+  keepTour: { id: 'r1' },
+  startDrive: { station: 'A' },
+  endDrive: { id: 'd1' },
+  keepDrive: { id: 'd1' },
+  setPose: { xM: 1, yM: 2, yawDeg: 90 },
+  startTrial: {
+    kind: 'stop',
+    who: 'A. Person',
+    conditions: { robotWillMove: true, spaceFree: true, emergencyStopInHand: true },
+  },
+  keepTrial: { id: 't1' },
+};
+const bodyOf = (id: string): Partial<Asked> => (id === 'uploadMedia' ? upload : id in bodies ? json(bodies[id]) : {});
+
+/** Any JSON for voice service and building module. */
+async function startPeer() {
+  const server = createServer((_request, response) => response.end('{"anything":[1]}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+/** A gateway on which every operation succeeds. */
+async function startWhole(peerUrl: string) {
+  return startServer({
+    password: true,
+    voiceUrl: peerUrl,
+    buildingUrl: peerUrl,
+    more: {
+      cloud: () => connectedView,
+      checkCloudPath: async (path) => ({ path, step: null, outcome: { verdict: 'ok', detail: 'CONNACK accepted' } }),
+      support: standInSupport(runningSupport),
+    },
+  });
+}
+
+describe('the OpenAPI document', () => {
+  it('has an operation for each row of the route table and no other, and says on which sockets', async () => {
+    await using server = await startServer();
+    const { routes } = server.application;
+    const plain = (path: string) => path.replace(/:(\w+)(?:\([^)]*\))?/g, '{$1}');
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      routes.map(({ method, path }) => `${method} ${plain(path)}`).sort(),
+    );
+    for (const { method, path, readOnly, signedIn } of routes) {
+      const operation = document.paths[plain(path)]?.[method.toLowerCase()];
+      expect(operation?.['x-gw-sockets']).toEqual(readOnly ? [5173, 5174] : [5173]);
+      if (signedIn) expect(operation?.security).toEqual([{ session: [] }]);
+    }
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  });
+
+  it('cannot be made for a route without a contract, or without the route of a contract', () => {
+    const [first, ...others] = routeRows();
+    if (first === undefined) throw new Error('no routes');
+    expect(() => openApi('0', [first, ...others, { ...first, path: '/api/new' }])).toThrow(
+      'GET /api/new has no contract',
+    );
+    expect(() => openApi('0', others)).toThrow('contracts without a route: GET /');
+  });
+
+  it('refers to nothing that it does not have', () => {
+    const text = JSON.stringify(document);
+    const refs = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
+    expect(refs.length).toBeGreaterThan(100);
+    for (const pointer of new Set(refs)) {
+      const found = pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
+      expect(found, pointer).toBeDefined();
+    }
+  });
+
+  it('says whose decisions it is', () => {
+    expect(document.info.description).toContain("not the platform's contract named 'operator UI'");
+  });
+});
+
+describe('every operation of the OpenAPI document', () => {
+  it('succeeds with the described answer, with a described body and a session where it needs one', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    for (const { method, path, operation } of operations) {
+      const { operationId, requestBody, security } = operation;
+      const schema = requestBody?.content['application/json']?.schema;
+      expect(operationId in bodies, operationId).toBe(schema !== undefined);
+      if (schema !== undefined) expect([operationId, fault(schema, bodies[operationId])]).toEqual([operationId, null]);
+      const cookie = security.length > 0 ? await signIn(server.full) : '';
+      const { headers, ...body } = { headers: {}, ...bodyOf(operationId) };
+      const answer = await send(server.full, {
+        method,
+        path: sampleOf(path),
+        headers: { ...headers, ...(cookie && { cookie }) },
+        ...body,
+      });
+      expect(answer.status, `${operationId}: ${answer.text}`).toBeLessThan(400);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  it('answers a form as described', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    const fields: Readonly<Record<string, Record<string, string>>> = {
+      signIn: { password: PASSWORD },
+      startTour: { tour: 'breakfast' },
+      startDrive: { dock: 'true' },
+    };
+    for (const id of ['signIn', 'stop', 'clearStopByForm', 'startTour', 'startDrive', 'endRun', 'endSupportByForm']) {
+      const { method, path, operation } = operations.find((one) => one.operation.operationId === id) ?? {};
+      if (method === undefined || path === undefined || operation === undefined) throw new Error(id);
+      const { headers, body } = form(fields[id] ?? {});
+      const cookie = await signIn(server.full);
+      const answer = await send(server.full, { method, path, headers: { ...headers, cookie }, body });
+      expect(answer.status, `${id}: ${answer.text}`).toBe(id === 'endSupportByForm' ? 200 : 303);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  it('is open on the read-only socket where the document says so, without a session', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    const cookie = await signIn(server.full);
+    for (const { method, path, operation } of operations) {
+      const answer = await send(server.readOnly, { method, path: sampleOf(path), headers: { cookie } });
+      const isOpen = operation['x-gw-sockets'].includes(5174);
+      const expected = isOpen ? (operation.security.length > 0 ? 401 : 200) : 403;
+      expect([operation.operationId, answer.status]).toEqual([operation.operationId, expected]);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  const away = (server: TestServer) =>
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
+  const failing = (code: 'MOTION_STOPPED' | 'MOTION_REFUSED') => (server: TestServer) => {
+    server.motion.failNext = new GwError(code, 'test');
+  };
+
+  it.each<[string, Partial<Asked>, { isSignedIn?: true; prepare?: (server: TestServer) => void; isBare?: true }]>([
+    ['without session and body', {}, {}],
+    ['without cloud, peers and password', {}, { isBare: true }],
+    ['without body, signed in', {}, { isSignedIn: true }],
+    ['with a malformed body', { headers: { 'content-type': 'application/json' }, body: '{' }, { isSignedIn: true }],
+    ['with another body', json({ other: 1 }), { isSignedIn: true }],
+    ['with a body of another type', { headers: { 'content-type': 'text/plain' }, body: 'x' }, { isSignedIn: true }],
+    ['with a body in chunks', { headers: { 'transfer-encoding': 'chunked' }, body: '{}' }, { isSignedIn: true }],
+    ['with a body that is too long', json('x'.repeat(17_000)), { isSignedIn: true }],
+    ['from a page of another site', { headers: { origin: 'http://other.example' } }, { isSignedIn: true }],
+    ['to another host', { headers: { host: 'other.example' } }, { isSignedIn: true }],
+    ['meant for another robot', { headers: { 'gw-robot': 'OTHER' } }, { isSignedIn: true }],
+    ['without a chassis', {}, { isSignedIn: true, prepare: away }],
+    ['while the robot is stopped', {}, { isSignedIn: true, prepare: failing('MOTION_STOPPED') }],
+    ['while the gate is closed', {}, { isSignedIn: true, prepare: failing('MOTION_REFUSED') }],
+  ])('answers as described %s', async (name, asked, { isSignedIn, prepare, isBare }) => {
+    await using peer = await startPeer();
+    await using server = await (isBare ? startServer() : startWhole(peer.url));
+    let cookie = isSignedIn ? await signIn(server.full) : '';
+    for (const { method, path, operation } of operations) {
+      prepare?.(server);
+      const given: Partial<Asked> = prepare === undefined ? {} : bodyOf(operation.operationId);
+      const answer = await send(server.full, {
+        method,
+        path: sampleOf(path, 'none.txt'),
+        ...given,
+        ...asked,
+        headers: { ...given.headers, ...asked.headers, ...(cookie && { cookie }) },
+      });
+      if (name === 'meant for another robot') {
+        const isAsked = operation.parameters?.some(({ $ref }) => $ref === '#/components/parameters/robot') === true;
+        expect([operation.operationId, answer.status === 409]).toEqual([operation.operationId, isAsked]);
+      }
+      expectDescribed(operation, answer);
+      // Some of these end the session.
+      if (isSignedIn && operation.operationId.startsWith('sign')) cookie = await signIn(server.full);
+    }
+  });
+});
+
+describe('the published documents', () => {
+  it('are those of this build', async () => {
+    await using server = await startServer();
+    for (const [name, made] of [
+      ['openapi', openApi('')],
+      ['asyncapi', asyncApi('')],
+    ] as const) {
+      const { data } = await ask(server.full, `/api/${name}.json`);
+      expect({ ...data, info: { ...data.info, version: '' } }).toEqual(JSON.parse(JSON.stringify(made)));
+    }
+  });
+
+  it('are not found where the package has none', async () => {
+    await using server = await startServer({ more: { contractsDir: '/nonexistent' } });
+    expect((await ask(server.full, '/api/openapi.json')).status).toBe(404);
+  });
+});
+
+describe('the AsyncAPI document', () => {
+  it('describes every state event, in each state of the link', async () => {
+    const { components } = asyncApi('0') as { components: { messages: { state: { name: string; payload: object } } } };
+    const { name, payload } = components.messages.state;
+    const validate = new Ajv({ strict: false }).compile(payload);
+    await using server = await startServer({
+      more: { cloud: () => connectedView, support: standInSupport(runningSupport) },
+    });
+    const states = [
+      () => server.link.setState({ kind: 'connected', tried }),
+      () => server.link.setState({ kind: 'booting', progress: 0.5, step: null, tried }),
+      () => server.link.setState({ kind: 'not-connected', failure: 'refused', detail: 'refused', tried }),
+      () => void server.motion.stopRobot('test', 'test'),
+      () => void server.motion.startTour('breakfast'),
+    ];
+    for (const [at, change] of states.entries()) {
+      change();
+      const data = await firstEvent(at % 2 === 0 ? server.full : server.readOnly, name);
+      expect([at, validate(data), validate.errors]).toEqual([at, true, null]);
+      expect(pageStateSchema.safeParse(data).error).toBeUndefined();
+      expect(validate({ ...data, more: 1 })).toBe(false);
+    }
+  });
+});
+
+/** The data of the first event of a stream, which must have this name. */
+async function firstEvent(port: number, name: string): Promise<object> {
+  const pending = request({ host: '127.0.0.1', port, path: '/api/events', agent: false }).end();
+  const [response] = (await once(pending, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    text += chunk.toString();
+    if (text.includes('\n\n')) break;
+  }
+  const [event, data = ''] = text.split('\n');
+  expect(event).toBe(`event: ${name}`);
+  return JSON.parse(data.slice('data: '.length));
+}
