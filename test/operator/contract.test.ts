@@ -1,96 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Ajv } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { asyncApi } from '../../src/cli/contracts/asyncapi.ts';
 import { openApi } from '../../src/cli/contracts/openapi.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { routeRows } from '../../src/lib/operator/index.ts';
-import { pageStateSchema } from '../../src/lib/pages/index.ts';
 import { connectedView } from '../cloud/views.ts';
-import { ask, PASSWORD, signIn, startServer, type TestServer } from './server.ts';
+import { type Asked, document, expectDescribed, fault, operations, send } from './openapi.ts';
+import { PASSWORD, signIn, startServer, type TestServer } from './server.ts';
 import { tried } from './stand-ins.ts';
 import { runningSupport, standInSupport } from './support-stand-in.ts';
-
-interface Content {
-  readonly schema?: object;
-}
-interface Response {
-  readonly $ref?: string;
-  readonly content?: Readonly<Record<string, Content>>;
-}
-interface Operation {
-  readonly operationId: string;
-  readonly 'x-gw-sockets': readonly number[];
-  readonly security: readonly object[];
-  readonly parameters?: readonly { readonly $ref?: string }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<Record<string, Response>>;
-}
-interface OpenApi {
-  readonly info: { readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, Response>> };
-}
-
-const document = openApi('0.0.0-test') as unknown as OpenApi;
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-);
-
-const ajv = new Ajv2020({ strict: false });
-const compiled = new Map<string, (data: unknown) => boolean>();
-/** What a value contradicts in a schema of the document; null: nothing. */
-function fault(schema: object, value: unknown): string | null {
-  const key = JSON.stringify(schema);
-  const validate = compiled.get(key) ?? ajv.compile({ ...schema, components: document.components });
-  compiled.set(key, validate);
-  return validate(value) ? null : ajv.errorsText((validate as { errors?: [] }).errors);
-}
-
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-interface Answered {
-  readonly status: number;
-  readonly type: string | undefined;
-  readonly text: string;
-}
-
-/** One request; of a stream without end only the head is read. */
-async function send(port: number, { method, path, headers = {}, body }: Asked): Promise<Answered> {
-  const isSized = body !== undefined && !('transfer-encoding' in headers);
-  const all = { ...headers, ...(isSized && { 'content-length': Buffer.byteLength(body) }) };
-  const pending = request({ host: '127.0.0.1', port, method, path, headers: all, agent: false }).end(body);
-  const [response] = (await once(pending, 'response')) as [IncomingMessage];
-  const type = response.headers['content-type']?.split(';')[0];
-  const chunks: Buffer[] = [];
-  if (type === 'text/event-stream') response.destroy();
-  else for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-  return { status: response.statusCode ?? 0, type, text: Buffer.concat(chunks).toString() };
-}
-
-/** Fails when the contract does not describe this answer of its operation. */
-function expectDescribed(operation: Operation, { status, type, text }: Answered): void {
-  const { operationId, responses } = operation;
-  const named = responses[status];
-  expect(named, `${operationId}: no answer ${status} in the contract: ${text.slice(0, 200)}`).toBeDefined();
-  const response = document.components.responses[named?.$ref?.split('/').at(-1) ?? ''] ?? named;
-  const { content = {} } = response ?? {};
-  if (text === '' && type === undefined) {
-    expect(content, `${operationId} ${status} has a body`).toEqual({});
-    return;
-  }
-  const described = content[type ?? ''] ?? content['*/*'];
-  expect(described, `${operationId} ${status}: ${type} is not in the contract`).toBeDefined();
-  if (type !== 'application/json') return;
-  expect([operationId, status, fault(described?.schema ?? {}, JSON.parse(text))]).toEqual([operationId, status, null]);
-}
 
 const sampleOf = (path: string, name = 'a.txt') => path.replace('{id}', '7').replace('{name}', name);
 
@@ -289,60 +208,3 @@ describe('every operation of the OpenAPI document', () => {
     }
   });
 });
-
-describe('the published documents', () => {
-  it('are those of this build', async () => {
-    await using server = await startServer();
-    for (const [name, made] of [
-      ['openapi', openApi('')],
-      ['asyncapi', asyncApi('')],
-    ] as const) {
-      const { data } = await ask(server.full, `/api/${name}.json`);
-      expect({ ...data, info: { ...data.info, version: '' } }).toEqual(JSON.parse(JSON.stringify(made)));
-    }
-  });
-
-  it('are not found where the package has none', async () => {
-    await using server = await startServer({ more: { contractsDir: '/nonexistent' } });
-    expect((await ask(server.full, '/api/openapi.json')).status).toBe(404);
-  });
-});
-
-describe('the AsyncAPI document', () => {
-  it('describes every state event, in each state of the link', async () => {
-    const { components } = asyncApi('0') as { components: { messages: { state: { name: string; payload: object } } } };
-    const { name, payload } = components.messages.state;
-    const validate = new Ajv({ strict: false }).compile(payload);
-    await using server = await startServer({
-      more: { cloud: () => connectedView, support: standInSupport(runningSupport) },
-    });
-    const states = [
-      () => server.link.setState({ kind: 'connected', tried }),
-      () => server.link.setState({ kind: 'booting', progress: 0.5, step: null, tried }),
-      () => server.link.setState({ kind: 'not-connected', failure: 'refused', detail: 'refused', tried }),
-      () => void server.motion.stopRobot('test', 'test'),
-      () => void server.motion.startTour('breakfast'),
-    ];
-    for (const [at, change] of states.entries()) {
-      change();
-      const data = await firstEvent(at % 2 === 0 ? server.full : server.readOnly, name);
-      expect([at, validate(data), validate.errors]).toEqual([at, true, null]);
-      expect(pageStateSchema.safeParse(data).error).toBeUndefined();
-      expect(validate({ ...data, more: 1 })).toBe(false);
-    }
-  });
-});
-
-/** The data of the first event of a stream, which must have this name. */
-async function firstEvent(port: number, name: string): Promise<object> {
-  const pending = request({ host: '127.0.0.1', port, path: '/api/events', agent: false }).end();
-  const [response] = (await once(pending, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    text += chunk.toString();
-    if (text.includes('\n\n')) break;
-  }
-  const [event, data = ''] = text.split('\n');
-  expect(event).toBe(`event: ${name}`);
-  return JSON.parse(data.slice('data: '.length));
-}
