@@ -1,11 +1,14 @@
-// Writes what is derived from the code: the command manifest, the JSON Schemas of the results, the command
-// reference, and the generated blocks of the docs. With --check it writes nothing and fails on a difference.
+// Writes what is derived from the code: the command manifest, the JSON Schemas of the results, the contracts of the
+// operator server, the command reference, and the generated blocks of the docs. With --check it writes nothing and
+// fails on a difference.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Plugin } from '@oclif/core';
 import { z } from 'zod';
+import { asyncApi } from '../src/cli/contracts/asyncapi.ts';
+import { openApi } from '../src/cli/contracts/openapi.ts';
 import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
 import { describeVerdicts } from '../src/cli/verdict-table.ts';
 import { describeErrorTable } from '../src/lib/error/describe.ts';
@@ -68,6 +71,10 @@ for (const [name, load] of Object.entries(fileSchemas)) {
   written.add(`${name}.json`);
   const schema = z.toJSONSchema(await load(), { io: 'output', unrepresentable: 'any' });
   put(`schemas/${name}.json`, `${JSON.stringify({ title: `${name} file of gw`, ...schema }, null, 2)}\n`);
+}
+for (const [file, describe] of Object.entries({ 'openapi.json': openApi, 'asyncapi.json': asyncApi })) {
+  written.add(file);
+  put(`schemas/${file}`, `${JSON.stringify(describe(manifest.version), null, 2)}\n`);
 }
 for (const file of readdirSync(join(root, 'schemas'))) {
   if (written.has(file)) continue;

@@ -9,3 +9,8 @@ export function builtInChecklists(root: string): string {
 export function builtPages(root: string): string {
   return join(root, 'dist', 'web');
 }
+
+/** The folder of the generated schemas, with the contracts of the operator server. */
+export function generatedSchemas(root: string): string {
+  return join(root, 'schemas');
+}

@@ -5,7 +5,7 @@ import type { Outcome } from '../cli/command.ts';
 import { siteFlag } from '../cli/flags.ts';
 import { LongRunningCommand } from '../cli/long-running.ts';
 import { renderServeEvent } from '../cli/render/gateway.ts';
-import { builtPages } from '../cli/shipped.ts';
+import { builtPages, generatedSchemas } from '../cli/shipped.ts';
 import { exitCodes } from '../lib/error/index.ts';
 import type { LineWriter } from '../lib/gateway/index.ts';
 import type { ServeEvent } from '../lib/gateway/serve.result.ts';
@@ -63,6 +63,7 @@ SIGTERM, SIGINT, SIGHUP, SIGQUIT and the other signals of people and programs en
     const data = await serve({
       sitePath: flags.site,
       assetsDir: builtPages(this.config.root),
+      contractsDir: generatedSchemas(this.config.root),
       version: this.config.version,
       program: [process.execPath, join(this.config.root, 'bin', 'run.js')],
       launched: launchedBy(process.env),

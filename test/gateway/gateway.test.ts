@@ -49,6 +49,7 @@ function writeSite(more = ''): void {
 const parts = () => ({
   sitePath: sitePath(),
   assetsDir: dir,
+  contractsDir: dir,
   version: '0.0.0',
   program: ['/none'] as const,
   log,

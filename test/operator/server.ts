@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
@@ -50,6 +51,7 @@ export async function startServer(setUp: SetUp = {}) {
     checkCloudPath: null,
     support: null,
     assetsDir: dir,
+    contractsDir: fileURLToPath(new URL('../../schemas', import.meta.url)),
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,
   });

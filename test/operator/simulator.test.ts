@@ -58,6 +58,7 @@ async function startRobot() {
     checkCloudPath: null,
     support: null,
     assetsDir: dir,
+    contractsDir: dir,
   });
   stack.defer(() => application.close());
   const listeners = await openListeners(application, [

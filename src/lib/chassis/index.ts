@@ -27,4 +27,4 @@ export { createTrack } from './standing/track.ts';
 export type { TopicMessage } from './topics/message.ts';
 export { openTopicStream, type TopicStream, type TopicStreamOptions } from './topics/stream.ts';
 export { createUnitJudge } from './unit/judge.ts';
-export { identitySchema, linkStateSchema, poseUnitSchema, triedSchema, valueSchemas } from './view.ts';
+export { identitySchema, linkStateSchema, poseUnitSchema, standingSchema, triedSchema, valueSchemas } from './view.ts';

@@ -59,6 +59,18 @@ export const identitySchema = z.strictObject({
   capabilities: z.record(z.string(), z.boolean()),
 });
 
+/**
+ * Whether the robot stands, from its poses alone: what the chassis says of its moves (`move_state`) is not evidence of
+ * standing.
+ */
+export const standingSchema = z.strictObject({
+  verdict: z.enum(['stands', 'moves', 'not-known']).describe('not-known is not standing.'),
+  reason: z.string().describe('Why, as a clause.'),
+  speedMS: z.number().nullable().describe('Metres per second over `overMs`; null without an estimate.'),
+  overMs: z.number().describe('The time that the verdict is about, up to the newest pose.'),
+  poses: z.int(),
+});
+
 const version = z.int().nullable();
 
 /** The values of the topic stream. */

@@ -50,6 +50,8 @@ export interface GatewayOptions {
   readonly dialer?: Dialer;
   /** Folder of the built pages. */
   readonly assetsDir: string;
+  /** Folder of the generated contracts of the operator server. */
+  readonly contractsDir: string;
   /** Version of gw, shown by the health route. */
   readonly version: string;
   readonly onEvent: (event: ServeEvent) => void;
@@ -164,6 +166,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
     assetsDir: options.assetsDir,
+    contractsDir: options.contractsDir,
     hostName: hostname(),
     journal,
   });

@@ -10,3 +10,11 @@ export type * from './trial/model.ts';
 export { createTrialStore } from './trial/store.ts';
 export { trialAnswerSchema, trialViewSchema } from './trial/view.ts';
 export { type TrialKind, trialKinds } from './verify-remedy.ts';
+export {
+  driveRunSchema,
+  motionStatusSchema,
+  moveOutcomeSchema,
+  standstillSchema,
+  stopLatchSchema,
+  tourRunSchema,
+} from './view.ts';

@@ -4,12 +4,14 @@ import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import { type TrialRequest, trialKinds } from '../motion/index.ts';
 import { readChoice, servicePage, signInPage, surfacePage } from '../pages/index.ts';
+import type { Answer, Settings } from './answers/answers.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
 import { holdOpen } from './connections/connections.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
 import type { Outflow } from './connections/outflow.ts';
+import { contractHandlers } from './contract-handlers.ts';
 import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
@@ -21,7 +23,7 @@ import { supportHandlers } from './support-handlers.ts';
 import { LANGUAGE_COOKIE } from './view/viewer.ts';
 
 /** Checks the shape only; the motion module decides which trials are allowed. */
-const trialBody = z.strictObject({
+export const trialBody = z.strictObject({
   kind: z.enum(trialKinds),
   who: z.string().min(1).max(100),
   conditions: z.union([
@@ -31,7 +33,7 @@ const trialBody = z.strictObject({
   towardsDeg: z.number().optional(),
   distanceM: z.number().optional(),
 });
-const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
+export const trialKeepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
 
 function trialHandlers({ motion, log }: Parts) {
   const { trials } = motion;
@@ -51,7 +53,7 @@ function trialHandlers({ motion, log }: Parts) {
       }
     },
     keepAlive(request: FastifyRequest, reply: FastifyReply) {
-      const body = keepAliveBody.safeParse(request.body);
+      const body = trialKeepAliveBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
       const trial = trials.keepAlive(body.data.id);
       if (trial !== null) return sendJson(reply, { trial });
@@ -71,7 +73,7 @@ function evidenceHandlers({ motion, log }: Parts) {
       try {
         const adoption = await motion.trials.adoptEvidence();
         log.warn({ audit: true, address: peerAddress(request), ...adoption }, 'evidence adopted');
-        return sendJson(reply, adoption);
+        return sendJson(reply, adoption satisfies Answer<'adoption'>);
       } catch (error) {
         return sendRefusal(request, reply, refusalOf(error));
       }
@@ -79,7 +81,7 @@ function evidenceHandlers({ motion, log }: Parts) {
   };
 }
 
-const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
+export const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
 
 function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
   let isChecking = false;
@@ -97,7 +99,7 @@ function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
       isChecking = true;
       try {
         const { path, step, outcome } = await checkCloudPath(body.data.path);
-        return sendJson(reply, { path, step, outcome });
+        return sendJson(reply, { path, step, outcome } satisfies Answer<'pathCheck'>);
       } finally {
         isChecking = false;
       }
@@ -125,10 +127,11 @@ export function createHandlers(parts: Parts) {
     cloud: cloudHandlers(parts),
     support: supportHandlers(parts),
     gateway: gatewayHandlers(parts),
+    contract: contractHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-const pageQuery = z.object({ sprache: z.enum(['de', 'en']).optional(), ziel: z.string().max(100).optional() });
+export const pageQuery = z.object({ sprache: z.enum(['de', 'en']).optional(), ziel: z.string().max(100).optional() });
 const LANGUAGE_COOKIE_S = 400 * 24 * 60 * 60;
 
 function pageHandlers({ site, pageState, sessions, assets }: Parts) {
@@ -256,7 +259,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
           moveLimitS: site.motion.moveLimitS,
           unownedMove: site.motion.unownedMove,
         },
-      }),
+      } satisfies Settings),
     events(request: FastifyRequest, reply: FastifyReply) {
       reply.header('content-type', 'text/event-stream; charset=utf-8');
       if (request.method === 'HEAD') return reply.send();

@@ -3,10 +3,14 @@
  * the read-only socket is a constant, and its allow list is a column of the route table.
  */
 
+export { answerSchemas, errorBodySchema, settingsSchema } from './answers/answers.ts';
+export { neighboursSchema } from './answers/neighbours.ts';
 export { ROBOT_HEADER } from './application.ts';
+export { type AnsweredCode, describeCode, type RouteRow, requestSchemas, routeRows } from './contract.ts';
 export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
 export { createJournal } from './journal.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './sign-in/password-hash.ts';
+export { SESSION_COOKIE } from './sign-in/sessions.ts';
 export { noSupport } from './support-handlers.ts';

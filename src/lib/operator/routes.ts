@@ -31,8 +31,23 @@ const MAP_ID_PNG = ':id(^[A-Za-z0-9_-]{1,64}).png';
  * @source specification, 'Operator server', for the routes it names; the others are project decisions
  */
 export function routeTable(handlers: Handlers): readonly Route[] {
-  const { pages, chassis, peers, session, stop, tours, drives, pose, trial, evidence, media, cloud, support, gateway } =
-    handlers;
+  const {
+    pages,
+    chassis,
+    peers,
+    session,
+    stop,
+    tours,
+    drives,
+    pose,
+    trial,
+    evidence,
+    media,
+    cloud,
+    support,
+    gateway,
+    contract,
+  } = handlers;
   const open = { readOnly: true, signedIn: false } as const;
   const onSite = { readOnly: false, signedIn: false } as const;
   const personal = { readOnly: true, signedIn: true } as const;
@@ -53,6 +68,20 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       ...personalAct,
       meaning: 'Prove a path to the broker by the cloud link',
       handler: cloud.checkPath,
+    },
+    {
+      method: 'GET',
+      path: '/api/openapi.json',
+      ...onSite,
+      meaning: 'Contract of these routes (OpenAPI)',
+      handler: contract.openapi,
+    },
+    {
+      method: 'GET',
+      path: '/api/asyncapi.json',
+      ...onSite,
+      meaning: 'Contract of the live events (AsyncAPI)',
+      handler: contract.asyncapi,
     },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },

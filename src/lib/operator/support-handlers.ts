@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { supportEndedPage } from '../pages/index.ts';
 import type { SupportView } from '../tunnel/index.ts';
+import type { Answer } from './answers/answers.ts';
 import { peerAddress } from './connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
@@ -24,7 +25,7 @@ const MAX_SESSIONS = 1_000;
 /** For the proxy to be gone: the gateway kills it after 1 s. Less than `gw tunnel end` waits. Project decision. */
 const ENDED_WITHIN_MS = 4_000;
 
-const listQuery = z.strictObject({
+export const sessionsQuery = z.strictObject({
   limit: z
     .string()
     .regex(/^[1-9]\d{0,3}$/, `a whole number from 1 to ${MAX_SESSIONS}`)
@@ -55,7 +56,7 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
     state: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, supportView()),
 
     async list(request: FastifyRequest, reply: FastifyReply) {
-      const query = listQuery.safeParse(request.query);
+      const query = sessionsQuery.safeParse(request.query);
       if (!query.success) return sendRefusal(request, reply, malformed(query.error));
       if (support === null) return sendRefusal(request, reply, notConfigured());
       const { limit } = query.data;
@@ -70,7 +71,9 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
 
     async end(request: FastifyRequest, reply: FastifyReply) {
       const ended = await endOnSite(request);
-      return typeof ended === 'boolean' ? sendJson(reply, { ended }) : sendRefusal(request, reply, ended);
+      return typeof ended === 'boolean'
+        ? sendJson(reply, { ended } satisfies Answer<'supportEnded'>)
+        : sendRefusal(request, reply, ended);
     },
 
     async endForm(request: FastifyRequest, reply: FastifyReply) {

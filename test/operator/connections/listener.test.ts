@@ -91,6 +91,7 @@ describe('opening the listeners', () => {
       checkCloudPath: null,
       support: null,
       assetsDir: dir,
+      contractsDir: dir,
     });
     const context = { signal: new AbortController().signal, fail() {} };
     await expect(operator.start(context)).rejects.toMatchObject({ code: 'SITE_FILE_INVALID' });

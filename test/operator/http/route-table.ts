@@ -22,6 +22,8 @@ const ownRoutes = [
   ['GET', '/api/health', 200, 200],
   ['GET', '/api/cloud', 200, 403],
   ['POST', '/api/cloud/pruefung', 401, 403],
+  ['GET', '/api/openapi.json', 200, 403],
+  ['GET', '/api/asyncapi.json', 200, 403],
   ['HEAD', '/api/events', 200, 200],
   ['GET', '/assets/style.css', 200, 200],
   ['GET', '/assets/main.js', 200, 200],

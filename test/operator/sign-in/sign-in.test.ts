@@ -246,6 +246,7 @@ describe('an unusable password file', () => {
       checkCloudPath: null,
       support: null,
       assetsDir: server.dir,
+      contractsDir: server.dir,
     });
     await using _closed = { [Symbol.asyncDispose]: () => application.close() };
     const listener = await openListener(application.handle, {

@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { PoseSample, PoseUnit } from '../pose-sample.ts';
+import type { standingSchema } from '../view.ts';
 
 /** Fewer second differences than this estimate nothing. Project decision. */
 const MIN_DIFFERENCES = 5;
@@ -21,20 +23,7 @@ function jitterOf(values: readonly number[]): number | null {
   return (1.4826 * median) / Math.sqrt(6);
 }
 
-/**
- * Whether the robot stands, from its poses alone: what the chassis says of its moves (`move_state`) is not evidence of
- * standing. 'not-known' is not standing.
- */
-export interface Standing {
-  readonly verdict: 'stands' | 'moves' | 'not-known';
-  /** Why, as a clause. */
-  readonly reason: string;
-  /** Metres per second over `overMs`; null without an estimate. */
-  readonly speedMS: number | null;
-  /** The time that the verdict is about, up to the newest pose. */
-  readonly overMs: number;
-  readonly poses: number;
-}
+export type Standing = Readonly<z.infer<typeof standingSchema>>;
 
 export interface StandingInput {
   /** Oldest first. */

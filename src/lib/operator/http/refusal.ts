@@ -1,4 +1,7 @@
-import { asGwError, type ErrorCode, type Tried } from '../../error/index.ts';
+import type { z } from 'zod';
+import { asGwError, type ErrorCode } from '../../error/index.ts';
+import type { DeepReadonly } from '../../json/index.ts';
+import type { errorBodySchema } from '../answers/answers.ts';
 
 /**
  * Every refusal of the operator server. The body is always `{"error":{"code","message","tried?","remedy?"}}`; shape and
@@ -76,14 +79,7 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   SITE_FILE_INVALID: 409,
 };
 
-interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly tried?: Tried;
-    readonly remedy?: string;
-  };
-}
+type ErrorBody = DeepReadonly<z.infer<typeof errorBodySchema>>;
 
 export interface Refusal {
   readonly status: number;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../answers/answers.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isClientAbort } from '../connections/client-abort.ts';
 import { param, sendJson, sendRefusal } from '../http/answer.ts';
@@ -12,7 +13,7 @@ import { MAX_MEDIA_BYTES, type StoreOutcome } from './media.ts';
 export function mediaHandlers({ library, outflow, log }: Parts) {
   return {
     list: async (_request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, { files: await library.list(), maxBytes: MAX_MEDIA_BYTES }),
+      sendJson(reply, { files: await library.list(), maxBytes: MAX_MEDIA_BYTES } satisfies Answer<'media'>),
     async download(request: FastifyRequest, reply: FastifyReply) {
       const file = await library.open(param(request, 'name'));
       if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
@@ -57,7 +58,8 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
           { audit: true, address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
           'media file stored',
         );
-        return sendJson(reply.code(201), { file: outcome.item, replaced: outcome.replaced });
+        const { item: file, replaced } = outcome;
+        return sendJson(reply.code(201), { file, replaced } satisfies Answer<'stored'>);
       } catch (error) {
         if (!(error instanceof UploadFault)) throw error;
         if (isClientAbort(error.cause, request)) throw error.cause;
@@ -70,7 +72,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
         return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
       }
       log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
-      return sendJson(reply, { deleted: name });
+      return sendJson(reply, { deleted: name } satisfies Answer<'deleted'>);
     },
   };
 }

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { constants, type FileHandle, lstat, open, readdir, rename, rm, statfs, unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import { ensureFolder, openFresh } from '../../lifecycle/index.ts';
+import type { mediaItemSchema } from '../answers/answers.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MAX_MEDIA_BYTES = 200_000_000;
@@ -30,13 +32,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-interface MediaItem {
-  readonly name: string;
-  readonly bytes: number;
-  readonly contentType: string;
-  /** UTC, for people. */
-  readonly modified: string;
-}
+type MediaItem = Readonly<z.infer<typeof mediaItemSchema>>;
 
 interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */

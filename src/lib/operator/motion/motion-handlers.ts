@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { chosenPose } from '../../motion/index.ts';
+import type { Answer } from '../answers/answers.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendRefusal } from '../http/answer.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
 
-const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
+export const stopBody = z.strictObject({ reason: z.string().min(1).max(200).optional() });
 
 export function stopHandlers({ motion, log, site }: Parts) {
   /** Also the robot: a stop is never refused for the robot that its client means, so the client must learn which it was. */
@@ -14,7 +15,7 @@ export function stopHandlers({ motion, log, site }: Parts) {
   return {
     read(_request: FastifyRequest, reply: FastifyReply) {
       const { stop, standstill } = motion.status();
-      return sendJson(reply, { stop, standstill, robot });
+      return sendJson(reply, { stop, standstill, robot } satisfies Answer<'stopState'>);
     },
     async stop(request: FastifyRequest, reply: FastifyReply) {
       // A stop is never refused for a malformed body.
@@ -22,12 +23,12 @@ export function stopHandlers({ motion, log, site }: Parts) {
       const reason = (body.success && body.data.reason) || 'STOPP';
       log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
       const stop = await motion.stopRobot(reason, requesterOf(request));
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot });
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot } satisfies Answer<'stopped'>);
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
       const stop = await motion.clearStop(`signed-in person, ${peerAddress(request)}`);
       log.warn({ audit: true, address: peerAddress(request) }, 'stop cleared');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop });
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop } satisfies Answer<'cleared'>);
     },
   };
 }
@@ -49,7 +50,7 @@ const although = z
   .optional();
 /** The state that the person saw, by its id; absent from commands, and from a page without script. */
 const seen = z.string().max(64).optional();
-const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although, seen });
+export const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although, seen });
 
 /** Longer than a page may lag behind; a page that follows is at most a second old. Project decision. */
 const MAX_SEEN_AGE_MS = 2_000;
@@ -61,7 +62,7 @@ function refuseOutdated({ stateAgeMs }: Parts, id: string | undefined): Refusal 
   return ageMs !== null && ageMs <= MAX_SEEN_AGE_MS ? null : refuse('STATE_OUTDATED');
 }
 
-const endBody = z.looseObject({ id: z.string().max(200) });
+export const endBody = z.looseObject({ id: z.string().max(200) });
 
 /** The id of the run to end, if one is given; an end is never refused for a malformed body. */
 function idIn(request: FastifyRequest): string | undefined {
@@ -101,7 +102,7 @@ export function tourHandlers(parts: Parts) {
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
       const run = await motion.endTour(requesterOf(request), idIn(request));
-      return sendJson(reply, { run });
+      return sendJson(reply, { run } satisfies Answer<'tour'>);
     },
     list: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
@@ -113,17 +114,17 @@ export function tourHandlers(parts: Parts) {
   };
 }
 
-const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
+export const keepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
 
 /** The client that supervises a run is there. Changes nothing else, so it needs no sign-in. */
 function keepRun({ motion }: Parts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const body = keepAliveBody.safeParse(request.body);
   if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-  if (motion.keepAlive(body.data.id)) return sendJson(reply, { kept: true });
+  if (motion.keepAlive(body.data.id)) return sendJson(reply, { kept: true } satisfies Answer<'kept'>);
   return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'No supervised run of this id.' }));
 }
 
-const driveBody = z.union([
+export const driveBody = z.union([
   z.strictObject({ station: z.string().min(1).max(64), keepAlive, although, seen }),
   // A form sends text.
   z.strictObject({
@@ -157,14 +158,14 @@ export function driveHandlers(parts: Parts) {
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
       const run = await motion.endDrive(requesterOf(request), idIn(request));
-      return sendJson(reply, { run });
+      return sendJson(reply, { run } satisfies Answer<'drive'>);
     },
     /** Ends whatever gw drives, without a latched stop: the order of a person who does not know which kind it is. */
     async endAny(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of the run requested');
       const by = requesterOf(request);
       const [tour, drive] = await Promise.all([motion.endTour(by), motion.endDrive(by)]);
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive });
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive } satisfies Answer<'endedAny'>);
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
     keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),
@@ -172,7 +173,7 @@ export function driveHandlers(parts: Parts) {
 }
 
 /** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. Motion checks the range. */
-const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
+export const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 
 export function poseHandlers({ motion, log }: Parts) {
   return {
@@ -184,7 +185,7 @@ export function poseHandlers({ motion, log }: Parts) {
       try {
         const outcome = await motion.execute(chosenPose(body.data, who));
         log.warn({ audit: true, address: peerAddress(request), pose: body.data, state: outcome.state }, 'pose set');
-        return sendJson(reply, { outcome });
+        return sendJson(reply, { outcome } satisfies Answer<'pose'>);
       } catch (error) {
         log.warn({ address: peerAddress(request), pose: body.data, error }, 'pose not set');
         return sendRefusal(request, reply, refusalOf(error));

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { signInPage } from '../../pages/index.ts';
+import type { Answer } from '../answers/answers.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
 import { refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
 
-const signInBody = z.strictObject({ password: z.string().min(1) });
+export const signInBody = z.strictObject({ password: z.string().min(1) });
 
 export function sessionHandlers({ site, sessions, log }: Parts) {
   async function signIn(request: FastifyRequest, reply: FastifyReply) {
@@ -18,7 +19,9 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
     const outcome = await sessions.open(body.data.password, request, reply);
     if (outcome === null) {
       log.info({ audit: true, address: peerAddress(request) }, 'signed in');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { signedIn: true });
+      return isForm(request)
+        ? reply.redirect('/', 303)
+        : sendJson(reply, { signedIn: true } satisfies Answer<'signedIn'>);
     }
     log.warn({ audit: true, address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
     if (!isForm(request)) return sendRefusal(request, reply, outcome);
@@ -41,7 +44,8 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
   return {
     signIn,
     signOutAll(request: FastifyRequest, reply: FastifyReply) {
-      return sendJson(reply, { signedIn: false, sessionsEnded: endAll(request, reply) });
+      const sessionsEnded = endAll(request, reply);
+      return sendJson(reply, { signedIn: false, sessionsEnded } satisfies Answer<'allSignedOut'>);
     },
     signOutAllForm(request: FastifyRequest, reply: FastifyReply) {
       endAll(request, reply);
@@ -49,7 +53,7 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
     },
     signOut(request: FastifyRequest, reply: FastifyReply) {
       sessions.close(request, reply);
-      return sendJson(reply, { signedIn: false });
+      return sendJson(reply, { signedIn: false } satisfies Answer<'signedOut'>);
     },
     signOutForm(request: FastifyRequest, reply: FastifyReply) {
       sessions.close(request, reply);

@@ -21,7 +21,7 @@ export interface Sessions {
   closeAll(reply: FastifyReply): number;
 }
 
-const COOKIE = 'gw_session';
+export const SESSION_COOKIE = 'gw_session';
 /** Outlives the session and grants no access; see `DeviceMarks`. */
 const DEVICE_COOKIE = 'gw_device';
 /** Project decision: longer than a tablet is unused between two seasons. */
@@ -44,7 +44,7 @@ export function createSessions(
     return cookie === undefined ? undefined : parseCookie(cookie)[name];
   }
 
-  const tokenOf = (request: IncomingMessage) => cookieOf(request, COOKIE);
+  const tokenOf = (request: IncomingMessage) => cookieOf(request, SESSION_COOKIE);
 
   /** Ends the session that the request came with, if any. */
   function endSession(request: IncomingMessage): void {
@@ -81,7 +81,7 @@ export function createSessions(
         case 'signed-in':
           endSession(raw);
           // The session cookie first, for clients that keep only one cookie.
-          reply.setCookie(COOKIE, outcome.token, { ...cookieOptions, maxAge: sessionRules.maxMs / 1000 });
+          reply.setCookie(SESSION_COOKIE, outcome.token, { ...cookieOptions, maxAge: sessionRules.maxMs / 1000 });
           reply.setCookie(DEVICE_COOKIE, outcome.deviceMark, { ...cookieOptions, maxAge: DEVICE_COOKIE_S });
           return null;
         case 'wrong':
@@ -94,10 +94,10 @@ export function createSessions(
     },
     close(request, reply) {
       endSession(request.raw);
-      reply.clearCookie(COOKIE, cookieOptions);
+      reply.clearCookie(SESSION_COOKIE, cookieOptions);
     },
     closeAll(reply) {
-      reply.clearCookie(COOKIE, cookieOptions);
+      reply.clearCookie(SESSION_COOKIE, cookieOptions);
       return signInNow()?.signOutAll() ?? 0;
     },
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identitySchema, linkStateSchema, poseUnitSchema, valueSchemas } from '../../chassis/index.ts';
+import { identitySchema, linkStateSchema, poseUnitSchema, standingSchema, valueSchemas } from '../../chassis/index.ts';
 import { evidenceSchema } from '../finding.result.ts';
 import { robotConditionSchema } from './chassis.result.ts';
 
@@ -26,27 +26,38 @@ function live<T extends z.ZodType>(value: T) {
   ]);
 }
 
+const snapshotShape = {
+  link: linkStateSchema,
+  linkForMs: z.number(),
+  identity: identitySchema.nullable(),
+  values: z.strictObject({
+    pose: live(valueSchemas.pose),
+    planning: live(valueSchemas.planning),
+    battery: live(valueSchemas.battery),
+    wheels: live(valueSchemas.wheels),
+    positioning: live(valueSchemas.positioning),
+    alerts: live(valueSchemas.alerts),
+    map: live(valueSchemas.map),
+  }),
+  poseUnit: poseUnitSchema,
+  unitContradicted: z.boolean(),
+  complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
+};
+
+/** `GET /api/chassis/state`: the live state as the gateway has it. */
+export const chassisStateSchema = z.strictObject({
+  summary: z.string().describe('Of the link, for people.'),
+  ...snapshotShape,
+  standing: standingSchema.describe('Whether the robot stands, from its poses alone.'),
+});
+
 /** One line of `gw chassis watch --json`. */
 export const chassisWatchSchema = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('state'),
     at: z.string().describe('UTC of this machine, for people.'),
-    link: linkStateSchema,
-    linkForMs: z.number(),
-    identity: identitySchema.nullable(),
-    values: z.strictObject({
-      pose: live(valueSchemas.pose),
-      planning: live(valueSchemas.planning),
-      battery: live(valueSchemas.battery),
-      wheels: live(valueSchemas.wheels),
-      positioning: live(valueSchemas.positioning),
-      alerts: live(valueSchemas.alerts),
-      map: live(valueSchemas.map),
-    }),
-    poseUnit: poseUnitSchema,
-    unitContradicted: z.boolean(),
+    ...snapshotShape,
     condition: z.array(robotConditionSchema).describe('Reported conditions, judged.'),
-    complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
   }),
   z.strictObject({
     event: z.literal('ended'),

@@ -1,0 +1,216 @@
+import { trialAnswerSchema } from '../../lib/motion/index.ts';
+import {
+  type AnsweredCode,
+  answerSchemas as answers,
+  gatewayHealthSchema,
+  neighboursSchema,
+  requestSchemas as requests,
+  settingsSchema,
+} from '../../lib/operator/index.ts';
+import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
+import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
+import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
+import { sessionListSchema, supportViewSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { bytes, type Contract, forwarded, json, page, redirect } from './contract.ts';
+
+const chassisAway: readonly AnsweredCode[] = [
+  'CHASSIS_NOT_CONNECTED',
+  'CHASSIS_BOOTING',
+  'CHASSIS_WRONG_DEVICE',
+  'CHASSIS_BAD_ANSWER',
+  'CHASSIS_REFUSED',
+];
+const read: readonly AnsweredCode[] = [...chassisAway, 'NOT_FOUND', 'BUSY'];
+/** Of every order that moves the robot. */
+const order: readonly AnsweredCode[] = [
+  ...chassisAway,
+  'MOTION_REFUSED',
+  'MOTION_STOPPED',
+  'TOUR_RUNNING',
+  'INTERRUPTED',
+  'FILE_UNWRITABLE',
+];
+const startRun: readonly AnsweredCode[] = [...order, 'NOT_SIGNED_IN', 'STATE_OUTDATED'];
+const peer: readonly AnsweredCode[] = ['NOT_CONFIGURED', 'PEER_NOT_REACHABLE'];
+const endSupport: readonly AnsweredCode[] = ['NOT_CONFIGURED', 'NOT_CONFIRMED'];
+
+const cleared = json(answers.cleared, 'The latch, which no longer holds.');
+const clear = { answer: cleared, form: redirect('/'), refusals: ['MOTION_REFUSED', 'FILE_UNWRITABLE'] } as const;
+const endRun = { body: requests.end, bodyIsOptional: true } as const;
+const keepAlive = {
+  body: requests.keepAlive,
+  answer: json(answers.kept, 'The client supervises this run.'),
+  refusals: ['NOT_FOUND'],
+} as const;
+const trial = json(trialAnswerSchema, 'The running or the last trial; null before the first one.');
+
+/** By method and path, as in the OpenAPI document; a route of the table without a row here is an error. */
+export const contracts: Readonly<Record<string, Contract>> = {
+  'GET /': { id: 'showSurface', query: requests.pageQuery, answer: page('The operator surface.') },
+  'GET /service': { id: 'showService', query: requests.pageQuery, answer: page('The technician page.') },
+  'GET /anmeldung': { id: 'showSignIn', query: requests.pageQuery, answer: page('The form.') },
+  'GET /assets/style.css': { id: 'getStyle', answer: bytes('text/css', 'The style.'), refusals: ['NOT_FOUND'] },
+  'GET /assets/main.js': { id: 'getScript', answer: bytes('text/javascript', 'The script.'), refusals: ['NOT_FOUND'] },
+
+  'GET /api/nachbarn': { id: 'getNeighbours', answer: json(neighboursSchema, 'The other robots.') },
+  'GET /api/health': { id: 'getHealth', answer: json(gatewayHealthSchema, 'Health of the whole daemon.') },
+  'GET /api/cloud': { id: 'getCloud', answer: json(cloudViewSchema, 'State of the cloud link.') },
+  'POST /api/cloud/pruefung': {
+    id: 'checkCloudPath',
+    body: requests.pathCheck,
+    answer: json(answers.pathCheck, 'The step that failed, and the outcome.'),
+    refusals: ['NOT_CONFIGURED', 'BUSY'],
+  },
+  'GET /api/openapi.json': {
+    id: 'getOpenApi',
+    answer: bytes('application/json', 'This document.'),
+    refusals: ['NOT_FOUND'],
+  },
+  'GET /api/asyncapi.json': {
+    id: 'getAsyncApi',
+    answer: bytes('application/json', 'The AsyncAPI document of the live events.'),
+    refusals: ['NOT_FOUND'],
+  },
+  'GET /api/events': {
+    id: 'followEvents',
+    description: 'Server-sent events without end; `GET /api/asyncapi.json` describes them.',
+    answer: bytes('text/event-stream', 'The current state at once, then every change.'),
+    refusals: ['BUSY'],
+  },
+  'GET /api/einstellungen': { id: 'getSettings', answer: json(settingsSchema, 'Settings, without secrets.') },
+  'GET /api/protokolle': { id: 'getLog', answer: json(gatewayLogSchema, 'The last log events.') },
+  'GET /api/wartung/sitzungen': {
+    id: 'listSupportSessions',
+    query: requests.sessionsQuery,
+    answer: json(sessionListSchema, 'Sessions and refusals, newest first.'),
+    refusals: ['NOT_CONFIGURED', 'FILE_UNREADABLE'],
+  },
+  'GET /api/wartung/sitzung': { id: 'getSupport', answer: json(supportViewSchema, 'State of remote support.') },
+  'DELETE /api/wartung/sitzung': {
+    id: 'endSupport',
+    answer: json(answers.supportEnded, 'Whether a session was ended.'),
+    refusals: endSupport,
+  },
+  'POST /api/wartung/sitzung/ende': {
+    id: 'endSupportByForm',
+    answer: json(answers.supportEnded, 'Whether a session was ended.'),
+    form: page('A page that says so.'),
+    refusals: endSupport,
+  },
+
+  'GET /api/chassis/device/info': { id: 'getDeviceInfo', answer: forwarded('chassis'), refusals: read },
+  'GET /api/chassis/state': { id: 'getChassisState', answer: json(chassisStateSchema, 'Link and live values.') },
+  'GET /api/chassis/maps': { id: 'listMaps', answer: forwarded('chassis'), refusals: read },
+  'GET /api/chassis/maps/{id}': { id: 'getMap', answer: forwarded('chassis'), refusals: read },
+  'GET /api/chassis/maps/{id}.png': {
+    id: 'getMapImage',
+    answer: bytes('image/png', 'Floor plan image of the chassis, unchanged.'),
+    refusals: read,
+  },
+  'GET /api/chatbot/config': { id: 'getVoiceConfig', answer: forwarded('voice service'), refusals: peer },
+  'GET /api/uiot/status': { id: 'getBuildingStatus', answer: forwarded('building module'), refusals: peer },
+
+  'POST /api/anmeldung': {
+    id: 'signIn',
+    description: 'The session is a cookie of the answer.',
+    body: requests.signIn,
+    answer: json(answers.signedIn, 'Signed in.'),
+    form: redirect('/'),
+    refusals: ['NOT_CONFIGURED', 'SIGN_IN_FAILED', 'TOO_MANY_TRIES', 'SIGN_IN_BUSY', 'SIGN_IN_UNAVAILABLE'],
+  },
+  'DELETE /api/anmeldung': { id: 'signOut', answer: json(answers.signedOut, 'Signed out; also without a session.') },
+  'POST /api/abmeldung': { id: 'signOutByForm', answer: redirect('/anmeldung') },
+  'DELETE /api/anmeldung/alle': { id: 'signOutAll', answer: json(answers.allSignedOut, 'All sessions ended.') },
+  'POST /api/abmeldung/alle': { id: 'signOutAllByForm', answer: redirect('/anmeldung') },
+
+  'GET /api/stopp': { id: 'getStop', answer: json(answers.stopState, 'The latch, and whether the robot stands.') },
+  'POST /api/stopp': {
+    id: 'stop',
+    description: 'Never refused for its body: any other body than this one counts as none.',
+    body: requests.stop,
+    bodyIsOptional: true,
+    answer: json(answers.stopped, 'The stop is latched.'),
+    form: redirect('/'),
+  },
+  'DELETE /api/stopp': { id: 'clearStop', ...clear },
+  'POST /api/stopp/freigabe': { id: 'clearStopByForm', ...clear },
+
+  'GET /api/touren': { id: 'listTours', answer: json(answers.tours, 'The tours, and the state of motion.') },
+  'GET /api/touren/lauf': { id: 'getTour', answer: json(answers.tour, 'The current or last tour.') },
+  'POST /api/touren/lauf': {
+    id: 'startTour',
+    body: requests.tour,
+    signIn: 'optional',
+    status: 202,
+    answer: json(answers.tour, 'The started run.'),
+    form: redirect('/'),
+    refusals: [...startRun, 'TOUR_UNKNOWN', 'SITE_FILE_INVALID'],
+  },
+  'DELETE /api/touren/lauf': { id: 'endTour', ...endRun, answer: json(answers.tour, 'The last tour.') },
+  'POST /api/touren/lauf/lebenszeichen': { id: 'keepTour', ...keepAlive },
+
+  'GET /api/fahrt': { id: 'getDrive', answer: json(answers.drive, 'The current or last single drive.') },
+  'POST /api/fahrt': {
+    id: 'startDrive',
+    body: requests.drive,
+    signIn: 'optional',
+    status: 202,
+    answer: json(answers.drive, 'The started run.'),
+    form: redirect('/'),
+    refusals: [...startRun, 'STATION_UNKNOWN'],
+  },
+  'DELETE /api/fahrt': { id: 'endDrive', ...endRun, answer: json(answers.drive, 'The last drive.') },
+  'POST /api/fahrt/ende': {
+    id: 'endRun',
+    answer: json(answers.endedAny, 'The last tour and the last drive.'),
+    form: redirect('/'),
+  },
+  'POST /api/fahrt/lebenszeichen': { id: 'keepDrive', ...keepAlive },
+
+  'POST /api/pose': {
+    id: 'setPose',
+    body: requests.pose,
+    answer: json(answers.pose, 'succeeded only when the chassis reports the pose back.'),
+    refusals: order,
+  },
+
+  'GET /api/versuch': { id: 'getTrial', answer: trial },
+  'POST /api/versuch': {
+    id: 'startTrial',
+    body: requests.trial,
+    status: 202,
+    answer: trial,
+    refusals: [...order, 'USAGE', 'SITE_FILE_INVALID'],
+  },
+  'DELETE /api/versuch': { id: 'cancelTrial', answer: trial },
+  'POST /api/versuch/lebenszeichen': {
+    id: 'keepTrial',
+    body: requests.trialKeepAlive,
+    answer: trial,
+    refusals: ['NOT_FOUND'],
+  },
+  'POST /api/evidenz/uebernahme': {
+    id: 'adoptEvidence',
+    answer: json(answers.adoption, 'What changed.'),
+    refusals: ['EVIDENCE_FILE_INVALID', 'FILE_UNREADABLE'],
+  },
+
+  'GET /api/medien': { id: 'listMedia', answer: json(answers.media, 'The library.'), refusals: ['FILE_UNREADABLE'] },
+  'POST /api/medien': {
+    id: 'uploadMedia',
+    body: 'upload',
+    status: 201,
+    answer: json(answers.stored, 'The stored file.'),
+    refusals: ['NO_SPACE', 'BUSY', 'FILE_UNWRITABLE'],
+  },
+  'GET /api/medien/{name}': {
+    id: 'getMedia',
+    answer: bytes('*/*', 'The file; a type that may be harmful is an attachment.'),
+    refusals: ['NOT_FOUND', 'BUSY', 'FILE_UNREADABLE'],
+  },
+  'DELETE /api/medien/{name}': {
+    id: 'deleteMedia',
+    answer: json(answers.deleted, 'The file is gone.'),
+    refusals: ['NOT_FOUND', 'FILE_UNWRITABLE'],
+  },
+};

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { triedSchema } from '../../chassis/index.ts';
+import type { DeepReadonly } from '../../json/index.ts';
+import {
+  driveRunSchema,
+  motionStatusSchema,
+  moveOutcomeSchema,
+  standstillSchema,
+  stopLatchSchema,
+  tourRunSchema,
+} from '../../motion/index.ts';
+
+/** Answers of the routes that no command prints as they are. Their handlers load the types only. */
+
+/** Every refusal. Shape and codes are project decisions. */
+export const errorBodySchema = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    tried: triedSchema.exactOptional().describe('Address and port that were tried.'),
+    remedy: z.string().exactOptional(),
+  }),
+});
+
+const place = { xM: z.number(), yM: z.number() };
+const url = z.string().nullable().describe('Without user name, password and query; null: not configured.');
+
+/** `GET /api/einstellungen` */
+export const settingsSchema = z.strictObject({
+  name: z.string(),
+  chassis: z.strictObject({ host: z.string(), port: z.int(), serial: z.string(), mac: z.string().nullable() }),
+  operator: z.strictObject({
+    port: z.int(),
+    names: z.array(z.string()),
+    passwordConfigured: z.boolean(),
+    tourNeedsSignIn: z.boolean(),
+    voice: url,
+    building: url,
+  }),
+  stations: z.record(z.string(), z.strictObject({ ...place, yawDeg: z.number().optional() })),
+  dock: z.strictObject({ ...place, yawDeg: z.number() }).nullable(),
+  tours: z.record(z.string(), z.strictObject({ stations: z.array(z.string()) })),
+  motion: z.strictObject({
+    requireVerified: z.boolean(),
+    moveLimitS: z.int(),
+    unownedMove: z.enum(['cancel', 'leave']),
+  }),
+});
+
+export type Settings = DeepReadonly<z.infer<typeof settingsSchema>>;
+
+export const mediaItemSchema = z.strictObject({
+  name: z.string(),
+  bytes: z.int(),
+  contentType: z.string(),
+  modified: z.string().describe('UTC, for people.'),
+});
+
+/** What the other routes answer, by their meaning. */
+export const answerSchemas = {
+  signedIn: z.strictObject({ signedIn: z.literal(true) }),
+  signedOut: z.strictObject({ signedIn: z.literal(false) }),
+  allSignedOut: z.strictObject({ signedIn: z.literal(false), sessionsEnded: z.int().nonnegative() }),
+  stopState: z.strictObject({
+    stop: stopLatchSchema,
+    standstill: standstillSchema,
+    robot: z.string().describe('Serial number of the robot of this gateway.'),
+  }),
+  stopped: z.strictObject({ stop: stopLatchSchema, robot: z.string().describe('Serial number of the stopped robot.') }),
+  cleared: z.strictObject({ stop: stopLatchSchema }),
+  tours: motionStatusSchema.extend({
+    tours: z.array(z.strictObject({ name: z.string(), stations: z.array(z.string()) })),
+  }),
+  tour: z.strictObject({ run: tourRunSchema.nullable().describe('null: none yet.') }),
+  drive: z.strictObject({ run: driveRunSchema.nullable().describe('null: none yet.') }),
+  endedAny: z.strictObject({ tour: tourRunSchema.nullable(), drive: driveRunSchema.nullable() }),
+  pose: z.strictObject({ outcome: moveOutcomeSchema }),
+  kept: z.strictObject({ kept: z.literal(true) }),
+  adoption: z.strictObject({
+    records: z.int().describe('How many records count now.'),
+    adopted: z.array(z.string()).describe('Facts with stronger evidence than before, on any device.'),
+    revoked: z.array(z.string()).describe('Facts with weaker evidence than before.'),
+  }),
+  media: z.strictObject({ files: z.array(mediaItemSchema), maxBytes: z.int().describe('Of one file.') }),
+  stored: z.strictObject({ file: mediaItemSchema, replaced: z.boolean() }),
+  deleted: z.strictObject({ deleted: z.string().describe('Name of the file.') }),
+  supportEnded: z.strictObject({ ended: z.boolean().describe('false: none ran.') }),
+  pathCheck: z.strictObject({
+    path: z.enum(['direct', 'fallback']),
+    step: z
+      .enum(['name', 'tcp', 'tls', 'alpn', 'mqtt', 'subscribe'])
+      .nullable()
+      .describe('The step that failed; null: none did, or it was not checked.'),
+    outcome: z.strictObject({
+      verdict: z.enum(['ok', 'wrong', 'not-checked']),
+      detail: z.string(),
+      remedy: z.string().optional(),
+      ask: z.string().optional().describe("What to ask the customer's IT."),
+    }),
+  }),
+} as const;
+export type Answer<K extends keyof typeof answerSchemas> = DeepReadonly<z.infer<(typeof answerSchemas)[K]>>;

@@ -1,0 +1,43 @@
+/** What the published contract of the routes is generated from. A running gateway uses none of it. */
+
+import { type ErrorCode, errorTable } from '../error/index.ts';
+import { checkBody, type Handlers, pageQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
+import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
+import { driveBody, endBody, keepAliveBody, poseBody, stopBody, tourBody } from './motion/motion-handlers.ts';
+import { type Route, routeTable } from './routes.ts';
+import { signInBody } from './sign-in/session-handlers.ts';
+import { sessionsQuery } from './support-handlers.ts';
+
+export const requestSchemas = {
+  pageQuery,
+  sessionsQuery,
+  signIn: signInBody,
+  stop: stopBody,
+  tour: tourBody,
+  drive: driveBody,
+  end: endBody,
+  keepAlive: keepAliveBody,
+  pose: poseBody,
+  trial: trialBody,
+  trialKeepAlive: trialKeepAliveBody,
+  pathCheck: checkBody,
+} as const;
+
+export type RouteRow = Omit<Route, 'handler'>;
+
+/** The rows of the route table without what they do. */
+export function routeRows(): readonly RouteRow[] {
+  const topic = new Proxy({}, { get: () => () => undefined });
+  return routeTable(new Proxy({}, { get: () => topic }) as Handlers);
+}
+
+/** A code of the operator server itself, or of an error of gw that it answers with. */
+export type AnsweredCode = RefusalCode | ErrorCode;
+
+/** Status and meaning of a code, as the server sends it. */
+export function describeCode(code: AnsweredCode): { readonly status: number; readonly meaning: string } {
+  const own: Readonly<Partial<Record<AnsweredCode, readonly [number, string, string]>>> = refusalTable;
+  const row = own[code];
+  if (row !== undefined) return { status: row[0], meaning: row[1] };
+  return { status: statusOfError[code as ErrorCode] ?? 500, meaning: errorTable[code as ErrorCode].title };
+}

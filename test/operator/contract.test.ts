@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { openApi } from '../../src/cli/contracts/openapi.ts';
+import { GwError } from '../../src/lib/error/index.ts';
+import { routeRows } from '../../src/lib/operator/index.ts';
+import { connectedView } from '../cloud/views.ts';
+import { type Asked, document, expectDescribed, fault, operations, send } from './openapi.ts';
+import { PASSWORD, signIn, startServer, type TestServer } from './server.ts';
+import { tried } from './stand-ins.ts';
+import { runningSupport, standInSupport } from './support-stand-in.ts';
+
+const sampleOf = (path: string, name = 'a.txt') => path.replace('{id}', '7').replace('{name}', name);
+
+const json = (body: unknown) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const form = (fields: Readonly<Record<string, string>>) => ({
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams(fields).toString(),
+});
+const upload = {
+  headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--b--\r\n',
+};
+
+/** A body for each operation that takes one. */
+const bodies: Readonly<Record<string, unknown>> = {
+  checkCloudPath: { path: 'direct' },
+  signIn: { password: PASSWORD },
+  stop: { reason: 'test' },
+  startTour: { tour: 'breakfast', keepAlive: true, although: [8004] },
+  endTour: { id: 'r1' },
+  keepTour: { id: 'r1' },
+  startDrive: { station: 'A' },
+  endDrive: { id: 'd1' },
+  keepDrive: { id: 'd1' },
+  setPose: { xM: 1, yM: 2, yawDeg: 90 },
+  startTrial: {
+    kind: 'stop',
+    who: 'A. Person',
+    conditions: { robotWillMove: true, spaceFree: true, emergencyStopInHand: true },
+  },
+  keepTrial: { id: 't1' },
+};
+const bodyOf = (id: string): Partial<Asked> => (id === 'uploadMedia' ? upload : id in bodies ? json(bodies[id]) : {});
+
+/** Any JSON for voice service and building module. */
+async function startPeer() {
+  const server = createServer((_request, response) => response.end('{"anything":[1]}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+/** A gateway on which every operation succeeds. */
+async function startWhole(peerUrl: string) {
+  return startServer({
+    password: true,
+    voiceUrl: peerUrl,
+    buildingUrl: peerUrl,
+    more: {
+      cloud: () => connectedView,
+      checkCloudPath: async (path) => ({ path, step: null, outcome: { verdict: 'ok', detail: 'CONNACK accepted' } }),
+      support: standInSupport(runningSupport),
+    },
+  });
+}
+
+describe('the OpenAPI document', () => {
+  it('has an operation for each row of the route table and no other, and says on which sockets', async () => {
+    await using server = await startServer();
+    const { routes } = server.application;
+    const plain = (path: string) => path.replace(/:(\w+)(?:\([^)]*\))?/g, '{$1}');
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      routes.map(({ method, path }) => `${method} ${plain(path)}`).sort(),
+    );
+    for (const { method, path, readOnly, signedIn } of routes) {
+      const operation = document.paths[plain(path)]?.[method.toLowerCase()];
+      expect(operation?.['x-gw-sockets']).toEqual(readOnly ? [5173, 5174] : [5173]);
+      if (signedIn) expect(operation?.security).toEqual([{ session: [] }]);
+    }
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  });
+
+  it('cannot be made for a route without a contract, or without the route of a contract', () => {
+    const [first, ...others] = routeRows();
+    if (first === undefined) throw new Error('no routes');
+    expect(() => openApi('0', [first, ...others, { ...first, path: '/api/new' }])).toThrow(
+      'GET /api/new has no contract',
+    );
+    expect(() => openApi('0', others)).toThrow('contracts without a route: GET /');
+  });
+
+  it('refers to nothing that it does not have', () => {
+    const text = JSON.stringify(document);
+    const refs = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
+    expect(refs.length).toBeGreaterThan(100);
+    for (const pointer of new Set(refs)) {
+      const found = pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
+      expect(found, pointer).toBeDefined();
+    }
+  });
+
+  it('says whose decisions it is', () => {
+    expect(document.info.description).toContain("not the platform's contract named 'operator UI'");
+  });
+});
+
+describe('every operation of the OpenAPI document', () => {
+  it('succeeds with the described answer, with a described body and a session where it needs one', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    for (const { method, path, operation } of operations) {
+      const { operationId, requestBody, security } = operation;
+      const schema = requestBody?.content['application/json']?.schema;
+      expect(operationId in bodies, operationId).toBe(schema !== undefined);
+      if (schema !== undefined) expect([operationId, fault(schema, bodies[operationId])]).toEqual([operationId, null]);
+      const cookie = security.length > 0 ? await signIn(server.full) : '';
+      const { headers, ...body } = { headers: {}, ...bodyOf(operationId) };
+      const answer = await send(server.full, {
+        method,
+        path: sampleOf(path),
+        headers: { ...headers, ...(cookie && { cookie }) },
+        ...body,
+      });
+      expect(answer.status, `${operationId}: ${answer.text}`).toBeLessThan(400);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  it('answers a form as described', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    const fields: Readonly<Record<string, Record<string, string>>> = {
+      signIn: { password: PASSWORD },
+      startTour: { tour: 'breakfast' },
+      startDrive: { dock: 'true' },
+    };
+    for (const id of ['signIn', 'stop', 'clearStopByForm', 'startTour', 'startDrive', 'endRun', 'endSupportByForm']) {
+      const { method, path, operation } = operations.find((one) => one.operation.operationId === id) ?? {};
+      if (method === undefined || path === undefined || operation === undefined) throw new Error(id);
+      const { headers, body } = form(fields[id] ?? {});
+      const cookie = await signIn(server.full);
+      const answer = await send(server.full, { method, path, headers: { ...headers, cookie }, body });
+      expect(answer.status, `${id}: ${answer.text}`).toBe(id === 'endSupportByForm' ? 200 : 303);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  it('is open on the read-only socket where the document says so, without a session', async () => {
+    await using peer = await startPeer();
+    await using server = await startWhole(peer.url);
+    const cookie = await signIn(server.full);
+    for (const { method, path, operation } of operations) {
+      const answer = await send(server.readOnly, { method, path: sampleOf(path), headers: { cookie } });
+      const isOpen = operation['x-gw-sockets'].includes(5174);
+      const expected = isOpen ? (operation.security.length > 0 ? 401 : 200) : 403;
+      expect([operation.operationId, answer.status]).toEqual([operation.operationId, expected]);
+      expectDescribed(operation, answer);
+    }
+  });
+
+  const away = (server: TestServer) =>
+    server.link.setState({ kind: 'not-connected', failure: 'cut', detail: 'connection closed unexpectedly', tried });
+  const failing = (code: 'MOTION_STOPPED' | 'MOTION_REFUSED') => (server: TestServer) => {
+    server.motion.failNext = new GwError(code, 'test');
+  };
+
+  it.each<[string, Partial<Asked>, { isSignedIn?: true; prepare?: (server: TestServer) => void; isBare?: true }]>([
+    ['without session and body', {}, {}],
+    ['without cloud, peers and password', {}, { isBare: true }],
+    ['without body, signed in', {}, { isSignedIn: true }],
+    ['with a malformed body', { headers: { 'content-type': 'application/json' }, body: '{' }, { isSignedIn: true }],
+    ['with another body', json({ other: 1 }), { isSignedIn: true }],
+    ['with a body of another type', { headers: { 'content-type': 'text/plain' }, body: 'x' }, { isSignedIn: true }],
+    ['with a body in chunks', { headers: { 'transfer-encoding': 'chunked' }, body: '{}' }, { isSignedIn: true }],
+    ['with a body that is too long', json('x'.repeat(17_000)), { isSignedIn: true }],
+    ['from a page of another site', { headers: { origin: 'http://other.example' } }, { isSignedIn: true }],
+    ['to another host', { headers: { host: 'other.example' } }, { isSignedIn: true }],
+    ['meant for another robot', { headers: { 'gw-robot': 'OTHER' } }, { isSignedIn: true }],
+    ['without a chassis', {}, { isSignedIn: true, prepare: away }],
+    ['while the robot is stopped', {}, { isSignedIn: true, prepare: failing('MOTION_STOPPED') }],
+    ['while the gate is closed', {}, { isSignedIn: true, prepare: failing('MOTION_REFUSED') }],
+  ])('answers as described %s', async (name, asked, { isSignedIn, prepare, isBare }) => {
+    await using peer = await startPeer();
+    await using server = await (isBare ? startServer() : startWhole(peer.url));
+    let cookie = isSignedIn ? await signIn(server.full) : '';
+    for (const { method, path, operation } of operations) {
+      prepare?.(server);
+      const given: Partial<Asked> = prepare === undefined ? {} : bodyOf(operation.operationId);
+      const answer = await send(server.full, {
+        method,
+        path: sampleOf(path, 'none.txt'),
+        ...given,
+        ...asked,
+        headers: { ...given.headers, ...asked.headers, ...(cookie && { cookie }) },
+      });
+      if (name === 'meant for another robot') {
+        const isAsked = operation.parameters?.some(({ $ref }) => $ref === '#/components/parameters/robot') === true;
+        expect([operation.operationId, answer.status === 409]).toEqual([operation.operationId, isAsked]);
+      }
+      expectDescribed(operation, answer);
+      // Some of these end the session.
+      if (isSignedIn && operation.operationId.startsWith('sign')) cookie = await signIn(server.full);
+    }
+  });
+});
