@@ -224,7 +224,7 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events, lastHour }: Parts) {
   return {
     health: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health(), sessions.has(request.raw)),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
@@ -236,6 +236,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
         name: site.name,
         chassis: {
           host: site.chassis.host,
+    lastHour: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, lastHour()),
           port: site.chassis.port,
           serial: site.chassis.serial,
           mac: site.chassis.mac ?? null,

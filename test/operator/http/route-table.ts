@@ -23,6 +23,7 @@ const ownRoutes = [
   ['GET', '/api/cloud', 200, 403],
   ['POST', '/api/cloud/pruefung', 401, 403],
   ['HEAD', '/api/events', 200, 200],
+  ['GET', '/api/verlauf', 200, 200],
   ['GET', '/assets/style.css', 200, 200],
   ['GET', '/assets/main.js', 200, 200],
   ['GET', '/assets/other.css', 404, 403],
