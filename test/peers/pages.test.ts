@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +60,8 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   page.on('requestfailed', (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
   page.on('request', (request) => {
     const { url } = { url: request.url() };
-    if (!url.startsWith('http://127.0.0.1:') && !url.startsWith('blob:http://127.0.0.1:')) problems.push(`foreign: ${url}`);
+    if (!url.startsWith('http://127.0.0.1:') && !url.startsWith('blob:http://127.0.0.1:'))
+      problems.push(`foreign: ${url}`);
   });
   await page.goto(addressOf(path));
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
@@ -125,7 +128,9 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     async (_name, path, viewport) => {
       await using shown = await open(path, { viewport });
       await shown.page.waitForTimeout(600);
-      expect(await shown.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      expect(await shown.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(
+        0,
+      );
       const small = await shown.page.evaluate(
         '[...document.querySelectorAll("button, input:not([type=hidden]), a.button, .target, header nav a, summary, .lamp")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)',
       );
@@ -137,7 +142,9 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   it('the start screen of the tablet needs no scrolling', async () => {
     await using shown = await open('/');
     await shown.page.locator('#map').waitFor();
-    expect(await shown.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(0);
+    expect(await shown.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(
+      0,
+    );
   });
 
   it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
@@ -203,6 +210,179 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   );
 });
 
+describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () => {
+  beforeAll(startAll);
+
+  async function signedIn(path: string, options: Parameters<typeof open>[1] = {}) {
+    const shown = await open('/anmeldung', options);
+    await shown.page
+      .locator('#password')
+      .fill(readFileSync(join(robot.dir, 'secrets/device-password.txt'), 'utf8').trim());
+    await shown.page.getByRole('button', { name: 'Anmelden' }).click();
+    await shown.page.waitForURL(addressOf('/'));
+    // What it began to load is left.
+    await shown.page.goto(addressOf('/anmeldung'));
+    shown.problems.length = 0;
+    await shown.page.goto(addressOf(path));
+    return shown;
+  }
+
+  /** After a stop was cleared, and after a pose was set, the robot has to show that it stands. */
+  const untilOpen = () =>
+    until(
+      () => api('/api/touren'),
+      (answer) => (answer as { readonly gate: { readonly open: boolean } }).gate.open,
+      15_000,
+    );
+
+  it.each(['full', 'read-only'])(
+    'draws the last hour on the %s socket: battery, age of the pose, link',
+    async (socket) => {
+      await using shown = await open('/anmeldung');
+      await shown.page.goto(socket === 'full' ? addressOf('/service') : 'http://127.0.0.1:5174/service');
+      await shown.page.locator('.chart').nth(2).waitFor();
+      const api = await shown.page.evaluate('fetch("/api/verlauf").then((reply) => reply.json())');
+      const samples = (api as { batteryPercent: unknown[] }).batteryPercent.length;
+      expect(samples).toBeGreaterThan(0);
+      const name = (await shown.page.locator('[data-chart="battery"] title').textContent()) ?? '';
+      expect(name).toMatch(/^Batterie, letzte Stunde: zuletzt (\d+\u00a0%|nicht bekannt); /);
+      expect(await shown.page.locator('[data-chart="link"] small').allTextContents()).toEqual([
+        'verbunden',
+        'nicht verbunden',
+        'vor 60 min',
+        'jetzt',
+      ]);
+      expect(shown.problems).toEqual([]);
+    },
+  );
+
+  it('leaves a gap in the battery for the time without a link, and shows the outage', async () => {
+    await using shown = await open('/service');
+    const now = {
+      sampleMs: 10_000,
+      ageMs: 0,
+      batteryPercent: [80, null, null, 79, 78],
+      poseAgeMs: [90, null, null, 80, 70],
+    };
+    await shown.page.route('**/api/verlauf', (route) =>
+      route.fulfill({ json: { ...now, connected: [true, false, false, true, true] } }),
+    );
+    await shown.page.reload();
+    await shown.page.locator('.chart').nth(2).waitFor();
+    const path = (chart: string) => shown.page.locator(`[data-chart="${chart}"] .trend`).getAttribute('d');
+    expect(((await path('battery')) ?? '').match(/M/g)).toHaveLength(2);
+    expect(((await path('link')) ?? '').match(/M/g)).toHaveLength(1);
+  });
+
+  it('shows no old chart while the gateway is silent', async () => {
+    await using shown = await open('/service');
+    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached' });
+    serve.child.kill('SIGSTOP');
+    try {
+      await untilShown(shown.page, 'Keine Verbindung zum Gateway');
+      expect(await shown.page.locator('.chart').count()).toBe(0);
+    } finally {
+      serve.child.kill('SIGCONT');
+    }
+    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached', timeout: 15_000 });
+  });
+
+  it('shows the log to a signed-in person when it is opened, the newest first, marked as English', async () => {
+    await using stranger = await open('/service');
+    await stranger.page.getByText('Das Protokoll sieht nur, wer angemeldet ist.').waitFor();
+    await using shown = await signedIn('/service');
+    expect(await shown.page.locator('.log li').count()).toBe(0);
+    await shown.page.locator('#log summary').click();
+    await shown.page.locator('.log li').first().waitFor();
+    const times = (await shown.page.evaluate(
+      '[...document.querySelectorAll(".log time")].map((e) => e.dateTime)',
+    )) as string[];
+    expect(times).toEqual(times.toSorted().reverse());
+    const messages = await shown.page.locator('.log li p[lang="en"]').allTextContents();
+    expect(messages).toContain('signed in');
+    expect(messages).toHaveLength(times.length);
+    expect(shown.problems).toEqual([]);
+  });
+
+  it.each(devices)('sets the pose on the map of a $name by touch, drag and a second touch', async (viewport) => {
+    await using shown = await signedIn('/service', { viewport });
+    const { page } = shown;
+    const pose = async () =>
+      ((await chassisState(robot.operatorPort)) as never as { values: { pose: { value: PoseValue } } }).values.pose
+        .value;
+    await untilOpen();
+    const before = await pose();
+    await page.locator('#set-pose summary').click();
+    const map = page.locator('#set-pose #map');
+    await map.locator('image.plan').waitFor();
+    // Not below STOPP, which stays in view.
+    await page.evaluate('document.querySelector("#set-pose .map").scrollIntoView({ block: "start" })');
+    const send = page.locator('#set-pose button.go');
+    const field = (name: string) => page.locator(`#set-pose input[name=${name}]`);
+    expect(await send.isDisabled()).toBe(true);
+    // From where the robot is shown, down to the left.
+    const at = (await page.evaluate(
+      '(() => { const { e, f } = document.querySelector("#robot").getScreenCTM(); return { x: e, y: f }; })()',
+    )) as { x: number; y: number };
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await expect.poll(() => field('xM').inputValue()).not.toBe('');
+    expect(Math.abs(Number(await field('xM').inputValue()) - before.xM)).toBeLessThan(0.3);
+    expect(await send.isDisabled()).toBe(true);
+    await page.mouse.move(at.x - 60, at.y + 60, { steps: 4 });
+    await page.mouse.up();
+    expect(Math.abs(Number(await field('yM').inputValue()) - before.yM)).toBeLessThan(0.3);
+    expect(Number(await field('yawDeg').inputValue())).toBeCloseTo(-135, 0);
+    const points = (id: string) =>
+      page.evaluate(
+        `(() => { const { a, b } = document.querySelector('#${id} .arrow').getScreenCTM(); return Math.round(Math.atan2(b, a) * 180 / Math.PI); })()`,
+      );
+    expect(await points('draft')).toBe(135);
+    expect(await page.locator('.sheet').count()).toBe(0);
+    await field('yawDeg').fill('-120');
+    expect(await pose()).toMatchObject({ yawDeg: expect.closeTo(before.yawDeg, 0) });
+    await send.click();
+    await page.getByText('Position gesetzt').waitFor();
+    expect((await pose()).yawDeg).toBeCloseTo(-120, 0);
+    await expect.poll(() => points('robot')).toBe(120);
+    expect(shown.problems).toEqual([]);
+    await api('/api/stopp', 'POST', {});
+    await expect.poll(() => page.locator('#set-pose').textContent()).toContain('Der Stopp ist gesetzt');
+    await clear();
+  });
+
+  it('sets the pose without script by its numbers, and says when the gate refuses', async () => {
+    await using shown = await signedIn('/service', { javaScriptEnabled: false });
+    const { page } = shown;
+    const fill = async () => {
+      await page.locator('#set-pose summary').click();
+      await page.getByText('Mit Zahlen eingeben').click();
+      for (const [name, value] of [
+        ['xM', '0.2'],
+        ['yM', '0'],
+        ['yawDeg', '0'],
+      ] as const)
+        await page.locator(`input[name=${name}]`).fill(value);
+      await page.getByRole('button', { name: 'Setzen' }).click();
+    };
+    await untilOpen();
+    await fill();
+    await page.getByText('Position gesetzt').waitFor();
+    await api('/api/stopp', 'POST', {});
+    await page.goto(addressOf('/service'));
+    await fill();
+    await page.getByText('Der Stopp ist gesetzt').waitFor();
+    expect(await page.locator('body').textContent()).not.toContain('Position gesetzt');
+    await clear();
+  });
+});
+
+interface PoseValue {
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+}
+
 describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () => {
   beforeAll(startAll);
 
@@ -218,8 +398,12 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
   it('shows where the robot is: floor plan, stations by name, the heading', async () => {
     await using live = await open('/');
     await live.page.locator('#map image.plan').waitFor();
-    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(expect.arrayContaining(['A', 'B', 'C']));
-    const { values } = (await chassisState(robot.operatorPort)) as never as { values: { pose: { value: { yawDeg: number } } } };
+    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(
+      expect.arrayContaining(['A', 'B', 'C']),
+    );
+    const { values } = (await chassisState(robot.operatorPort)) as never as {
+      values: { pose: { value: { yawDeg: number } } };
+    };
     const turned = await live.page.locator('#robot .arrow').getAttribute('transform');
     expect(Number(/rotate\((-?[\d.e-]+)\)/.exec(turned ?? '')?.[1])).toBeCloseTo(-values.pose.value.yawDeg, 0);
     const before = await live.page.locator('#map-layer').getAttribute('transform');
@@ -380,22 +564,26 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
   });
 
   // The last one: proven radians count until the gateway is restarted.
-  it.each(devices)('under radians, on a $name: never green, the heading struck out, no drive, STOPP on', async (viewport) => {
-    await using live = await open('/service', { viewport });
-    await fault('radians', 'on');
-    await untilShown(live.page, 'Fahrt gesperrt', 20_000);
-    // It is closed first because the robot turns, then because of the unit.
-    const heading = live.page.locator('[data-value="heading"]');
-    // The first turn is a doubt, the second the proof.
-    await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
-    expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
-    expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
-    await using still = await open('/service', { viewport, javaScriptEnabled: false });
-    expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('bad');
-    expect(await still.page.locator('#chassis').textContent()).toContain('Bogenmaß: WIDERSPRUCH');
-    await using surface = await open('/', { viewport });
-    await untilShown(surface.page, 'Fahrt gesperrt');
-    expect((await glance(surface.page)).waits).toEqual([true]);
-    expect(await surface.page.locator('#robot.doubtful').count()).toBe(1);
-  });
+  it.each(devices)(
+    'under radians, on a $name: never green, the heading struck out, no drive, STOPP on',
+    async (viewport) => {
+      await using live = await open('/service', { viewport });
+      await fault('radians', 'on');
+      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
+      // It is closed first because the robot turns, then because of the unit.
+      const heading = live.page.locator('[data-value="heading"]');
+      // The first turn is a doubt, the second the proof.
+      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
+      expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
+      expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
+      await using still = await open('/service', { viewport, javaScriptEnabled: false });
+      expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('bad');
+      expect(await still.page.locator('#chassis').textContent()).toContain('Bogenmaß: WIDERSPRUCH');
+      await using surface = await open('/', { viewport });
+      await untilShown(surface.page, 'Fahrt gesperrt');
+      expect((await glance(surface.page)).waits).toEqual([true]);
+      // The map is loaded after the page.
+      await surface.page.locator('#robot.doubtful').waitFor();
+    },
+  );
 });

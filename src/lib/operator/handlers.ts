@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import { type TrialRequest, trialKinds } from '../motion/index.ts';
-import { readChoice, servicePage, signInPage, surfacePage } from '../pages/index.ts';
+import { readChoice, servicePage, setPosePage, signInPage, surfacePage } from '../pages/index.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
 import { holdOpen } from './connections/connections.ts';
@@ -128,7 +128,11 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-const pageQuery = z.object({ sprache: z.enum(['de', 'en']).optional(), ziel: z.string().max(100).optional() });
+const pageQuery = z.object({
+  sprache: z.enum(['de', 'en']).optional(),
+  ziel: z.string().max(100).optional(),
+  setzen: z.literal('position').optional(),
+});
 const LANGUAGE_COOKIE_S = 400 * 24 * 60 * 60;
 
 function pageHandlers({ site, pageState, sessions, assets }: Parts) {
@@ -152,7 +156,11 @@ function pageHandlers({ site, pageState, sessions, assets }: Parts) {
       return sendPage(reply, surfacePage({ state, viewer }, readChoice(query.ziel, state.site)));
     },
     service(request: FastifyRequest, reply: FastifyReply) {
-      const { viewer } = asked(request, reply);
+      const { query, viewer } = asked(request, reply);
+      // Numbers in place of the map, for a page without script.
+      if (query.setzen !== undefined && viewer.signedIn) {
+        return sendPage(reply, setPosePage({ site: site.name, viewer, order: 'none' }));
+      }
       return sendPage(reply, servicePage({ state: pageState(), viewer }));
     },
     signIn(request: FastifyRequest, reply: FastifyReply) {
@@ -228,6 +236,7 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
   return {
     health: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health(), sessions.has(request.raw)),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
+    lastHour: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, lastHour()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     /** Listed explicitly, so that a new key of the site file is not exposed by accident. */
@@ -236,7 +245,6 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
         name: site.name,
         chassis: {
           host: site.chassis.host,
-    lastHour: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, lastHour()),
           port: site.chassis.port,
           serial: site.chassis.serial,
           mac: site.chassis.mac ?? null,

@@ -5,6 +5,7 @@
 export type { LastHour } from './last-hour.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
 export { pageStateSchema } from './model.ts';
-export { refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
+export { refusedPage, servicePage, setPosePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
+export { orderEnd } from './service/pose-draft.ts';
 export { type LabelCode, languageOf, type WordCode } from './texts/catalogue.ts';
 export { readChoice, type Viewer } from './viewer.ts';
