@@ -231,7 +231,7 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
   const untilOpen = () =>
     until(
       () => api('/api/touren'),
-      (answer) => (answer as { readonly gate: { readonly open: boolean } }).gate.open,
+      (answer) => (answer as never as { readonly gate: { readonly open: boolean } }).gate.open,
       15_000,
     );
 

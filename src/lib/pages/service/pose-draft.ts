@@ -24,7 +24,7 @@ export function partsOf({ xM, yM, yawDeg }: PoseFields): { readonly [K in keyof 
   return { xM: numberOf(xM), yM: numberOf(yM), yawDeg: numberOf(yawDeg) };
 }
 
-/** null while a field is empty or no number: a heading that nobody chose is never sent. */
+/** null while a field is empty or no number: a heading that no person chose is never sent. */
 export function poseOf(fields: PoseFields): Pose | null {
   const { xM, yM, yawDeg } = partsOf(fields);
   return xM === null || yM === null || yawDeg === null ? null : { xM, yM, yawDeg };
