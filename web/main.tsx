@@ -8,6 +8,8 @@ import { type Interaction, still } from '../src/lib/pages/ui.ts';
 import type { Choice, Viewer } from '../src/lib/pages/viewer.ts';
 import { createMap } from './map.ts';
 import { orders } from './orders.ts';
+import { createPosing } from './pose.ts';
+import { serviceActs } from './service.ts';
 import { followStates } from './states.ts';
 
 /** Brings a page to life that is whole without it: present values, the map, and orders that need no reload. */
@@ -17,6 +19,9 @@ interface Page {
   readonly viewer: Viewer;
   readonly choice: Choice | null;
 }
+
+/** The operator surface has nothing of this. */
+const noService = { openLog: () => {}, editPose: () => {}, setPose: () => {} };
 
 const root = document.getElementById(ROOT_ID);
 const data = document.getElementById(STATE_ID)?.textContent;
@@ -40,28 +45,35 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       isPlanned = false;
       render(element(), root);
       map.painted(state, ui);
+      posing?.painted();
     });
   }
 
   hydrate(element(), root);
-  const map = createMap({ viewer, show });
+  const isService = kind === 'service';
+  const map = createMap({ viewer, show, isPosing: isService });
   const acts = orders({ state: () => state, ui: () => ui, show });
-  show({ act: { ...acts, zoom: map.zoom, follow: map.follow } });
+  const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
+  const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
+  show({ act: { ...acts, ...(service?.acts ?? noService), zoom: map.zoom, follow: map.follow } });
+  /** The technician page has a map only where the pose is set. */
+  const hasMap = () => !isService || document.querySelector('details#set-pose[open]') !== null;
   // Another choice than the address says would come back with a reload.
   if (choice !== null) history.replaceState(null, '', location.pathname);
-  if (kind === 'surface') map.follows(state);
+  if (hasMap()) map.follows(state);
   followStates({
     onState(next) {
       const { build } = state;
       state = next;
       show({ isSilent: false, ...acts.progress() });
-      if (kind === 'surface') map.follows(state);
+      if (hasMap()) map.follows(state);
+      service?.onState();
       const isIdle = ui.choice === null && state.standing === 'stands' && state.run?.state !== 'running';
       if (next.build !== build) {
         if (isIdle) location.reload();
         else state = { ...next, build };
       }
     },
-    onSilence: () => show({ isSilent: true, choice: null }),
+    onSilence: () => show({ isSilent: true, choice: null, lastHour: 'loading' }),
   });
 }

@@ -4,6 +4,7 @@ import { type MapModel, readMap } from '../src/lib/pages/map/map-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Interaction } from '../src/lib/pages/ui.ts';
 import type { Viewer } from '../src/lib/pages/viewer.ts';
+import { readJson } from './read.ts';
 
 /** Project decisions: a map beyond these is not loaded into the browser of a tablet. */
 const MAX_DATA_BYTES = 24e6;
@@ -13,10 +14,12 @@ const RETRY_MS = 5_000;
 export interface MapOptions {
   readonly viewer: Viewer;
   readonly show: (change: Partial<Interaction>) => void;
+  /** One finger places the pose that is about to be set, so it does not move the map; two fingers and the wheel do. */
+  readonly isPosing: boolean;
 }
 
 /** Loads the map that the robot drives on, and moves its layer by touch, wheel and the buttons beside it. */
-export function createMap({ viewer, show }: MapOptions) {
+export function createMap({ viewer, show, isPosing }: MapOptions) {
   let key = '';
   let transform: ZoomTransform = zoomIdentity;
   let isFollowing = false;
@@ -29,6 +32,12 @@ export function createMap({ viewer, show }: MapOptions) {
       if (event.sourceEvent !== null && isFollowing) setFollowing(false);
       apply();
     });
+  const usual = behavior.filter();
+  if (isPosing) {
+    behavior.filter(function (this: SVGSVGElement, event: Event, data: unknown) {
+      return (event.type === 'wheel' || touchesOf(event) > 1) && usual.call(this, event, data);
+    });
+  }
   const resized = new ResizeObserver(apply);
 
   function setFollowing(is: boolean): void {
@@ -94,14 +103,14 @@ export function createMap({ viewer, show }: MapOptions) {
 /** The map of this uid; null: it cannot be read now. */
 async function loadMap(uid: string, readOnly: boolean): Promise<MapModel | 'too-large' | null> {
   try {
-    const list = await readJson('/api/chassis/maps');
+    const list = await readJson('/api/chassis/maps', MAX_DATA_BYTES);
     if (!Array.isArray(list)) return null;
     const found = list.find((one: unknown) => (one as { uid?: unknown } | null)?.uid === uid) as
       | { id?: unknown }
       | undefined;
     const id = encodeURIComponent(String(found?.id ?? ''));
     if (id === '') return null;
-    const data = await readJson(`/api/chassis/maps/${id}`);
+    const data = await readJson(`/api/chassis/maps/${id}`, MAX_DATA_BYTES);
     if (data === 'too-large') return data;
     const { place, features, isPartial } = readMap(data);
     const origin = { xM: place?.originXM ?? 0, yM: place?.originYM ?? 0 };
@@ -113,15 +122,7 @@ async function loadMap(uid: string, readOnly: boolean): Promise<MapModel | 'too-
   }
 }
 
-async function readJson(path: string): Promise<unknown> {
-  const reply = await fetch(path);
-  if (!reply.ok) throw new Error(`${path}: ${reply.status}`);
-  if (Number(reply.headers.get('content-length') ?? 0) > MAX_DATA_BYTES) {
-    await reply.body?.cancel();
-    return 'too-large';
-  }
-  return reply.json();
-}
+const touchesOf = (event: Event) => (event as Partial<TouchEvent>).touches?.length ?? 0;
 
 /** The floor plan, decoded once; null: not available, or too large. */
 async function loadPlan(path: string, metresPerPixel: number): Promise<MapModel['plan']> {

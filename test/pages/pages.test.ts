@@ -1,3 +1,5 @@
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { factsOfOrder } from '../../src/lib/motion/gate.ts';
 import { refusalTable } from '../../src/lib/operator/http/refusal.ts';
@@ -8,13 +10,17 @@ import {
   readChoice,
   refusedPage,
   servicePage,
+  setPosePage,
   signInPage,
   supportEndedPage,
   surfacePage,
   type Viewer,
 } from '../../src/lib/pages/index.ts';
 import { doubts, headlineCodes, lampIds, lampLevels, noteSchema, staleReasons } from '../../src/lib/pages/model.ts';
+import { noPose, type PoseDraft } from '../../src/lib/pages/service/pose-draft.ts';
+import { Service } from '../../src/lib/pages/service/service.tsx';
 import { noteText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
+import { type Interaction, still } from '../../src/lib/pages/ui.ts';
 import { driving, latched, ready } from './states.ts';
 
 const onSite: Viewer = { language: 'de', readOnly: false, signedIn: false };
@@ -166,6 +172,85 @@ describe('texts of others', () => {
   });
 });
 
+const nothing = () => {};
+/** The technician page as a browser with script has it. */
+const alive: Interaction = {
+  ...still,
+  act: {
+    choose: nothing,
+    confirm: nothing,
+    stop: nothing,
+    endRun: nothing,
+    zoom: nothing,
+    follow: nothing,
+    openLog: nothing,
+    editPose: nothing,
+    setPose: nothing,
+  },
+};
+const service = (viewer: Viewer, ui: Partial<Interaction>, state = ready) =>
+  renderToString(h(Service, { state, viewer, ui: { ...alive, ...ui }, ...textsOf(viewer.language, state.timeZone) }));
+const entries = (['error', 'warn', 'info'] as const).map((level, at) => ({
+  time: ready.time,
+  level,
+  message: 'the link to the chassis is lost',
+  details: 'of: this robot',
+  count: at + 1,
+}));
+const hour = { sampleMs: 10_000, ageMs: 0, batteryPercent: [80, 86], poseAgeMs: [100, 200], connected: [false, true] };
+const noHour = { ...hour, batteryPercent: [null], poseAgeMs: [null], connected: [null] };
+
+describe('the technician page', () => {
+  it('names each chart with its newest value, unit and scale, for a screen reader too', () => {
+    const page = service(onSite, { lastHour: hour });
+    expect(page).toContain('Batterie, letzte Stunde: zuletzt 86\u00a0%; zwischen „80\u00a0%“ und „86\u00a0%“');
+    expect(shown(page)).toMatch(/Batterie 86 % 100 % .* 0 % vor 60 min jetzt/);
+    expect(page).toContain('Verbindung zum Fahrgestell, letzte Stunde: zuletzt verbunden');
+    expect(shown(service(onSite, { lastHour: noHour }))).toMatch(/Alter der neuesten Position nicht bekannt/);
+  });
+
+  it('shows no chart while the gateway is silent, and the reason where it has none', () => {
+    expect(service(onSite, { lastHour: hour, isSilent: true })).not.toContain('class="trend"');
+    expect(service(onSite, { lastHour: 'none' })).toContain('Der Verlauf ist zurzeit nicht abrufbar.');
+    expect(servicePage({ state: ready, viewer: onSite })).toContain('Der Verlauf braucht JavaScript.');
+  });
+
+  it('shows log and pose to signed-in persons on site alone', () => {
+    const log = { state: 'shown', entries } as const;
+    const page = service(technician, { log });
+    expect(page).toContain('<p lang="en">the link to the chassis is lost</p>');
+    expect(shown(page)).toMatch(/Fehler .*Warnung .*2-mal.*Meldung/);
+    const stranger = service(onSite, { log });
+    expect(stranger).not.toMatch(/the link to the chassis is lost|action="\/api\/pose"/);
+    expect(stranger).toContain('Das Protokoll sieht nur, wer angemeldet ist.');
+    expect(stranger).toContain('Die Position setzen darf nur, wer angemeldet ist.');
+    expect(service(remote, { log })).not.toMatch(/id="log"|id="set-pose"|\/anmeldung/);
+  });
+
+  it('sends no pose with a part that nobody chose, and says set only when it is', () => {
+    const button = (pose: PoseDraft, state = ready) =>
+      /<button type="submit" class="go"[^>]*>/.exec(service(technician, { pose }, state))?.[0];
+    const whole = { ...noPose, xM: '1', yM: '2', yawDeg: '0' };
+    expect(button(whole)).not.toContain('disabled');
+    for (const missing of ['xM', 'yM', 'yawDeg'] as const) {
+      expect(button({ ...whole, [missing]: '' })).toContain('disabled');
+    }
+    expect(button(whole, latched)).toContain('disabled');
+    expect(service(technician, { pose: { ...noPose, order: 'set' } })).toContain('Position gesetzt');
+    for (const code of ['failed', 'unknown', 'cancelled', 'MOTION_REFUSED', 'x'])
+      expect(service(technician, { pose: { ...whole, order: { code, technical: 'why' } } })).not.toContain(
+        'Position gesetzt',
+      );
+  });
+
+  it('without script offers the pose as a form that does not reload', () => {
+    expect(servicePage({ state: ready, viewer: technician })).toContain('href="/service?setzen=position"');
+    const form = setPosePage({ site: 'X', viewer: technician, order: 'none' });
+    expect(form).toMatch(/<form method="post" action="\/api\/pose">/);
+    expect(form).not.toContain('http-equiv="refresh"');
+  });
+});
+
 /** A value for each code and each of its parameters. */
 const notes: readonly Note[] = noteSchema.options.map((option) => {
   const samples: Readonly<Record<string, unknown>> = {
@@ -202,6 +287,7 @@ describe('the catalogues', () => {
       state: Object.keys(t.words).map((word) => ({ word })),
       rows: Object.keys(t.labels).map((label) => ({ label, cells: [{ spanMs: 1 }] })),
     }));
+    const nameless: PageState = { ...ready, site: { ...ready.site, name: 'X' } };
     const states: PageState[] = [
       { ...ready, gate: { ...ready.gate, unverified: Object.values(factsOfOrder).flat() }, lamps },
       ...headlineCodes.map((code) => ({ ...ready, headline: { level: 'bad' as const, code, notes: [...notes] } })),
@@ -235,6 +321,24 @@ describe('the catalogues', () => {
         supportEndedPage({ site: 'X', viewer: of(onSite), hasEnded: !isRunning, isRunning }),
       ),
       ...notes.map((note) => noteText(note, t, f)),
+      ...[onSite, technician, remote].flatMap((viewer) => [
+        ...([hour, noHour, 'none', 'loading'] as const).map((lastHour) => service(of(viewer), { lastHour }, nameless)),
+        ...(
+          [
+            { state: 'shown', entries },
+            { state: 'shown', entries: [] },
+            { state: 'refused', code: 'x' },
+          ] as const
+        ).map((log) => service(of(viewer), { log }, nameless)),
+        ...['set' as const, ...Object.keys(t.service.poseEnds), 'x'].map((end) =>
+          service(
+            of(viewer),
+            { pose: { ...noPose, order: end === 'set' ? end : { code: end, technical: 'the robot is not there' } } },
+            nameless,
+          ),
+        ),
+        setPosePage({ site: 'X', viewer: of(viewer), order: { code: 'failed', technical: 'the robot' } }),
+      ]),
     ]
       .map(shown)
       .join('\n')

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -208,6 +210,179 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   );
 });
 
+describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () => {
+  beforeAll(startAll);
+
+  async function signedIn(path: string, options: Parameters<typeof open>[1] = {}) {
+    const shown = await open('/anmeldung', options);
+    await shown.page
+      .locator('#password')
+      .fill(readFileSync(join(robot.dir, 'secrets/device-password.txt'), 'utf8').trim());
+    await shown.page.getByRole('button', { name: 'Anmelden' }).click();
+    await shown.page.waitForURL(addressOf('/'));
+    // What it began to load is left.
+    await shown.page.goto(addressOf('/anmeldung'));
+    shown.problems.length = 0;
+    await shown.page.goto(addressOf(path));
+    return shown;
+  }
+
+  /** After a stop was cleared, and after a pose was set, the robot has to show that it stands. */
+  const untilOpen = () =>
+    until(
+      () => api('/api/touren'),
+      (answer) => (answer as never as { readonly gate: { readonly open: boolean } }).gate.open,
+      15_000,
+    );
+
+  it.each(['full', 'read-only'])(
+    'draws the last hour on the %s socket: battery, age of the pose, link',
+    async (socket) => {
+      await using shown = await open('/anmeldung');
+      await shown.page.goto(socket === 'full' ? addressOf('/service') : 'http://127.0.0.1:5174/service');
+      await shown.page.locator('.chart').nth(2).waitFor();
+      const api = await shown.page.evaluate('fetch("/api/verlauf").then((reply) => reply.json())');
+      const samples = (api as { batteryPercent: unknown[] }).batteryPercent.length;
+      expect(samples).toBeGreaterThan(0);
+      const name = (await shown.page.locator('[data-chart="battery"] title').textContent()) ?? '';
+      expect(name).toMatch(/^Batterie, letzte Stunde: zuletzt (\d+\u00a0%|nicht bekannt); /);
+      expect(await shown.page.locator('[data-chart="link"] small').allTextContents()).toEqual([
+        'verbunden',
+        'nicht verbunden',
+        'vor 60 min',
+        'jetzt',
+      ]);
+      expect(shown.problems).toEqual([]);
+    },
+  );
+
+  it('leaves a gap in the battery for the time without a link, and shows the outage', async () => {
+    await using shown = await open('/service');
+    const now = {
+      sampleMs: 10_000,
+      ageMs: 0,
+      batteryPercent: [80, null, null, 79, 78],
+      poseAgeMs: [90, null, null, 80, 70],
+    };
+    await shown.page.route('**/api/verlauf', (route) =>
+      route.fulfill({ json: { ...now, connected: [true, false, false, true, true] } }),
+    );
+    await shown.page.reload();
+    await shown.page.locator('.chart').nth(2).waitFor();
+    const path = (chart: string) => shown.page.locator(`[data-chart="${chart}"] .trend`).getAttribute('d');
+    expect(((await path('battery')) ?? '').match(/M/g)).toHaveLength(2);
+    expect(((await path('link')) ?? '').match(/M/g)).toHaveLength(1);
+  });
+
+  it('shows no old chart while the gateway is silent', async () => {
+    await using shown = await open('/service');
+    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached' });
+    serve.child.kill('SIGSTOP');
+    try {
+      await untilShown(shown.page, 'Keine Verbindung zum Gateway');
+      expect(await shown.page.locator('.chart').count()).toBe(0);
+    } finally {
+      serve.child.kill('SIGCONT');
+    }
+    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached', timeout: 15_000 });
+  });
+
+  it('shows the log to a signed-in person when it is opened, the newest first, marked as English', async () => {
+    await using stranger = await open('/service');
+    await stranger.page.getByText('Das Protokoll sieht nur, wer angemeldet ist.').waitFor();
+    await using shown = await signedIn('/service');
+    expect(await shown.page.locator('.log li').count()).toBe(0);
+    await shown.page.locator('#log summary').click();
+    await shown.page.locator('.log li').first().waitFor();
+    const times = (await shown.page.evaluate(
+      '[...document.querySelectorAll(".log time")].map((e) => e.dateTime)',
+    )) as string[];
+    expect(times).toEqual(times.toSorted().reverse());
+    const messages = await shown.page.locator('.log li p[lang="en"]').allTextContents();
+    expect(messages).toContain('signed in');
+    expect(messages).toHaveLength(times.length);
+    expect(shown.problems).toEqual([]);
+  });
+
+  it.each(devices)('sets the pose on the map of a $name by touch, drag and a second touch', async (viewport) => {
+    await using shown = await signedIn('/service', { viewport });
+    const { page } = shown;
+    const pose = async () =>
+      ((await chassisState(robot.operatorPort)) as never as { values: { pose: { value: PoseValue } } }).values.pose
+        .value;
+    await untilOpen();
+    const before = await pose();
+    await page.locator('#set-pose summary').click();
+    const map = page.locator('#set-pose #map');
+    await map.locator('image.plan').waitFor();
+    // Not below STOPP, which stays in view.
+    await page.evaluate('document.querySelector("#set-pose .map").scrollIntoView({ block: "start" })');
+    const send = page.locator('#set-pose button.go');
+    const field = (name: string) => page.locator(`#set-pose input[name=${name}]`);
+    expect(await send.isDisabled()).toBe(true);
+    // From where the robot is shown, down to the left.
+    const at = (await page.evaluate(
+      '(() => { const { e, f } = document.querySelector("#robot").getScreenCTM(); return { x: e, y: f }; })()',
+    )) as { x: number; y: number };
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await expect.poll(() => field('xM').inputValue()).not.toBe('');
+    expect(Math.abs(Number(await field('xM').inputValue()) - before.xM)).toBeLessThan(0.3);
+    expect(await send.isDisabled()).toBe(true);
+    await page.mouse.move(at.x - 60, at.y + 60, { steps: 4 });
+    await page.mouse.up();
+    expect(Math.abs(Number(await field('yM').inputValue()) - before.yM)).toBeLessThan(0.3);
+    expect(Number(await field('yawDeg').inputValue())).toBeCloseTo(-135, 0);
+    const points = (id: string) =>
+      page.evaluate(
+        `(() => { const { a, b } = document.querySelector('#${id} .arrow').getScreenCTM(); return Math.round(Math.atan2(b, a) * 180 / Math.PI); })()`,
+      );
+    expect(await points('draft')).toBe(135);
+    expect(await page.locator('.sheet').count()).toBe(0);
+    await field('yawDeg').fill('-120');
+    expect(await pose()).toMatchObject({ yawDeg: expect.closeTo(before.yawDeg, 0) });
+    await send.click();
+    await page.getByText('Position gesetzt').waitFor();
+    expect((await pose()).yawDeg).toBeCloseTo(-120, 0);
+    await expect.poll(() => points('robot')).toBe(120);
+    expect(shown.problems).toEqual([]);
+    await api('/api/stopp', 'POST', {});
+    await expect.poll(() => page.locator('#set-pose').textContent()).toContain('Der Stopp ist gesetzt');
+    await clear();
+  });
+
+  it('sets the pose without script by its numbers, and says when the gate refuses', async () => {
+    await using shown = await signedIn('/service', { javaScriptEnabled: false });
+    const { page } = shown;
+    const fill = async () => {
+      await page.locator('#set-pose summary').click();
+      await page.getByText('Mit Zahlen eingeben').click();
+      for (const [name, value] of [
+        ['xM', '0.2'],
+        ['yM', '0'],
+        ['yawDeg', '0'],
+      ] as const)
+        await page.locator(`input[name=${name}]`).fill(value);
+      await page.getByRole('button', { name: 'Setzen' }).click();
+    };
+    await untilOpen();
+    await fill();
+    await page.getByText('Position gesetzt').waitFor();
+    await api('/api/stopp', 'POST', {});
+    await page.goto(addressOf('/service'));
+    await fill();
+    await page.getByText('Der Stopp ist gesetzt').waitFor();
+    expect(await page.locator('body').textContent()).not.toContain('Position gesetzt');
+    await clear();
+  });
+});
+
+interface PoseValue {
+  readonly xM: number;
+  readonly yM: number;
+  readonly yawDeg: number;
+}
+
 describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () => {
   beforeAll(startAll);
 
@@ -408,7 +583,8 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
       await using surface = await open('/', { viewport });
       await untilShown(surface.page, 'Fahrt gesperrt');
       expect((await glance(surface.page)).waits).toEqual([true]);
-      expect(await surface.page.locator('#robot.doubtful').count()).toBe(1);
+      // The map is loaded after the page.
+      await surface.page.locator('#robot.doubtful').waitFor();
     },
   );
 });

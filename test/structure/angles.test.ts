@@ -11,6 +11,7 @@ const geometry: readonly (readonly [place: RegExp, why: string])[] = [
   [/^motion\/trial\//, 'courses between two positions, and which unit their readings fit'],
   [/^chassis\/standing\//, 'the slowest turn, in both readings of a heading'],
   [/^chassis\/unit\//, 'both readings of a heading are compared with the course'],
+  [/^pages\/map\/pose-geometry\.ts$/, 'the direction of a drag on the screen'],
   [/^toolkit\/gateway\/pose-check\.ts$/, 'the text of a result'],
 ];
 

@@ -30,6 +30,7 @@ import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
+import { createLastHour } from './view/last-hour.ts';
 import { createPageStates } from './view/page-state.ts';
 import { viewerOf } from './view/viewer.ts';
 
@@ -179,6 +180,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const assets = await loadAssets(assetsDir, (name) => log.warn({ name, assetsDir }, 'page asset missing'));
   const outflow = createOutflow(clock);
   const reads = createChassisReads(link, site.chassis.serial, outflow);
+  const lastHour = createLastHour(() => link.snapshot(), clock);
   const states = createPageStates(site, buildOf(assets), clock);
   const addressesOf = (scope: Scope) =>
     events
@@ -218,6 +220,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       supportView,
       pageState,
       stateAgeMs: states.ageMs,
+      lastHour: lastHour.view,
       log,
       assets,
       journal,
@@ -292,6 +295,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       events.end();
       passwordFile[Symbol.dispose]();
       reads[Symbol.dispose]();
+      lastHour[Symbol.dispose]();
       outflow[Symbol.dispose]();
       await app.close();
       await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);

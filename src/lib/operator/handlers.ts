@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import { type TrialRequest, trialKinds } from '../motion/index.ts';
-import { readChoice, servicePage, signInPage, surfacePage } from '../pages/index.ts';
+import { readChoice, servicePage, setPosePage, signInPage, surfacePage } from '../pages/index.ts';
 import type { Answer, Settings } from './answers/answers.ts';
 import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
@@ -131,7 +131,11 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-export const pageQuery = z.object({ sprache: z.enum(['de', 'en']).optional(), ziel: z.string().max(100).optional() });
+export const pageQuery = z.object({
+  sprache: z.enum(['de', 'en']).optional(),
+  ziel: z.string().max(100).optional(),
+  setzen: z.literal('position').optional(),
+});
 const LANGUAGE_COOKIE_S = 400 * 24 * 60 * 60;
 
 function pageHandlers({ site, pageState, sessions, assets }: Parts) {
@@ -155,7 +159,11 @@ function pageHandlers({ site, pageState, sessions, assets }: Parts) {
       return sendPage(reply, surfacePage({ state, viewer }, readChoice(query.ziel, state.site)));
     },
     service(request: FastifyRequest, reply: FastifyReply) {
-      const { viewer } = asked(request, reply);
+      const { query, viewer } = asked(request, reply);
+      // Numbers in place of the map, for a page without script.
+      if (query.setzen !== undefined && viewer.signedIn) {
+        return sendPage(reply, setPosePage({ site: site.name, viewer, order: 'none' }));
+      }
       return sendPage(reply, servicePage({ state: pageState(), viewer }));
     },
     signIn(request: FastifyRequest, reply: FastifyReply) {
@@ -227,10 +235,11 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events }: Parts) {
+function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events, lastHour }: Parts) {
   return {
     health: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health(), sessions.has(request.raw)),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
+    lastHour: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, lastHour()),
     logs: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, { entries: journal.entries(), audit: journal.audit(), clientAborts: clientAborts() }),
     /** Listed explicitly, so that a new key of the site file is not exposed by accident. */

@@ -1,4 +1,4 @@
-import type { PageState } from '../pages/index.ts';
+import type { LastHour, PageState } from '../pages/index.ts';
 import type { SupportView } from '../tunnel/index.ts';
 import type { Assets } from './assets.ts';
 import type { ChassisReads } from './chassis/chassis-reads.ts';
@@ -20,6 +20,8 @@ export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 
   readonly pageState: () => PageState;
   /** How long ago the state of this id was made; null: not known. */
   readonly stateAgeMs: (id: string) => number | null;
+  /** For the charts of the technician page. */
+  readonly lastHour: () => LastHour;
   readonly assets: Assets;
   readonly journal: Journal;
   /** Requests aborted by their clients since the start. */

@@ -84,6 +84,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       handler: contract.asyncapi,
     },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
+    { method: 'GET', path: '/api/verlauf', ...open, meaning: 'The last hour', handler: gateway.lastHour },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },
     {

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Document, Header } from './document.tsx';
+import type { PoseDraft } from './service/pose-draft.ts';
+import { PoseEnd, PoseInputs } from './service/set-pose.tsx';
 import type { Texts } from './texts/texts.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -144,6 +146,32 @@ export function SupportEnded({ hasEnded, isRunning, ...frame }: SupportEndedProp
     >
       <p role="status">{hasEnded ? t.ui.supportEndedText : t.ui.supportNoneText}</p>
       {isRunning && <p class="alarm">{t.ui.supportOtherText}</p>}
+      <p>
+        <a class="button" href="/service">
+          {t.ui.backToService}
+        </a>
+      </p>
+    </Plain>
+  );
+}
+
+export interface SetPoseProps extends Frame {
+  /** What became of the pose that was sent before; 'none': this is the first form. */
+  readonly order: PoseDraft['order'];
+}
+
+/** The form for the pose of the robot without a map; it does not reload while a person types. */
+export function SetPoseForm({ order, ...frame }: SetPoseProps) {
+  const { t } = frame;
+  return (
+    <Plain {...frame} kind="notice" title={t.service.setPose}>
+      <PoseEnd order={order} t={t} />
+      <form method="post" action="/api/pose">
+        <PoseInputs t={t} fields={null} />
+        <button type="submit" class="go">
+          {t.service.doSetPose}
+        </button>
+      </form>
       <p>
         <a class="button" href="/service">
           {t.ui.backToService}

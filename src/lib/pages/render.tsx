@@ -4,6 +4,8 @@ import { Document } from './document.tsx';
 import {
   Refused,
   type RefusedProps,
+  SetPoseForm,
+  type SetPoseProps,
   SignIn,
   type SignInProps,
   SupportEnded,
@@ -54,5 +56,6 @@ const texts = ({ language }: Viewer) => textsOf(language, 'UTC').t;
 
 export const signInPage = (props: Without<SignInProps>) => html(<SignIn {...props} t={texts(props.viewer)} />);
 export const refusedPage = (props: Without<RefusedProps>) => html(<Refused {...props} t={texts(props.viewer)} />);
+export const setPosePage = (props: Without<SetPoseProps>) => html(<SetPoseForm {...props} t={texts(props.viewer)} />);
 export const supportEndedPage = (props: Without<SupportEndedProps>) =>
   html(<SupportEnded {...props} t={texts(props.viewer)} />);

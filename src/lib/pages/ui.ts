@@ -1,5 +1,8 @@
+import type { LastHour } from './last-hour.ts';
 import type { MapModel } from './map/map-model.ts';
 import type { PageState } from './model.ts';
+import type { LogView } from './service/log-entries.ts';
+import { noPose, type PoseDraft, type PoseFields } from './service/pose-draft.ts';
 import type { Format } from './texts/format.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Choice, Viewer } from './viewer.ts';
@@ -23,6 +26,10 @@ export interface Interaction {
   readonly isSilent: boolean;
   readonly map: MapModel | 'loading' | 'none' | 'too-large';
   readonly isFollowing: boolean;
+  /** For the technician. */
+  readonly lastHour: LastHour | 'loading' | 'none';
+  readonly log: LogView;
+  readonly pose: PoseDraft;
   /** null: rendered by the server. */
   readonly act: Actions | null;
 }
@@ -34,6 +41,9 @@ export interface Actions {
   readonly endRun: () => void;
   readonly zoom: (factor: number) => void;
   readonly follow: () => void;
+  readonly openLog: (isOpen: boolean) => void;
+  readonly editPose: (change: Partial<PoseFields>) => void;
+  readonly setPose: () => void;
 }
 
 /** A page as the server renders it. */
@@ -44,6 +54,9 @@ export const still: Interaction = {
   isSilent: false,
   map: 'loading',
   isFollowing: false,
+  lastHour: 'loading',
+  log: { state: 'closed' },
+  pose: noPose,
   act: null,
 };
 

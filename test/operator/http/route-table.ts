@@ -25,6 +25,7 @@ const ownRoutes = [
   ['GET', '/api/openapi.json', 200, 403],
   ['GET', '/api/asyncapi.json', 200, 403],
   ['HEAD', '/api/events', 200, 200],
+  ['GET', '/api/verlauf', 200, 200],
   ['GET', '/assets/style.css', 200, 200],
   ['GET', '/assets/main.js', 200, 200],
   ['GET', '/assets/other.css', 404, 403],

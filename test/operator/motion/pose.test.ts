@@ -13,6 +13,11 @@ async function send(server: TestServer, body: unknown, cookie?: string) {
   });
 }
 
+async function sendForm(server: TestServer, fields: Record<string, string>, cookie: string) {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie, 'accept-language': 'de' };
+  return ask(server.full, '/api/pose', { method: 'POST', body: `${new URLSearchParams(fields)}`, headers });
+}
+
 describe('setting the pose of the robot', () => {
   it('sends one order with the values of a signed-in person, in degrees', async () => {
     await using server = await startServer({ password: true });
@@ -55,6 +60,69 @@ describe('setting the pose of the robot', () => {
         const { status } = await send(server, wish, cookie);
         const { xM, yM, yawDeg, ...more } = JSON.parse(JSON.stringify(wish)) as Record<string, unknown>;
         const isPose = [xM, yM, yawDeg].every(Number.isFinite) && Object.keys(more).length === 0;
+        expect(status).toBe(isPose ? 200 : 400);
+        expect(server.motion.calls.length - before).toBe(isPose ? 1 : 0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('refuses what a page orders by an outdated state, and accepts it by the present one', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const page = (await ask(server.full, '/service', { headers: { cookie } })).data as string;
+    const seen = /"state":\{"id":"([^"]+)"/.exec(page)?.[1];
+    expect((await send(server, { ...pose, seen }, cookie)).status).toBe(200);
+    server.clock.advance(2_500);
+    const { status, data } = await send(server, { ...pose, seen }, cookie);
+    expect([status, data.error.code, server.motion.calls.length]).toEqual([409, 'STATE_OUTDATED', 1]);
+  });
+
+  it('accepts the form of a page without script, and answers with a page', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const { status, data } = await sendForm(server, { xM: '1,5', yM: ' -2', yawDeg: '90.0' }, cookie);
+    expect([status, server.motion.calls[0]]).toEqual([200, expect.stringContaining(JSON.stringify(pose))]);
+    expect(data).toContain('Position gesetzt');
+    const form = await ask(server.full, '/service?setzen=position', { headers: { cookie } });
+    expect(form.data).toContain('action="/api/pose"');
+    // Without a session it is the technician page, which asks for one.
+    expect((await ask(server.full, '/service?setzen=position')).data).not.toContain('action="/api/pose"');
+    server.motion.failNext = new GwError('MOTION_REFUSED', 'vendor.pose.request was not verified.');
+    const refused = await sendForm(server, { xM: '1', yM: '2', yawDeg: '3' }, cookie);
+    expect([refused.status, refused.data]).toEqual([409, expect.stringContaining('Nicht ausgeführt')]);
+  });
+
+  it('says of a pose that the robot has not reported back that it is not set', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const { motion } = server;
+    motion.execute = async () => ({
+      ...{ moveId: null, failReason: null, failReasonText: null, arrival: null, tookMs: 3_000 },
+      state: 'failed',
+      reason: 'The chassis accepted the pose, but reports another one.',
+    });
+    const { status, data } = await sendForm(server, { xM: '1', yM: '2', yawDeg: '3' }, cookie);
+    expect([status, data]).toEqual([200, expect.stringContaining('Nicht gesetzt')]);
+    expect(data).toContain('lang="en" class="technical">The chassis accepted the pose, but reports another one.');
+    expect(data).not.toContain('Position gesetzt');
+  });
+
+  it('orders from a form only numbers as a person writes them', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    const text = fc.oneof(
+      fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value.toFixed(3)),
+      fc.string({ maxLength: 12 }),
+      fc.constantFrom('', ' ', '1e3', '0x10', 'NaN', 'Infinity', '1,5', '1.', '--1', '9'.repeat(50)),
+    );
+    const fields = fc.record({ xM: text, yM: text, yawDeg: text }, { requiredKeys: ['xM', 'yM'] });
+    await fc.assert(
+      fc.asyncProperty(fields, async (wish) => {
+        const before = server.motion.calls.length;
+        const { status } = await sendForm(server, wish, cookie);
+        const isNumber = (one = '') => /^\s*[+-]?\d{1,9}([.,]\d{0,20})?\s*$/.test(one);
+        const isPose = [wish.xM, wish.yM, wish.yawDeg].every(isNumber);
         expect(status).toBe(isPose ? 200 : 400);
         expect(server.motion.calls.length - before).toBe(isPose ? 1 : 0);
       }),

@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { chosenPose } from '../../motion/index.ts';
 import type { Answer } from '../answers/answers.ts';
+import { orderEnd, setPosePage } from '../../pages/index.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
-import { isForm, malformed, sendJson, sendRefusal } from '../http/answer.ts';
+import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
 
@@ -173,21 +174,35 @@ export function driveHandlers(parts: Parts) {
 }
 
 /** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. Motion checks the range. */
-export const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
+export const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number(), seen });
 
-export function poseHandlers({ motion, log }: Parts) {
+/** A number as a person writes it into a form, also with the comma of a German one. */
+const written = z
+  .string()
+  .max(40)
+  .regex(/^\s*[+-]?\d{1,9}([.,]\d{0,20})?\s*$/)
+  .transform((text) => Number(text.replace(',', '.')));
+const poseForm = z.strictObject({ xM: written, yM: written, yawDeg: written, seen });
+
+export function poseHandlers(parts: Parts) {
+  const { motion, log, site } = parts;
   return {
     /** Answers with the outcome: `succeeded` only when the chassis reports the pose that was set. */
     async set(request: FastifyRequest, reply: FastifyReply) {
-      const body = poseBody.safeParse(request.body);
+      const body = (isForm(request) ? poseForm : poseBody).safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      const { seen, ...pose } = body.data;
+      const outdated = refuseOutdated(parts, seen);
+      if (outdated !== null) return sendRefusal(request, reply, outdated);
       const who = `signed-in person, ${peerAddress(request)}`;
       try {
-        const outcome = await motion.execute(chosenPose(body.data, who));
-        log.warn({ audit: true, address: peerAddress(request), pose: body.data, state: outcome.state }, 'pose set');
-        return sendJson(reply, { outcome } satisfies Answer<'pose'>);
+        const outcome = await motion.execute(chosenPose(pose, who));
+        log.warn({ audit: true, address: peerAddress(request), pose, state: outcome.state }, 'pose set');
+        if (!isForm(request)) return sendJson(reply, { outcome } satisfies Answer<'pose'>);
+        const [viewer, order] = [request.server.viewerOf(request), orderEnd({ ok: true, body: { outcome } })];
+        return sendPage(reply, setPosePage({ site: site.name, viewer, order }));
       } catch (error) {
-        log.warn({ address: peerAddress(request), pose: body.data, error }, 'pose not set');
+        log.warn({ address: peerAddress(request), pose, error }, 'pose not set');
         return sendRefusal(request, reply, refusalOf(error));
       }
     },

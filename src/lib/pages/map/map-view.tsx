@@ -1,9 +1,9 @@
+import { partsOf } from '../service/pose-draft.ts';
 import type { Props } from '../ui.ts';
 import type { Choice } from '../viewer.ts';
 import type { Feature, MapModel } from './map-model.ts';
+import { CM } from './pose-geometry.ts';
 
-/** Centimetres, so that strokes and paths need no decimals; y down, as the screen has it. */
-const CM = 100;
 const x = (xM: number) => Math.round(xM * CM);
 const y = (yM: number) => Math.round(-yM * CM);
 
@@ -14,11 +14,16 @@ interface Box {
   readonly height: number;
 }
 
+interface MapProps extends Props {
+  /** The map takes the pose that a person is about to set, and chooses no target. */
+  readonly isPosing?: boolean;
+}
+
 /**
  * The live map: floor plan, overlays, stations by name, charging station, other robots, and the robot with its heading. Pins keep their
  * size on the screen: the script sets `--zoom` on the layer that it moves.
  */
-export function MapView(props: Props) {
+export function MapView(props: MapProps) {
   const { state, ui, t } = props;
   const { map } = ui;
   if (ui.act === null)
@@ -68,6 +73,7 @@ export function MapView(props: Props) {
               ),
           )}
           <Robot {...props} />
+          {props.isPosing && <Draft {...props} />}
         </g>
       </svg>
       <div class="map-tools">
@@ -139,13 +145,13 @@ function Way({ state }: Props) {
   return <polyline class="way" points={points.map((at) => `${x(at.xM)},${y(at.yM)}`).join(' ')} />;
 }
 
-interface PinProps extends Props {
+interface PinProps extends MapProps {
   readonly choice: Choice;
   readonly at: { readonly xM: number; readonly yM: number };
   readonly label: string;
 }
 
-function Pin({ ui, viewer, choice, at, label }: PinProps) {
+function Pin({ ui, viewer, isPosing = false, choice, at, label }: PinProps) {
   const isChosen =
     ui.choice?.kind === choice.kind &&
     (choice.kind === 'dock' || (ui.choice as { name?: string }).name === choice.name);
@@ -153,7 +159,7 @@ function Pin({ ui, viewer, choice, at, label }: PinProps) {
     <g
       class={`pin ${choice.kind}${isChosen ? ' chosen' : ''}`}
       transform={placeAt(at)}
-      {...(!viewer.readOnly && { onClick: () => ui.act?.choose(choice) })}
+      {...(!viewer.readOnly && !isPosing && { onClick: () => ui.act?.choose(choice) })}
     >
       <g class="upright">
         <circle class="touch" r="24" />
@@ -178,9 +184,29 @@ function Robot({ state, ui }: Props) {
     >
       <g class="upright">
         <circle class="age" r={18 + Math.min(60, Math.max(0, (ageMs ?? 0) - 500) / 100)} />
-        <g class="arrow" transform={`rotate(${-(yawDeg ?? 0)})`}>
-          <path d="M18 0L-13 13L-6 0L-13 -13Z" />
-        </g>
+        <Arrow yawDeg={yawDeg ?? 0} />
+      </g>
+    </g>
+  );
+}
+
+function Arrow({ yawDeg }: { readonly yawDeg: number }) {
+  return (
+    <g class="arrow" transform={`rotate(${-yawDeg})`}>
+      <path d="M18 0L-13 13L-6 0L-13 -13Z" />
+    </g>
+  );
+}
+
+/** The pose that is about to be set; without a heading only its place. */
+function Draft({ ui }: Props) {
+  const { xM, yM, yawDeg } = partsOf(ui.pose);
+  if (xM === null || yM === null) return null;
+  return (
+    <g id="draft" class="draft" transform={placeAt({ xM, yM })}>
+      <g class="upright">
+        <circle r="24" />
+        {yawDeg === null ? <circle class="place" r="5" /> : <Arrow yawDeg={yawDeg} />}
       </g>
     </g>
   );

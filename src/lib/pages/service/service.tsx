@@ -4,6 +4,9 @@ import { ageText, Value, type ValueKey } from '../surface/values.tsx';
 import { noteText } from '../texts/catalogue.ts';
 import type { LabelCode, WordCode } from '../texts/texts.ts';
 import type { Props } from '../ui.ts';
+import { Charts } from './charts.tsx';
+import { Log } from './log.tsx';
+import { SetPose } from './set-pose.tsx';
 
 /** The technician page: a line of lamps, worst first, each with its details; then values with their evidence. */
 export function Service(props: Props) {
@@ -28,9 +31,12 @@ export function Service(props: Props) {
           <h2>{t.ui.values}</h2>
           <ValueTable {...props} />
         </section>
+        <Charts {...props} />
+        <SetPose {...props} />
         {state.lamps.map((lamp) => (
           <LampSection key={lamp.id} lamp={lamp} {...props} />
         ))}
+        <Log {...props} />
       </main>
       {!viewer.readOnly && (
         <footer>

@@ -1,6 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
+import { deService } from './service-de.ts';
 import type { Texts } from './texts.ts';
 
 const PRESS = 'Den Not-Halt am Roboter drücken.';
@@ -220,4 +221,5 @@ export const de: Texts = {
         ? `Tour ${choice.name} starten?`
         : `${choice.name} anfahren?`,
   ui: deUi,
+  service: deService,
 };

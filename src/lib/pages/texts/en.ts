@@ -1,5 +1,6 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
+import { enService } from './service-en.ts';
 import type { Texts } from './texts.ts';
 
 const PRESS = 'Press the emergency stop on the robot.';
@@ -512,4 +513,5 @@ export const en: Texts = {
     supportOtherText: "Meanwhile another session is running. It can be ended on the page 'Service' too.",
     technicalTitle: 'Technical details (English)',
   },
+  service: enService,
 };
