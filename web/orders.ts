@@ -68,7 +68,7 @@ export function orders({ state, ui, show }: OrdersOptions) {
 }
 
 /** The answer of the gateway; null: none within this time. */
-async function send(method: string, path: string, body: object, limitMs: number) {
+export async function send(method: string, path: string, body: object, limitMs: number) {
   try {
     const reply = await fetch(path, {
       method,

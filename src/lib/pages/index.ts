@@ -2,8 +2,9 @@
  * The face of the gateway: one view model with its schema, texts in German and English, and the components that the server
  * renders and the browser hydrates. It knows no state of the robot but the view model.
  */
+export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
 export { pageStateSchema } from './model.ts';
-export { refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
+export { mediaPage, refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
 export { type LabelCode, languageOf, type WordCode } from './texts/catalogue.ts';
 export { readChoice, type Viewer } from './viewer.ts';

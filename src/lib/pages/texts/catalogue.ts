@@ -3,6 +3,7 @@ import type { Choice, Language } from '../viewer.ts';
 import { de, type deLabels, type deUi, type deWords } from './de.ts';
 import { en } from './en.ts';
 import { type Format, formatFor } from './format.ts';
+import type { deMedia } from './media.ts';
 
 export type WordCode = keyof typeof deWords;
 export type LabelCode = keyof typeof deLabels;
@@ -28,6 +29,7 @@ export interface Texts {
   readonly choice: (choice: Choice) => string;
   readonly ask: (choice: Choice) => string;
   readonly ui: Readonly<typeof deUi>;
+  readonly media: Readonly<typeof deMedia>;
 }
 
 const catalogues: Readonly<Record<Language, Texts>> = { de, en };

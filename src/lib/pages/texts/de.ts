@@ -1,6 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import type { Texts } from './catalogue.ts';
+import { deMedia } from './media.ts';
 
 const PRESS = 'Den Not-Halt am Roboter drücken.';
 
@@ -523,4 +524,5 @@ export const de: Texts = {
         ? `Tour ${choice.name} starten?`
         : `${choice.name} anfahren?`,
   ui: deUi,
+  media: deMedia,
 };

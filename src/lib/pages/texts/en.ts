@@ -1,6 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import type { Texts } from './catalogue.ts';
+import { enMedia } from './media.ts';
 
 const PRESS = 'Press the emergency stop on the robot.';
 
@@ -511,4 +512,5 @@ export const en: Texts = {
     supportOtherText: "Meanwhile another session is running. It can be ended on the page 'Service' too.",
     technicalTitle: 'Technical details (English)',
   },
+  media: enMedia,
 };
