@@ -100,7 +100,7 @@ describe.skipIf(!hasProgram('chromium'))('the media page (Chromium)', () => {
     await slowUploads(page, 500_000);
     await page.locator('input[type=file]').setInputFiles(sound('ton.wav', 1_000_000));
     await page.getByRole('button', { name: 'Hochladen' }).click();
-    await told(page, /„ton\.wav“ wird hochgeladen: [1-9]\d? %/);
+    await told(page, /„ton\.wav“ wird hochgeladen: [1-9]\d?\s%/);
     expect(Number(await page.locator('.upload progress').getAttribute('value'))).toBeGreaterThan(0);
     await told(page, '„ton.wav“ ist gespeichert.');
     expect(await filesIn()).toEqual(['ton.wav']);

@@ -55,7 +55,7 @@ export interface MediaInteraction {
   readonly act: MediaActions | null;
 }
 
-export interface MediaActions {
+interface MediaActions {
   readonly choose: (name: string | null) => void;
   readonly remove: (name: string) => void;
   /** Sends the file of this form element. */

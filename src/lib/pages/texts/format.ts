@@ -7,7 +7,7 @@ export interface Format {
   readonly span: (ms: number) => string;
   /** The same in whole seconds: what counts up before the eyes of a person. */
   readonly seconds: (ms: number) => string;
-  /** `12,3 MB`, in powers of ten: number and unit stay on one line. */
+  /** `12,3 MB`, `200 MB`, in powers of ten: number and unit stay on one line. */
   readonly size: (bytes: number) => string;
   /** Date and time of an ISO time in the time zone of the gateway; other text is returned unchanged. */
   readonly time: (iso: string) => string;
@@ -56,8 +56,8 @@ function create(locale: string, timeZone: string): Format {
   };
   const size = (bytes: number) => {
     let [value, at] = [bytes, 0];
-    for (; value >= 999.95 && at < units.length - 1; at += 1) value /= 1000;
-    return `${number(value, at === 0 ? 0 : 1)}\u00a0${units[at]}`;
+    for (; value >= 999.5 && at < units.length - 1; at += 1) value /= 1000;
+    return `${number(value, at === 0 || value >= 99.95 ? 0 : 1)}\u00a0${units[at]}`;
   };
   return {
     number,

@@ -10,7 +10,7 @@ export const deMedia = {
   file: 'Neue Datei',
   limits: (size: string) => `Höchstens ${size}. Eine Datei gleichen Namens wird ersetzt.`,
   upload: 'Hochladen',
-  uploading: (name: string, percent: string) => `„${name}“ wird hochgeladen: ${percent} %`,
+  uploading: (name: string, percent: string) => `„${name}“ wird hochgeladen: ${percent}\u00a0%`,
   saving: (name: string) => `„${name}“ wird gespeichert …`,
   cancelUpload: 'Hochladen abbrechen',
   done: {
@@ -61,7 +61,7 @@ export const enMedia: typeof deMedia = {
   file: 'New file',
   limits: (size) => `At most ${size}. A file of the same name is replaced.`,
   upload: 'Upload',
-  uploading: (name, percent) => `Uploading '${name}': ${percent} %`,
+  uploading: (name, percent) => `Uploading '${name}': ${percent}\u00a0%`,
   saving: (name) => `Saving '${name}' …`,
   cancelUpload: 'Cancel the upload',
   done: {
