@@ -12,7 +12,7 @@ import { send } from './orders.ts';
 import { uploadFile } from './upload.ts';
 
 const REMOVE_MS = 10_000;
-const LIST_MS = 10_000;
+const LIST_MS = 5_000;
 
 /** Brings the media page to life: upload with its progress, deletion without a reload, one player at a time. */
 export function startMedia(root: HTMLElement, { site, viewer, chosen, ...page }: MediaPage): void {
@@ -33,10 +33,9 @@ export function startMedia(root: HTMLElement, { site, viewer, chosen, ...page }:
     }
   }
 
-  /** What the library holds now; an old list stays where it cannot be read. */
+  /** What the library holds now, to be shown with what was done; an old list stays where it cannot be read. */
   async function refresh(): Promise<void> {
     library = (await readLibrary()) ?? library;
-    show({});
   }
 
   async function remove(name: string): Promise<void> {
@@ -45,8 +44,8 @@ export function startMedia(root: HTMLElement, { site, viewer, chosen, ...page }:
     const settled = answer?.ok
       ? ({ done: { kind: 'deleted', name } } as const)
       : { problem: codeOf(answer?.body) ?? 'NO_ANSWER' };
-    show({ isDeleting: false, chosen: null, ...settled });
     await refresh();
+    show({ isDeleting: false, chosen: null, ...settled });
   }
 
   async function upload(form: HTMLFormElement): Promise<void> {
@@ -66,12 +65,12 @@ export function startMedia(root: HTMLElement, { site, viewer, chosen, ...page }:
       const sending = uploadFile(file, (share) => show({ upload: { name, share } }));
       cancel = sending.cancel;
       const outcome = await sending.done;
+      await refresh();
       if (outcome.kind === 'refused') show({ upload: null, problem: codeOf(outcome.body) ?? 'NO_ANSWER' });
       else {
         show({ upload: null, done: { kind: outcome.kind, name } });
         if (outcome.kind !== 'cancelled') form.reset();
       }
-      await refresh();
     }
     cancel = null;
   }
