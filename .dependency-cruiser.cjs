@@ -207,7 +207,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/lib/toolkit/', '^src/lib/tunnel/session/', '^src/lib/gateway/(output-sink|service-manager)\\.ts$'],
+        pathNot: [
+          '^src/lib/toolkit/',
+          '^src/lib/tunnel/session/',
+          '^src/lib/gateway/(output-sink|service-manager)\\.ts$',
+        ],
       },
       to: { path: '^(node:)?child_process$' },
     },
@@ -227,7 +231,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
         pathNot:
-          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|undici|ws|@types/ws|yaml|zod)/',
+          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|preact|preact-render-to-string|undici|ws|@types/ws|yaml|zod)/',
       },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },

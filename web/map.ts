@@ -2,7 +2,8 @@ import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { type MapModel, readMap } from '../src/lib/pages/map/map-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
-import type { Interaction, Viewer } from '../src/lib/pages/viewer.ts';
+import type { Interaction } from '../src/lib/pages/ui.ts';
+import type { Viewer } from '../src/lib/pages/viewer.ts';
 
 /** Project decisions: a map beyond these is not loaded into the browser of a tablet. */
 const MAX_DATA_BYTES = 24e6;

@@ -1,5 +1,6 @@
 import type { PageState } from '../src/lib/pages/model.ts';
-import type { Actions, Choice, Interaction, StopProgress } from '../src/lib/pages/viewer.ts';
+import type { Actions, Interaction, StopProgress } from '../src/lib/pages/ui.ts';
+import type { Choice } from '../src/lib/pages/viewer.ts';
 
 /** A stop is sent again this often while nothing answers. */
 const STOP_TRIES = 5;

@@ -17,8 +17,10 @@ export async function main(argv: string[], root: string): Promise<void> {
   const { stdout, stderr } = process;
   applyColours(decideColours(argv, process.env, { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true }));
   const { rest } = splitColourFlag(argv);
-  // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days.
-  if (rest[0] !== 'serve') Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
+  // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days, or
+  // for each of a hundred thousand records.
+  const isLong = rest[0] === 'serve' || (rest[0] === 'tunnel' && rest[1] === 'audit');
+  if (!isLong) Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   try {
     if (rest[0] === 'motion') await refuseMisplacedStop(rest);
     await run(rest, frameworkOptions(root));

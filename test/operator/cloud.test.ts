@@ -250,9 +250,10 @@ describe('the cloud on the technician page', () => {
     const off = { link: null, outbox: null, received: null, seen: null, reporting: null, release: null, uploads: [] };
     const { cloud, outbox, release } = readLamps({ ...lostView, ...off, status: 'not-checked' });
     expect([cloud.level, outbox.level, release.level]).toEqual(Array(3).fill('unknown'));
-    expect(cloud.rows).toEqual(
-      expect.arrayContaining(['Verworfene Nachrichten: nicht geprüft', 'Stopp aus der Cloud: nicht geprüft']),
-    );
+    expect(cloud.rows.filter((row) => row.startsWith('Verworfene') || row.startsWith('Stopp'))).toEqual([
+      'Stopp aus der Cloud: nicht geprüft',
+      'Verworfene Nachrichten: nicht geprüft',
+    ]);
   });
 
   it('says that no cloud is configured, or that the device is not enrolled', () => {

@@ -58,7 +58,8 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   page.on('requestfailed', (request) => problems.push(`${request.url()} ${request.failure()?.errorText}`));
   page.on('request', (request) => {
     const { url } = { url: request.url() };
-    if (!url.startsWith('http://127.0.0.1:') && !url.startsWith('blob:http://127.0.0.1:')) problems.push(`foreign: ${url}`);
+    if (!url.startsWith('http://127.0.0.1:') && !url.startsWith('blob:http://127.0.0.1:'))
+      problems.push(`foreign: ${url}`);
   });
   await page.goto(addressOf(path));
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
@@ -125,7 +126,9 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
     async (_name, path, viewport) => {
       await using shown = await open(path, { viewport });
       await shown.page.waitForTimeout(600);
-      expect(await shown.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      expect(await shown.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(
+        0,
+      );
       const small = await shown.page.evaluate(
         '[...document.querySelectorAll("button, input:not([type=hidden]), a.button, .target, header nav a, summary, .lamp")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)',
       );
@@ -137,7 +140,9 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   it('the start screen of the tablet needs no scrolling', async () => {
     await using shown = await open('/');
     await shown.page.locator('#map').waitFor();
-    expect(await shown.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(0);
+    expect(await shown.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(
+      0,
+    );
   });
 
   it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
@@ -218,8 +223,12 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
   it('shows where the robot is: floor plan, stations by name, the heading', async () => {
     await using live = await open('/');
     await live.page.locator('#map image.plan').waitFor();
-    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(expect.arrayContaining(['A', 'B', 'C']));
-    const { values } = (await chassisState(robot.operatorPort)) as never as { values: { pose: { value: { yawDeg: number } } } };
+    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(
+      expect.arrayContaining(['A', 'B', 'C']),
+    );
+    const { values } = (await chassisState(robot.operatorPort)) as never as {
+      values: { pose: { value: { yawDeg: number } } };
+    };
     const turned = await live.page.locator('#robot .arrow').getAttribute('transform');
     expect(Number(/rotate\((-?[\d.e-]+)\)/.exec(turned ?? '')?.[1])).toBeCloseTo(-values.pose.value.yawDeg, 0);
     const before = await live.page.locator('#map-layer').getAttribute('transform');
@@ -268,7 +277,8 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Bereit');
     expect(await live.page.locator('.stop-path').textContent()).toMatch(/Gateway.*Roboter.*Abbruch.*Weg bereit/);
     await api('/api/touren/lauf', 'POST', { tour: 'demo' });
-    await untilShown(live.page, /Tour demo · Station 1 von 3/);
+    await untilShown(live.page, 'Fahrt Tour demo');
+    expect(await live.page.locator('.progress').textContent()).toContain('Tour demo · Station 1 von 3 (A) · seit');
     await live.page.locator('.stop-button').click();
     await live.page.locator('.stop-path', { hasText: /gesendet · bestätigt \d/ }).waitFor();
     expect((await glance(live.page)).headline).not.toBe('Angehalten');
@@ -380,22 +390,25 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
   });
 
   // The last one: proven radians count until the gateway is restarted.
-  it.each(devices)('under radians, on a $name: never green, the heading struck out, no drive, STOPP on', async (viewport) => {
-    await using live = await open('/service', { viewport });
-    await fault('radians', 'on');
-    await untilShown(live.page, 'Fahrt gesperrt', 20_000);
-    // It is closed first because the robot turns, then because of the unit.
-    const heading = live.page.locator('[data-value="heading"]');
-    // The first turn is a doubt, the second the proof.
-    await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
-    expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
-    expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
-    await using still = await open('/service', { viewport, javaScriptEnabled: false });
-    expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('bad');
-    expect(await still.page.locator('#chassis').textContent()).toContain('Bogenmaß: WIDERSPRUCH');
-    await using surface = await open('/', { viewport });
-    await untilShown(surface.page, 'Fahrt gesperrt');
-    expect((await glance(surface.page)).waits).toEqual([true]);
-    expect(await surface.page.locator('#robot.doubtful').count()).toBe(1);
-  });
+  it.each(devices)(
+    'under radians, on a $name: never green, the heading struck out, no drive, STOPP on',
+    async (viewport) => {
+      await using live = await open('/service', { viewport });
+      await fault('radians', 'on');
+      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
+      // It is closed first because the robot turns, then because of the unit.
+      const heading = live.page.locator('[data-value="heading"]');
+      // The first turn is a doubt, the second the proof.
+      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
+      expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
+      expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
+      await using still = await open('/service', { viewport, javaScriptEnabled: false });
+      expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('bad');
+      expect(await still.page.locator('#chassis').textContent()).toContain('Bogenmaß: WIDERSPRUCH');
+      await using surface = await open('/', { viewport });
+      await untilShown(surface.page, 'Fahrt gesperrt');
+      expect((await glance(surface.page)).waits).toEqual([true]);
+      expect(await surface.page.locator('#robot.doubtful').count()).toBe(1);
+    },
+  );
 });

@@ -63,10 +63,7 @@ describe.skipIf(!hasProgram('adb'))("Debian's adb at the simulated tablet", () =
   beforeAll(async () => {
     serverPort = await freePort();
     expect((await adb(['start-server'])).code).toBe(0);
-    writeFileSync(
-      file,
-      makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 3_000_000 }),
-    );
+    writeFileSync(file, makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 3_000_000 }));
   });
   afterAll(async () => {
     if (serverPort !== 0) await adb(['kill-server']);

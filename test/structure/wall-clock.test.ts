@@ -26,6 +26,7 @@ const allowed = {
   'motion/pose-alarm.ts': 'since when the pose is wrong or not known',
   'motion/stop-latch.ts': 'since when the robot is stopped',
   'operator/application.ts': 'the age of the oldest unsent message to the cloud, on the page',
+  'operator/view/page-state.ts': 'the time that a page shows',
   'tunnel/link/serve-socket.ts': 'the payload of a ping, as a common proxy sends it',
   'tunnel/records/records.ts': 'the time in a record, and names of damaged files; the order of records is their number',
   'tunnel/session/support.ts': 'when a notification was refused, on the page',

@@ -9,7 +9,7 @@ import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sign-in/sessions.ts';
-import type { CloudNow } from './view/lamps.ts';
+import type { CloudNow } from './view/parts.ts';
 
 /** The dependencies of the handlers, created once per start of the server. */
 export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud'> {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { noteText } from './texts/catalogue.ts';
-import type { Props } from './viewer.ts';
+import type { Props } from './ui.ts';
 
 export type PageKind = 'surface' | 'service' | 'media' | 'sign-in' | 'notice';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Document, Header, StopForm } from './document.tsx';
 import { mediaRefusal } from './media/media-model.ts';
-import type { Texts } from './texts/catalogue.ts';
+import type { Texts } from './texts/texts.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the pages around a form need: they show no state of the robot. */

@@ -6,5 +6,6 @@ export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
 export { pageStateSchema } from './model.ts';
 export { mediaPage, refusedPage, servicePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
-export { type LabelCode, languageOf, type WordCode } from './texts/catalogue.ts';
+export { languageOf } from './texts/catalogue.ts';
+export type { LabelCode, WordCode } from './texts/texts.ts';
 export { readChoice, type Viewer } from './viewer.ts';

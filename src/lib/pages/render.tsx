@@ -15,7 +15,8 @@ import type { PageState } from './model.ts';
 import { Service } from './service/service.tsx';
 import { Surface } from './surface/surface.tsx';
 import { textsOf } from './texts/catalogue.ts';
-import { type Choice, type Props, still, type Viewer } from './viewer.ts';
+import { type Props, still } from './ui.ts';
+import type { Choice, Viewer } from './viewer.ts';
 
 const html = (page: VNode) => `<!doctype html>\n${renderToString(page)}\n`;
 

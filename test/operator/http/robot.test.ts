@@ -9,6 +9,7 @@ const forAny = [
   'POST /api/stopp',
   'DELETE /api/touren/lauf',
   'DELETE /api/fahrt',
+  'POST /api/fahrt/ende',
   'DELETE /api/versuch',
   'DELETE /api/wartung/sitzung',
   'POST /api/wartung/sitzung/ende',

@@ -4,7 +4,8 @@ import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../../src/lib/gateway/neighbours.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
-import { createPageStates, type Parts } from '../../../src/lib/operator/view/page-state.ts';
+import { createPageStates } from '../../../src/lib/operator/view/page-state.ts';
+import type { Parts } from '../../../src/lib/operator/view/parts.ts';
 import { type LampId, type PageState, pageStateSchema } from '../../../src/lib/pages/index.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { endReasons, refusalReasons } from '../../../src/lib/tunnel/index.ts';
@@ -38,6 +39,7 @@ const calm: Parts = {
 function stateOf(change: Partial<Parts> = {}): PageState {
   return createPageStates(site, 'b1', standInClock()).compose({ ...calm, ...change });
 }
+const service = { name: 'cloud', status: 'running', restarts: 0, detail: '', lastError: null } as const;
 const lampOf = (state: PageState, id: LampId) => {
   const found = state.lamps.find((lamp) => lamp.id === id);
   if (found === undefined) throw new Error(`no lamp ${id}`);
@@ -198,7 +200,11 @@ describe('the lamps', () => {
     ['outbox', { cloud: { view: { ...connectedView, outbox: null }, now } }, 'unknown'],
     ['outbox', { cloud: { view: { ...connectedView, outbox: { ...outbox(), status: 'failing' } }, now } }, 'bad'],
     ['outbox', { cloud: { view: { ...connectedView, outbox: { ...outbox(), remedy: 'x' } }, now } }, 'attention'],
-    ['support', { support: waitingSupport }, 'good'],
+    ['support', { support: waitingSupport, cloud: { view: connectedView, now } }, 'good'],
+    ['support', { support: waitingSupport, cloud: { view: lostView, now } }, 'attention'],
+    ['support', { support: { ...waitingSupport, remedy: 'x' }, cloud: { view: connectedView, now } }, 'attention'],
+    ['cloud', { cloud: { view: { ...connectedView, link: soundLink(), remedy: 'Enrol it.' }, now } }, 'attention'],
+    ['gateway', { health: standInHealth({ services: [{ ...service, remedy: 'x' }] }) }, 'attention'],
     ['support', { support: runningSupport }, 'attention'],
     ['support', { support: { ...waitingSupport, status: 'not-checked' } }, 'unknown'],
     ['support', { support: { ...waitingSupport, records: { status: 'failing', detail: 'x', notSentYet: 1 } } }, 'bad'],

@@ -663,7 +663,6 @@ describe('features', () => {
     );
     const [a, b, c, d, e, f] = features;
     expect(a?.code).toBe(c?.code);
-    expect(a?.codes).toBe(c?.codes);
     expect(b?.code).toBe(d?.code);
     expect([a, b, e, f].map((feature) => feature?.code?.written)).toEqual([1, '1', '01', true]);
   });

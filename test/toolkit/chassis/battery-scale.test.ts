@@ -11,7 +11,7 @@ import { noSupport } from '../../../src/lib/operator/index.ts';
 import { createPageStates } from '../../../src/lib/operator/view/page-state.ts';
 import { doubtText, valueText } from '../../../src/lib/pages/surface/values.tsx';
 import { textsOf } from '../../../src/lib/pages/texts/catalogue.ts';
-import { still } from '../../../src/lib/pages/viewer.ts';
+import { still } from '../../../src/lib/pages/ui.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { robotConditions } from '../../../src/lib/toolkit/chassis/condition.ts';
 import { snapshotWith, standInHealth, tried } from '../../operator/stand-ins.ts';

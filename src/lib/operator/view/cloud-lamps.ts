@@ -1,6 +1,6 @@
 import type { CloudView } from '../../cloud/index.ts';
 import type { Cell, Lamp } from '../../pages/index.ts';
-import { type CloudNow, count, lamp, row, technical, text, word } from './lamps.ts';
+import { type CloudNow, count, lamp, row, technical, text, word } from './parts.ts';
 
 type MessageClass = keyof NonNullable<NonNullable<CloudView['outbox']>['kept']>;
 
@@ -16,9 +16,13 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
   const { status, detail, remedy, link, received, seen, reporting, uploads } = view;
   const connection = link?.connection ?? null;
   const troubles = link?.troubles ?? [];
+  const isSound =
+    troubles.length === 0 &&
+    [remedy, link?.remedy ?? null, seen?.remedy ?? null].every((one) => one === null) &&
+    seen?.status !== 'failing' &&
+    isReportingSound(reporting);
   const levels = {
-    connected:
-      troubles.length === 0 && seen?.status !== 'failing' && isReportingSound(reporting) ? 'good' : 'attention',
+    connected: isSound ? 'good' : 'attention',
     'not-connected': 'bad',
     'not-checked': 'unknown',
     'not-enrolled': 'off',
@@ -51,7 +55,7 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     ),
     row(
       'cloudStop',
-      received === null ? [] : [count(received.stops)],
+      received === null ? [word('not-checked')] : [count(received.stops)],
       technical(seen?.status === 'failing' ? seen.detail : null),
     ),
     ...reportingRows(reporting),
@@ -152,7 +156,7 @@ export function releaseLamp({ view }: CloudNow): Lamp {
   if (release === null) return offLamp('release', view);
   const { status, detail, remedy, runningVersion, run } = release;
   const levels = { ready: 'good', 'not-configured': 'off', unmanaged: 'off', failing: 'bad' } as const;
-  const isBadRun = run?.phase === 'rejected' || run?.phase === 'rolled-back';
+  const isBadRun = run?.phase === 'rejected' || run?.phase === 'rolled-back' || remedy !== null;
   return lamp(
     'release',
     status === 'ready' && isBadRun ? 'attention' : levels[status],

@@ -1,40 +1,16 @@
 import type { ChassisSnapshot } from '../../chassis/index.ts';
-import type { CloudView } from '../../cloud/index.ts';
 import { formatTried } from '../../error/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Cell, LabelCode, Lamp, LampId, WordCode } from '../../pages/index.ts';
+import type { Cell, Lamp, WordCode } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
 import type { FolderHealth, GatewayHealth } from '../health.ts';
 import type { NeighboursView } from '../model.ts';
 import { cloudLamp, outboxLamp, releaseLamp } from './cloud-lamps.ts';
 import { gateNotes, stoppedState } from './headline.ts';
-import type { Parts } from './page-state.ts';
-
-/** The state of the cloud module, and the wall clock of the gateway for the age of a message. */
-export interface CloudNow {
-  readonly view: CloudView;
-  readonly now: Date;
-}
+import { type CloudNow, count, lamp, type Parts, row, technical, text, word } from './parts.ts';
 
 type Level = Lamp['level'];
-type Rows = Lamp['rows'];
-
-export const word = (code: WordCode): Cell => ({ word: code });
-export const text = (foreign: string): Cell => ({ text: foreign });
-export const count = (number: number, unit = ''): Cell => ({ number, digits: 0, unit });
-export const technical = (sentence: string | null | undefined): Cell[] => (sentence ? [{ technical: sentence }] : []);
-/** A row of the details; none without cells. */
-export const row = (label: LabelCode, ...cells: readonly (Cell | readonly Cell[])[]): Rows => {
-  const flat = cells.flat();
-  return flat.length === 0 ? [] : [{ label, cells: flat }];
-};
-export const lamp = (id: LampId, level: Level, state: readonly Cell[], ...rows: readonly Rows[]): Lamp => ({
-  id,
-  level,
-  state: [...state],
-  rows: rows.flat(),
-});
 
 const order: readonly Level[] = ['bad', 'attention', 'unknown', 'good', 'off'];
 
@@ -48,7 +24,7 @@ export function lampsOf({ snapshot, motion, health, cloud, support, neighbours, 
     outboxLamp(cloud),
     releaseLamp(cloud),
     heartbeatLamp(neighbours, health, site),
-    supportLamp(support),
+    supportLamp(support, cloud),
     tabletLamp(viewers, site),
     diskLamp(health),
     gatewayLamp(health),
@@ -164,10 +140,13 @@ function heartbeatLamp(view: NeighboursView, health: GatewayHealth, site: Site):
   );
 }
 
-function supportLamp({ status, detail, remedy, running, records, lastEnded, lastRefused }: SupportView): Lamp {
+function supportLamp(view: SupportView, { view: cloud }: CloudNow): Lamp {
+  const { status, detail, remedy, running, records, lastEnded, lastRefused } = view;
+  // The request for a session comes through the cloud link.
+  const canWait = cloud.status === 'connected' && remedy === null;
   const levels: Readonly<Record<SupportView['status'], Level>> = {
     'not-configured': 'off',
-    waiting: 'good',
+    waiting: canWait ? 'good' : 'attention',
     running: 'attention',
     'not-checked': 'unknown',
   };
@@ -176,7 +155,7 @@ function supportLamp({ status, detail, remedy, running, records, lastEnded, last
   return lamp(
     'support',
     isFailing ? 'bad' : levels[status],
-    [word(status)],
+    [word(status === 'waiting' && cloud.status !== 'connected' ? 'no-cloud' : status)],
     row('session', running === null ? [] : [text(running.session), { at: running.since }]),
     row('ended', lastEnded === null ? [] : [{ at: lastEnded.at }, word(lastEnded.reason)]),
     row('refused', lastRefused === null ? [] : [{ at: lastRefused.at }, word(lastRefused.reason)]),
@@ -193,27 +172,30 @@ function diskLamp({ disk }: GatewayHealth): Lamp {
     ? 'bad'
     : folders.some(({ status }) => status === 'not-checked')
       ? 'unknown'
-      : 'good';
+      : folders.some(({ remedy }) => remedy !== null)
+        ? 'attention'
+        : 'good';
   const cells = ({ path, status, freeBytes, detail, remedy }: FolderHealth): Cell[] => [
     text(path),
     word(status),
     ...(freeBytes === null ? [word('not-known')] : [count(Math.floor(freeBytes / 1e6), 'MB'), word('free')]),
-    ...(status === 'ok' ? [] : technical([detail, remedy].filter(Boolean).join(' '))),
+    ...technical(status === 'ok' ? remedy : [detail, remedy].filter(Boolean).join(' ')),
   ];
   return lamp('disk', level, [], row('stateFolder', cells(disk.state)), row('mediaFolder', cells(disk.media)));
 }
 
 function gatewayLamp({ status, version, upForMs, services, evidence, log }: GatewayHealth): Lamp {
   const down = services.filter((service) => service.status !== 'running');
+  const hasRemedy = services.some(({ remedy }) => remedy !== null);
   return lamp(
     'gateway',
-    status === 'ok' ? 'good' : 'bad',
+    status !== 'ok' ? 'bad' : hasRemedy ? 'attention' : 'good',
     status === 'ok' ? [] : [word(status)],
     row('version', text(version)),
     row('upFor', { spanMs: upForMs }),
     row('services', down.length === 0 ? [word('all-running')] : []),
     ...services
-      .filter((service) => service.status !== 'running' || service.restarts > 0)
+      .filter(({ status: now, restarts, remedy }) => now !== 'running' || restarts > 0 || remedy !== null)
       .map((service) =>
         row(
           'services',

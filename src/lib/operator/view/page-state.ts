@@ -5,23 +5,10 @@ import type { MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
-import type { GatewayHealth } from '../health.ts';
-import type { NeighboursView } from '../model.ts';
 import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
-import { type CloudNow, lampsOf } from './lamps.ts';
-
-/** Everything that the pages are made from, at one moment. */
-export interface Parts {
-  readonly snapshot: ChassisSnapshot;
-  readonly motion: MotionStatus;
-  readonly health: GatewayHealth;
-  readonly cloud: CloudNow;
-  readonly support: SupportView;
-  readonly neighbours: NeighboursView;
-  /** Addresses of the open pages, by the socket they came through. */
-  readonly viewers: { readonly onSite: readonly string[]; readonly remote: readonly string[] };
-}
+import { lampsOf } from './lamps.ts';
+import type { Parts } from './parts.ts';
 
 export interface PageStates {
   /** The present state, with an id of its own. */

@@ -131,13 +131,14 @@ function shared<T>(make: (written: unknown) => T): (written: unknown) => T | nul
 /** A number in either JSON type (vendor, HINWEIS), when it is whole and within the exact range. */
 function wholeNumber(written: unknown): number | null {
   const value = parseDegrees(written) ?? null;
-  return value !== null && Number.isSafeInteger(value) ? value : null;
+  // Zero has no sign.
+  return value !== null && Number.isSafeInteger(value) ? value + 0 : null;
 }
 
 /** @source specification, 'Angles': degrees, usually as strings */
 function degreesOf(written: unknown): Degrees | null {
   const value = parseDegrees(written);
-  return value === undefined ? null : degrees(value);
+  return value === undefined ? null : degrees(value + 0);
 }
 
 /** The geometry as far as gw interprets it. Coordinates are validated and used as received, never copied. */

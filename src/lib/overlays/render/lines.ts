@@ -67,7 +67,7 @@ export function figure(value: number, decimals: number): string {
   return String(Number(value.toFixed(decimals)) + 0);
 }
 
-/** The first words, and the number of others. */
+/** At most this many of the words, and the number of others. */
 export function listed(words: readonly string[], max: number): string {
   return words.length <= max ? words.join(', ') : `${words.slice(0, max).join(', ')} and ${words.length - max} more`;
 }

@@ -1,4 +1,5 @@
-import type { Choice, Props } from '../viewer.ts';
+import type { Props } from '../ui.ts';
+import type { Choice } from '../viewer.ts';
 import type { Feature, MapModel } from './map-model.ts';
 
 /** Centimetres, so that strokes and paths need no decimals; y down, as the screen has it. */

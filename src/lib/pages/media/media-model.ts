@@ -1,5 +1,5 @@
-import type { Texts } from '../texts/catalogue.ts';
 import type { Format } from '../texts/format.ts';
+import type { Texts } from '../texts/texts.ts';
 import type { Viewer } from '../viewer.ts';
 
 /** A file as `GET /api/medien` lists it. */

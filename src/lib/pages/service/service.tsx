@@ -1,8 +1,9 @@
 import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
 import type { Cell, Lamp } from '../model.ts';
 import { ageText, Value, type ValueKey } from '../surface/values.tsx';
-import { type LabelCode, noteText, type WordCode } from '../texts/catalogue.ts';
-import type { Props } from '../viewer.ts';
+import { noteText } from '../texts/catalogue.ts';
+import type { LabelCode, WordCode } from '../texts/texts.ts';
+import type { Props } from '../ui.ts';
 
 /** The technician page: a line of lamps, worst first, each with its details; then values with their evidence. */
 export function Service(props: Props) {

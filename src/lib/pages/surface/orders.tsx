@@ -1,4 +1,5 @@
-import { type Choice, choiceText, mayGo, type Props } from '../viewer.ts';
+import { mayGo, type Props } from '../ui.ts';
+import { type Choice, choiceText } from '../viewer.ts';
 
 /** Stations, tours and the charging station: a touch chooses, and the sheet asks. */
 export function Orders(props: Props) {

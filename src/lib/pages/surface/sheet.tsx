@@ -1,5 +1,5 @@
 import { noteText } from '../texts/catalogue.ts';
-import { mayGo, type Props } from '../viewer.ts';
+import { mayGo, type Props } from '../ui.ts';
 
 /**
  * The question before a drive: nothing moves by one touch. It says why where the robot cannot drive now. A page without script sends

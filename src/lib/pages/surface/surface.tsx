@@ -1,6 +1,6 @@
 import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
 import { MapView } from '../map/map-view.tsx';
-import type { Props } from '../viewer.ts';
+import type { Props } from '../ui.ts';
 import { Orders } from './orders.tsx';
 import { Sheet } from './sheet.tsx';
 import { Battery, Values } from './values.tsx';

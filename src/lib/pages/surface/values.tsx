@@ -1,5 +1,5 @@
 import type { Live, PageState } from '../model.ts';
-import type { Props } from '../viewer.ts';
+import type { Props } from '../ui.ts';
 
 export type ValueKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 

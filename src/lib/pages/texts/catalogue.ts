@@ -1,36 +1,9 @@
-import type { doubts, headlineCodes, LampId, lampLevels, Note, PageState, Run, staleReasons } from '../model.ts';
-import type { Choice, Language } from '../viewer.ts';
-import { de, type deLabels, type deUi, type deWords } from './de.ts';
+import type { Note } from '../model.ts';
+import type { Language } from '../viewer.ts';
+import { de } from './de.ts';
 import { en } from './en.ts';
 import { type Format, formatFor } from './format.ts';
-import type { deMedia } from './media.ts';
-
-export type WordCode = keyof typeof deWords;
-export type LabelCode = keyof typeof deLabels;
-
-/** Every text of the pages in one language. A missing or additional text does not compile. */
-export interface Texts {
-  readonly headline: Readonly<Record<(typeof headlineCodes)[number], (state: PageState, format: Format) => string>>;
-  readonly notes: { readonly [C in Note['code']]: (note: Extract<Note, { code: C }>, format: Format) => string };
-  readonly failure: Readonly<Record<string, string>>;
-  readonly conditions: Readonly<Record<string, string>>;
-  readonly stale: Readonly<Record<(typeof staleReasons)[number], string>>;
-  readonly doubts: Readonly<Record<(typeof doubts)[number], string>>;
-  readonly basis: Readonly<Record<NonNullable<PageState['pose']['basis']>, string>>;
-  readonly facts: Readonly<Record<string, string>>;
-  readonly origins: Readonly<Record<'surface' | 'command' | 'cloud', string>>;
-  readonly refusals: Readonly<Record<string, string>>;
-  readonly failReason: (code: number) => string;
-  readonly lamps: Readonly<Record<LampId, string>>;
-  readonly levels: Readonly<Record<(typeof lampLevels)[number], string>>;
-  readonly labels: Readonly<Record<LabelCode, string>>;
-  readonly words: Readonly<Record<WordCode, string>>;
-  readonly run: (run: Run, format: Format) => string;
-  readonly choice: (choice: Choice) => string;
-  readonly ask: (choice: Choice) => string;
-  readonly ui: Readonly<typeof deUi>;
-  readonly media: Readonly<typeof deMedia>;
-}
+import type { Texts } from './texts.ts';
 
 const catalogues: Readonly<Record<Language, Texts>> = { de, en };
 

@@ -1,7 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
-import type { Texts } from './catalogue.ts';
 import { enMedia } from './media.ts';
+import type { Texts } from './texts.ts';
 
 const PRESS = 'Press the emergency stop on the robot.';
 
@@ -52,7 +52,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const en: Texts = {
   headline: {
     ready: () => 'Ready',
-    drives: (state, f) => (state.run === null ? 'Driving' : en.run(state.run, f)),
+    drives: ({ run }) => (run === null ? 'Driving' : `Driving ${where(run)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
     locked: () => 'Driving is locked',
@@ -313,6 +313,7 @@ export const en: Texts = {
     confirmed: 'confirmed',
     'rolled-back': 'ROLLED BACK, the previous version runs',
     waiting: 'waiting',
+    'no-cloud': 'without a connection to the cloud no session can be opened',
     running: 'running',
     written: 'being written',
     alive: 'alive',

@@ -9,7 +9,7 @@ const MAX_PAYLOAD_BYTES = 64_512;
 const MAX_MESSAGE_BYTES = 65_535;
 
 /** Bytes of the length in front of a message. */
-export const LENGTH_BYTES = 2;
+const LENGTH_BYTES = 2;
 
 /** By their number in the schema. */
 const types = [

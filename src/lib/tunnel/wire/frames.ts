@@ -1,5 +1,5 @@
 import type { TunnelMessage } from '../wire.ts';
-import { decodeMessage, LENGTH_BYTES } from './codec.ts';
+import { decodeMessage } from './codec.ts';
 
 /**
  * Finds the messages in a byte stream of `[uint16 big-endian length][message]`. The chunks that are pushed may end
@@ -9,41 +9,49 @@ import { decodeMessage, LENGTH_BYTES } from './codec.ts';
  * @source vendor (HINWEIS)
  */
 export function createFrameReader(onMessage: (message: TunnelMessage) => void): { push(bytes: Uint8Array): void } {
-  /** A length or a message whose end has not arrived. */
-  let begun: Uint8Array = new Uint8Array(0);
+  /** First byte of a length whose second byte has not arrived. */
+  let firstOfLength: number | undefined;
+  let partial: { readonly bytes: Uint8Array; filled: number } | undefined;
   let failure: { readonly error: unknown } | undefined;
 
+  /** Reads one length or one part of a message; returns the place behind it. */
+  const step = (bytes: Uint8Array, at: number): number => {
+    if (partial !== undefined) {
+      const part = bytes.subarray(at, at + partial.bytes.length - partial.filled);
+      partial.bytes.set(part, partial.filled);
+      partial.filled += part.length;
+      if (partial.filled === partial.bytes.length) {
+        const whole = partial.bytes;
+        partial = undefined;
+        onMessage(decodeMessage(whole));
+      }
+      return at + part.length;
+    }
+    const byte = bytes[at] ?? 0;
+    if (firstOfLength === undefined) {
+      firstOfLength = byte;
+      return at + 1;
+    }
+    const length = (firstOfLength << 8) | byte;
+    firstOfLength = undefined;
+    const [begin, end] = [at + 1, at + 1 + length];
+    if (end > bytes.length) {
+      partial = { bytes: new Uint8Array(length), filled: 0 };
+      return begin;
+    }
+    onMessage(decodeMessage(bytes.subarray(begin, end)));
+    return end;
+  };
+
   return {
-    push(chunk) {
+    push(bytes) {
       if (failure) throw failure.error;
-      const bytes = begun.length === 0 ? chunk : joined(begun, chunk);
-      let at = 0;
       try {
-        for (let end = endOf(bytes, at); end <= bytes.length; end = endOf(bytes, at)) {
-          const message = bytes.subarray(at + LENGTH_BYTES, end);
-          at = end;
-          onMessage(decodeMessage(message));
-        }
+        for (let at = 0; at < bytes.length; ) at = step(bytes, at);
       } catch (error) {
         failure = { error };
         throw error;
       }
-      // A copy, so that it does not hold the memory of its chunk.
-      begun = new Uint8Array(bytes.subarray(at));
     },
   };
-}
-
-function joined(begun: Uint8Array, chunk: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(begun.length + chunk.length);
-  bytes.set(begun);
-  bytes.set(chunk, begun.length);
-  return bytes;
-}
-
-/** Where the message that begins here ends; beyond the bytes while its length is not known. */
-function endOf(bytes: Uint8Array, at: number): number {
-  const [high, low] = [bytes[at], bytes[at + 1]];
-  if (high === undefined || low === undefined) return Number.POSITIVE_INFINITY;
-  return at + LENGTH_BYTES + high * 256 + low;
 }

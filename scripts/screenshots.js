@@ -1,0 +1,77 @@
+// `node scripts/screenshots.js`: the pictures of the pages in docs/pages, on a simulated robot in a network of its own.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pictures = join(root, 'docs/pages');
+const base = 'http://127.0.0.1:5173';
+const sizes = { tablet: [1280, 800], phone: [390, 844], desktop: [1920, 1080] };
+
+// The ports of the platform are fixed, so they are opened where nothing else has them.
+if (process.argv[2] !== 'inside') {
+  const inside = ['--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', process.execPath];
+  const { status } = spawnSync('unshare', [...inside, fileURLToPath(import.meta.url), 'inside'], { stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'gw-screenshots-'));
+const gw = (...args) => spawn(process.execPath, [join(root, 'bin/run.js'), ...args], { cwd: dir, stdio: 'ignore' });
+const until = async (isThere) => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await isThere()) return;
+    await sleep(100);
+  }
+  throw new Error('not within 20 s');
+};
+const isReady = () =>
+  fetch(`${base}/api/health`).then(
+    async (reply) => (await reply.json()).services.every(({ status }) => status === 'running'),
+    () => false,
+  );
+
+const sim = gw('sim');
+await until(() => existsSync(join(dir, 'gw-sim/site.yaml')));
+const serve = gw('serve', '--site', join(dir, 'gw-sim/site.yaml'));
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+try {
+  await until(isReady);
+  mkdirSync(pictures, { recursive: true });
+  for (const [size, [width, height]] of Object.entries(sizes)) {
+    const context = await browser.newContext({ viewport: { width, height }, locale: 'en-GB', colorScheme: 'light' });
+    const page = await context.newPage();
+    const take = (name) => page.screenshot({ path: join(pictures, `${name}-${size}.png`) });
+    await page.goto(base);
+    await page.locator('#map image.plan').waitFor();
+    await sleep(1_000);
+    await take('ready');
+    await page.locator('a.target', { hasText: 'demo' }).click();
+    await page.locator('.sheet').waitFor();
+    await take('question');
+    await page.locator('.sheet .go').click();
+    await sleep(3_000);
+    await take('tour');
+    await page.getByRole('button', { name: 'End the drive' }).click();
+    await page.locator('h1', { hasText: 'Ready' }).waitFor();
+    await page.goto(`${base}/service`);
+    await sleep(1_000);
+    await take('service');
+    await context.close();
+  }
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, locale: 'de-DE', colorScheme: 'dark' });
+  await page.goto(base);
+  await page.locator('#map image.plan').waitFor();
+  await page.locator('.stop-button').click();
+  await page.locator('h1', { hasText: 'Angehalten' }).waitFor();
+  await page.screenshot({ path: join(pictures, 'stopped-dark.png') });
+} finally {
+  await browser.close();
+  serve.kill();
+  sim.kill();
+  await sleep(2_000);
+  rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,32 @@
+import type { doubts, headlineCodes, LampId, lampLevels, Note, PageState, Run, staleReasons } from '../model.ts';
+import type { Choice } from '../viewer.ts';
+import type { deLabels, deUi, deWords } from './de-words.ts';
+import type { Format } from './format.ts';
+import type { deMedia } from './media.ts';
+
+export type WordCode = keyof typeof deWords;
+export type LabelCode = keyof typeof deLabels;
+
+/** Every text of the pages in one language. A missing or additional text does not compile. */
+export interface Texts {
+  readonly headline: Readonly<Record<(typeof headlineCodes)[number], (state: PageState, format: Format) => string>>;
+  readonly notes: { readonly [C in Note['code']]: (note: Extract<Note, { code: C }>, format: Format) => string };
+  readonly failure: Readonly<Record<string, string>>;
+  readonly conditions: Readonly<Record<string, string>>;
+  readonly stale: Readonly<Record<(typeof staleReasons)[number], string>>;
+  readonly doubts: Readonly<Record<(typeof doubts)[number], string>>;
+  readonly basis: Readonly<Record<NonNullable<PageState['pose']['basis']>, string>>;
+  readonly facts: Readonly<Record<string, string>>;
+  readonly origins: Readonly<Record<'surface' | 'command' | 'cloud', string>>;
+  readonly refusals: Readonly<Record<string, string>>;
+  readonly failReason: (code: number) => string;
+  readonly lamps: Readonly<Record<LampId, string>>;
+  readonly levels: Readonly<Record<(typeof lampLevels)[number], string>>;
+  readonly labels: Readonly<Record<LabelCode, string>>;
+  readonly words: Readonly<Record<WordCode, string>>;
+  readonly run: (run: Run, format: Format) => string;
+  readonly choice: (choice: Choice) => string;
+  readonly ask: (choice: Choice) => string;
+  readonly ui: Readonly<typeof deUi>;
+  readonly media: Readonly<typeof deMedia>;
+}
