@@ -1,7 +1,7 @@
 /** Real processes on the fixed ports of the platform, or with measured times: one file at a time. */
 export const aloneFiles = [
   'test/e2e/**/*.test.ts',
-  ...['cable', 'pages', 'ssh-commands'].map((name) => `test/peers/${name}.test.ts`),
+  ...['cable', 'pages', 'pages-media', 'ssh-commands'].map((name) => `test/peers/${name}.test.ts`),
 ];
 
 /** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */

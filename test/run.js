@@ -130,6 +130,7 @@ const secondsOf = {
   trial: 90,
   units: 60,
   'heartbeat-check': 55,
+  'pages-media': 41,
   pages: 35,
   'checklist-faults': 33,
   maps: 33,

@@ -1,5 +1,6 @@
 import { hydrate, render } from 'preact';
 import { ROOT_ID, STATE_ID } from '../src/lib/pages/document.tsx';
+import type { MediaPage } from '../src/lib/pages/media/media-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
 import { Service } from '../src/lib/pages/service/service.tsx';
 import { Surface } from '../src/lib/pages/surface/surface.tsx';
@@ -7,6 +8,7 @@ import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
 import { type Interaction, still } from '../src/lib/pages/ui.ts';
 import type { Choice, Viewer } from '../src/lib/pages/viewer.ts';
 import { createMap } from './map.ts';
+import { startMedia } from './media.tsx';
 import { orders } from './orders.ts';
 import { createPosing } from './pose.ts';
 import { serviceActs } from './service.ts';
@@ -25,7 +27,11 @@ const noService = { openLog: () => {}, editPose: () => {}, setPose: () => {} };
 
 const root = document.getElementById(ROOT_ID);
 const data = document.getElementById(STATE_ID)?.textContent;
-if (root !== null && data) start(root, JSON.parse(data) as Page);
+if (root !== null && data) {
+  const page = JSON.parse(data) as Page | MediaPage;
+  if (page.kind === 'media') startMedia(root, page);
+  else start(root, page);
+}
 
 function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void {
   let state = page.state;

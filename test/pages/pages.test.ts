@@ -3,9 +3,10 @@ import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { factsOfOrder } from '../../src/lib/motion/gate.ts';
 import { refusalTable } from '../../src/lib/operator/http/refusal.ts';
-import type { Lamp, Note } from '../../src/lib/pages/index.ts';
+import type { Lamp, MediaLibraryView, Note } from '../../src/lib/pages/index.ts';
 import {
   languageOf,
+  mediaPage,
   type PageState,
   readChoice,
   refusedPage,
@@ -16,6 +17,8 @@ import {
   surfacePage,
   type Viewer,
 } from '../../src/lib/pages/index.ts';
+import { Media } from '../../src/lib/pages/media/media.tsx';
+import { type MediaInteraction, stillMedia } from '../../src/lib/pages/media/media-model.ts';
 import { doubts, headlineCodes, lampIds, lampLevels, noteSchema, staleReasons } from '../../src/lib/pages/model.ts';
 import { noPose, type PoseDraft } from '../../src/lib/pages/service/pose-draft.ts';
 import { Service } from '../../src/lib/pages/service/service.tsx';
@@ -157,7 +160,7 @@ describe('texts of others', () => {
         servicePage({ state, viewer }),
       ]),
       signInPage({ site: evil, viewer: onSite, isConfigured: true, problem: evil }),
-      refusedPage({ site: evil, viewer: onSite, code: evil, technical: evil, tried: evil }),
+      refusedPage({ site: evil, viewer: onSite, code: evil, technical: evil, tried: evil, from: 'surface' }),
       supportEndedPage({ site: evil, viewer: onSite, hasEnded: true, isRunning: true }),
     ];
     for (const page of pages) {
@@ -272,6 +275,37 @@ const notes: readonly Note[] = noteSchema.options.map((option) => {
   ) as Note;
 });
 
+/** A library of every kind of file, and those that cannot be shown. */
+const libraries: readonly MediaLibraryView[] = [
+  {
+    files: ['image/png', 'audio/wav', 'video/mp4', 'text/plain', 'application/pdf', 'application/octet-stream'].map(
+      (contentType, at) => ({ name: `${at + 1}.png`, bytes: 1, contentType }),
+    ),
+    maxBytes: 2e8,
+    leftBytes: 1,
+  },
+  { files: [{ name: '1.png', bytes: 1e9, contentType: 'image/png' }], maxBytes: 2e8, leftBytes: null },
+  { files: [], maxBytes: 2e8, leftBytes: 0 },
+  { files: null, maxBytes: 2e8, leftBytes: null },
+];
+
+/** What only a page with script shows. */
+const mediaInteractions: readonly Partial<MediaInteraction>[] = [
+  { upload: { name: '1.png', share: 0.5 } },
+  { upload: { name: '1.png', share: 1 } },
+  { unplayable: ['1.png'] },
+  { chosen: '1.png', isDeleting: true },
+  { problem: 'NOT_SIGNED_IN' },
+  ...(['stored', 'replaced', 'deleted', 'cancelled'] as const).map((kind) => ({ done: { kind, name: '1.png' } })),
+];
+
+function mediaInteractionPage(ui: Partial<MediaInteraction>, viewer: Viewer): string {
+  const { t, f } = textsOf(viewer.language, 'UTC');
+  const [library] = libraries;
+  if (library === undefined) throw new Error('there is a library');
+  return renderToString(h(Media, { site: 'X', library, viewer, ui: { ...stillMedia, ...ui }, t, f }));
+}
+
 describe('the catalogues', () => {
   /** Words that only one of the languages has. */
   const english = /\b(the|and|is|are|not(?!-)|with|of|to|this|page|robot|driving|please|stop|no)\b/i;
@@ -311,9 +345,18 @@ describe('the catalogues', () => {
           servicePage({ state: { ...state, site: { ...state.site, name: 'X' } }, viewer: of(viewer) }),
         ]),
       ),
-      ...[...Object.keys(refusalTable), ...Object.keys(t.refusals)].map((code) =>
-        refusedPage({ site: 'X', viewer: of(onSite), code, technical: '', tried: '127.0.0.1:1' }).replace(code, ''),
+      ...[...Object.keys(refusalTable), ...Object.keys(t.refusals), ...Object.keys(t.media.refusals)].flatMap((code) =>
+        (['surface', 'media'] as const).map((from) =>
+          refusedPage({ site: 'X', viewer: of(onSite), code, technical: '', tried: '127.0.0.1:1', from }).replace(
+            code,
+            '',
+          ),
+        ),
       ),
+      ...libraries.flatMap((library) =>
+        [onSite, technician].map((viewer) => mediaPage({ site: 'X', library, viewer: of(viewer), chosen: '1.png' })),
+      ),
+      ...mediaInteractions.map((ui) => mediaInteractionPage(ui, of(technician))),
       ...[true, false].map((isConfigured) =>
         signInPage({ site: 'X', viewer: of(technician), isConfigured, problem: null }),
       ),

@@ -21,6 +21,7 @@ import {
   SESSION_COOKIE,
   settingsSchema,
 } from '../../lib/operator/index.ts';
+import { lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
@@ -43,6 +44,7 @@ const answered: Readonly<Record<string, ZodType>> = {
   Neighbours: neighboursSchema,
   Cloud: cloudViewSchema,
   Settings: settingsSchema,
+  LastHour: lastHourSchema,
   Log: gatewayLogSchema,
   Support: supportViewSchema,
   SupportSessions: sessionListSchema,

@@ -7,6 +7,7 @@ import {
   requestSchemas as requests,
   settingsSchema,
 } from '../../lib/operator/index.ts';
+import { lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
@@ -48,11 +49,17 @@ const trial = json(trialAnswerSchema, 'The running or the last trial; null befor
 export const contracts: Readonly<Record<string, Contract>> = {
   'GET /': { id: 'showSurface', query: requests.pageQuery, answer: page('The operator surface.') },
   'GET /service': { id: 'showService', query: requests.pageQuery, answer: page('The technician page.') },
+  'GET /medien': {
+    id: 'showMedia',
+    query: requests.pageQuery,
+    answer: page('The media library.'),
+  },
   'GET /anmeldung': { id: 'showSignIn', query: requests.pageQuery, answer: page('The form.') },
   'GET /assets/style.css': { id: 'getStyle', answer: bytes('text/css', 'The style.'), refusals: ['NOT_FOUND'] },
   'GET /assets/main.js': { id: 'getScript', answer: bytes('text/javascript', 'The script.'), refusals: ['NOT_FOUND'] },
 
   'GET /api/nachbarn': { id: 'getNeighbours', answer: json(neighboursSchema, 'The other robots.') },
+  'GET /api/verlauf': { id: 'getLastHour', answer: json(lastHourSchema, 'The last hour, for charts.') },
   'GET /api/health': { id: 'getHealth', answer: json(gatewayHealthSchema, 'Health of the whole daemon.') },
   'GET /api/cloud': { id: 'getCloud', answer: json(cloudViewSchema, 'State of the cloud link.') },
   'POST /api/cloud/pruefung': {
@@ -171,7 +178,8 @@ export const contracts: Readonly<Record<string, Contract>> = {
     id: 'setPose',
     body: requests.pose,
     answer: json(answers.pose, 'succeeded only when the chassis reports the pose back.'),
-    refusals: order,
+    form: page('What became of it.'),
+    refusals: [...order, 'STATE_OUTDATED'],
   },
 
   'GET /api/versuch': { id: 'getTrial', answer: trial },
@@ -205,8 +213,17 @@ export const contracts: Readonly<Record<string, Contract>> = {
   },
   'GET /api/medien/{name}': {
     id: 'getMedia',
-    answer: bytes('*/*', 'The file; a type that may be harmful is an attachment.'),
+    answer: bytes(
+      '*/*',
+      'The file; a type that may be harmful is an attachment. A single Range is answered with 206, one beyond the file with 416.',
+    ),
     refusals: ['NOT_FOUND', 'BUSY', 'FILE_UNREADABLE'],
+  },
+  'POST /api/medien/{name}/loeschen': {
+    id: 'deleteMediaForm',
+    answer: json(answers.deleted, 'The file is gone.'),
+    form: redirect('/medien'),
+    refusals: ['NOT_FOUND', 'FILE_UNWRITABLE'],
   },
   'DELETE /api/medien/{name}': {
     id: 'deleteMedia',

@@ -1,12 +1,13 @@
 /** What the published contract of the routes is generated from. A running gateway uses none of it. */
 
 import { type ErrorCode, errorTable } from '../error/index.ts';
-import { checkBody, type Handlers, pageQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
+import { checkBody, type Handlers, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
 import { driveBody, endBody, keepAliveBody, poseBody, stopBody, tourBody } from './motion/motion-handlers.ts';
 import { type Route, routeTable } from './routes.ts';
 import { signInBody } from './sign-in/session-handlers.ts';
 import { sessionsQuery } from './support-handlers.ts';
+import { pageQuery } from './view/asked.ts';
 
 export const requestSchemas = {
   pageQuery,

@@ -20,7 +20,7 @@ import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
 import { sessionHandlers } from './sign-in/session-handlers.ts';
 import { supportHandlers } from './support-handlers.ts';
-import { LANGUAGE_COOKIE } from './view/viewer.ts';
+import { asked } from './view/asked.ts';
 
 /** Checks the shape only; the motion module decides which trials are allowed. */
 export const trialBody = z.strictObject({
@@ -131,26 +131,11 @@ export function createHandlers(parts: Parts) {
   } satisfies Record<string, Record<string, Handler>>;
 }
 
-export const pageQuery = z.object({
-  sprache: z.enum(['de', 'en']).optional(),
-  ziel: z.string().max(100).optional(),
-  setzen: z.literal('position').optional(),
-});
-const LANGUAGE_COOKIE_S = 400 * 24 * 60 * 60;
-
 function pageHandlers({ site, pageState, sessions, assets }: Parts) {
   const asset = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
     const found = assets.get(name);
     if (!found) return sendRefusal(request, reply, refuse('NOT_FOUND'));
     return reply.header('cache-control', 'no-cache').type(found.contentType).send(found.body);
-  };
-  /** What the address asks for; a chosen language is remembered. */
-  const asked = (request: FastifyRequest, reply: FastifyReply) => {
-    const query = pageQuery.safeParse(request.query).data ?? {};
-    if (query.sprache !== undefined) {
-      reply.setCookie(LANGUAGE_COOKIE, query.sprache, { path: '/', sameSite: 'strict', maxAge: LANGUAGE_COOKIE_S });
-    }
-    return { query, viewer: request.server.viewerOf(request) };
   };
   return {
     surface(request: FastifyRequest, reply: FastifyReply) {

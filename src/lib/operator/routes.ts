@@ -55,6 +55,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
   return [
     { method: 'GET', path: '/', ...open, meaning: 'Operator surface', handler: pages.surface },
     { method: 'GET', path: '/service', ...open, meaning: 'Technician page', handler: pages.service },
+    { method: 'GET', path: '/medien', ...onSite, meaning: 'Media page', handler: media.page },
     { method: 'GET', path: '/anmeldung', ...onSite, meaning: 'Sign-in form', handler: pages.signIn },
     { method: 'GET', path: '/assets/style.css', ...open, meaning: 'Style of the pages', handler: pages.style },
     { method: 'GET', path: '/assets/main.js', ...open, meaning: 'Script of the pages', handler: pages.script },
@@ -303,5 +304,12 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
     { method: 'GET', path: '/api/medien/:name', ...onSite, meaning: 'A media file', handler: media.download },
     { method: 'DELETE', path: '/api/medien/:name', ...personalAct, meaning: 'Delete a file', handler: media.remove },
+    {
+      method: 'POST',
+      path: '/api/medien/:name/loeschen',
+      ...personalAct,
+      meaning: 'Delete a file, for forms',
+      handler: media.removeForm,
+    },
   ];
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { noteText } from './texts/catalogue.ts';
 import type { Props } from './ui.ts';
 
-export type PageKind = 'surface' | 'service' | 'sign-in' | 'notice';
+export type PageKind = 'surface' | 'service' | 'media' | 'sign-in' | 'notice';
 
 /** The root of a page, which the browser hydrates. */
 export const ROOT_ID = 'page';
@@ -18,7 +18,7 @@ interface DocumentProps extends Pick<Props, 't' | 'viewer'> {
   readonly children: ComponentChildren;
 }
 
-/** A complete page. Without script it reloads every few seconds. */
+/** A complete page. Without script it reloads every few seconds, unless it holds a form to fill in. */
 export function Document({ title, site, kind, data, viewer, children }: DocumentProps) {
   return (
     <html lang={viewer.language}>
@@ -29,7 +29,7 @@ export function Document({ title, site, kind, data, viewer, children }: Document
         <title>{`${title} – ${site}`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/style.css" />
-        {data !== null && (
+        {data !== null && kind !== 'media' && (
           <noscript>
             <meta http-equiv="refresh" content="5" />
           </noscript>
@@ -72,6 +72,7 @@ export function Header({ site, kind, t, viewer, children }: HeaderProps) {
       <nav>
         {link('/', 'surface', t.ui.surface)}
         {link('/service', 'service', t.ui.service)}
+        {!viewer.readOnly && link('/medien', 'media', t.media.title)}
         {!viewer.readOnly && link('/anmeldung', 'sign-in', viewer.signedIn ? t.ui.signedIn : t.ui.signIn)}
         <a
           href={`?sprache=${other}`}
@@ -112,6 +113,17 @@ export function Headline({ state, ui, t, f }: Props) {
         </ul>
       )}
     </div>
+  );
+}
+
+/** The button alone, for pages that show no state of the robot. */
+export function StopForm({ t }: Pick<Props, 't'>) {
+  return (
+    <form class="stop" method="post" action="/api/stopp">
+      <button type="submit" class="stop-button">
+        {t.ui.stop}
+      </button>
+    </form>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Document, Header } from './document.tsx';
+import { Document, Header, StopForm } from './document.tsx';
+import { mediaRefusal } from './media/media-model.ts';
 import type { PoseDraft } from './service/pose-draft.ts';
 import { PoseEnd, PoseInputs } from './service/set-pose.tsx';
 import type { Texts } from './texts/texts.ts';
@@ -30,11 +31,7 @@ function Plain({
         </section>
       </main>
       <footer>
-        <form class="stop" method="post" action="/api/stopp">
-          <button type="submit" class="stop-button">
-            {t.ui.stop}
-          </button>
-        </form>
+        <StopForm t={t} />
       </footer>
     </Document>
   );
@@ -94,15 +91,17 @@ export interface RefusedProps extends Frame {
   /** The refusal in the words of the gateway, English. */
   readonly technical: string;
   readonly tried: string | null;
+  /** The page of the form. */
+  readonly from: 'surface' | 'media';
 }
 
 /** The answer to a form that was refused. */
-export function Refused({ code, technical, tried, ...frame }: RefusedProps) {
+export function Refused({ code, technical, tried, from, ...frame }: RefusedProps) {
   const { t } = frame;
   return (
     <Plain {...frame} kind="notice" title={code === 'NOT_CONFIRMED' ? t.ui.notYetConfirmed : t.ui.notDone}>
       <p class="alarm" role="alert">
-        {t.refusals[code] ?? t.ui.notPossible}
+        {from === 'media' ? mediaRefusal(code, t) : (t.refusals[code] ?? t.ui.notPossible)}
       </p>
       {tried !== null && (
         <p>
@@ -121,8 +120,8 @@ export function Refused({ code, technical, tried, ...frame }: RefusedProps) {
         </p>
       )}
       <p>
-        <a class="button" href="/">
-          {t.ui.backToSurface}
+        <a class="button" href={from === 'media' ? '/medien' : '/'}>
+          {from === 'media' ? t.media.backToMedia : t.ui.backToSurface}
         </a>
       </p>
     </Plain>

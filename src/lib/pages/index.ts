@@ -2,10 +2,19 @@
  * The face of the gateway: one view model with its schema, texts in German and English, and the components that the server
  * renders and the browser hydrates. It knows no state of the robot but the view model.
  */
-export type { LastHour } from './last-hour.ts';
+export { type LastHour, lastHourSchema } from './last-hour.ts';
+export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
 export { pageStateSchema } from './model.ts';
-export { refusedPage, servicePage, setPosePage, signInPage, supportEndedPage, surfacePage } from './render.tsx';
+export {
+  mediaPage,
+  refusedPage,
+  servicePage,
+  setPosePage,
+  signInPage,
+  supportEndedPage,
+  surfacePage,
+} from './render.tsx';
 export { orderEnd } from './service/pose-draft.ts';
 export { languageOf } from './texts/catalogue.ts';
 export type { LabelCode, WordCode } from './texts/texts.ts';

@@ -11,6 +11,8 @@ import {
   SupportEnded,
   type SupportEndedProps,
 } from './form-pages.tsx';
+import { Media } from './media/media.tsx';
+import { type MediaPage, stillMedia } from './media/media-model.ts';
 import type { PageState } from './model.ts';
 import { Service } from './service/service.tsx';
 import { Surface } from './surface/surface.tsx';
@@ -50,6 +52,17 @@ function livePage(
 /** The operator surface as HTML; `choice` is what a person without script has chosen. */
 export const surfacePage = (live: Live, choice: Choice | null) => livePage(Surface, 'surface', live, choice);
 export const servicePage = (live: Live) => livePage(Service, 'service', live, null);
+
+/** The media library as HTML; `chosen` is the file that a person without script has chosen to delete. */
+export function mediaPage({ site, library, viewer, chosen }: Omit<MediaPage, 'kind'>): string {
+  const { t, f } = textsOf(viewer.language, 'UTC');
+  const data: MediaPage = { kind: 'media', site, library, viewer, chosen };
+  return html(
+    <Document title={t.media.title} site={site} kind="media" viewer={viewer} t={t} data={JSON.stringify(data)}>
+      <Media site={site} library={library} viewer={viewer} ui={{ ...stillMedia, chosen }} t={t} f={f} />
+    </Document>,
+  );
+}
 
 type Without<P> = Omit<P, 't'>;
 const texts = ({ language }: Viewer) => textsOf(language, 'UTC').t;

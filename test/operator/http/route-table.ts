@@ -16,6 +16,7 @@ export const specifiedRoutes = [
 
 /** Further routes of gw. */
 const ownRoutes = [
+  ['GET', '/medien', 200, 403],
   ['GET', '/api/chassis/state', 200, 200],
   ['GET', '/api/chassis/maps', 200, 200],
   ['GET', '/api/chassis/maps/7', 200, 200],
@@ -60,6 +61,7 @@ const ownRoutes = [
   ['POST', '/api/medien', 401, 403],
   ['GET', '/api/medien/none.png', 404, 403],
   ['DELETE', '/api/medien/none.png', 401, 403],
+  ['POST', '/api/medien/none.png/loeschen', 401, 403],
   ['GET', '/api/chassis/maps/99', 404, 404],
   ['GET', '/api/chassis/maps/99.png', 404, 403],
   ['GET', '/api/unknown', 404, 403],

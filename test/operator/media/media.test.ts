@@ -21,7 +21,11 @@ async function upload(server: TestServer, name: string, content: Uint8Array<Arra
 describe('the media library', () => {
   it('is empty at first, and can be read without sign-in', async () => {
     await using server = await startServer();
-    expect((await ask(server.full, '/api/medien')).data).toEqual({ files: [], maxBytes: 200_000_000 });
+    expect((await ask(server.full, '/api/medien')).data).toEqual({
+      files: [],
+      maxBytes: 200_000_000,
+      leftBytes: expect.any(Number),
+    });
   });
 
   it('stores, lists, serves and deletes a file for a signed-in person', async () => {
@@ -179,6 +183,23 @@ describe('the folder of the library', () => {
     expect((await first).kind).toBe('stored');
     expect((await library.store('d.bin', content(300))).kind).toBe('stored');
     expect((await readdir(dir)).sort()).toEqual(['c.bin', 'copied.bin', 'd.bin']);
+  });
+
+  it('says how much it still takes: the quota less what is stored and coming in, or what the disk has beyond its reserve', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'small');
+    const library = createMediaLibrary(dir, { quotaBytes: 1_000 });
+    expect(await library.leftBytes()).toBe(1_000);
+    await library.store('a.bin', Readable.from([Buffer.alloc(700)]));
+    expect(await library.leftBytes()).toBe(300);
+    await writeFile(join(dir, 'copied.bin'), Buffer.alloc(400));
+    expect(await library.leftBytes()).toBe(0);
+    const { bavail, bsize } = await statfs(server.dir);
+    expect(await createMediaLibrary(dir, { reserveBytes: bavail * bsize * 2 }).leftBytes()).toBe(0);
+    const left = await createMediaLibrary(dir).leftBytes();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(Number.MAX_SAFE_INTEGER);
+    expect(await createMediaLibrary('/not/there/at/all').leftBytes()).toBeNull();
   });
 
   it('leaves the reserve of the disk free, and reports it before the first byte is written', async () => {

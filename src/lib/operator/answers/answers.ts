@@ -81,7 +81,11 @@ export const answerSchemas = {
     adopted: z.array(z.string()).describe('Facts with stronger evidence than before, on any device.'),
     revoked: z.array(z.string()).describe('Facts with weaker evidence than before.'),
   }),
-  media: z.strictObject({ files: z.array(mediaItemSchema), maxBytes: z.int().describe('Of one file.') }),
+  media: z.strictObject({
+    files: z.array(mediaItemSchema),
+    maxBytes: z.int().describe('Of one file.'),
+    leftBytes: z.int().nullable().describe('What the library still takes; null: not known.'),
+  }),
   stored: z.strictObject({ file: mediaItemSchema, replaced: z.boolean() }),
   deleted: z.strictObject({ deleted: z.string().describe('Name of the file.') }),
   supportEnded: z.strictObject({ ended: z.boolean().describe('false: none ran.') }),

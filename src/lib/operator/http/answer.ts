@@ -10,10 +10,18 @@ export function isForm(request: FastifyRequest): boolean {
   return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
 }
 
+/** A form that uploads a file is told from a script only by what it accepts. */
+export function wantsPage(request: FastifyRequest): boolean {
+  const { 'content-type': type, accept } = request.headers;
+  return (
+    isForm(request) || (type?.startsWith('multipart/form-data') === true && accept?.includes('text/html') === true)
+  );
+}
+
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   reply.code(refusal.status);
   if (refusal.headers) reply.headers(refusal.headers);
-  if (!isForm(request)) return sendJson(reply, refusal.body);
+  if (!wantsPage(request)) return sendJson(reply, refusal.body);
   const { code, message, tried, remedy } = refusal.body.error;
   return sendPage(
     reply,
@@ -23,6 +31,7 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
       code,
       technical: `${message} ${remedy ?? ''}`.trimEnd(),
       tried: tried === undefined ? null : formatTried(tried),
+      from: request.routeOptions.config.row?.path.startsWith('/api/medien') ? 'media' : 'surface',
     }),
   );
 }

@@ -1,22 +1,51 @@
 import { Readable } from 'node:stream';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type MediaLibraryView, mediaPage } from '../../pages/index.ts';
 import type { Answer } from '../answers/answers.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isClientAbort } from '../connections/client-abort.ts';
-import { param, sendJson, sendRefusal } from '../http/answer.ts';
-import { type Refusal, refuse } from '../http/refusal.ts';
+import { isForm, param, sendJson, sendPage, sendRefusal, wantsPage } from '../http/answer.ts';
+import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import { mediaContentPolicy } from '../http/security-headers.ts';
 import type { Parts } from '../parts.ts';
-import { MAX_MEDIA_BYTES, type StoreOutcome } from './media.ts';
+import { asked } from '../view/asked.ts';
+import { MAX_MEDIA_BYTES, type MediaLibrary, type StoreOutcome } from './media.ts';
 
-export function mediaHandlers({ library, outflow, log }: Parts) {
+/** The list, and how much it still takes. */
+async function viewOf(library: MediaLibrary) {
+  return { files: await library.list(), maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
+}
+
+/** What the page shows of a folder that cannot be read. */
+const unreadableLibrary: MediaLibraryView = { files: null, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
+
+export function mediaHandlers({ site, library, outflow, log }: Parts) {
+  async function removeNamed(request: FastifyRequest): Promise<string | null> {
+    const name = param(request, 'name');
+    if (!(await library.remove(name))) return null;
+    log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
+    return name;
+  }
+
   return {
+    async page(request: FastifyRequest, reply: FastifyReply) {
+      const { query, viewer } = asked(request, reply);
+      const view: MediaLibraryView = await viewOf(library).catch((error: unknown) => {
+        log.warn({ error: refusalOf(error).body.error.message }, 'media library not readable');
+        return unreadableLibrary;
+      });
+      return sendPage(
+        reply.code(view.files === null ? 500 : 200),
+        mediaPage({ site: site.name, viewer, library: view, chosen: query.loeschen ?? null }),
+      );
+    },
     list: async (_request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, { files: await library.list(), maxBytes: MAX_MEDIA_BYTES } satisfies Answer<'media'>),
+      sendJson(reply, (await viewOf(library)) satisfies Answer<'media'>),
     async download(request: FastifyRequest, reply: FastifyReply) {
-      const file = await library.open(param(request, 'name'));
-      if (!file) return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
+      const range = request.method === 'HEAD' ? undefined : request.headers.range;
+      const file = await library.open(param(request, 'name'), range);
+      if (!file) return sendRefusal(request, reply, fileNotFound);
       if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
         file.stream.destroy();
         return sendRefusal(request, reply, refuse('BUSY'));
@@ -24,13 +53,18 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
       const disposition = file.inline ? 'inline' : 'attachment';
       reply
         .header('content-type', file.contentType)
-        .header('content-length', file.bytes)
+        .header('content-length', file.range === null ? file.bytes : file.range.last - file.range.first + 1)
+        .header('accept-ranges', 'bytes')
         .header('content-security-policy', mediaContentPolicy)
         .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
       if (request.method === 'HEAD' || file.bytes === 0) {
         file.stream.destroy();
         // An empty stream: for an empty body the framework would send no content-length.
         return reply.send(Readable.from([]));
+      }
+      if (file.range !== null) {
+        const { first, last } = file.range;
+        reply.code(206).header('content-range', `bytes ${first}-${last}/${file.bytes}`);
       }
       return reply.send(file.stream);
     },
@@ -58,6 +92,7 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
           { audit: true, address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
           'media file stored',
         );
+        if (wantsPage(request)) return reply.redirect('/medien', 303);
         const { item: file, replaced } = outcome;
         return sendJson(reply.code(201), { file, replaced } satisfies Answer<'stored'>);
       } catch (error) {
@@ -67,15 +102,21 @@ export function mediaHandlers({ library, outflow, log }: Parts) {
       }
     },
     async remove(request: FastifyRequest, reply: FastifyReply) {
-      const name = param(request, 'name');
-      if (!(await library.remove(name))) {
-        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'File not found.' }));
-      }
-      log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
-      return sendJson(reply, { deleted: name } satisfies Answer<'deleted'>);
+      const deleted = await removeNamed(request);
+      if (deleted === null) return sendRefusal(request, reply, fileNotFound);
+      return sendJson(reply, { deleted } satisfies Answer<'deleted'>);
+    },
+    async removeForm(request: FastifyRequest, reply: FastifyReply) {
+      const deleted = await removeNamed(request);
+      if (deleted === null) return sendRefusal(request, reply, fileNotFound);
+      return isForm(request)
+        ? reply.redirect('/medien', 303)
+        : sendJson(reply, { deleted } satisfies Answer<'deleted'>);
     },
   };
 }
+
+const fileNotFound = refuse('NOT_FOUND', { message: 'File not found.' });
 
 const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, Refusal>> = {
   'bad-name': refuse('BAD_REQUEST', {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type FileHandle, lstat, open, readdir, rename, rm, statfs, unlink } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import { ensureFolder, openFresh } from '../../lifecycle/index.ts';
 import type { mediaItemSchema } from '../answers/answers.ts';
+import { type ByteRange, byteRange } from './byte-range.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MAX_MEDIA_BYTES = 200_000_000;
@@ -37,6 +38,8 @@ type MediaItem = Readonly<z.infer<typeof mediaItemSchema>>;
 interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */
   readonly inline: boolean;
+  /** What the stream holds of it; null: the whole file. */
+  readonly range: ByteRange | null;
   readonly stream: ReturnType<FileHandle['createReadStream']>;
 }
 
@@ -49,8 +52,10 @@ export interface MediaLibrary {
   /** Removes the parts of uploads that a power cut interrupted. A missing folder is an empty library. */
   tidy(): Promise<void>;
   list(): Promise<readonly MediaItem[]>;
-  /** null: file not found. */
-  open(name: string): Promise<OpenMedia | null>;
+  /** How many bytes it still takes, within the quota and the free space of the disk; null: not known. */
+  leftBytes(): Promise<number | null>;
+  /** null: file not found. `range` is the header of the request. */
+  open(name: string, range?: string): Promise<OpenMedia | null>;
   /** The file appears under its name only when it is complete; an aborted upload leaves nothing. */
   store(name: string, content: Readable): Promise<StoreOutcome>;
   /** false: file not found. */
@@ -191,7 +196,14 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       const items = await Promise.all(safe.slice(0, MAX_LISTED).map(itemOf));
       return items.filter((item) => item !== null);
     },
-    async open(input) {
+    async leftBytes() {
+      // The folder is created by the first upload.
+      const disk = await statfs(dir).catch(() => statfs(dirname(dir)).catch(() => null));
+      if (disk === null) return null;
+      const free = disk.bavail * disk.bsize - reserveBytes;
+      return Math.max(0, Math.min(quotaBytes - (await storedBytes()) - incoming, free));
+    },
+    async open(input, header) {
       const name = mediaName(input);
       const item = name === null ? null : await itemOf(name);
       if (!item) return null;
@@ -201,7 +213,9 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       const file = await open(join(dir, item.name), flags).catch(absent);
       if (!file) return null;
       if ((await file.stat()).isFile()) {
-        return { ...item, inline, stream: file.createReadStream({ end: Math.max(0, item.bytes - 1) }) };
+        const range = byteRange(header, item.bytes);
+        const { first, last } = range ?? { first: 0, last: Math.max(0, item.bytes - 1) };
+        return { ...item, inline, range, stream: file.createReadStream({ start: first, end: last }) };
       }
       await file.close();
       return null;

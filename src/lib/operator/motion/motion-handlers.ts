@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { chosenPose } from '../../motion/index.ts';
-import type { Answer } from '../answers/answers.ts';
 import { orderEnd, setPosePage } from '../../pages/index.ts';
+import type { Answer } from '../answers/answers.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';

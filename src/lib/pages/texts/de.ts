@@ -1,6 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
+import { deMedia } from './media.ts';
 import { deService } from './service-de.ts';
 import type { Texts } from './texts.ts';
 
@@ -222,4 +223,5 @@ export const de: Texts = {
         : `${choice.name} anfahren?`,
   ui: deUi,
   service: deService,
+  media: deMedia,
 };

@@ -1,5 +1,6 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
+import { enMedia } from './media.ts';
 import { enService } from './service-en.ts';
 import type { Texts } from './texts.ts';
 
@@ -514,4 +515,5 @@ export const en: Texts = {
     technicalTitle: 'Technical details (English)',
   },
   service: enService,
+  media: enMedia,
 };

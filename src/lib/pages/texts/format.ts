@@ -7,11 +7,15 @@ export interface Format {
   readonly span: (ms: number) => string;
   /** The same in whole seconds: what counts up before the eyes of a person. */
   readonly seconds: (ms: number) => string;
+  /** `12,3 MB`, `200 MB`, in powers of ten: number and unit stay on one line. */
+  readonly size: (bytes: number) => string;
   /** Date and time of an ISO time in the time zone of the gateway; other text is returned unchanged. */
   readonly time: (iso: string) => string;
   /** Hours and minutes. */
   readonly clock: (iso: string) => string;
 }
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 const formats = new Map<string, Format>();
 
@@ -50,9 +54,15 @@ function create(locale: string, timeZone: string): Format {
     if (s < 120 * 60) return `${Math.floor(s / 60)}\u00a0min`;
     return `${Math.floor(s / 3600)}\u00a0h`;
   };
+  const size = (bytes: number) => {
+    let [value, at] = [bytes, 0];
+    for (; value >= 999.5 && at < units.length - 1; at += 1) value /= 1000;
+    return `${number(value, at === 0 || value >= 99.95 ? 0 : 1)}\u00a0${units[at]}`;
+  };
   return {
     number,
     span,
+    size,
     seconds: (ms) => span(ms, 0),
     time: at(full),
     clock: at(short),
