@@ -10,7 +10,7 @@ export function isForm(request: FastifyRequest): boolean {
   return request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
 }
 
-/** A form that uploads a file is told from a script only by what it accepts. */
+/** Only what it accepts distinguishes a form that uploads a file from a script. */
 export function wantsPage(request: FastifyRequest): boolean {
   const { 'content-type': type, accept } = request.headers;
   return (
