@@ -231,6 +231,20 @@ describe('the lamps', () => {
     }
   });
 
+  it('the heartbeat is green only where every robot of the site was received and is alive', () => {
+    const fleet = { keyFile: 'k', robots: ['TEST-0001', 'R2'], acceptedKeyFiles: [], broadcast: true, unicast: [] };
+    const withFleet = (robots: readonly string[]) => ({ ...(site as object), fleet: { ...fleet, robots } }) as never;
+    const robot = { serial: 'R2', presence: 'alive', address: '127.0.0.2', ageMs: 1, conflictWith: null, pose: null };
+    const levelOf = (expected: readonly string[], received: readonly object[]) =>
+      createPageStates(withFleet(expected), 'b', standInClock())
+        .compose({ ...calm, neighbours: { ...notListening, status: 'listening', robots: received } as never })
+        .lamps.find(({ id }) => id === 'heartbeat')?.level;
+    expect(levelOf(['TEST-0001', 'R2'], [robot])).toBe('good');
+    expect(levelOf(['TEST-0001', 'R2'], [])).toBe('attention');
+    expect(levelOf(['TEST-0001', 'R2'], [{ ...robot, presence: 'late' }])).toBe('attention');
+    expect(levelOf([], [])).toBe('unknown');
+  });
+
   it('the tablet is there only by its own address', () => {
     const withTablet = { ...(site as object), tablet: { host: '127.0.0.9', adbPort: 5555, profileFile: 'k' } } as never;
     const lampWith = (onSite: string[]) =>

@@ -125,14 +125,19 @@ function heartbeatLamp(view: NeighboursView, health: GatewayHealth, site: Site):
     return lamp('heartbeat', 'unknown', [word('not-checked')], row('lastError', technical(view.detail)));
   }
   const isConflict = health.fleet.status === 'conflict';
-  const isMissing = view.robots.some(({ presence }) => presence !== 'alive');
+  const received = new Set(view.robots.map(({ serial }) => serial));
+  const missing = site.fleet.robots.filter((serial) => serial !== site.chassis.serial && !received.has(serial));
+  const isMissing = missing.length > 0 || view.robots.some(({ presence }) => presence !== 'alive');
+  // Where no other robot is known, nothing was received that could be judged.
+  const level = isMissing ? 'attention' : view.robots.length === 0 ? 'unknown' : 'good';
   return lamp(
     'heartbeat',
-    isConflict ? 'bad' : isMissing ? 'attention' : 'good',
+    isConflict ? 'bad' : level,
     [word(isConflict ? 'conflict' : 'listening'), count(view.robots.length)],
     ...view.robots.map(({ serial, address, presence, ageMs }) =>
       row('robots', text(serial), word(presence), text(address), { spanMs: ageMs }),
     ),
+    ...missing.map((serial) => row('robots', text(serial), word('not-received'))),
     ...view.robots.map(({ serial, conflictWith }) =>
       row('conflict', conflictWith === null ? [] : [text(serial), text(conflictWith)]),
     ),

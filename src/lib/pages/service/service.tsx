@@ -107,7 +107,7 @@ export function cellText(cell: Exclude<Cell, { technical: string }>, t: Props['t
   return noteText(cell.note, t, f);
 }
 
-/** The facts that an order relies on and that nobody has verified on this robot, with the command that does. */
+/** The facts that an order relies on and that are not verified on this robot yet, with the command that does. */
 function ToProve({ state, ui, t }: Props) {
   const { unverified } = state.gate;
   if (ui.isSilent || unverified.length === 0) return null;

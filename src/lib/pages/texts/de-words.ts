@@ -115,6 +115,7 @@ export const deWords = {
   alive: 'aktiv',
   late: 'verspätet',
   gone: 'kein Signal mehr',
+  'not-received': 'noch nicht empfangen',
   conflict: 'zwei Geräte senden mit einer Seriennummer',
   listening: 'wird empfangen',
   ok: 'in Ordnung',

@@ -320,6 +320,7 @@ export const en: Texts = {
     alive: 'alive',
     late: 'late',
     gone: 'no signal any more',
+    'not-received': 'not received yet',
     conflict: 'two devices send with one serial number',
     listening: 'listening',
     ok: 'in order',
