@@ -230,7 +230,7 @@ describe('the technician page', () => {
     expect(service(remote, { log })).not.toMatch(/id="log"|id="set-pose"|\/anmeldung/);
   });
 
-  it('sends no pose with a part that nobody chose, and says set only when it is', () => {
+  it('sends no pose with a part that was not chosen, and says set only when it is', () => {
     const button = (pose: PoseDraft, state = ready) =>
       /<button type="submit" class="go"[^>]*>/.exec(service(technician, { pose }, state))?.[0];
     const whole = { ...noPose, xM: '1', yM: '2', yawDeg: '0' };
