@@ -23,7 +23,10 @@ interface Page {
 }
 
 /** The operator surface has nothing of this. */
-const noService = { openLog: () => {}, editPose: () => {}, setPose: () => {} };
+const noService = {
+  ...{ openLog: () => {}, editPose: () => {}, setPose: () => {} },
+  ...{ openIncidents: () => {}, showIncident: () => {}, seek: () => {}, play: () => {} },
+};
 
 const root = document.getElementById(ROOT_ID);
 const data = document.getElementById(STATE_ID)?.textContent;
@@ -57,13 +60,13 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
 
   hydrate(element(), root);
   const isService = kind === 'service';
-  const map = createMap({ viewer, show, isPosing: isService });
+  const map = createMap({ viewer, show });
   const acts = orders({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
   show({ act: { ...acts, ...(service?.acts ?? noService), zoom: map.zoom, follow: map.follow } });
-  /** The technician page has a map only where the pose is set. */
-  const hasMap = () => !isService || document.querySelector('details#set-pose[open]') !== null;
+  /** The technician page has a map only where the pose is set, and of an incident. */
+  const hasMap = () => !isService || document.querySelector('details#set-pose[open], .replay') !== null;
   // Another choice than the address says would come back with a reload.
   if (choice !== null) history.replaceState(null, '', location.pathname);
   if (hasMap()) map.follows(state);

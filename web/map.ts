@@ -14,12 +14,10 @@ const RETRY_MS = 5_000;
 export interface MapOptions {
   readonly viewer: Viewer;
   readonly show: (change: Partial<Interaction>) => void;
-  /** One finger places the pose that is about to be set, so it does not move the map; two fingers and the wheel do. */
-  readonly isPosing: boolean;
 }
 
 /** Loads the map that the robot drives on, and moves its layer by touch, wheel and the buttons beside it. */
-export function createMap({ viewer, show, isPosing }: MapOptions) {
+export function createMap({ viewer, show }: MapOptions) {
   let key = '';
   let transform: ZoomTransform = zoomIdentity;
   let isFollowing = false;
@@ -33,11 +31,11 @@ export function createMap({ viewer, show, isPosing }: MapOptions) {
       apply();
     });
   const usual = behavior.filter();
-  if (isPosing) {
-    behavior.filter(function (this: SVGSVGElement, event: Event, data: unknown) {
-      return (event.type === 'wheel' || touchesOf(event) > 1) && usual.call(this, event, data);
-    });
-  }
+  // One finger places the pose that is about to be set, so it does not move the map; two fingers and the wheel do.
+  behavior.filter(function (this: SVGSVGElement, event: Event, data: unknown) {
+    const moves = this.closest('#set-pose') === null || event.type === 'wheel' || touchesOf(event) > 1;
+    return moves && usual.call(this, event, data);
+  });
   const resized = new ResizeObserver(apply);
 
   function setFollowing(is: boolean): void {

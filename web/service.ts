@@ -3,6 +3,7 @@ import type { PageState } from '../src/lib/pages/model.ts';
 import { readLog } from '../src/lib/pages/service/log-entries.ts';
 import { noPose, orderEnd, poseOf } from '../src/lib/pages/service/pose-draft.ts';
 import type { Actions, Interaction } from '../src/lib/pages/ui.ts';
+import { incidentActs } from './incidents.ts';
 import { send } from './orders.ts';
 import { Refused, readJson } from './read.ts';
 
@@ -63,19 +64,22 @@ export function serviceActs({ state, ui, show }: ServiceOptions) {
     show({ lastHour: 'loading' });
     void loadHour();
   });
+  const acts = {
+    ...incidentActs({ ui, show }),
+    openLog: (isOpen) => void openLog(isOpen),
+    editPose(change) {
+      const { pose } = ui();
+      if (pose.order !== 'sending') show({ pose: { ...pose, ...change, order: 'none' } });
+    },
+    setPose: () => void setPose(),
+  } satisfies Partial<Actions>;
+
   return {
-    acts: {
-      openLog: (isOpen) => void openLog(isOpen),
-      editPose(change) {
-        const { pose } = ui();
-        if (pose.order !== 'sending') show({ pose: { ...pose, ...change, order: 'none' } });
-      },
-      setPose: () => void setPose(),
-    } satisfies Partial<Actions>,
+    acts,
     /** After each state, the first one too. */
     onState(): void {
       const { map } = state();
-      const { lastHour, log, pose } = ui();
+      const { lastHour, log, pose, incidents } = ui();
       // A place on one map is another one on the next.
       if (map.value !== null && map.value.uid !== mapUid) {
         if (mapUid !== null && pose.order !== 'sending') show({ pose: noPose });
@@ -84,6 +88,8 @@ export function serviceActs({ state, ui, show }: ServiceOptions) {
       if (lastHour === 'loading') void loadHour();
       // It may have been opened before this script ran.
       if (log.state === 'closed' && document.querySelector('details#log[open]') !== null) void openLog(true);
+      if (incidents.list === 'closed' && document.querySelector('details#incidents[open]') !== null)
+        acts.openIncidents(true);
     },
   };
 }

@@ -59,6 +59,7 @@ async function startPeer() {
 async function startWhole(peerUrl: string) {
   return startServer({
     password: true,
+    incident: true,
     voiceUrl: peerUrl,
     buildingUrl: peerUrl,
     more: {

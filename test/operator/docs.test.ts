@@ -17,7 +17,7 @@ describe('docs/operator.md', () => {
       }),
     );
     const actual = server.application.routes.map(({ method, path, readOnly, signedIn }) => ({
-      route: `${method} ${path.replace(/:id\([^)]*\)/, '<map_id>').replace(':name', '<name>')}`,
+      route: `${method} ${path.replace(/:id\([^)]*\)/, path.includes('/maps/') ? '<map_id>' : '<id>').replace(':name', '<name>')}`,
       readOnly: readOnly ? (signedIn ? 401 : 200) : 403,
       needsSession: signedIn,
     }));

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
+import { openIncidentStore } from '../../src/lib/incident/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createApplication } from '../../src/lib/operator/application.ts';
 import type { ConnectionLimits } from '../../src/lib/operator/connections/limits.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
+import { sampleBody, sampleHead } from '../incident/incidents.ts';
 import { SERIAL, type StandInClock, standInClock, standInHealth, standInLink, standInMotion } from './stand-ins.ts';
 
 export const PASSWORD = 'correct horse';
@@ -25,6 +27,8 @@ export interface SetUp {
   readonly tourNeedsSignIn?: boolean;
   readonly disk?: { readonly mediaMb?: number; readonly reserveMb?: number };
   readonly more?: Partial<OperatorOptions>;
+  /** A kept incident with number 7. */
+  readonly incident?: true;
   /** Limits of both listeners, where they differ from the defaults. */
   readonly limits?: Partial<ConnectionLimits>;
 }
@@ -35,6 +39,7 @@ export async function startServer(setUp: SetUp = {}) {
   const site = await siteIn(dir, setUp);
   await writeFile(join(dir, 'style.css'), 'body { margin: 0 }');
   await writeFile(join(dir, 'main.js'), 'export {};');
+  if (setUp.incident) await keepIncident(site.stateDir);
   const link = standInLink();
   const motion = standInMotion();
   const clock: StandInClock = standInClock();
@@ -113,11 +118,17 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
       ...(setUp.voiceUrl && { voice: { url: setUp.voiceUrl } }),
       ...(setUp.buildingUrl && { building: { url: setUp.buildingUrl } }),
     },
+    stateDir: join(dir, 'state'),
     ...(setUp.disk && { disk: setUp.disk }),
     stations: { A: { xM: 0, yM: 0 }, B: { xM: 1, yM: 1, yawDeg: 90 } },
     tours: { breakfast: { stations: ['A', 'B'] } },
   });
   return { ...file, path: join(dir, 'site.yaml'), dir };
+}
+
+async function keepIncident(stateDir: string): Promise<void> {
+  const store = await openIncidentStore(join(stateDir, 'incidents'), new Date());
+  await store.save({ ...sampleHead, id: 7 }, sampleBody);
 }
 
 export interface RawAnswer {

@@ -189,6 +189,10 @@ const alive: Interaction = {
     openLog: nothing,
     editPose: nothing,
     setPose: nothing,
+    openIncidents: nothing,
+    showIncident: nothing,
+    seek: nothing,
+    play: nothing,
   },
 };
 const service = (viewer: Viewer, ui: Partial<Interaction>, state = ready) =>

@@ -4,7 +4,18 @@ import { describe, expect, it } from 'vitest';
 
 const lib = join(import.meta.dirname, '..', '..', 'src', 'lib');
 /** Modules of `gw serve`, which runs for weeks on a machine whose wall clock may be set at any time. */
-const ofTheDaemon = ['gateway', 'operator', 'motion', 'fleet', 'chassis', 'evidence', 'cloud', 'tunnel', 'lifecycle'];
+const ofTheDaemon = [
+  'gateway',
+  'operator',
+  'incident',
+  'motion',
+  'fleet',
+  'chassis',
+  'evidence',
+  'cloud',
+  'tunnel',
+  'lifecycle',
+];
 
 /** Places where the daemon reads the wall clock: for display only, not for decisions. */
 const allowed = {
@@ -21,6 +32,8 @@ const allowed = {
   'cloud/storage/spool.ts': 'when an archive was added; in the process of the command',
   'cloud/storage/uploads.ts':
     'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
+  'incident/recorder.ts': 'when an incident was, for display; its times are monotonic',
+  'operator/incidents/incidents.ts': 'which drafts of a crash are old enough to be removed',
   'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/pose-alarm.ts': 'since when the pose is wrong or not known',

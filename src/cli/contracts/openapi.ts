@@ -21,7 +21,7 @@ import {
   SESSION_COOKIE,
   settingsSchema,
 } from '../../lib/operator/index.ts';
-import { lastHourSchema } from '../../lib/pages/index.ts';
+import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
@@ -45,6 +45,7 @@ const answered: Readonly<Record<string, ZodType>> = {
   Cloud: cloudViewSchema,
   Settings: settingsSchema,
   LastHour: lastHourSchema,
+  Incidents: incidentListSchema,
   Log: gatewayLogSchema,
   Support: supportViewSchema,
   SupportSessions: sessionListSchema,

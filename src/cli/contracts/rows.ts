@@ -7,7 +7,7 @@ import {
   requestSchemas as requests,
   settingsSchema,
 } from '../../lib/operator/index.ts';
-import { lastHourSchema } from '../../lib/pages/index.ts';
+import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
@@ -60,6 +60,12 @@ export const contracts: Readonly<Record<string, Contract>> = {
 
   'GET /api/nachbarn': { id: 'getNeighbours', answer: json(neighboursSchema, 'The other robots.') },
   'GET /api/verlauf': { id: 'getLastHour', answer: json(lastHourSchema, 'The last hour, for charts.') },
+  'GET /api/vorfaelle': { id: 'listIncidents', answer: json(incidentListSchema, 'The kept incidents.') },
+  'GET /api/vorfaelle/{id}': {
+    id: 'getIncident',
+    answer: bytes('application/jsonl', 'Three lines: head, body, and the SHA-256 sum of both.'),
+    refusals: ['INCIDENT_UNKNOWN', 'INCIDENT_INVALID', 'FILE_UNREADABLE'],
+  },
   'GET /api/health': { id: 'getHealth', answer: json(gatewayHealthSchema, 'Health of the whole daemon.') },
   'GET /api/cloud': { id: 'getCloud', answer: json(cloudViewSchema, 'State of the cloud link.') },
   'POST /api/cloud/pruefung': {

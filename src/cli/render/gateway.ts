@@ -70,13 +70,18 @@ export function renderLog({ entries, audit }: GatewayLog): string {
   return [summary, ...acts, '', ...entries.map(line)].join('\n');
 }
 
-function line({ time, level, message, fields, count, lastTime }: Entry): string {
+function line({ time, lastTime, ...entry }: Entry): string {
+  const more = entry.count === 1 ? '' : chalk.dim(` (${entry.count} times, last ${printable(lastTime)})`);
+  return `${logLine(printable(time), entry)}${more}`;
+}
+
+/** `when` is printable text. */
+export function logLine(when: string, { level, message, fields }: Pick<Entry, 'level' | 'message' | 'fields'>): string {
   const values = Object.entries(fields).map(([key, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return ` ${printable(key)}=${printable(shorten(text, MAX_VALUE))}`;
   });
-  const more = count === 1 ? '' : chalk.dim(` (${count} times, last ${printable(lastTime)})`);
-  return `${chalk.dim(printable(time))} ${coloured[level](level.padEnd(5))} ${printable(message)}${values.join('')}${more}`;
+  return `${chalk.dim(when)} ${coloured[level](level.padEnd(5))} ${printable(message)}${values.join('')}`;
 }
 
 const coloured = { debug: chalk.dim, info: chalk.dim, warn: chalk.yellow, error: chalk.red } as const;

@@ -84,6 +84,12 @@ export const errorTable = {
     'Not an acceptance record.',
     'Name the JSON file that `gw checklist run` wrote; run `gw checklist verify FILE` for what is wrong with this one.',
   ),
+  INCIDENT_INVALID: row(
+    exitCodes.usage,
+    'Not a sound incident of gw.',
+    'Do not rely on it: export the incident again with `gw incident export`.',
+  ),
+  INCIDENT_UNKNOWN: row(exitCodes.usage, 'No incident of this number.', 'See the numbers with `gw incident list`.'),
   FILE_EXISTS: row(exitCodes.usage, 'File exists already.', 'Name another file, or pass --force to replace it.'),
   FILE_UNWRITABLE: row(
     exitCodes.usage,

@@ -21,6 +21,7 @@ import { acceptAnyBody, createPolicy, formFields, refuseChunks } from './http/po
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { withoutQueries } from './http/without-queries.ts';
+import { openIncidents } from './incidents/incidents.ts';
 import { createJournal } from './journal.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
@@ -187,25 +188,31 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       .listeners()
       .filter((one) => one.scope === scope)
       .map(({ peer }) => peer);
-  const pageState = () =>
-    states.compose({
-      snapshot: link.snapshot(),
-      motion: motion.status(),
-      health: options.health(),
-      cloud: cloud(),
-      support: supportView(),
-      neighbours: options.neighbours(),
-      viewers: { onSite: addressesOf('full'), remote: addressesOf('read-only') },
-    });
+  const partsNow = () => ({
+    snapshot: link.snapshot(),
+    motion: motion.status(),
+    health: options.health(),
+    cloud: cloud(),
+    support: supportView(),
+    neighbours: options.neighbours(),
+    viewers: { onSite: addressesOf('full'), remote: addressesOf('read-only') },
+  });
+  const pageState = () => states.compose(partsNow());
+  const subscribe = (listener: () => void) => {
+    const subscriptions = new DisposableStack();
+    subscriptions.use(link.subscribe(listener));
+    subscriptions.use(motion.subscribe(listener));
+    return subscriptions;
+  };
   const events = createLiveEvents({
     clock,
     compose: () => ({ state: withoutPaths(pageState()) }),
-    subscribe(listener) {
-      const subscriptions = new DisposableStack();
-      subscriptions.use(link.subscribe(listener));
-      subscriptions.use(motion.subscribe(listener));
-      return subscriptions;
-    },
+    subscribe,
+  });
+  const incidents = await openIncidents({
+    ...{ site, link, clock, log, journal, subscribe, withoutPaths },
+    version: options.health().version,
+    look: () => states.sight(partsNow()),
   });
   const { voice, building } = site.operator;
   const peers = {
@@ -228,6 +235,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       reads,
       events,
       library,
+      incidents,
       outflow,
       sessions,
     }),
@@ -298,7 +306,11 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       lastHour[Symbol.dispose]();
       outflow[Symbol.dispose]();
       await app.close();
-      await Promise.all([peers.voice?.[Symbol.asyncDispose](), peers.building?.[Symbol.asyncDispose]()]);
+      await Promise.all([
+        incidents[Symbol.asyncDispose](),
+        peers.voice?.[Symbol.asyncDispose](),
+        peers.building?.[Symbol.asyncDispose](),
+      ]);
     },
   };
 }

@@ -14,6 +14,7 @@ import type { Outflow } from './connections/outflow.ts';
 import { contractHandlers } from './contract-handlers.ts';
 import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
+import { incidentHandlers } from './incidents/incident-handlers.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
 import type { Parts } from './parts.ts';
@@ -124,6 +125,7 @@ export function createHandlers(parts: Parts) {
     trial: trialHandlers(parts),
     evidence: evidenceHandlers(parts),
     media: mediaHandlers(parts),
+    incidents: incidentHandlers(parts),
     cloud: cloudHandlers(parts),
     support: supportHandlers(parts),
     gateway: gatewayHandlers(parts),

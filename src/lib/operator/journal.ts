@@ -26,6 +26,8 @@ export interface Journal {
   entries(): readonly JournalEntry[];
   /** The last audit events, oldest first; other events do not displace them. */
   audit(): readonly JournalEntry[];
+  /** Events of every kind since then, oldest first; `atMs` of the last event in each entry, by the monotonic clock. */
+  since(ms: number): readonly (JournalEntry & { readonly atMs: number })[];
   /** Emits the folded events that are pending; for an orderly end. */
   flush(): void;
 }
@@ -39,6 +41,8 @@ export interface JournalOptions {
 type Kept = { -readonly [K in keyof JournalEntry]: JournalEntry[K] } & {
   readonly burst: object | null;
   readonly same: string;
+  /** Of the last event in it, by the monotonic clock. */
+  atMs: number;
 };
 
 /** Kinds of audit events are constants of the program; beyond this limit the rest shares one ring. */
@@ -76,6 +80,7 @@ export function createJournal(
   function keep(ring: Kept[], event: EmittedEvent, maxLength: number): void {
     const { level, message, fold, burst } = event;
     const time = clock.wall().toISOString();
+    const atMs = clock.monotonicMs();
     const fields = plain(event.fields);
     const same = `${level} ${message} ${JSON.stringify(fields)}`;
     // All folded events of a burst share one entry, and so do identical single events in a row.
@@ -83,6 +88,7 @@ export function createJournal(
     if (before !== undefined && (fold !== null || before.same === same)) {
       before.count += fold?.more ?? 1;
       before.lastTime = time;
+      before.atMs = atMs;
       before.lastFields = before.same === same ? null : fields;
       return;
     }
@@ -96,6 +102,7 @@ export function createJournal(
       lastFields: null,
       burst: fold === null ? null : burst,
       same,
+      atMs,
     });
     if (ring.length > maxLength) ring.splice(0, ring.length - maxLength);
   }
@@ -105,11 +112,12 @@ export function createJournal(
     log: folded,
     entries: () => all.map(shown),
     audit: () => [...audit.values()].flat().map(shown).sort(byTime),
+    since: (ms) => all.filter(({ atMs }) => atMs >= ms).map((kept) => ({ ...shown(kept), atMs: kept.atMs })),
     flush: () => folded.flush(),
   };
 }
 
-function shown({ burst: _burst, same: _same, ...entry }: Kept): JournalEntry {
+function shown({ burst: _burst, same: _same, atMs: _atMs, ...entry }: Kept): JournalEntry {
   return entry;
 }
 

@@ -4,6 +4,7 @@ import type { Assets } from './assets.ts';
 import type { ChassisReads } from './chassis/chassis-reads.ts';
 import type { Outflow } from './connections/outflow.ts';
 import type { LiveEvents } from './events.ts';
+import type { Incidents } from './incidents/incidents.ts';
 import type { Journal } from './journal.ts';
 import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
@@ -29,6 +30,7 @@ export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 
   readonly reads: ChassisReads;
   readonly events: LiveEvents;
   readonly library: MediaLibrary;
+  readonly incidents: Incidents;
   readonly outflow: Outflow;
   readonly sessions: Sessions;
   readonly voice: Peer | null;

@@ -43,6 +43,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     trial,
     evidence,
     media,
+    incidents,
     cloud,
     support,
     gateway,
@@ -86,6 +87,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
     { method: 'GET', path: '/api/events', ...open, meaning: 'Live events', handler: gateway.events },
     { method: 'GET', path: '/api/verlauf', ...open, meaning: 'The last hour', handler: gateway.lastHour },
+    { method: 'GET', path: '/api/vorfaelle', ...open, meaning: 'List of incidents', handler: incidents.list },
+    {
+      method: 'GET',
+      path: '/api/vorfaelle/:id(^[0-9]{1,9}$)',
+      ...personal,
+      meaning: 'An incident as a file',
+      handler: incidents.file,
+    },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },
     {

@@ -2,6 +2,20 @@
  * The face of the gateway: one view model with its schema, texts in German and English, and the components that the server
  * renders and the browser hydrates. It knows no state of the robot but the view model.
  */
+export {
+  type Cause,
+  causeSchema,
+  INCIDENT_FORMAT,
+  type IncidentBody,
+  type IncidentHead,
+  type IncidentList,
+  incidentBodySchema,
+  incidentHeadSchema,
+  incidentListSchema,
+  type KeptPose,
+  type Scene,
+} from './incident/incident-model.ts';
+export { causeTexts, incidentEventTexts } from './incident/incident-texts.ts';
 export { type LastHour, lastHourSchema } from './last-hour.ts';
 export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';

@@ -80,7 +80,7 @@ const live = <T extends z.ZodType>(value: T) =>
 export type Live<T> = Omit<z.infer<ReturnType<typeof live>>, 'value'> & { readonly value: T | null };
 
 const place = z.strictObject({ name: foreign, xM: z.number(), yM: z.number() });
-const pose = z.strictObject({
+export const poseSchema = z.strictObject({
   xM: z.number(),
   yM: z.number(),
   yawDeg: z.number().describe('Degrees, counter-clockwise, 0 along +x.'),
@@ -166,7 +166,7 @@ export const pageStateSchema = z.strictObject({
     serial: z.string(),
     contact: z.strictObject({ name: foreign.nullable(), phone: foreign.nullable() }).nullable(),
     stations: z.array(place),
-    dock: pose.nullable(),
+    dock: poseSchema.nullable(),
     tours: z.array(z.strictObject({ name: foreign, stations: z.array(foreign) })),
     needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),
   }),
@@ -246,7 +246,7 @@ export const pageStateSchema = z.strictObject({
       serial: foreign,
       presence: z.enum(['alive', 'late', 'gone']),
       ageMs: ms,
-      pose: pose.nullable(),
+      pose: poseSchema.nullable(),
       address: z.string(),
       conflictWith: z.string().nullable(),
     }),

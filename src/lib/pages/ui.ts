@@ -1,3 +1,4 @@
+import { type IncidentActions, type IncidentsView, noIncidents } from './incident/incidents-view.ts';
 import type { LastHour } from './last-hour.ts';
 import type { MapModel } from './map/map-model.ts';
 import type { PageState } from './model.ts';
@@ -30,11 +31,12 @@ export interface Interaction {
   readonly lastHour: LastHour | 'loading' | 'none';
   readonly log: LogView;
   readonly pose: PoseDraft;
+  readonly incidents: IncidentsView;
   /** null: rendered by the server. */
   readonly act: Actions | null;
 }
 
-export interface Actions {
+export interface Actions extends IncidentActions {
   readonly choose: (choice: Choice | null) => void;
   readonly confirm: (choice: Choice, although: string | null) => void;
   readonly stop: () => void;
@@ -57,6 +59,7 @@ export const still: Interaction = {
   lastHour: 'loading',
   log: { state: 'closed' },
   pose: noPose,
+  incidents: noIncidents,
   act: null,
 };
 

@@ -61,7 +61,7 @@ describe('the local socket for commands on the gateway', () => {
     await open(server.application.handle);
     expect((await askLocally('GET', '/api/stopp')).body).toContain(`${server.dir}/state/stop.json cannot`);
     const overTcp = await fetch(`http://127.0.0.1:${server.full}/api/stopp`);
-    expect(await overTcp.text()).toContain('"./state/stop.json cannot');
+    expect(await overTcp.text()).toContain('"stateDir/stop.json cannot');
   });
 
   it('is in a folder that only its owner may enter, also with a wide umask', async () => {

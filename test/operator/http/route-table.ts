@@ -27,6 +27,8 @@ const ownRoutes = [
   ['GET', '/api/asyncapi.json', 200, 403],
   ['HEAD', '/api/events', 200, 200],
   ['GET', '/api/verlauf', 200, 200],
+  ['GET', '/api/vorfaelle', 200, 200],
+  ['GET', '/api/vorfaelle/7', 401, 401],
   ['GET', '/assets/style.css', 200, 200],
   ['GET', '/assets/main.js', 200, 200],
   ['GET', '/assets/other.css', 404, 403],

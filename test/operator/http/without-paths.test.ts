@@ -109,7 +109,7 @@ describe('without sign-in', () => {
       expect(await firstEvents(port)).not.toContain(server.dir);
     }
     const { data } = await ask(server.readOnly, '/api/health');
-    expect(data.services[0].detail).toBe('local on ./state/local/gw.sock');
+    expect(data.services[0].detail).toBe('local on stateDir/local/gw.sock');
   });
 
   it('and a signed-in person sees the paths in the health', async () => {

@@ -1,5 +1,6 @@
 import { type ChassisSnapshot, type LiveValue, moveProgress } from '../../chassis/index.ts';
 import { formatTried } from '../../error/index.ts';
+import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
@@ -9,10 +10,13 @@ import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
+import { sightOf } from './sight.ts';
 
 export interface PageStates {
   /** The present state, with an id of its own. */
   compose(parts: Parts): PageState;
+  /** What the memory of incidents keeps of it. */
+  sight(parts: Parts): Sight;
   /** How long ago the state of this id was made; null: not by this process, or too long ago to be known. */
   ageMs(id: string): number | null;
 }
@@ -52,6 +56,7 @@ export function createPageStates(
         run: runClock(parts.motion),
       };
     },
+    sight: (parts) => sightOf({ ...stateOf(parts, site), run: runClock(parts.motion) }),
     ageMs(id) {
       const at = madeAt.get(id);
       return at === undefined ? null : clock.monotonicMs() - at;
@@ -59,7 +64,8 @@ export function createPageStates(
   };
 }
 
-function siteView({ name, chassis, contacts, stations, dock, tours, operator }: Site): PageState['site'] {
+/** What the site file says of the places of the robot. */
+export function siteView({ name, chassis, contacts, stations, dock, tours, operator }: Site): PageState['site'] {
   const contact = contacts?.operator;
   return {
     name,

@@ -1,4 +1,5 @@
 import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
+import { Incidents } from '../incident/incidents.tsx';
 import type { Cell, Lamp } from '../model.ts';
 import { ageText, Value, type ValueKey } from '../surface/values.tsx';
 import { noteText } from '../texts/catalogue.ts';
@@ -32,7 +33,9 @@ export function Service(props: Props) {
           <ValueTable {...props} />
         </section>
         <Charts {...props} />
-        <SetPose {...props} />
+        <Incidents {...props} />
+        {/* One map at a time: a pose is not set beside a recording. */}
+        {ui.incidents.shown === null && <SetPose {...props} />}
         {state.lamps.map((lamp) => (
           <LampSection key={lamp.id} lamp={lamp} {...props} />
         ))}

@@ -1,6 +1,7 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
+import { deIncident } from './incident.ts';
 import { deMedia } from './media.ts';
 import { deService } from './service-de.ts';
 import type { Texts } from './texts.ts';
@@ -224,4 +225,5 @@ export const de: Texts = {
   ui: deUi,
   service: deService,
   media: deMedia,
+  incident: deIncident,
 };

@@ -1,5 +1,6 @@
 import type { Run } from '../model.ts';
 import type { Choice } from '../viewer.ts';
+import { enIncident } from './incident.ts';
 import { enMedia } from './media.ts';
 import { enService } from './service-en.ts';
 import type { Texts } from './texts.ts';
@@ -517,4 +518,5 @@ export const en: Texts = {
   },
   service: enService,
   media: enMedia,
+  incident: enIncident,
 };

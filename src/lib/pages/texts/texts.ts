@@ -2,6 +2,7 @@ import type { doubts, headlineCodes, LampId, lampLevels, Note, PageState, Run, s
 import type { Choice } from '../viewer.ts';
 import type { deLabels, deUi, deWords } from './de-words.ts';
 import type { Format } from './format.ts';
+import type { deIncident } from './incident.ts';
 import type { deMedia } from './media.ts';
 import type { deService } from './service-de.ts';
 
@@ -31,4 +32,5 @@ export interface Texts {
   readonly ui: Readonly<typeof deUi>;
   readonly service: Readonly<typeof deService>;
   readonly media: Readonly<typeof deMedia>;
+  readonly incident: Readonly<typeof deIncident>;
 }

@@ -55,6 +55,8 @@ type Method = 'GET' | 'POST' | 'DELETE';
 export interface OperatorAccess {
   /** Sends a request to the full socket of the running gateway. Throws OPERATOR_NOT_REACHABLE, or the answered error. */
   ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
+  /** The answer to a GET as text. Throws as `ask`. */
+  askText(path: string): Promise<string>;
   /** Returns the status, and the code of a refusal, instead of throwing it. Throws OPERATOR_NOT_REACHABLE. */
   answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
   /** Serial number of the robot of this gateway; null: it does not name it. */
@@ -104,9 +106,10 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
     robot: toolkit.site.chassis?.serial,
     isSame: false,
   };
-  const { fetch, ask, answerTo, robot } = requestsOver(way, null, signal);
+  const { fetch, ask, askText, answerTo, robot } = requestsOver(way, null, signal);
   return {
     ask,
+    askText,
     answerTo,
     robot,
     async signIn(password) {
@@ -119,6 +122,7 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
       return {
         cookie,
         ask: signedIn.ask,
+        askText: signedIn.askText,
         answerTo: signedIn.answerTo,
         robot,
         signOut,
@@ -187,6 +191,12 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
       const result = schema.safeParse(json);
       if (result.success) return result.data;
       throw notTheOperator(tried, result.error);
+    },
+    async askText(path: string): Promise<string> {
+      const { status, json, text, tried } = await fetch('GET', path);
+      if (status >= 400) throw answeredError(status, json, tried);
+      if (text === null) throw notTheOperator(tried);
+      return text;
     },
     async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
       const { status, json } = await fetch(method, path, body);

@@ -1,0 +1,8 @@
+/**
+ * What happened around a stop, a fault, a lost link or a failed move: the last minute in memory, and on disk what such an
+ * event keeps of it, as the pages could have shown it.
+ */
+export type { Sight } from './causes.ts';
+export { decodeIncident, type Incident, MAX_INCIDENT_BYTES } from './incident-file.ts';
+export { createIncidentRecorder, type IncidentRecorder, type LogEntry, type RecorderOptions } from './recorder.ts';
+export { type IncidentStore, openIncidentStore } from './store.ts';

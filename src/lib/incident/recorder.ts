@@ -1,0 +1,214 @@
+import { asGwError } from '../error/index.ts';
+import type { Clock, Log } from '../lifecycle/index.ts';
+import {
+  type Cause,
+  INCIDENT_FORMAT,
+  type IncidentBody,
+  type IncidentHead,
+  type IncidentList,
+  type KeptPose,
+  type Scene,
+} from '../pages/index.ts';
+import { causesBetween, type Sight } from './causes.ts';
+import { createRing } from './ring.ts';
+import type { IncidentStore } from './store.ts';
+
+/** Project decisions: what is kept of the time around an incident. */
+const BEFORE_MS = 60_000;
+const AFTER_MS = 10_000;
+/** Causes one after the other are one incident, up to this time after the first. */
+const MAX_AFTER_MS = 60_000;
+/** Changes within this time are one scene. */
+const GATHER_MS = 250;
+const MIN_POSE_MS = 90;
+/** Once while it is being recorded: whoever switches a stopped robot off keeps what led to it. Not at once, since the stop itself is being written then. */
+const FIRST_SAVE_MS = 1_000;
+const MAX_CAUSES = 32;
+
+const bounds = { poses: 200_000, scenes: 400_000, log: 400_000 } as const;
+/** Of texts and lists of others in a scene. */
+const MAX_TEXT = 300;
+const MAX_ITEMS = 64;
+
+export type LogEntry = IncidentBody['log'][number];
+
+export interface RecorderOptions {
+  readonly store: IncidentStore;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'wall' | 'after'>;
+  readonly log: Log;
+  /** What names the robot and its places. */
+  readonly about: Pick<IncidentHead, 'serial' | 'site' | 'version' | 'timeZone'> &
+    Pick<IncidentBody, 'stations' | 'dock'>;
+  /** The present state, as the pages may show it. */
+  readonly look: () => Sight;
+  /** The newest current pose, `atMs` by the monotonic clock; null: none. */
+  readonly pose: () => KeptPose | null;
+  /** Log events since then, `atMs` by the monotonic clock, oldest first, as the pages may show them. */
+  readonly logSince: (ms: number) => readonly LogEntry[];
+  /** Called after every change of what is looked at. */
+  readonly subscribe: (listener: () => void) => Disposable;
+}
+
+/** Remembers the last minute, and keeps it when something happens. */
+export interface IncidentRecorder extends AsyncDisposable {
+  list(): IncidentList;
+}
+
+interface Pending {
+  readonly id: number;
+  readonly firstMs: number;
+  readonly at: string;
+  readonly causes: Cause[];
+  moreCauses: number;
+  endMs: number;
+}
+
+export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
+  const { store, clock, log, about, look, pose, logSince, subscribe } = options;
+  const beganMs = clock.monotonicMs();
+  const poses = createRing<KeptPose>(bounds.poses);
+  const scenes = createRing<{ readonly atMs: number; readonly json: string }>(bounds.scenes);
+  let sight = look();
+  let sightMs = beganMs;
+  let shown = '';
+  let pending: Pending | null = null;
+  let soon: Disposable | undefined;
+  let due: Disposable | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let notKept: IncidentList['notKept'] = null;
+
+  function changed(): void {
+    const newest = pose();
+    if (newest !== null && newest.atMs - (poses.newest()?.atMs ?? Number.NEGATIVE_INFINITY) >= MIN_POSE_MS) {
+      poses.push(newest, JSON.stringify(newest).length);
+    }
+    soon ??= clock.after(GATHER_MS, observe);
+  }
+
+  function observe(): void {
+    soon?.[Symbol.dispose]();
+    soon = undefined;
+    const nowMs = clock.monotonicMs();
+    const [before, after] = [sight, look()];
+    keep(after.scene, nowMs);
+    const causes = causesBetween(before, after, nowMs - sightMs, nowMs);
+    [sight, sightMs] = [after, nowMs];
+    if (causes.length > 0) happened(causes, nowMs);
+    forget(nowMs);
+  }
+
+  function keep(scene: Sight['scene'], atMs: number): void {
+    const json = JSON.stringify(scene, shortened);
+    if (json === shown) return;
+    shown = json;
+    scenes.push({ atMs, json }, json.length);
+  }
+
+  function forget(nowMs: number): void {
+    const fromMs = (pending?.firstMs ?? nowMs) - BEFORE_MS;
+    poses.forgetBefore(fromMs);
+    // The scene that held then is older than that moment.
+    scenes.forgetBefore(fromMs, 1);
+  }
+
+  function happened(causes: readonly Cause[], nowMs: number): void {
+    if (pending === null) {
+      pending = {
+        id: store.takeId(),
+        firstMs: nowMs,
+        at: clock.wall().toISOString(),
+        causes: [],
+        moreCauses: 0,
+        endMs: 0,
+      };
+      due = clock.after(FIRST_SAVE_MS, save);
+    }
+    for (const cause of causes) {
+      if (pending.causes.length < MAX_CAUSES) pending.causes.push({ ...cause, atMs: nowMs - pending.firstMs });
+      else pending.moreCauses += 1;
+    }
+    pending.endMs = Math.min(nowMs + AFTER_MS, pending.firstMs + MAX_AFTER_MS);
+  }
+
+  /** Writes what there is; again at the end, which later causes may move. */
+  function save(): void {
+    if (pending === null) return;
+    const nowMs = clock.monotonicMs();
+    const isComplete = nowMs >= pending.endMs;
+    write(pending, nowMs, isComplete);
+    if (isComplete) pending = null;
+    else due = clock.after(pending.endMs - nowMs, save);
+  }
+
+  function write(incident: Pending, nowMs: number, isComplete: boolean): void {
+    const { id, firstMs, at, moreCauses } = incident;
+    const fromMs = Math.max(beganMs, firstMs - BEFORE_MS);
+    const since = (ms: number) => Math.round(ms - firstMs);
+    const entries = createRing<LogEntry>(bounds.log);
+    for (const entry of logSince(fromMs))
+      entries.push({ ...entry, atMs: since(entry.atMs) }, JSON.stringify(entry).length);
+    const head: IncidentHead = {
+      format: INCIDENT_FORMAT,
+      id,
+      serial: about.serial,
+      site: about.site,
+      version: about.version,
+      at,
+      timeZone: about.timeZone,
+      causes: incident.causes.map((cause) => ({ ...cause, atMs: Math.round(cause.atMs) })),
+      moreCauses,
+      fromMs: since(fromMs),
+      toMs: since(nowMs),
+      isComplete,
+    };
+    const body: IncidentBody = {
+      stations: about.stations,
+      dock: about.dock,
+      poses: poses.all().map((one) => ({ ...one, atMs: since(one.atMs) })),
+      scenes: scenes.all().map(({ atMs, json }) => ({
+        atMs: since(Math.max(atMs, fromMs)),
+        ...(JSON.parse(json) as Omit<Scene, 'atMs'>),
+      })),
+      log: entries.all().slice(),
+      leftOut: { poses: poses.leftOut(), scenes: scenes.leftOut(), log: entries.leftOut() },
+    };
+    writing = writing
+      .then(() => store.save(head, body))
+      .then(
+        () => {
+          if (isComplete) log.warn({ incident: id, causes: head.causes.map(({ code }) => code) }, 'incident kept');
+        },
+        (error: unknown) => {
+          const reason = asGwError(error).message;
+          if (isComplete) notKept = { count: (notKept?.count ?? 0) + 1, reason };
+          log.error({ incident: id, error: reason }, 'incident not kept');
+        },
+      );
+  }
+
+  keep(sight.scene, beganMs);
+  const changes = subscribe(changed);
+  return {
+    list: () => ({
+      incidents: [...store.heads()],
+      recording: pending?.id ?? null,
+      unreadable: store.unreadable(),
+      notKept,
+    }),
+    async [Symbol.asyncDispose]() {
+      changes[Symbol.dispose]();
+      soon?.[Symbol.dispose]();
+      due?.[Symbol.dispose]();
+      // What led to the end of the gateway may be the most interesting of it.
+      if (pending !== null) write(pending, clock.monotonicMs(), false);
+      pending = null;
+      await writing;
+    },
+  };
+}
+
+function shortened(_key: string, value: unknown): unknown {
+  if (typeof value === 'string' && value.length > MAX_TEXT) return value.slice(0, MAX_TEXT);
+  if (Array.isArray(value) && value.length > MAX_ITEMS) return value.slice(0, MAX_ITEMS);
+  return value;
+}

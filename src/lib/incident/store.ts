@@ -1,0 +1,89 @@
+import { constants } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GwError } from '../error/index.ts';
+import { openExisting, readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
+import type { IncidentBody, IncidentHead } from '../pages/index.ts';
+import { checkSum, decodeHead, encodeIncident, MAX_INCIDENT_BYTES } from './incident-file.ts';
+
+/** Project decision. With at most 2 MB each they take 100 MB at most; a usual one has 60 kB. */
+const MAX_KEPT = 50;
+/** Longer than the head with the most causes. */
+const MAX_HEAD_BYTES = 32 * 1024;
+const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
+
+/** The kept incidents of one gateway, a file each. */
+export interface IncidentStore {
+  /** Heads of the kept incidents, newest first. */
+  heads(): readonly IncidentHead[];
+  /** Files in the folder that cannot be read as incidents. They are left where they are. */
+  unreadable(): number;
+  /** A number that no other incident gets, kept or not. */
+  takeId(): number;
+  /** Writes or replaces one, and removes those that are too many. Throws FILE_UNWRITABLE. */
+  save(head: IncidentHead, body: IncidentBody): Promise<void>;
+  /** The bytes of the file with a sound sum; null: no such incident. Throws INCIDENT_INVALID, FILE_UNREADABLE. */
+  read(id: number): Promise<Uint8Array | null>;
+}
+
+/** Reads the heads of the folder. Never rejects: a gateway without a readable folder starts with none. */
+export async function openIncidentStore(dir: string, now: Date): Promise<IncidentStore> {
+  await removeLeftDrafts(dir, now);
+  const heads = new Map<number, IncidentHead>();
+  const unreadable = new Set<number>();
+  const names = await readdir(dir).catch(() => []);
+  for (const name of names) {
+    const id = Number(FILE_NAME.exec(name)?.[1] ?? 0);
+    if (id === 0) continue;
+    const head = await readHead(join(dir, name)).catch(() => null);
+    if (head === null || head.id !== id) unreadable.add(id);
+    else heads.set(id, head);
+  }
+
+  let last = Math.max(0, ...heads.keys(), ...unreadable);
+  const pathOf = (id: number) => join(dir, `incident-${id}.jsonl`);
+
+  /** Of the kind with the most incidents the oldest, so that one kind does not displace the others; never the newest. */
+  function surplus(): number | null {
+    if (heads.size <= MAX_KEPT) return null;
+    const ids = [...heads.keys()].sort((a, b) => a - b).slice(0, -1);
+    const kindOf = (id: number) => heads.get(id)?.causes[0]?.code ?? '';
+    const counts = Map.groupBy(ids, kindOf);
+    const most = Math.max(...[...counts.values()].map(({ length }) => length));
+    return ids.find((id) => counts.get(kindOf(id))?.length === most) ?? null;
+  }
+
+  return {
+    heads: () => [...heads.values()].sort((a, b) => b.id - a.id),
+    unreadable: () => unreadable.size,
+    takeId() {
+      last += 1;
+      return last;
+    },
+    async save(head, body) {
+      await replaceFile(pathOf(head.id), encodeIncident(head, body), { mode: 0o600, folderMode: 0o700, durable: true });
+      heads.set(head.id, head);
+      for (let id = surplus(); id !== null; id = surplus()) {
+        heads.delete(id);
+        await rm(pathOf(id), { force: true }).catch(() => unreadable.add(id));
+      }
+    },
+    async read(id) {
+      if (!heads.has(id)) return null;
+      const path = pathOf(id);
+      const bytes = await readWhole(path, MAX_INCIDENT_BYTES).catch((cause: NodeJS.ErrnoException) => {
+        throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+      });
+      checkSum(bytes, path);
+      return bytes;
+    },
+  };
+}
+
+/** Of the first line only. */
+async function readHead(path: string): Promise<IncidentHead> {
+  await using file = await openExisting(path, constants.O_RDONLY);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
+  const end = buffer.subarray(0, bytesRead).indexOf(0x0a);
+  return decodeHead(buffer.subarray(0, Math.max(0, end)), path);
+}

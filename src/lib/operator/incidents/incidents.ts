@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import type { ChassisLink } from '../../chassis/index.ts';
+import {
+  createIncidentRecorder,
+  type IncidentRecorder,
+  type IncidentStore,
+  type LogEntry,
+  openIncidentStore,
+  type RecorderOptions,
+} from '../../incident/index.ts';
+import type { Clock, Log } from '../../lifecycle/index.ts';
+import type { KeptPose } from '../../pages/index.ts';
+import type { Site } from '../../site/index.ts';
+import type { Journal } from '../journal.ts';
+import { siteView } from '../view/page-state.ts';
+
+export interface Incidents extends IncidentRecorder, Pick<IncidentStore, 'read'> {}
+
+interface IncidentsOptions extends Pick<RecorderOptions, 'look' | 'subscribe'> {
+  readonly site: Site;
+  readonly link: Pick<ChassisLink, 'snapshot'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: Pick<Journal, 'since'>;
+  readonly withoutPaths: <T>(data: T) => T;
+  readonly version: string;
+}
+
+/** Remembers what the pages show, and keeps it on disk around an incident; without the paths of this machine. */
+export async function openIncidents(options: IncidentsOptions): Promise<Incidents> {
+  const { site, link, clock, log, journal, withoutPaths, version } = options;
+  const store = await openIncidentStore(join(site.stateDir, 'incidents'), clock.wall());
+  const { name, serial, stations, dock } = siteView(site);
+  const recorder = createIncidentRecorder({
+    store,
+    clock,
+    log,
+    about: {
+      site: name,
+      serial,
+      version,
+      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      stations,
+      dock,
+    },
+    look: () => withoutPaths(options.look()),
+    pose: () => newestPose(link, clock.monotonicMs()),
+    logSince: (ms) =>
+      withoutPaths(
+        journal
+          .since(ms)
+          .filter(({ level }) => level !== 'debug')
+          .map(({ atMs, level, message, fields, lastFields, count }) => ({
+            ...{ atMs, message, count },
+            level: level as LogEntry['level'],
+            fields: { ...(lastFields ?? fields) },
+          })),
+      ),
+    subscribe: options.subscribe,
+  });
+  return Object.assign(recorder, { read: store.read });
+}
+
+/** null while no pose of this connection holds. */
+function newestPose({ snapshot }: Pick<ChassisLink, 'snapshot'>, nowMs: number): KeptPose | null {
+  const { pose } = snapshot().values;
+  if (pose.status !== 'received' || pose.stale) return null;
+  const { xM, yM, yawDeg } = pose.value;
+  return { atMs: nowMs - pose.ageMs, xM, yM, yawDeg };
+}

@@ -1,0 +1,16 @@
+import { textsOf } from '../texts/catalogue.ts';
+import { causeText } from './cause-text.ts';
+import { type IncidentEvent, incidentEvents } from './incident-events.ts';
+import type { IncidentBody, IncidentHead } from './incident-model.ts';
+
+/** The causes of an incident in English, for commands. */
+export function causeTexts({ causes, timeZone }: IncidentHead): readonly string[] {
+  const { t } = textsOf('en', timeZone);
+  return causes.map((cause) => causeText(cause, t));
+}
+
+/** What happened in an incident, in English. */
+export function incidentEventTexts(head: IncidentHead, body: IncidentBody): readonly IncidentEvent[] {
+  const { t, f } = textsOf('en', head.timeZone);
+  return incidentEvents({ head, body }, t, f);
+}

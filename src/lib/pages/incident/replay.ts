@@ -1,0 +1,84 @@
+import type { Live, PageState } from '../model.ts';
+import type { IncidentBody, IncidentHead, Scene } from './incident-model.ts';
+
+/** An incident that is looked at. */
+export interface Recording {
+  readonly head: IncidentHead;
+  readonly body: IncidentBody;
+}
+
+/** A pose that is not followed by another for this long was not current any more. Project decision, as for the live pose. */
+const POSE_OLD_MS = 2_000;
+
+/** The scene that held at a moment: the last one before it. */
+export function sceneAt({ scenes }: IncidentBody, atMs: number): Scene | null {
+  return scenes.findLast((scene) => scene.atMs <= atMs) ?? scenes[0] ?? null;
+}
+
+/** The state that the pages could have shown at this moment, as far as it was kept; null of an incident without a scene. */
+export function replayState(recording: Recording, atMs: number): PageState | null {
+  const { head, body } = recording;
+  const scene = sceneAt(body, atMs);
+  if (scene === null) return null;
+  const { headline, standing, stopPath, run, lamps } = scene;
+  const ago = (value: Pick<Live<unknown>, 'isUnreadable' | 'stale' | 'doubts'>) => ({
+    ...{ ageMs: null, mark: null, basis: null, source: null },
+    ...value,
+  });
+  return {
+    id: '',
+    build: '',
+    time: momentOf(head, atMs),
+    timeZone: head.timeZone,
+    site: {
+      ...{ name: head.site, serial: head.serial, contact: null, tours: [], needsSignIn: false },
+      stations: body.stations,
+      dock: body.dock,
+    },
+    ...{ headline, standing, stopPath },
+    link: { ...scene.link, tried: '', forMs: 0, progress: null, foundSerial: null },
+    identity: null,
+    stop: { ...scene.stop, saved: 'pending' },
+    gate: { ...scene.gate, unverified: [], technical: [], passable: [] },
+    run: run && { ...run, forMs: 0 },
+    ...poseAt(body, scene, atMs),
+    battery: { ...ago(scene.battery), value: scene.battery.value },
+    positioning: { ...ago(scene.positioning), value: scene.positioning.value },
+    wheels: { ...ago(scene.wheels), value: scene.wheels.value },
+    planning: { ...ago(scene.planning), value: scene.planning.value },
+    alerts: { ...ago(scene.alerts), value: scene.alerts.value },
+    map: { ...ago(scene.map), value: scene.map.value },
+    neighbours: [],
+    support: null,
+    lamps: lamps.map((lamp) => ({ ...lamp, state: [], rows: [] })),
+  };
+}
+
+/** Only poses that held when they arrived were kept. */
+function poseAt({ poses }: IncidentBody, { headline, link }: Scene, atMs: number): Pick<PageState, 'pose' | 'heading'> {
+  const last = poses.findLast((pose) => pose.atMs <= atMs);
+  const ageMs = last === undefined ? null : atMs - last.atMs;
+  const rest = {
+    isUnreadable: false,
+    ageMs,
+    stale:
+      link.kind !== 'connected' ? ('no-connection' as const) : (ageMs ?? 0) > POSE_OLD_MS ? ('too-old' as const) : null,
+    ...{ mark: null, basis: null, source: null },
+  };
+  const says = (code: string) => headline.notes.some((note) => note.code === code);
+  const doubts: Live<unknown>['doubts'] = [
+    ...(says('unit-radians') ? ['radians' as const] : []),
+    ...(says('unit-doubtful') ? ['unit-doubtful' as const] : []),
+    ...(says('heading-misfit') ? ['heading-misfit' as const] : []),
+  ];
+  return {
+    pose: { ...rest, doubts: [], value: last === undefined ? null : { xM: last.xM, yM: last.yM } },
+    heading: { ...rest, doubts, value: last?.yawDeg ?? null },
+  };
+}
+
+/** UTC, ISO 8601; unchanged where the time of the incident is none. */
+export function momentOf({ at }: IncidentHead, atMs: number): string {
+  const ms = Date.parse(at) + atMs;
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : at;
+}

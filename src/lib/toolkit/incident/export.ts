@@ -1,0 +1,24 @@
+import { writeDocument } from '../document-file.ts';
+import type { GatewayWay } from '../operator/signed-in-access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { ExportedIncident } from './incident.result.ts';
+import { fetchIncident } from './show.ts';
+
+export interface ExportOptions extends GatewayWay {
+  readonly id: number;
+  /** By default a name with the serial number and the id, in the current folder. */
+  readonly out?: string | undefined;
+  readonly force: boolean;
+}
+
+/** Writes the file of an incident as the gateway keeps it. Throws FILE_EXISTS, FILE_UNWRITABLE and as `showIncident`. */
+export async function exportIncident(
+  toolkit: Toolkit,
+  { id, out, force, ...way }: ExportOptions,
+  context: CheckContext,
+): Promise<ExportedIncident> {
+  const { text, incident } = await fetchIncident(toolkit, id, way, context);
+  const { head, sha256 } = incident;
+  const path = out ?? `incident-${head.serial.replace(/[^A-Za-z0-9_-]/g, '_')}-${id}.jsonl`;
+  return { path, bytes: await writeDocument(path, text, { force }), sha256, head };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { causesBetween, type Sight } from '../../src/lib/incident/causes.ts';
+import { causeSchema } from '../../src/lib/pages/index.ts';
+import { calm, sightWith, stopped } from './incidents.ts';
+
+const between = (before: Sight, after: Sight) =>
+  causesBetween(before, after, 250, 0).map((cause) => causeSchema.parse(cause));
+const codes = (before: Sight, after: Sight) => between(before, after).map(({ code }) => code);
+const run = { kind: 'tour' as const, name: 'lunch', stations: ['A', 'B'], at: 0, failReason: null, although: [] };
+const planning = (moveState: string, failReason = 0) => ({
+  ...calm.scene.planning,
+  value: { moveState, actionType: 'standard', failReason, failReasonText: '', remainingDistanceM: null },
+});
+const alerts = (...list: { code: number; level: string; message: string }[]) => ({ ...calm.scene.alerts, value: list });
+const slip = { code: 3001, level: 'error', message: 'slip' };
+const pressed = (is: boolean) => ({
+  ...calm.scene.wheels,
+  value: { emergencyStopPressed: is, controlMode: 'auto', wheelsReleased: false },
+});
+const lost = { ...calm.scene.positioning, value: { quality: 'lost', state: 'lost' } };
+
+describe('what makes an incident', () => {
+  it.each<[string, Sight, Sight, string[]]>([
+    ['a stop', calm, stopped, ['stop']],
+    [
+      'a stop that is pressed again',
+      stopped,
+      sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, repeats: 1 } }),
+      ['stop'],
+    ],
+    [
+      'a stop that was cleared and set between two looks',
+      stopped,
+      sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, since: 'later' } }),
+      ['stop'],
+    ],
+    ['a robot that does not stop', stopped, sightWith({ ...stopped.scene, standing: 'drives-on' }), ['does-not-stop']],
+    ['a pressed emergency stop', calm, sightWith({ wheels: pressed(true) }), ['emergency-stop']],
+    ['a new alert', sightWith({ alerts: alerts() }), sightWith({ alerts: alerts(slip) }), ['alert']],
+    [
+      'a second alert',
+      sightWith({ alerts: alerts(slip) }),
+      sightWith({ alerts: alerts(slip, { ...slip, code: 7 }) }),
+      ['alert'],
+    ],
+    ['a lost link', calm, sightWith({ link: { kind: 'not-connected', failure: 'cut' } }), ['link-lost']],
+    ['an outage between two looks', calm, sightWith({}, { linkForMs: 40 }), ['link-lost']],
+    ['a lost position', calm, sightWith({ positioning: lost }), ['position-lost']],
+    [
+      'a pose that was found wrong',
+      calm,
+      sightWith({ gate: { isOpen: false, notes: [{ code: 'pose-alarm' }] } }),
+      ['position-lost'],
+    ],
+    [
+      'a failed tour',
+      sightWith({ run: { ...run, state: 'running' } }),
+      sightWith({ run: { ...run, state: 'failed', failReason: 103 } }),
+      ['move-failed'],
+    ],
+    [
+      'a tour that fails at once after another that failed',
+      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 9_000 }),
+      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 20 }),
+      ['move-failed'],
+    ],
+    [
+      'a failed move that no run ordered',
+      sightWith({ planning: planning('moving') }),
+      sightWith({ planning: planning('failed', 103) }),
+      ['move-failed'],
+    ],
+  ])('%s', (_, before, after, expected) => expect(codes(before, after)).toEqual(expected));
+
+  it.each<[string, Sight, Sight]>([
+    ['a robot at rest', calm, calm],
+    ['a stop that still holds', stopped, stopped],
+    ['a cleared stop', stopped, calm],
+    [
+      'an emergency stop that was pressed before it was first reported',
+      sightWith({ wheels: { ...calm.scene.wheels, value: null } }),
+      sightWith({ wheels: pressed(true) }),
+    ],
+    [
+      'alerts that were there before they were first reported',
+      sightWith({ alerts: { ...calm.scene.alerts, value: null } }),
+      sightWith({ alerts: alerts(slip) }),
+    ],
+    ['an alert that goes', sightWith({ alerts: alerts(slip) }), sightWith({ alerts: alerts() })],
+    ['an alert of level none', calm, sightWith({ alerts: alerts({ ...slip, level: 'none' }) })],
+    [
+      'a link that comes back',
+      sightWith({ link: { kind: 'not-connected', failure: 'cut' } }),
+      sightWith({}, { linkForMs: 40 }),
+    ],
+    [
+      'a failed tour that stays the last one',
+      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 100 }),
+      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 350 }),
+    ],
+    [
+      'a tour that a person ended',
+      sightWith({ run: { ...run, state: 'running' } }),
+      sightWith({ run: { ...run, state: 'stopped' } }),
+    ],
+    [
+      'the failed move of a tour, which is the tour of the next line',
+      sightWith({ run: { ...run, state: 'running' }, planning: planning('moving') }),
+      sightWith({ run: { ...run, state: 'running' }, planning: planning('failed') }),
+    ],
+  ])('not %s', (_, before, after) => expect(codes(before, after)).toEqual([]));
+
+  it('names who stopped, which alert, and why a move failed', () => {
+    expect(between(calm, stopped)).toEqual([{ code: 'stop', atMs: 0, origin: 'surface', by: '192.0.2.9' }]);
+    expect(between(calm, sightWith({ alerts: alerts(slip) }))).toEqual([
+      { code: 'alert', atMs: 0, alertCode: 3001, text: 'slip' },
+    ]);
+    expect(
+      between(
+        sightWith({ run: { ...run, state: 'running' } }),
+        sightWith({ run: { ...run, state: 'failed', failReason: 103 } }),
+      ),
+    ).toEqual([{ code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103 }]);
+  });
+});

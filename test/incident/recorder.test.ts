@@ -1,0 +1,231 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createIncidentRecorder,
+  decodeIncident,
+  type IncidentStore,
+  type LogEntry,
+  openIncidentStore,
+  type Sight,
+} from '../../src/lib/incident/index.ts';
+import { silentLog } from '../../src/lib/lifecycle/index.ts';
+import type { KeptPose } from '../../src/lib/pages/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { calm, sightWith, stopped } from './incidents.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gw-incidents-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const away = sightWith({ link: { kind: 'not-connected', failure: 'cut' } });
+
+async function setUp(over: Partial<IncidentStore> = {}) {
+  const clock = createFakeClock();
+  const store = { ...(await openIncidentStore(dir, clock.wall())), ...over };
+  let sight: Sight = calm;
+  let pose: KeptPose | null = null;
+  const events: LogEntry[] = [];
+  let listener = () => {};
+  const recorder = createIncidentRecorder({
+    store,
+    clock,
+    log: silentLog,
+    about: { serial: 'TEST-1', site: 'Lobby', version: '1', timeZone: 'UTC', stations: [], dock: null },
+    look: () => sight,
+    pose: () => pose,
+    logSince: (ms) => events.filter(({ atMs }) => atMs >= ms),
+    subscribe(fn) {
+      listener = fn;
+      return { [Symbol.dispose]: () => {} };
+    },
+  });
+  /** Poses at ten a second for this long. */
+  async function drive(ms: number) {
+    for (let left = ms; left > 0; left -= 100) {
+      await clock.advance(100);
+      pose = { atMs: clock.monotonicMs(), xM: clock.monotonicMs() / 1_000, yM: 0, yawDeg: 90 };
+      listener();
+    }
+  }
+  return {
+    clock,
+    store,
+    recorder,
+    drive,
+    events,
+    async become(next: Sight) {
+      sight = next;
+      listener();
+      await clock.advance(250);
+    },
+    async kept(id: number) {
+      const bytes = await readFile(join(dir, `incident-${id}.jsonl`));
+      return decodeIncident(bytes, 'x');
+    },
+    /** The file system answers in its own time. */
+    async settled() {
+      await recorder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('the memory of incidents', () => {
+  it('keeps the minute before a stop and ten seconds after it', async () => {
+    const { clock, drive, become, kept, settled, recorder } = await setUp();
+    await drive(90_000);
+    await become(stopped);
+    expect(recorder.list().recording).toBe(1);
+    await drive(12_000);
+    await settled();
+    const { head, body } = await kept(1);
+    expect(head).toMatchObject({ id: 1, serial: 'TEST-1', fromMs: -60_000, isComplete: true, moreCauses: 0 });
+    expect(head.causes).toEqual([{ code: 'stop', atMs: 0, origin: 'surface', by: '192.0.2.9' }]);
+    expect(head.toMs).toBeGreaterThanOrEqual(10_000);
+    expect(head.toMs).toBeLessThan(10_500);
+    const times = body.poses.map(({ atMs }) => atMs);
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(-60_000);
+    expect(Math.min(...times)).toBeLessThan(-59_800);
+    expect(Math.max(...times)).toBeGreaterThan(9_500);
+    expect(body.poses.length).toBeGreaterThan(690);
+    expect(body.scenes.map(({ atMs, headline }) => [atMs, headline.code])).toEqual([
+      [-60_000, 'ready'],
+      [0, 'stopped'],
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('has it on disk after a second, for a robot that is switched off', async () => {
+    const { drive, become, kept, store, clock } = await setUp();
+    await drive(2_000);
+    await become(stopped);
+    await clock.advance(1_000);
+    await expect.poll(() => store.heads().length).toBe(1);
+    const { head } = await kept(1);
+    expect([head.isComplete, head.fromMs]).toEqual([false, -2_150]);
+    // The next process finds it, and counts on.
+    const again = await openIncidentStore(dir, new Date());
+    expect(again.heads()).toEqual([head]);
+    expect(again.takeId()).toBe(2);
+  });
+
+  it('takes what follows at once as one incident, for a minute at most', async () => {
+    const { become, clock, settled, store } = await setUp();
+    // A link that comes and goes every four seconds.
+    for (let count = 0; count < 35; count += 1) {
+      await become(count % 2 === 0 ? away : calm);
+      await clock.advance(3_750);
+    }
+    await clock.advance(15_000);
+    await settled();
+    const heads = store.heads();
+    expect(heads.map(({ id }) => id)).toEqual([3, 2, 1]);
+    for (const { causes, toMs } of heads) {
+      expect(causes.length).toBeGreaterThan(1);
+      expect(toMs).toBeLessThanOrEqual(60_300);
+    }
+  });
+
+  it('keeps of each kind some: a link that fails for a day leaves the stop', async () => {
+    const { become, clock, settled, store, recorder } = await setUp();
+    await become(stopped);
+    await clock.advance(20_000);
+    await become(calm);
+    for (let count = 0; count < 60; count += 1) {
+      await become(away);
+      await become(calm);
+      await clock.advance(20_000);
+      await expect.poll(() => recorder.list().recording).toBe(null);
+    }
+    await settled();
+    expect(store.heads()).toHaveLength(50);
+    expect((await readdir(dir)).length).toBe(50);
+    expect(store.heads().filter(({ causes }) => causes[0]?.code === 'stop')).toHaveLength(1);
+    expect(store.heads()[0]?.id).toBe(61);
+  });
+
+  it('holds the log of that time, and cuts long texts of others', async () => {
+    const { become, clock, events, kept, settled } = await setUp();
+    const entry = { level: 'warn', message: 'm', fields: { by: 'x' }, count: 1 } as const;
+    events.push({ ...entry, atMs: clock.monotonicMs() });
+    await clock.advance(30_000);
+    const message = 'x'.repeat(100_000);
+    await become(sightWith({ alerts: { ...calm.scene.alerts, value: [{ code: 1, level: 'error', message }] } }));
+    await clock.advance(20_000);
+    await settled();
+    const { body } = await kept(1);
+    expect(body.log).toEqual([{ ...entry, atMs: -30_250 }]);
+    expect(body.scenes.at(-1)?.alerts.value?.[0]?.message).toHaveLength(300);
+  });
+
+  it('stays within its size however much happens, and says what it left out', async () => {
+    const { become, clock, kept, settled } = await setUp();
+    const many = (tag: number) =>
+      sightWith({
+        alerts: {
+          ...calm.scene.alerts,
+          value: Array.from({ length: 500 }, (_, code) => ({
+            code: code + tag,
+            level: 'error',
+            message: 'y'.repeat(900),
+          })),
+        },
+      });
+    for (let count = 0; count < 200; count += 1) await become(many(count));
+    await clock.advance(20_000);
+    await settled();
+    const text = await readFile(join(dir, 'incident-1.jsonl'));
+    expect(text.length).toBeLessThan(1_500_000);
+    const { head, body } = await kept(1);
+    expect(body.leftOut.scenes).toBeGreaterThan(0);
+    expect(head.causes).toHaveLength(32);
+    expect(head.moreCauses).toBeGreaterThan(100);
+  });
+
+  it('says that it could not be written', async () => {
+    const { become, clock, recorder } = await setUp({
+      save: async () => {
+        throw new Error('disk full');
+      },
+    });
+    await become(stopped);
+    await clock.advance(20_000);
+    await expect.poll(() => recorder.list().notKept).toMatchObject({ count: 1 });
+    expect(recorder.list().incidents).toEqual([]);
+  });
+
+  it('keeps what led to the end of the gateway', async () => {
+    const { become, kept, settled } = await setUp();
+    await become(stopped);
+    await settled();
+    expect((await kept(1)).head.isComplete).toBe(false);
+  });
+});
+
+describe('the folder of incidents', () => {
+  it('counts what it cannot read, leaves it, and gives its number to no other', async () => {
+    await writeFile(join(dir, 'incident-7.jsonl'), 'not json\n');
+    await writeFile(join(dir, 'incident-8.jsonl'), '');
+    await writeFile(join(dir, 'notes.txt'), 'mine');
+    const store = await openIncidentStore(dir, new Date());
+    expect([store.heads(), store.unreadable(), store.takeId()]).toEqual([[], 2, 9]);
+    expect(await store.read(7)).toBe(null);
+    expect((await readdir(dir)).sort()).toEqual(['incident-7.jsonl', 'incident-8.jsonl', 'notes.txt']);
+  });
+
+  it('gives out no file that was changed', async () => {
+    const { become, clock, settled, store } = await setUp();
+    await become(stopped);
+    await clock.advance(20_000);
+    await settled();
+    expect(await store.read(1)).not.toBe(null);
+    const path = join(dir, 'incident-1.jsonl');
+    await writeFile(path, (await readFile(path, 'utf8')).replace('192.0.2.9', '192.0.2.8'));
+    await expect(store.read(1)).rejects.toMatchObject({ code: 'INCIDENT_INVALID' });
+    await rm(path);
+    await expect(store.read(1)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+});
