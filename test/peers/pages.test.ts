@@ -304,6 +304,60 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
     expect(shown.problems).toEqual([]);
   });
 
+  it('replays the stop on the map: the robot where it was then, what happened in words, by the keyboard too', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await api('/api/touren/lauf', 'POST', { tour: 'demo' });
+    await untilShown(live.page, 'Fahrt Tour demo');
+    await live.page.waitForTimeout(3_000);
+    await api('/api/stopp', 'POST', {});
+    await untilShown(live.page, 'Angehalten', 15_000);
+
+    try {
+      await using stranger = await open('/service');
+      await stranger.page.locator('#incidents summary').first().click();
+      await stranger.page.locator('.incidents li').first().waitFor();
+      expect(await stranger.page.locator('#incidents button').count()).toBe(0);
+
+      await using shown = await signedIn('/service');
+      const { page } = shown;
+      await page.locator('#incidents summary').first().click();
+      const newest = page.locator('.incidents li').first();
+      await newest.locator('p', { hasText: 'STOPP' }).waitFor();
+      await page.waitForFunction("!document.querySelector('.incidents li').textContent.includes('aufgezeichnet')", null, {
+        timeout: 25_000,
+      });
+      await newest.getByRole('button').click();
+      await page.locator('.replay #map image.plan').waitFor();
+      expect(await page.locator('#set-pose #map').count()).toBe(0);
+      const place = () =>
+        page.locator('.replay #robot').evaluate((e: unknown) => (e as { style: { transform: string } }).style.transform);
+      const atStop = await place();
+      await page.locator('.moment', { hasText: 'Fahrt Tour demo' }).first().click();
+      await expect.poll(place).not.toBe(atStop);
+      const slider = page.getByRole('slider');
+      const before = Number(await slider.inputValue());
+      await slider.press('ArrowRight');
+      await expect.poll(async () => Number(await slider.inputValue())).toBe(before + 100);
+      await page.getByRole('button', { name: 'Abspielen' }).press('Enter');
+      await expect.poll(async () => Number(await slider.inputValue())).toBeGreaterThan(before + 500);
+      await page.locator('.moment', { hasText: 'STOPP' }).first().click();
+      await expect.poll(place).toBe(atStop);
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run(document.querySelector("#incidents"))')) as {
+        violations: { id: string }[];
+      };
+      expect(violations.map(({ id }) => id)).toEqual([]);
+      await page.getByRole('button', { name: 'Schließen' }).click();
+      await page.locator('.replay').waitFor({ state: 'detached' });
+      expect(shown.problems).toEqual([]);
+    } finally {
+      // Later tests need a robot that may drive.
+      await clear();
+    }
+    await untilShown(live.page, 'Bereit');
+  });
+
   it.each(devices)('sets the pose on the map of a $name by touch, drag and a second touch', async (viewport) => {
     await using shown = await signedIn('/service', { viewport });
     const { page } = shown;

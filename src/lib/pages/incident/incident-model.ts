@@ -29,7 +29,7 @@ const {
 const kept = { value: true, isUnreadable: true, stale: true, doubts: true } as const;
 
 /** Everything but the pose, at the moment when it changed. */
-export const sceneSchema = z.strictObject({
+const sceneSchema = z.strictObject({
   atMs,
   headline,
   link: link.pick({ kind: true, failure: true }),
@@ -49,7 +49,7 @@ export const sceneSchema = z.strictObject({
 export type Scene = z.infer<typeof sceneSchema>;
 
 /** A pose as it arrived. */
-export const keptPoseSchema = poseSchema.extend({ atMs });
+const keptPoseSchema = poseSchema.extend({ atMs });
 export type KeptPose = z.infer<typeof keptPoseSchema>;
 
 export const causeSchema = z.discriminatedUnion('code', [
@@ -90,7 +90,7 @@ export const incidentHeadSchema = z.strictObject({
 });
 export type IncidentHead = z.infer<typeof incidentHeadSchema>;
 
-export const keptLogEntrySchema = z.strictObject({
+const keptLogEntrySchema = z.strictObject({
   atMs,
   level: z.enum(['info', 'warn', 'error']),
   message: z.string(),

@@ -11,7 +11,7 @@ export interface Recording {
 const POSE_OLD_MS = 2_000;
 
 /** The scene that held at a moment: the last one before it. */
-export function sceneAt({ scenes }: IncidentBody, atMs: number): Scene | null {
+function sceneAt({ scenes }: IncidentBody, atMs: number): Scene | null {
   return scenes.findLast((scene) => scene.atMs <= atMs) ?? scenes[0] ?? null;
 }
 
