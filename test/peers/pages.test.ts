@@ -426,6 +426,30 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
   });
 
+  it('pauses a tour by one touch, and continues it to the same station by two', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await live.page.locator('a.target', { hasText: 'demo' }).first().click();
+    await live.page.getByRole('button', { name: 'Fahren' }).click();
+    await untilShown(live.page, 'Fahrt Tour demo');
+    await live.page.getByRole('button', { name: 'Pause' }).click();
+    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    expect(await live.page.locator('.progress').textContent()).toContain('Pause vor Station 1 von 3 (A), seit');
+    expect(await glance(live.page)).toMatchObject({ colour: '--warn', waits: [true] });
+    await live.page.getByRole('link', { name: 'Weiter' }).click();
+    await live.page.getByRole('heading', { name: 'Tour demo fortsetzen?' }).waitFor();
+    expect(await api('/api/touren/lauf')).toMatchObject({ run: { state: 'paused', at: 0 } });
+    await live.page.locator('.sheet').getByRole('button', { name: 'Weiter' }).click();
+    await untilShown(live.page, 'Fahrt Tour demo');
+    expect(await live.page.locator('.sheet').count()).toBe(0);
+    expect(await live.page.locator('.progress').textContent()).toContain('Station 1 von 3 (A) · seit');
+    await live.page.getByRole('button', { name: 'Pause' }).click();
+    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    await live.page.getByRole('button', { name: 'Fahrt beenden' }).click();
+    await untilShown(live.page, 'Bereit', 15_000);
+    expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
+  });
+
   it('drives by a pin on the map, and by the keyboard alone', async () => {
     await using live = await open('/');
     await untilShown(live.page, 'Bereit');

@@ -132,8 +132,8 @@ const run = z.strictObject({
   name: foreign.nullable(),
   stations: z.array(foreign),
   at: count,
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
-  /** Since the order of the current station. */
+  state: z.enum(['running', 'paused', 'succeeded', 'failed', 'stopped']),
+  /** Since the order of the current station, or since the pause. */
   forMs: ms,
   /** As the chassis reported it; only 103 has a measured meaning. */
   failReason: z.int().nullable(),
@@ -144,6 +144,7 @@ export type Run = z.infer<typeof run>;
 export const headlineCodes = [
   'ready',
   'drives',
+  'paused',
   'trial',
   'limited',
   'locked',

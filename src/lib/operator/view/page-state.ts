@@ -1,7 +1,7 @@
 import { type ChassisSnapshot, type LiveValue, moveProgress } from '../../chassis/index.ts';
 import { formatTried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import type { MotionStatus } from '../../motion/index.ts';
+import { isOpenRun, type MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
@@ -236,7 +236,7 @@ function runOf({
   if (trial !== null)
     return { key: `trial ${trial.kind}`, run: { ...none, kind: 'trial', name: null, state: 'running' } };
   const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
-  if (drive !== null && isLater && tour?.state !== 'running') {
+  if (drive !== null && isLater && !isOpenRun(tour)) {
     const { id, kind, station, state, outcome, although = [] } = drive;
     return {
       key: `${id} ${state}`,
