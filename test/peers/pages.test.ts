@@ -450,6 +450,46 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
   });
 
+  it('dims the tablet; a touch only wakes it, except on STOPP, and a robot that moves is never in the dark', async () => {
+    await using live = await open('/anmeldung');
+    // As a site file would say it, with less patience.
+    await live.page.addInitScript(`const parse = JSON.parse;
+      JSON.parse = (text) => {
+        const found = parse(text);
+        const state = found.state ?? found;
+        if (state.screen) state.screen = { dimAfterMs: 1500, shifts: true };
+        return found;
+      };`);
+    await live.page.goto(addressOf('/'));
+    await untilShown(live.page, 'Bereit');
+    const dims = () => live.page.locator('html[data-dimmed]').waitFor({ timeout: 10_000 });
+    const isDimmed = () => live.page.evaluate('document.documentElement.hasAttribute("data-dimmed")');
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
+    await live.page.locator('.sheet').waitFor();
+    await dims();
+    expect(await live.page.locator('.sheet').count()).toBe(0);
+    expect(await live.page.evaluate('getComputedStyle(document.querySelector(".stop")).opacity')).toBe('1');
+    expect(await live.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(
+      0,
+    );
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
+    expect([await isDimmed(), await live.page.locator('.sheet').count()]).toEqual([false, 0]);
+    await dims();
+    await live.page.keyboard.press('Tab');
+    expect(await isDimmed()).toBe(false);
+    await api('/api/touren/lauf', 'POST', { tour: 'demo' });
+    await untilShown(live.page, 'Fahrt Tour demo');
+    await live.page.waitForTimeout(2_500);
+    expect(await isDimmed()).toBe(false);
+    await api('/api/touren/lauf', 'DELETE', {});
+    await untilShown(live.page, 'Bereit', 15_000);
+    await dims();
+    await live.page.locator('.stop-button').click();
+    await untilShown(live.page, 'Angehalten', 15_000);
+    expect(await isDimmed()).toBe(false);
+    await clear();
+  });
+
   it('drives by a pin on the map, and by the keyboard alone', async () => {
     await using live = await open('/');
     await untilShown(live.page, 'Bereit');

@@ -171,6 +171,12 @@ export const pageStateSchema = z.strictObject({
     tours: z.array(z.strictObject({ name: foreign, stations: z.array(foreign) })),
     needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),
   }),
+  screen: z
+    .strictObject({
+      dimAfterMs: ms.nullable().describe('The operator surface dims after this time without a touch; null: not now.'),
+      shifts: z.boolean().describe('It moves by a few pixels from time to time, against burn-in.'),
+    })
+    .describe('By the site file and the time of the gateway.'),
   headline: z.strictObject({
     level: z.enum(['good', 'attention', 'bad']),
     code: z.enum(headlineCodes),

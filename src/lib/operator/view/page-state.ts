@@ -9,6 +9,7 @@ import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
+import { screenView } from './screen.ts';
 
 export interface PageStates {
   /** The present state, with an id of its own. */
@@ -42,12 +43,14 @@ export function createPageStates(
         if (madeAt.size <= KEPT_STATES) break;
         madeAt.delete(old);
       }
+      const now = clock.wall();
       return {
         id,
         build,
-        time: clock.wall().toISOString(),
+        time: now.toISOString(),
         timeZone,
         site: fixed,
+        screen: screenView(site.operator, now),
         ...stateOf(parts, site),
         run: runClock(parts.motion),
       };
@@ -75,7 +78,7 @@ function siteView({ name, chassis, contacts, stations, dock, tours, operator }: 
   };
 }
 
-type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'run'>;
+type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'screen' | 'run'>;
 
 function stateOf(parts: Parts, site: Site): Changing {
   const { snapshot, motion, health, support, neighbours } = parts;
