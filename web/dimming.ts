@@ -13,11 +13,11 @@ const all = [...beginnings, 'pointerup', 'mouseup', 'touchend', 'keyup', 'click'
 export interface DimmingOptions {
   readonly state: () => PageState;
   readonly ui: () => Interaction;
-  /** A question that nobody has answered is not left open in the dark. */
+  /** A question without an answer is not left open in the dark. */
   readonly onDim: () => void;
 }
 
-/** Dims the tablet while nobody needs it, and moves the page against burn-in; returns what to call after each change. */
+/** Dims the tablet while it is not used, and moves the page against burn-in; returns what to call after each change. */
 export function createDimming({ state, ui, onDim }: DimmingOptions): () => void {
   const { body, documentElement: root } = document;
   let usedAt = performance.now();
