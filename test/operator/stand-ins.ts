@@ -124,6 +124,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   return {
     link,
     linkForMs: 1_500,
+    roundTripMs: 12,
     identity: isConnected ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),

@@ -236,8 +236,20 @@ const entries = (['error', 'warn', 'info'] as const).map((level, at) => ({
   details: 'of: this robot',
   count: at + 1,
 }));
-const hour = { sampleMs: 10_000, ageMs: 0, batteryPercent: [80, 86], poseAgeMs: [100, 200], connected: [false, true] };
-const noHour = { ...hour, batteryPercent: [null], poseAgeMs: [null], connected: [null] };
+const hour = {
+  sampleMs: 10_000,
+  ageMs: 0,
+  batteryPercent: [80, 86],
+  poseAgeMs: [100, 200],
+  speedMS: [0, 0.62],
+  roundTripMs: [4.25, 118.6],
+  connected: [false, true],
+};
+const unknown = [null];
+const noHour = {
+  ...hour,
+  ...{ batteryPercent: unknown, poseAgeMs: unknown, speedMS: unknown, roundTripMs: unknown, connected: unknown },
+};
 
 describe('the technician page', () => {
   it('names each chart with its newest value, unit and scale, for a screen reader too', () => {
@@ -245,6 +257,8 @@ describe('the technician page', () => {
     expect(page).toContain('Batterie, letzte Stunde: zuletzt 86\u00a0%; zwischen „80\u00a0%“ und „86\u00a0%“');
     expect(shown(page)).toMatch(/Batterie 86 % 100 % .* 0 % vor 60 min jetzt/);
     expect(page).toContain('Verbindung zum Fahrgestell, letzte Stunde: zuletzt verbunden');
+    expect(shown(page)).toMatch(/Geschwindigkeit aus Positionen 0,62 m\/s 1,00 m\/s/);
+    expect(shown(page)).toMatch(/Antwortzeit des Fahrgestells 119 ms 200 ms/);
     expect(shown(service(onSite, { lastHour: noHour }))).toMatch(/Alter der neuesten Position nicht bekannt/);
   });
 

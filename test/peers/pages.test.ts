@@ -263,6 +263,8 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
       ageMs: 0,
       batteryPercent: [80, null, null, 79, 78],
       poseAgeMs: [90, null, null, 80, 70],
+      speedMS: [0, null, null, 0.4, 0],
+      roundTripMs: [3, null, null, 5, 4],
     };
     await shown.page.route('**/api/verlauf', (route) =>
       route.fulfill({ json: { ...now, connected: [true, false, false, true, true] } }),
