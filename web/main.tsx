@@ -7,6 +7,7 @@ import { Surface } from '../src/lib/pages/surface/surface.tsx';
 import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
 import { type Interaction, still } from '../src/lib/pages/ui.ts';
 import type { Choice, Viewer } from '../src/lib/pages/viewer.ts';
+import { createDimming } from './dimming.ts';
 import { createMap } from './map.ts';
 import { startMedia } from './media.tsx';
 import { orders } from './orders.ts';
@@ -64,6 +65,10 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   const acts = orders({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
+  const dim =
+    isService || viewer.readOnly
+      ? () => {}
+      : createDimming({ state: () => state, ui: () => ui, onDim: () => show({ choice: null, order: null }) });
   show({ act: { ...acts, ...(service?.acts ?? noService), zoom: map.zoom, follow: map.follow } });
   /** The technician page has a map only where the pose is set, and of an incident. */
   const hasMap = () => !isService || document.querySelector('details#set-pose[open], .replay') !== null;
@@ -77,12 +82,16 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       show({ isSilent: false, ...acts.progress() });
       if (hasMap()) map.follows(state);
       service?.onState();
+      dim();
       const isIdle = ui.choice === null && state.standing === 'stands' && state.run?.state !== 'running';
       if (next.build !== build) {
         if (isIdle) location.reload();
         else state = { ...next, build };
       }
     },
-    onSilence: () => show({ isSilent: true, choice: null, lastHour: 'loading' }),
+    onSilence() {
+      show({ isSilent: true, choice: null, lastHour: 'loading' });
+      dim();
+    },
   });
 }

@@ -1,6 +1,6 @@
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Actions, Interaction, StopProgress } from '../src/lib/pages/ui.ts';
-import type { Choice } from '../src/lib/pages/viewer.ts';
+import { type Choice, orderPath } from '../src/lib/pages/viewer.ts';
 
 /** A stop is sent again this often while nothing answers. */
 const STOP_TRIES = 5;
@@ -40,10 +40,10 @@ export function orders({ state, ui, show }: OrdersOptions) {
 
   async function confirm(choice: Choice, although: string | null): Promise<void> {
     show({ order: { state: 'sending' } });
-    const target = choice.kind === 'dock' ? { dock: true } : { [choice.kind]: choice.name };
-    const path = choice.kind === 'tour' ? '/api/touren/lauf' : '/api/fahrt';
+    const target =
+      choice.kind === 'dock' ? { dock: true } : { [choice.kind === 'station' ? 'station' : 'tour']: choice.name };
     const body = { ...target, ...(although !== null && { although }), seen: state().id };
-    const answer = await send('POST', path, body, ORDER_MS);
+    const answer = await send('POST', orderPath(choice), body, ORDER_MS);
     if (answer?.ok) show({ order: null, choice: null });
     else {
       const code = (answer?.body as { readonly error?: { readonly code?: string } } | undefined)?.error?.code;
@@ -56,6 +56,7 @@ export function orders({ state, ui, show }: OrdersOptions) {
     confirm: (choice, although) => void confirm(choice, although),
     stop: () => void stop(),
     endRun: () => void send('POST', '/api/fahrt/ende', {}, ORDER_MS),
+    pauseTour: () => void send('POST', '/api/touren/lauf/pause', {}, ORDER_MS),
     /** What a new state says of the stop that was pressed here: acknowledged is a word, standing a deed. */
     progress(): Partial<Interaction> {
       const { stop: pressed } = ui();

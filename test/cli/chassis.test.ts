@@ -213,6 +213,7 @@ const view: ChassisView = {
   at: '2026-01-31T12:00:00.000Z',
   link: { kind: 'connected', tried },
   linkForMs: 61_000,
+  roundTripMs: 12,
   identity: { serial: 'SN-1', model: null, software: '2.12.3', capabilities: {} },
   values: {
     pose: {

@@ -73,6 +73,10 @@ describe('whether the robot moves, for a release', () => {
       'a tour, also while the robot stands at a station',
       { tour: { id: 'r1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null } },
     ],
+    [
+      'a paused tour, which a restart would forget',
+      { tour: { id: 'r1', tour: 't', stations: ['A'], state: 'paused', at: 0, outcomes: [], reason: null } },
+    ],
   ])('is true during %s', (_what, status) => {
     expect(moving([planning('idle')], { status }).answer()).toBe(true);
   });

@@ -23,6 +23,7 @@ export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnaps
   return {
     link: { kind: 'connected', tried },
     linkForMs: 10_000,
+    roundTripMs: 12,
     identity: { serial: SERIAL, model: 'm1', software: SOFTWARE, capabilities: {} },
     values: {
       pose: received({ xM: 1, yM: 2, yawDeg: degrees(90) }),

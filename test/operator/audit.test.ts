@@ -9,6 +9,8 @@ const acts = [
   ['POST', '/api/stopp', { reason: 'guest' }, 'stop requested'],
   ['DELETE', '/api/stopp', undefined, 'stop cleared'],
   ['POST', '/api/touren/lauf', { tour: 'breakfast' }, 'tour started'],
+  ['POST', '/api/touren/lauf/pause', {}, 'tour paused'],
+  ['POST', '/api/touren/lauf/weiter', { tour: 'breakfast' }, 'tour continued'],
   ['DELETE', '/api/touren/lauf', undefined, 'end of tour requested'],
   ['POST', '/api/fahrt', { station: 'A' }, 'drive started'],
   ['DELETE', '/api/fahrt', undefined, 'end of drive requested'],
@@ -26,6 +28,7 @@ describe('the audit log', () => {
   it.each(acts)('contains %s %s with the address of its sender', async (method, path, body, message) => {
     await using server = await startServer({ password: true, more: { support: standInSupport(runningSupport) } });
     const cookie = await signIn(server.full);
+    server.motion.set({ tour: { ...(await server.motion.startTour('breakfast')), state: 'paused' } });
     const response = await ask(server.full, path, {
       method,
       headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },

@@ -184,7 +184,10 @@ describe('POST /api/touren/lauf', () => {
     expect((await form()).status).toBe(303);
     server.motion.failNext = new GwError('TOUR_RUNNING', "Tour 'breakfast' is running.");
     const again = await form();
-    expect([again.status, again.data]).toEqual([409, expect.stringContaining('Es fährt schon eine Tour.')]);
+    expect([again.status, again.data]).toEqual([
+      409,
+      expect.stringContaining('Es fährt schon eine Tour, oder eine ist in Pause.'),
+    ]);
   });
 });
 

@@ -124,6 +124,7 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
   return {
     link,
     linkForMs: 1_500,
+    roundTripMs: 12,
     identity: isConnected ? { serial: SERIAL, model: 'm1', software: '2.12.3', capabilities: {} } : null,
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
@@ -273,6 +274,27 @@ export function standInMotion(): StandInMotion {
       const drive: DriveRun = { id: 'd1', kind, station, state: 'running', outcome: null, reason: null };
       set({ drive });
       return drive;
+    },
+    async pauseTour(by, id) {
+      calls.push(`pauseTour ${by} ${id}`);
+      const { tour } = status;
+      if (tour === null) throw new GwError('TOUR_NOT_RUNNING', 'No tour is running.');
+      const run: TourRun = { ...tour, state: 'paused' };
+      set({ tour: run });
+      return run;
+    },
+    async resumeTour(name, options) {
+      calls.push(`resumeTour ${name}${passed(options)}`);
+      const { failNext } = this;
+      const { tour } = status;
+      if (failNext) {
+        delete this.failNext;
+        throw failNext;
+      }
+      if (tour?.state !== 'paused') throw new GwError('TOUR_NOT_PAUSED', 'It is not paused.');
+      const run: TourRun = { ...tour, state: 'running' };
+      set({ tour: run });
+      return run;
     },
     async endTour(by, id) {
       calls.push(`endTour ${by} ${id}`);

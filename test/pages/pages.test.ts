@@ -79,6 +79,41 @@ describe('the operator surface without script', () => {
     expect(surface(trial)).not.toContain('/api/fahrt/ende');
   });
 
+  it('pauses a tour by one touch, and continues it by two', () => {
+    const pausing = surface(driving);
+    expect(pausing).toContain('action="/api/touren/lauf/pause"');
+    expect(pausing).not.toContain('Weiter');
+    const drive: PageState = { ...driving, run: { ...run(), kind: 'drive', name: 'A', stations: [] } };
+    expect(surface(drive)).not.toContain('/api/touren/lauf/pause');
+    const paused: PageState = {
+      ...ready,
+      headline: { level: 'attention', code: 'paused', notes: [] },
+      run: { ...run(), state: 'paused' },
+    };
+    const page = surface(paused);
+    expect(page).toContain('Pause: Tour lunch');
+    expect(page).toContain('Pause vor Station 2 von 2 (B), seit 40\u00a0s');
+    expect(page).toContain('action="/api/fahrt/ende"');
+    expect(page).not.toContain('/api/touren/lauf/pause');
+    expect(page).toContain('href="/?ziel=resume%3Alunch"');
+    expect(page).not.toContain('/api/touren/lauf/weiter');
+    const asked = surface(paused, onSite, 'resume:lunch');
+    expect(asked).toMatch(/<form[^>]*action="\/api\/touren\/lauf\/weiter"/);
+    expect(asked).toContain('<input type="hidden" name="tour" value="lunch"');
+    expect(asked).toMatch(/<button type="submit" class="go">Weiter/);
+    // Every other order waits for the end of the paused tour, and the end of the pause for its start.
+    for (const [state, choice] of [
+      [paused, 'station:A'],
+      [paused, 'tour:lunch'],
+      [driving, 'resume:lunch'],
+      [ready, 'resume:lunch'],
+    ] as const) {
+      expect(surface(state, onSite, choice)).toMatch(/<button type="submit" class="go" disabled/);
+    }
+    expect(surface(ready, onSite, 'resume:lunch')).toContain('Diese Tour ist nicht in Pause.');
+    expect(surface(paused, remote, 'resume:lunch')).not.toMatch(/<form|ziel=/);
+  });
+
   it('names what keeps the robot, whom staff call, and who may clear a stop', () => {
     const page = surface(latched);
     expect(page).toContain('Techniker: T. Echnik, 030 123');
@@ -184,6 +219,7 @@ const alive: Interaction = {
     confirm: nothing,
     stop: nothing,
     endRun: nothing,
+    pauseTour: nothing,
     zoom: nothing,
     follow: nothing,
     openLog: nothing,
@@ -204,8 +240,20 @@ const entries = (['error', 'warn', 'info'] as const).map((level, at) => ({
   details: 'of: this robot',
   count: at + 1,
 }));
-const hour = { sampleMs: 10_000, ageMs: 0, batteryPercent: [80, 86], poseAgeMs: [100, 200], connected: [false, true] };
-const noHour = { ...hour, batteryPercent: [null], poseAgeMs: [null], connected: [null] };
+const hour = {
+  sampleMs: 10_000,
+  ageMs: 0,
+  batteryPercent: [80, 86],
+  poseAgeMs: [100, 200],
+  speedMS: [0, 0.62],
+  roundTripMs: [4.25, 118.6],
+  connected: [false, true],
+};
+const unknown = [null];
+const noHour = {
+  ...hour,
+  ...{ batteryPercent: unknown, poseAgeMs: unknown, speedMS: unknown, roundTripMs: unknown, connected: unknown },
+};
 
 describe('the technician page', () => {
   it('names each chart with its newest value, unit and scale, for a screen reader too', () => {
@@ -213,6 +261,8 @@ describe('the technician page', () => {
     expect(page).toContain('Batterie, letzte Stunde: zuletzt 86\u00a0%; zwischen „80\u00a0%“ und „86\u00a0%“');
     expect(shown(page)).toMatch(/Batterie 86 % 100 % .* 0 % vor 60 min jetzt/);
     expect(page).toContain('Verbindung zum Fahrgestell, letzte Stunde: zuletzt verbunden');
+    expect(shown(page)).toMatch(/Geschwindigkeit aus Positionen 0,62 m\/s 1,00 m\/s/);
+    expect(shown(page)).toMatch(/Antwortzeit des Fahrgestells 119 ms 200 ms/);
     expect(shown(service(onSite, { lastHour: noHour }))).toMatch(/Alter der neuesten Position nicht bekannt/);
   });
 

@@ -29,6 +29,7 @@ export const ready: PageState = {
     tours: [{ name: 'lunch', stations: ['A', 'B'] }],
     needsSignIn: false,
   },
+  screen: { dimAfterMs: null, shifts: false },
   headline: { level: 'good', code: 'ready', notes: [] },
   link: { kind: 'connected', failure: null, tried: '127.0.0.1:8090', forMs: 5_000, progress: null, foundSerial: null },
   identity: { serial: 'SN-1', model: 'm1', software: '2.12' },

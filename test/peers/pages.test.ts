@@ -263,6 +263,8 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
       ageMs: 0,
       batteryPercent: [80, null, null, 79, 78],
       poseAgeMs: [90, null, null, 80, 70],
+      speedMS: [0, null, null, 0.4, 0],
+      roundTripMs: [3, null, null, 5, 4],
     };
     await shown.page.route('**/api/verlauf', (route) =>
       route.fulfill({ json: { ...now, connected: [true, false, false, true, true] } }),
@@ -478,6 +480,70 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Bereit', 15_000);
     expect(await live.page.locator('.progress').textContent()).toContain('Fahrt zu B abgebrochen');
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
+  });
+
+  it('pauses a tour by one touch, and continues it to the same station by two', async () => {
+    await using live = await open('/');
+    await untilShown(live.page, 'Bereit');
+    await live.page.locator('a.target', { hasText: 'demo' }).first().click();
+    await live.page.getByRole('button', { name: 'Fahren' }).click();
+    await untilShown(live.page, 'Fahrt Tour demo');
+    await live.page.getByRole('button', { name: 'Pause' }).click();
+    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    expect(await live.page.locator('.progress').textContent()).toContain('Pause vor Station 1 von 3 (A), seit');
+    expect(await glance(live.page)).toMatchObject({ colour: '--warn', waits: [true] });
+    await live.page.getByRole('link', { name: 'Weiter' }).click();
+    await live.page.getByRole('heading', { name: 'Tour demo fortsetzen?' }).waitFor();
+    expect(await api('/api/touren/lauf')).toMatchObject({ run: { state: 'paused', at: 0 } });
+    await live.page.locator('.sheet').getByRole('button', { name: 'Weiter' }).click();
+    await untilShown(live.page, 'Fahrt Tour demo');
+    expect(await live.page.locator('.sheet').count()).toBe(0);
+    expect(await live.page.locator('.progress').textContent()).toContain('Station 1 von 3 (A) · seit');
+    await live.page.getByRole('button', { name: 'Pause' }).click();
+    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    await live.page.getByRole('button', { name: 'Fahrt beenden' }).click();
+    await untilShown(live.page, 'Bereit', 15_000);
+    expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
+  });
+
+  it('dims the tablet; a touch only wakes it, except on STOPP, and a robot that moves is never in the dark', async () => {
+    await using live = await open('/anmeldung');
+    // As a site file would say it, with less patience.
+    await live.page.addInitScript(`const parse = JSON.parse;
+      JSON.parse = (text) => {
+        const found = parse(text);
+        const state = found.state ?? found;
+        if (state.screen) state.screen = { dimAfterMs: 1500, shifts: true };
+        return found;
+      };`);
+    await live.page.goto(addressOf('/'));
+    await untilShown(live.page, 'Bereit');
+    const dims = () => live.page.locator('html[data-dimmed]').waitFor({ timeout: 10_000 });
+    const isDimmed = () => live.page.evaluate('document.documentElement.hasAttribute("data-dimmed")');
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
+    await live.page.locator('.sheet').waitFor();
+    await dims();
+    expect(await live.page.locator('.sheet').count()).toBe(0);
+    expect(await live.page.evaluate('getComputedStyle(document.querySelector(".stop")).opacity')).toBe('1');
+    expect(await live.page.evaluate('document.documentElement.scrollHeight - window.innerHeight')).toBeLessThanOrEqual(
+      0,
+    );
+    await live.page.locator('a.target', { hasText: 'A' }).first().click();
+    expect([await isDimmed(), await live.page.locator('.sheet').count()]).toEqual([false, 0]);
+    await dims();
+    await live.page.keyboard.press('Tab');
+    expect(await isDimmed()).toBe(false);
+    await api('/api/touren/lauf', 'POST', { tour: 'demo' });
+    await untilShown(live.page, 'Fahrt Tour demo');
+    await live.page.waitForTimeout(2_500);
+    expect(await isDimmed()).toBe(false);
+    await api('/api/touren/lauf', 'DELETE', {});
+    await untilShown(live.page, 'Bereit', 15_000);
+    await dims();
+    await live.page.locator('.stop-button').click();
+    await untilShown(live.page, 'Angehalten', 15_000);
+    expect(await isDimmed()).toBe(false);
+    await clear();
   });
 
   it('drives by a pin on the map, and by the keyboard alone', async () => {

@@ -160,6 +160,22 @@ export const contracts: Readonly<Record<string, Contract>> = {
     refusals: [...startRun, 'TOUR_UNKNOWN', 'SITE_FILE_INVALID'],
   },
   'DELETE /api/touren/lauf': { id: 'endTour', ...endRun, answer: json(answers.tour, 'The last tour.') },
+  'POST /api/touren/lauf/pause': {
+    id: 'pauseTour',
+    ...endRun,
+    answer: json(answers.tour, 'The tour; still running where the cancel of its move is not confirmed yet.'),
+    form: redirect('/'),
+    refusals: ['TOUR_NOT_RUNNING'],
+  },
+  'POST /api/touren/lauf/weiter': {
+    id: 'continueTour',
+    body: requests.resume,
+    signIn: 'optional',
+    status: 202,
+    answer: json(answers.tour, 'The tour, which drives on to the same station.'),
+    form: redirect('/'),
+    refusals: [...startRun, 'TOUR_NOT_PAUSED', 'TOUR_UNKNOWN', 'SITE_FILE_INVALID'],
+  },
   'POST /api/touren/lauf/lebenszeichen': { id: 'keepTour', ...keepAlive },
 
   'GET /api/fahrt': { id: 'getDrive', answer: json(answers.drive, 'The current or last single drive.') },

@@ -55,7 +55,7 @@ interface DriveWords {
   readonly missed: (state: string) => string;
 }
 
-type Driven = Pick<MotionGo, 'state' | 'findings' | 'interrupted' | 'mayBeMoving'>;
+type Driven = Pick<MotionGo, 'findings' | 'interrupted' | 'mayBeMoving'> & Pick<TourRun, 'state'>;
 
 /** `missed`: where the robot should stand by the chassis, and does not by its poses. */
 function driveHeadline(
@@ -66,6 +66,7 @@ function driveHeadline(
   const { state, findings, interrupted, mayBeMoving } = run;
   const has = (wanted: string) => findings.some(({ id, verdict }) => id === wanted && verdict === 'ok');
   if (state === 'running') return `${sentence(name)} ${alarming('is not completed: the robot is still driving')}.`;
+  if (state === 'paused') return `${sentence(name)} ${alarming('is not completed: a person has paused it')}.`;
   if (state === 'succeeded') {
     if (findings.some(({ verdict }) => verdict === 'wrong')) return differs;
     return has('place') ? confirmed : `${ended}; ${chalk.yellow('the final pose was not compared')}.`;

@@ -10,7 +10,7 @@ import type { PoseSample } from './pose-sample.ts';
 import { knownTopics } from './schema.ts';
 import { createTrack } from './standing/track.ts';
 import type { TopicMessage } from './topics/message.ts';
-import { openTopicStream, type StreamEnd } from './topics/stream.ts';
+import { openTopicStream, type StreamEnd, type TopicStream } from './topics/stream.ts';
 import { markHeading } from './unit/heading-mark.ts';
 import { createUnitJudge } from './unit/judge.ts';
 
@@ -91,6 +91,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   let identity: ChassisIdentity | null = null;
   let unitContradicted = false;
   let unitDoubt: string | null = null;
+  let current: TopicStream | null = null;
   let ending: AbortController | undefined;
   let loop: Promise<void> | undefined;
   let soon: Disposable | undefined;
@@ -194,6 +195,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       onMessage,
     });
     const began = clock.monotonicMs();
+    current = stream;
     values.connect();
     enter({ kind: 'connected', tried: stream.tried });
     const checking = new AbortController();
@@ -202,6 +204,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       signal.throwIfAborted();
       return { end, connectedMs: clock.monotonicMs() - began };
     } finally {
+      current = null;
       checking.abort();
     }
   }
@@ -285,6 +288,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       return {
         link: state,
         linkForMs: Math.round(clock.monotonicMs() - stateSince),
+        roundTripMs: current?.roundTripMs() ?? null,
         identity,
         values: markHeading(values.values(), poseUnit, unitContradicted),
         poses: track.poses(),

@@ -71,6 +71,8 @@ export interface ChassisSnapshot {
   readonly link: LinkState;
   /** How long the link has been in this state. */
   readonly linkForMs: number;
+  /** Time from a ping of the topic stream to its pong, as gw reads it; null while it is not measured. */
+  readonly roundTripMs: number | null;
   readonly identity: ChassisIdentity | null;
   readonly values: LiveValues;
   /** The newest poses of this connection, oldest first; times by the monotonic clock. */

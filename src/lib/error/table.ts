@@ -373,6 +373,8 @@ export const errorTable = {
   TOUR_UNKNOWN: row(exitCodes.refused, 'Unknown tour.', 'Name a tour of the site file.'),
   STATION_UNKNOWN: row(exitCodes.refused, 'Unknown station.', 'Name a station of the site file; the dock is `dock`.'),
   TOUR_RUNNING: row(exitCodes.refused, 'A tour is running.', 'Wait for its end, or stop it first.'),
+  TOUR_NOT_RUNNING: row(exitCodes.refused, 'No tour is running.', 'Start a tour.'),
+  TOUR_NOT_PAUSED: row(exitCodes.refused, 'The tour is not paused.', 'Start it.'),
   RISK_NOT_ACCEPTED: row(
     exitCodes.refused,
     'Needs an explicit risk flag.',

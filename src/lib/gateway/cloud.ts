@@ -5,7 +5,7 @@ import type { Cloud, CloudOptions, CloudView, LinkIdentity } from '../cloud/inde
 import { IDENTITY_FILE, loadIdentity, readCredentials } from '../enrolment/index.ts';
 import { GwError } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
-import type { Motion } from '../motion/index.ts';
+import { isOpenRun, type Motion } from '../motion/index.ts';
 import { directDialer } from '../net/index.ts';
 import type { GatewayHealth } from '../operator/index.ts';
 import type { Site } from '../site/index.ts';
@@ -104,10 +104,13 @@ async function fileMark(path: string): Promise<string> {
   }
 }
 
-/** Whether the robot moves by its poses or its own report, or by an activity of gw; null: not known. */
+/**
+ * Whether the robot moves by its poses or its own report, or by an activity of gw; null: not known. A paused tour counts: a
+ * restart would forget it.
+ */
 export function isMoving(link: Pick<ChassisLink, 'snapshot'>, motion: Pick<Motion, 'status'>): boolean | null {
   const { tour, drive, trial, unownedMove } = motion.status();
-  if (tour?.state === 'running' || drive?.state === 'running' || trial !== null || unownedMove !== null) return true;
+  if (isOpenRun(tour) || drive?.state === 'running' || trial !== null || unownedMove !== null) return true;
   return robotMoves(link.snapshot());
 }
 

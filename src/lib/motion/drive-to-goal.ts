@@ -7,7 +7,8 @@ import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } f
 import { carryOut, nextChange, type OrderTools, reasonOf } from './orders.ts';
 import { ended } from './outcome.ts';
 import { verifiedStanding } from './standstill.ts';
-import { dockOrder, isStopped, stationOrder } from './tours.ts';
+import { isStopped } from './tour-run.ts';
+import { dockOrder, stationOrder } from './tours.ts';
 
 /** Project decision: an ended run waits so long for the proof that the robot stands. */
 const AFTER_ABORT_MS = 6_000;

@@ -5,6 +5,7 @@ export type * from './model.ts';
 export { createMotion } from './motion.ts';
 export type { OrderLimits } from './orders.ts';
 export { chosenPose } from './set-pose.ts';
+export { isOpenRun } from './tour-run.ts';
 export { factsDecidedBy } from './trial/gate.ts';
 export type * from './trial/model.ts';
 export { createTrialStore } from './trial/store.ts';

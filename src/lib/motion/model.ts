@@ -88,6 +88,13 @@ export interface Motion extends Service {
   execute(order: Order, signal?: AbortSignal): Promise<MoveOutcome>;
   /** Checks and starts; the run continues in the background. Throws TOUR_UNKNOWN, TOUR_RUNNING and as `execute`. */
   startTour(name: string, options?: RunOptions): Promise<TourRun>;
+  /**
+   * Pauses the running tour: its move is cancelled, nothing is latched, and the tour stays at its station. With an `id` only
+   * the run of that id. Waits up to two seconds for the pause. Throws TOUR_NOT_RUNNING, and nothing else.
+   */
+  pauseTour(by: string, id?: string): Promise<TourRun>;
+  /** Drives on to the station of this paused tour. Throws TOUR_NOT_PAUSED, and as `execute`: then it stays paused. */
+  resumeTour(name: string, options?: Pick<RunOptions, 'although'>): Promise<TourRun>;
   /** The same for a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
   startDrive(target: DriveTarget, options?: RunOptions): Promise<DriveRun>;
   /** The client of this running tour or drive is there. false: no such run, or one that no client supervises. */

@@ -28,7 +28,8 @@ import { setPoseWithAlarm } from './set-pose.ts';
 import { standstillOf, verifiedStanding } from './standstill.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { createStopProofs } from './stop-proof.ts';
-import { planTour, runTour } from './tours.ts';
+import { type DrivenTour, driveTour, isOpenRun } from './tour-run.ts';
+import { planTour } from './tours.ts';
 import type { TrialStore } from './trial/store.ts';
 import { createTrials } from './trial/trials.ts';
 import { createMoveWatch, unownedMoveText } from './unowned-move.ts';
@@ -79,7 +80,10 @@ export function createMotion(options: MotionOptions): Motion {
   /** A trial judges it itself, beside a person; its evidence then closes the gate. */
   const onDisobeyed = (reason: string) => {
     const { current } = occupancy;
-    if (current?.kind !== 'trial' || current.ending.signal.aborted) void latch.disobeyed(reason);
+    if (current?.kind === 'trial' && !current.ending.signal.aborted) return;
+    void latch.disobeyed(reason);
+    // Every other activity ends with its cancel; a paused tour would outlast the stop.
+    if (tour?.state === 'paused') current?.ending.abort(new GwError('MOTION_STOPPED', `the robot drove on: ${reason}`));
   };
   const proofs = createStopProofs({ clock, log, isUnitVerified, onDisobeyed });
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
@@ -89,6 +93,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   const occupancy = createOccupancy();
   let tour: TourRun | null = null;
+  let driven: DrivenTour | null = null;
   let drive: DriveRun | null = null;
   let runs = 0;
   let guard: DisposableStack | null = null;
@@ -117,7 +122,10 @@ export function createMotion(options: MotionOptions): Motion {
   });
 
   /** The same for what people are shown: while gw drives the robot, its movement closes nothing. */
-  const shownInput = (): GateInput => ({ ...gateInput(), isUnderWay: occupancy.current !== null });
+  const shownInput = (): GateInput => ({
+    ...gateInput(),
+    isUnderWay: occupancy.current !== null && tour?.state !== 'paused',
+  });
 
   /** The gate's refusals of these orders as one error; null when all of them may pass. */
   function refusalOf(orders: readonly Order[], although: readonly number[]): GwError | null {
@@ -137,7 +145,7 @@ export function createMotion(options: MotionOptions): Motion {
       case undefined:
         return null;
       case 'tour':
-        return new GwError('TOUR_RUNNING', `Tour '${tour?.tour}' is running.`);
+        return new GwError('TOUR_RUNNING', `Tour '${tour?.tour}' is ${tour?.state}.`);
       case 'drive':
         return new GwError('MOTION_REFUSED', `A drive to ${drive?.station ?? 'the dock'} is running.`, WAIT);
       case 'trial':
@@ -157,11 +165,11 @@ export function createMotion(options: MotionOptions): Motion {
   }
 
   /** Each order passes the gate again before it is sent. */
-  const execute = (signal: AbortSignal, although: readonly number[]) => async (order: Order) => {
+  async function execute(order: Order, signal: AbortSignal, although: readonly number[]) {
     const refusal = refusalOf([order], although);
     if (refusal !== null) throw refusal;
     return follow(order, signal, although);
-  };
+  }
 
   const passable = (input: GateInput) => {
     const codes = passableAlerts(input);
@@ -187,7 +195,7 @@ export function createMotion(options: MotionOptions): Motion {
 
   async function endRun(kind: ActivityKind, run: TourRun | DriveRun | null, by: string, id?: string): Promise<void> {
     const activity = occupancy.current;
-    if (run?.state !== 'running' || activity?.kind !== kind || (id !== undefined && id !== run.id)) return;
+    if (!isOpenRun(run) || activity?.kind !== kind || (id !== undefined && id !== run?.id)) return;
     log.warn({ by, kind }, 'the run is ended');
     activity.ending.abort(new GwError('INTERRUPTED', `ended by ${by}`));
     await orAfter(clock, END_RUN_WAIT_MS, activity.done);
@@ -266,7 +274,9 @@ export function createMotion(options: MotionOptions): Motion {
         const unsaved = unsavedBecause === null ? '' : ` (${unsavedBecause})`;
         return `stop latched${by === null ? '' : ` by ${by}`}: ${reason ?? 'no reason given'}${unsaved}`;
       }
-      if (tour?.state === 'running') return `tour ${tour.tour}, to ${tour.stations[tour.at] ?? 'its end'}`;
+      if (tour !== null && isOpenRun(tour)) {
+        return `tour ${tour.tour}${tour.state === 'paused' ? ' paused' : ''}, to ${tour.stations[tour.at] ?? 'its end'}`;
+      }
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
       const input = shownInput();
       if (input.unownedMove !== null) return `gate closed: ${unownedMoveText(input.unownedMove)}`;
@@ -327,14 +337,38 @@ export function createMotion(options: MotionOptions): Motion {
       };
       onChange(begun);
       // Every leg of a tour is a move.
-      const ended = occupancy.occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) =>
-        runTour(begun, legs, { signal, onChange, execute: execute(signal, although) }),
-      );
+      const ended = occupancy.occupy({ kind: 'tour', judgeFacts: factsOf('move') }, undefined, (signal) => {
+        driven = driveTour(begun, legs, { execute, onChange, signal, clock, pauseMs: limits.pauseMs });
+        return driven.ended;
+      });
       const supervision = supervise(begun.id, options);
       void ended
         .then((run) => log.info({ tour: run.tour, state: run.state, reason: run.reason }, 'the tour has ended'))
         .finally(() => supervision?.[Symbol.dispose]());
       return begun;
+    },
+
+    async pauseTour(by, id) {
+      if (driven === null || tour === null || !isOpenRun(tour) || (id !== undefined && id !== tour.id)) {
+        throw new GwError('TOUR_NOT_RUNNING', 'No tour is running.');
+      }
+      log.warn({ by, tour: tour.tour }, 'the tour is paused');
+      await orAfter(clock, END_RUN_WAIT_MS, driven.pause(by));
+      return tour;
+    },
+
+    async resumeTour(name, { although = [] } = {}) {
+      if (driven === null || tour?.state !== 'paused' || tour.tour !== name) {
+        throw new GwError('TOUR_NOT_PAUSED', `Tour '${name}' is not paused.`);
+      }
+      const ahead = planTour(site, name).slice(tour.at);
+      const refusal = refusalOf(
+        ahead.map(({ order }) => order),
+        although,
+      );
+      if (refusal !== null) throw refusal;
+      logPassed(although);
+      return driven.resume(although);
     },
 
     async startDrive(target, options = {}) {
@@ -351,7 +385,7 @@ export function createMotion(options: MotionOptions): Motion {
       };
       onChange(begun);
       const ended = occupancy.occupy({ kind: 'drive', judgeFacts: factsOf(kind) }, undefined, async (signal) => {
-        onChange(await runDrive(begun, order, { signal, execute: execute(signal, although) }));
+        onChange(await runDrive(begun, order, { signal, execute: () => execute(order, signal, although) }));
       });
       const supervision = supervise(begun.id, options);
       void ended

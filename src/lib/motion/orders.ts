@@ -24,6 +24,8 @@ export interface OrderLimits {
   readonly readBackMs: number;
   /** After a reported success, gw waits so long for the proof that the robot stands. */
   readonly arriveMs: number;
+  /** A paused tour ends after this time. */
+  readonly pauseMs: number;
   /** An undelivered cancel is sent so often, then again after the reconnect. */
   readonly cancelTries: number;
 }
@@ -34,6 +36,7 @@ export const orderLimits: Omit<OrderLimits, 'moveMs'> = {
   settleMs: 3_000,
   readBackMs: 3_000,
   arriveMs: 15_000,
+  pauseMs: 30 * 60_000,
   cancelTries: 12,
 };
 

@@ -1,8 +1,8 @@
 import { degrees } from '../angle/index.ts';
-import { asGwError, GwError } from '../error/index.ts';
+import { GwError } from '../error/index.ts';
 import { chosen } from '../evidence/index.ts';
 import type { Site } from '../site/index.ts';
-import type { Goal, MoveOutcome, Order, TourRun } from './model.ts';
+import type { Goal, Order } from './model.ts';
 
 /** A station of a tour with its order. */
 export interface TourLeg {
@@ -48,55 +48,4 @@ export function dockOrder(site: Pick<Site, 'dock'>): Order | undefined {
   if (!site.dock) return undefined;
   const { xM, yM, yawDeg } = site.dock;
   return { kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, 'site file, dock') };
-}
-
-/**
- * Drives the legs in order, each through `execute`, and reports every change of the run. Ends at the first leg that
- * does not succeed. Never rejects.
- */
-export async function runTour(
-  begun: TourRun,
-  legs: readonly TourLeg[],
-  options: {
-    execute(order: Order): Promise<MoveOutcome>;
-    onChange(run: TourRun): void;
-    signal: AbortSignal;
-  },
-): Promise<TourRun> {
-  const { execute, onChange, signal } = options;
-  let run = begun;
-  const become = (change: Partial<TourRun>): TourRun => {
-    run = { ...run, ...change };
-    onChange(run);
-    return run;
-  };
-  for (const [at, { station, order }] of legs.entries()) {
-    if (signal.aborted) return become({ state: 'stopped', reason: reasonOf(signal) });
-    if (at !== run.at) become({ at });
-    let outcome: MoveOutcome;
-    try {
-      outcome = await execute(order);
-    } catch (error) {
-      const state = signal.aborted ? 'stopped' : 'failed';
-      return become({ state, reason: `On the way to ${station}: ${asGwError(error).message}` });
-    }
-    const outcomes = [...run.outcomes, outcome];
-    if (outcome.state === 'succeeded') {
-      become({ outcomes });
-      continue;
-    }
-    // After a cancel by another client the robot must not set out for the next station.
-    const state = isStopped(outcome, signal) ? 'stopped' : 'failed';
-    return become({ outcomes, state, reason: `On the way to ${station}: ${outcome.reason ?? outcome.state}` });
-  }
-  return become({ state: 'succeeded' });
-}
-
-/** An unconfirmed cancel is not a stop: the robot may drive on. */
-export function isStopped({ state }: MoveOutcome, signal: AbortSignal): boolean {
-  return state === 'cancelled' || (state === 'failed' && signal.aborted);
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
 }

@@ -56,7 +56,9 @@ export const tourRunSchema = z.strictObject({
   although: passed,
   tour: z.string(),
   stations: z.array(z.string()),
-  state: runState,
+  state: z
+    .enum([...runState.options, 'paused'])
+    .describe('paused: a person holds it; it drives on to the same station only by an order.'),
   at: z.int().describe('Index of the current or last target station.'),
   outcomes: z.array(moveOutcomeSchema),
   reason: runReason,

@@ -3,7 +3,15 @@
 import { type ErrorCode, errorTable } from '../error/index.ts';
 import { checkBody, type Handlers, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
-import { driveBody, endBody, keepAliveBody, poseBody, stopBody, tourBody } from './motion/motion-handlers.ts';
+import {
+  driveBody,
+  endBody,
+  keepAliveBody,
+  poseBody,
+  resumeBody,
+  stopBody,
+  tourBody,
+} from './motion/motion-handlers.ts';
 import { type Route, routeTable } from './routes.ts';
 import { signInBody } from './sign-in/session-handlers.ts';
 import { sessionsQuery } from './support-handlers.ts';
@@ -16,6 +24,7 @@ export const requestSchemas = {
   stop: stopBody,
   tour: tourBody,
   drive: driveBody,
+  resume: resumeBody,
   end: endBody,
   keepAlive: keepAliveBody,
   pose: poseBody,

@@ -244,6 +244,11 @@ function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAb
           names: site.operator.names,
           passwordConfigured: sessions.configured,
           tourNeedsSignIn: site.operator.tourNeedsSignIn,
+          screen: {
+            dimAfterMinutes: site.operator.screen?.dimAfterMinutes ?? null,
+            night: site.operator.screen?.night ?? null,
+            shift: site.operator.screen?.shift ?? false,
+          },
           voice: publicUrl(site.operator.voice?.url),
           building: publicUrl(site.operator.building?.url),
         },

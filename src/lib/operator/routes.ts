@@ -226,6 +226,22 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       meaning: 'End the tour',
       handler: tours.end,
     },
+    {
+      method: 'POST',
+      path: '/api/touren/lauf/pause',
+      ...onSite,
+      anyBody: true,
+      forAnyRobot: true,
+      meaning: 'Pause the tour',
+      handler: tours.pause,
+    },
+    {
+      method: 'POST',
+      path: '/api/touren/lauf/weiter',
+      ...onSite,
+      meaning: 'Continue the paused tour',
+      handler: tours.resume,
+    },
 
     {
       method: 'POST',

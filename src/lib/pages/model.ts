@@ -132,8 +132,8 @@ const run = z.strictObject({
   name: foreign.nullable(),
   stations: z.array(foreign),
   at: count,
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
-  /** Since the order of the current station. */
+  state: z.enum(['running', 'paused', 'succeeded', 'failed', 'stopped']),
+  /** Since the order of the current station, or since the pause. */
   forMs: ms,
   /** As the chassis reported it; only 103 has a measured meaning. */
   failReason: z.int().nullable(),
@@ -144,6 +144,7 @@ export type Run = z.infer<typeof run>;
 export const headlineCodes = [
   'ready',
   'drives',
+  'paused',
   'trial',
   'limited',
   'locked',
@@ -170,6 +171,12 @@ export const pageStateSchema = z.strictObject({
     tours: z.array(z.strictObject({ name: foreign, stations: z.array(foreign) })),
     needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),
   }),
+  screen: z
+    .strictObject({
+      dimAfterMs: ms.nullable().describe('The operator surface dims after this time without a touch; null: not now.'),
+      shifts: z.boolean().describe('It moves by a few pixels from time to time, against burn-in.'),
+    })
+    .describe('By the site file and the time of the gateway.'),
   headline: z.strictObject({
     level: z.enum(['good', 'attention', 'bad']),
     code: z.enum(headlineCodes),

@@ -41,6 +41,7 @@ export interface Actions extends IncidentActions {
   readonly confirm: (choice: Choice, although: string | null) => void;
   readonly stop: () => void;
   readonly endRun: () => void;
+  readonly pauseTour: () => void;
   readonly zoom: (factor: number) => void;
   readonly follow: () => void;
   readonly openLog: (isOpen: boolean) => void;
@@ -72,16 +73,22 @@ export interface Props {
   readonly f: Format;
 }
 
-/** Whether a new drive may be ordered in this state, as far as the page can see; the gate decides. */
-export function mayGo({ state, ui, viewer }: Props): boolean {
-  const isFree = state.run === null || state.run.state !== 'running';
+/** Whether this may be ordered in this state, as far as the page can see; the gate decides. */
+export function mayGo(props: Props, choice: Choice): boolean {
+  const { state, ui, viewer } = props;
   return (
     !ui.isSilent &&
     !viewer.readOnly &&
-    isFree &&
+    isFreeFor(choice, props) &&
     state.gate.isOpen &&
     !state.stop.latched &&
     state.link.kind === 'connected' &&
     (!state.site.needsSignIn || viewer.signedIn)
   );
+}
+
+/** Whether no other run keeps the robot: a paused tour is in the way of all but its own continuation. */
+export function isFreeFor(choice: Choice, { state: { run } }: Props): boolean {
+  if (choice.kind === 'resume') return run?.state === 'paused' && run.name === choice.name;
+  return run === null || (run.state !== 'running' && run.state !== 'paused');
 }

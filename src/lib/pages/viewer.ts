@@ -13,11 +13,19 @@ export interface Viewer {
 export type Choice =
   | { readonly kind: 'station'; readonly name: string }
   | { readonly kind: 'tour'; readonly name: string }
+  /** The paused tour of this name. */
+  | { readonly kind: 'resume'; readonly name: string }
   | { readonly kind: 'dock' };
 
 /** `?ziel=` of the operator surface, for pages without script. */
 export function choiceText(choice: Choice): string {
   return choice.kind === 'dock' ? 'dock' : `${choice.kind}:${choice.name}`;
+}
+
+/** Where this choice is ordered. */
+export function orderPath({ kind }: Choice): string {
+  if (kind === 'resume') return '/api/touren/lauf/weiter';
+  return kind === 'tour' ? '/api/touren/lauf' : '/api/fahrt';
 }
 
 /** null for a text that names no place or tour of this site. */
@@ -27,6 +35,6 @@ export function readChoice(text: string | undefined, { stations, tours, dock }: 
   const at = text.indexOf(':');
   const [kind, name] = [text.slice(0, at), text.slice(at + 1)];
   if (kind === 'station' && stations.some((one) => one.name === name)) return { kind, name };
-  if (kind === 'tour' && tours.some((one) => one.name === name)) return { kind, name };
+  if ((kind === 'tour' || kind === 'resume') && tours.some((one) => one.name === name)) return { kind, name };
   return null;
 }

@@ -37,6 +37,38 @@ const chassis = z
   })
   .describe('The chassis of this robot.');
 
+const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of day from 00:00 to 23:59');
+
+const screen = z
+  .strictObject({
+    dimAfterMinutes: z
+      .int()
+      .min(1)
+      .max(1_440)
+      .optional()
+      .meta({ description: 'Minutes without a touch after which the operator surface dims.', example: 10 }),
+    night: z
+      .strictObject({
+        from: timeOfDay.describe('Begin of the night.'),
+        to: timeOfDay.describe('End of the night, also of the next day.'),
+      })
+      .refine(({ from, to }) => from !== to, 'two different times')
+      .optional()
+      .meta({
+        description: 'At night, by the clock and time zone of the gateway, it dims after a minute.',
+        example: { from: '22:00', to: '06:00' },
+      }),
+    shift: z
+      .boolean()
+      .default(false)
+      .describe('Whether the operator surface moves by a few pixels every three minutes, against burn-in.'),
+  })
+  .optional()
+  .meta({
+    description: 'The screen of the tablet; without this section it neither dims nor moves.',
+    example: { dimAfterMinutes: 10, night: { from: '22:00', to: '06:00' }, shift: true },
+  });
+
 const operator = z
   .strictObject({
     port: port.default(5173).describe('TCP port of the full operator surface, on all interfaces.'),
@@ -57,6 +89,7 @@ const operator = z
       .default(false)
       .describe('Whether starting a tour or a single drive requires sign-in. Stopping and ending a drive never do.'),
     mediaDir: file.default('media').describe('Folder of the media library.'),
+    screen,
     voice: z
       .strictObject({ url: httpUrl })
       .optional()

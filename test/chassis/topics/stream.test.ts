@@ -322,6 +322,21 @@ describe('a chassis that sends more than can be read', () => {
     expect(complaints().filter((what) => !what.includes('acknowledge'))).toEqual([]);
   });
 
+  it('is a round trip where it answers a ping of gw, and no other pong is', async () => {
+    await using chassis = await fakeChassis();
+    using measured = (await listenTo(chassis)).stream;
+    await until('a round trip', () => measured.roundTripMs() !== null);
+    expect(measured.roundTripMs()).toBeGreaterThanOrEqual(0);
+    expect(measured.roundTripMs()).toBeLessThan(5_000);
+    await using stranger = await bareWebSocket((socket) => {
+      const timer = setInterval(() => socket.write(Buffer.concat([frame(10, ''), frame(10, 'x')])), 50);
+      socket.on('close', () => clearInterval(timer));
+    });
+    using other = (await listenTo(stranger)).stream;
+    await systemClock.sleep(1_500);
+    expect(other.roundTripMs()).toBeNull();
+  });
+
   it('has only its newest ping answered, not each of them', async () => {
     const answered: Buffer[] = [];
     await using peer = await bareWebSocket((socket) => {

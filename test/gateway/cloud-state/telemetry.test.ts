@@ -134,6 +134,7 @@ describe('telemetry', () => {
       telemetryOf({ snapshot: snapshot(), motion: { ...motion(), ...change }, health: health() }).activity;
     const tour = { id: 'r', tour: 'lunch', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null };
     expect(activity({ tour })).toEqual({ kind: 'tour', name: 'lunch' });
+    expect(activity({ tour: { ...tour, state: 'paused' } })).toEqual({ kind: 'paused-tour', name: 'lunch' });
     expect(activity({ tour: { ...tour, state: 'stopped' } })).toBeNull();
     expect(activity({ drive: { id: 'd', kind: 'dock', station: null, state: 'running' } })).toEqual({
       ...{ kind: 'drive', name: null },

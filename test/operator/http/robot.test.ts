@@ -8,6 +8,7 @@ const OTHER = 'OTHER-0002';
 const forAny = [
   'POST /api/stopp',
   'DELETE /api/touren/lauf',
+  'POST /api/touren/lauf/pause',
   'DELETE /api/fahrt',
   'POST /api/fahrt/ende',
   'DELETE /api/versuch',
@@ -27,6 +28,7 @@ describe('a request that is meant for another robot', () => {
 
   const orders = [
     ['POST', '/api/touren/lauf', { tour: 'breakfast' }],
+    ['POST', '/api/touren/lauf/weiter', { tour: 'breakfast' }],
     ['POST', '/api/fahrt', { station: 'A' }],
     ['POST', '/api/fahrt', { dock: true }],
     ['POST', '/api/pose', { xM: 0, yM: 0, yawDeg: 0 }],

@@ -44,6 +44,8 @@ const ownRoutes = [
   ['GET', '/api/fahrt', 200, 403],
   ['POST', '/api/fahrt', 400, 403],
   ['DELETE', '/api/fahrt', 200, 403],
+  ['POST', '/api/touren/lauf/pause', 409, 403],
+  ['POST', '/api/touren/lauf/weiter', 400, 403],
   ['POST', '/api/touren/lauf/lebenszeichen', 400, 403],
   ['POST', '/api/fahrt/ende', 200, 403],
   ['POST', '/api/fahrt/lebenszeichen', 400, 403],

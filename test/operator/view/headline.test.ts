@@ -41,6 +41,12 @@ describe('the headline', () => {
     expect(of({}, { ...free, tour: { ...tour, state: 'failed' } }).code).toBe('ready');
   });
 
+  it('is never green while a tour is paused, and is locked where the gate is closed', () => {
+    const tour = { id: '1', tour: 't', stations: ['A'], state: 'paused', at: 0, outcomes: [], reason: null } as const;
+    expect(of({}, { ...free, tour })).toMatchObject({ level: 'attention', code: 'paused', notes: [] });
+    expect(of({}, { ...free, ...closed, tour })).toMatchObject({ level: 'bad', code: 'locked' });
+  });
+
   it.each<[string, ReturnType<typeof of>, string, string]>([
     ['radians', of({ unitContradicted: true }, closed), 'bad', 'unit-radians'],
     ['a doubted unit', of({ poseUnit: { ...connected.poseUnit, doubt: 'x' } }), 'attention', 'unit-doubtful'],

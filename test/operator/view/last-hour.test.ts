@@ -38,6 +38,8 @@ describe('the last hour', () => {
       ageMs: 0,
       batteryPercent: [87],
       poseAgeMs: [400],
+      speedMS: [0],
+      roundTripMs: [12],
       connected: [true],
     });
     clock.advance(25 * S);
@@ -49,7 +51,7 @@ describe('the last hour', () => {
   it('keeps 360 samples, however long it runs', () => {
     const { clock, hour } = setUp();
     clock.advance(26 * 3_600 * S);
-    for (const column of ['batteryPercent', 'poseAgeMs', 'connected'] as const)
+    for (const column of ['batteryPercent', 'poseAgeMs', 'speedMS', 'roundTripMs', 'connected'] as const)
       expect(hour.view()[column]).toHaveLength(360);
   });
 
@@ -85,6 +87,24 @@ describe('the last hour', () => {
     const pose = { ...connected.values.pose, stale: true, staleReason: 'not-received-since-reconnect' };
     const back = { ...connected, values: { ...connected.values, pose } } as ChassisSnapshot;
     expect(become(back).poseAgeMs).toEqual([400, null, null]);
+  });
+
+  it('has the speed that the poses show, 0 at rest, and a gap where they show none', () => {
+    const { become } = setUp();
+    const standing = (verdict: 'moves' | 'stands' | 'not-known', speedMS: number | null): ChassisSnapshot => ({
+      ...connected,
+      standing: { ...connected.standing, verdict, speedMS },
+    });
+    become(standing('moves', 0.62));
+    become(standing('stands', 0.004));
+    become(standing('not-known', null));
+    expect(become({ ...standing('moves', 0.5), ...away(S) }).speedMS).toEqual([0, 0.62, 0, null, null]);
+  });
+
+  it('has a gap where the round trip was not measured, and without a link', () => {
+    const { become } = setUp();
+    become({ ...connected, roundTripMs: null });
+    expect(become(away(S)).roundTripMs).toEqual([12, null, null]);
   });
 
   it('shows an outage that began and ended between two samples', () => {

@@ -153,7 +153,9 @@ describe('the state of the pages', () => {
     const runOf = (change: Partial<MotionStatus>) => stateOf({ motion: { ...calm.motion, ...change } }).run;
     expect(runOf({})).toBeNull();
     expect(runOf({ tour, drive })).toMatchObject({ kind: 'drive', name: 'B', state: 'failed' });
-    expect(runOf({ tour: { ...tour, state: 'running' }, drive })).toMatchObject({ kind: 'tour', state: 'running' });
+    for (const state of ['running', 'paused'] as const) {
+      expect(runOf({ tour: { ...tour, state }, drive })).toMatchObject({ kind: 'tour', state });
+    }
     expect(runOf({ tour, drive, trial: { kind: 'move' } })).toMatchObject({ kind: 'trial' });
   });
 

@@ -388,6 +388,17 @@ describe('an interruption', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it('ends a paused tour, which has not ended by itself', async () => {
+    const { ending, about } = interrupt();
+    const { ended } = drives(() => {
+      if (ended.length > 0) return { state: 'stopped', reason: 'ended by x' };
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return { state: 'paused' };
+    });
+    const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
+    expect([data.state, ended.length]).toEqual(['stopped', 1]);
+  });
+
   it('ends a tour in the same way', async () => {
     const { ending, about } = interrupt();
     const { ended } = drives(() => {

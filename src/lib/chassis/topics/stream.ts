@@ -48,6 +48,8 @@ export interface TopicStream extends Disposable {
   readonly ended: Promise<StreamEnd>;
   /** Topics of the last acknowledgement; null before the first one. */
   readonly enabled: readonly string[] | null;
+  /** Time from a ping to its pong, as read here; null unless it was measured within the last ten seconds. */
+  roundTripMs(): number | null;
   enable(topics: readonly string[]): void;
   disable(topics: readonly string[]): void;
   close(): void;
@@ -57,6 +59,8 @@ export interface TopicStream extends Disposable {
 const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
+/** Project decision: an older round trip says nothing about now, and one that takes longer is none. */
+const ROUND_TRIP_KEPT_MS = 10_000;
 const SILENT_MS = 1_400;
 const PONG_MS = 50;
 /** Without figures, so that repetitions are counted as one complaint. */
@@ -155,6 +159,11 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let large = 0;
   const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
+  /** One round trip is measured at a time; the pings between are for the heartbeat alone. */
+  let pings = 0;
+  let pinged: { readonly id: string; readonly atMs: number } | null = null;
+  let roundTrip: { readonly ms: number; readonly atMs: number } | null = null;
+
   let pongAt = Number.NEGATIVE_INFINITY;
   let pendingPong: Buffer | null = null;
 
@@ -202,7 +211,11 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     if (silentMs >= limitMs) end('silent', `connected, but no data received for ${(limitMs / 1_000).toFixed(1)} s`);
   });
   const pinging = clock.every(PING_MS, () => {
-    if (web.readyState === WebSocket.OPEN) web.ping();
+    if (web.readyState !== WebSocket.OPEN) return;
+    pings += 1;
+    const [id, atMs] = [String(pings), clock.monotonicMs()];
+    if (pinged === null || atMs - pinged.atMs > ROUND_TRIP_KEPT_MS) pinged = { id, atMs };
+    web.ping(id);
   });
 
   function request(message: TopicRequestWire): void {
@@ -247,7 +260,13 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     intake.push(process(frame, isBinary));
     onFrame(frame.length);
   });
-  web.on('pong', (data) => onFrame(data.length));
+  web.on('pong', (data) => {
+    onFrame(data.length);
+    if (pinged === null || data.toString() !== pinged.id) return;
+    const atMs = clock.monotonicMs();
+    roundTrip = { ms: Math.round((atMs - pinged.atMs) * 10) / 10, atMs };
+    pinged = null;
+  });
   web.on('ping', (data) => {
     onFrame(data.length);
     // Only the newest ping needs a pong (RFC 6455, 5.5.3), and not before the previous pong was flushed.
@@ -278,6 +297,10 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     ended,
     get enabled() {
       return enabled;
+    },
+    roundTripMs() {
+      if (roundTrip === null || roundTrip.ms > ROUND_TRIP_KEPT_MS) return null;
+      return clock.monotonicMs() - roundTrip.atMs > ROUND_TRIP_KEPT_MS ? null : roundTrip.ms;
     },
     enable(topics) {
       for (const topic of topics) wanted.add(topic);

@@ -65,7 +65,7 @@ export function telemetryOf({ snapshot, motion, health }: TelemetrySources): Rea
   };
 }
 
-/** What motion does now: a running tour, drive or trial; null: nothing that this gateway started. */
+/** What motion does now: a running or paused tour, a drive or a trial; null: nothing that this gateway started. */
 function activityOf({
   tour,
   drive,
@@ -73,6 +73,7 @@ function activityOf({
 }: MotionStatus): { readonly kind: string; readonly name: string | null } | null {
   if (trial !== null) return { kind: 'trial', name: trial.kind };
   if (tour?.state === 'running') return { kind: 'tour', name: tour.tour };
+  if (tour?.state === 'paused') return { kind: 'paused-tour', name: tour.tour };
   return drive?.state === 'running' ? { kind: 'drive', name: drive.station } : null;
 }
 

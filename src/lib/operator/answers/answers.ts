@@ -34,6 +34,11 @@ export const settingsSchema = z.strictObject({
     names: z.array(z.string()),
     passwordConfigured: z.boolean(),
     tourNeedsSignIn: z.boolean(),
+    screen: z.strictObject({
+      dimAfterMinutes: z.int().nullable(),
+      night: z.strictObject({ from: z.string(), to: z.string() }).nullable(),
+      shift: z.boolean(),
+    }),
     voice: url,
     building: url,
   }),

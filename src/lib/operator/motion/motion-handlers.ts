@@ -53,6 +53,9 @@ const although = z
 const seen = z.string().max(64).optional();
 export const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although, seen });
 
+/** The order names its tour, so that no other one is continued by it. */
+export const resumeBody = z.strictObject({ tour: z.string().min(1).max(64), although, seen });
+
 /** Longer than a page may lag behind; a page that follows is at most a second old. Project decision. */
 const MAX_SEEN_AGE_MS = 2_000;
 
@@ -98,8 +101,38 @@ export function tourHandlers(parts: Parts) {
     }
   }
 
+  /** Like an end it makes the robot halt, so it needs no sign-in. */
+  async function pause(request: FastifyRequest, reply: FastifyReply) {
+    try {
+      const run = await motion.pauseTour(requesterOf(request), idIn(request));
+      log.warn({ audit: true, address: peerAddress(request), tour: run.tour }, 'tour paused');
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { run } satisfies Answer<'tour'>);
+    } catch (error) {
+      return sendRefusal(request, reply, refusalOf(error));
+    }
+  }
+
+  async function resume(request: FastifyRequest, reply: FastifyReply) {
+    const body = resumeBody.safeParse(request.body);
+    if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+    const { tour, although: passed, seen } = body.data;
+    if (!isAllowed(parts, request, passed)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+    const outdated = refuseOutdated(parts, seen);
+    if (outdated !== null) return sendRefusal(request, reply, outdated);
+    try {
+      const run = await motion.resumeTour(tour, { although: passed });
+      log.info({ audit: true, address: peerAddress(request), tour, although: passed }, 'tour continued');
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run } satisfies Answer<'tour'>);
+    } catch (error) {
+      log.warn({ address: peerAddress(request), tour, error }, 'tour not continued');
+      return sendRefusal(request, reply, refusalOf(error));
+    }
+  }
+
   return {
     start,
+    pause,
+    resume,
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
       const run = await motion.endTour(requesterOf(request), idIn(request));

@@ -26,6 +26,8 @@ export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, heal
     // The reasons of the closed gate come first, before unrelated hints.
     return { level: 'bad', code: 'locked', notes: [...gateNotes(snapshot, motion), ...hints(snapshot, health)] };
   }
+  // A person must drive it on or end it: no state to be left alone in green.
+  if (motion.tour?.state === 'paused') return { level: 'attention', code: 'paused', notes };
   const isRunning = motion.tour?.state === 'running' || motion.drive?.state === 'running';
   const code = motion.trial !== null ? 'trial' : isRunning ? 'drives' : null;
   if (notes.length > 0) return { level: 'attention', code: code ?? 'limited', notes };

@@ -9,10 +9,18 @@ const MAX_SAMPLES = 360;
 interface Sample {
   readonly batteryPercent: number | null;
   readonly poseAgeMs: number | null;
+  readonly speedMS: number | null;
+  readonly roundTripMs: number | null;
   readonly connected: boolean | null;
 }
 
-const nothingKnown: Sample = { batteryPercent: null, poseAgeMs: null, connected: null };
+const nothingKnown: Sample = {
+  batteryPercent: null,
+  poseAgeMs: null,
+  speedMS: null,
+  roundTripMs: null,
+  connected: null,
+};
 
 export interface SampledHour extends Disposable {
   view(): LastHour;
@@ -50,6 +58,8 @@ export function createLastHour(read: () => ChassisSnapshot, clock: Pick<Clock, '
       ageMs: Math.max(0, clock.monotonicMs() - dueMs(newest)),
       batteryPercent: column('batteryPercent'),
       poseAgeMs: column('poseAgeMs'),
+      speedMS: column('speedMS'),
+      roundTripMs: column('roundTripMs'),
       connected: column('connected'),
     }),
     [Symbol.dispose]: () => next?.[Symbol.dispose](),
@@ -57,7 +67,8 @@ export function createLastHour(read: () => ChassisSnapshot, clock: Pick<Clock, '
 }
 
 /** What is known at this moment: a value that is not current is not. */
-function sampleOf({ link, linkForMs, values }: ChassisSnapshot, before: Sample, sinceBeforeMs: number): Sample {
+function sampleOf(snapshot: ChassisSnapshot, before: Sample, sinceBeforeMs: number): Sample {
+  const { link, linkForMs, roundTripMs, standing, values } = snapshot;
   const { battery, pose } = values;
   const isConnected = link.kind === 'connected';
   const isBatteryKnown = battery.status === 'received' && !battery.stale && battery.value.orPercent === undefined;
@@ -67,6 +78,13 @@ function sampleOf({ link, linkForMs, values }: ChassisSnapshot, before: Sample, 
   return {
     batteryPercent: isBatteryKnown ? battery.value.percent : null,
     poseAgeMs: isPoseKnown ? pose.ageMs : null,
+    speedMS: isConnected ? speedOf(standing) : null,
+    roundTripMs: isConnected ? roundTripMs : null,
     connected: link.kind === 'connecting' ? null : isConnected && !wasAway,
   };
+}
+
+/** By its poses; what is left of a robot that stands is their noise. */
+function speedOf({ verdict, speedMS }: ChassisSnapshot['standing']): number | null {
+  return verdict === 'stands' ? 0 : speedMS;
 }

@@ -2,7 +2,7 @@ import { type ChassisSnapshot, type LiveValue, moveProgress } from '../../chassi
 import { formatTried } from '../../error/index.ts';
 import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import type { MotionStatus } from '../../motion/index.ts';
+import { isOpenRun, type MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
@@ -11,6 +11,7 @@ import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
 import { sightOf } from './sight.ts';
+import { screenView } from './screen.ts';
 
 export interface PageStates {
   /** The present state, with an id of its own. */
@@ -46,12 +47,14 @@ export function createPageStates(
         if (madeAt.size <= KEPT_STATES) break;
         madeAt.delete(old);
       }
+      const now = clock.wall();
       return {
         id,
         build,
-        time: clock.wall().toISOString(),
+        time: now.toISOString(),
         timeZone,
         site: fixed,
+        screen: screenView(site.operator, now),
         ...stateOf(parts, site),
         run: runClock(parts.motion),
       };
@@ -81,7 +84,7 @@ export function siteView({ name, chassis, contacts, stations, dock, tours, opera
   };
 }
 
-type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'run'>;
+type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'screen' | 'run'>;
 
 function stateOf(parts: Parts, site: Site): Changing {
   const { snapshot, motion, health, support, neighbours } = parts;
@@ -242,7 +245,7 @@ function runOf({
   if (trial !== null)
     return { key: `trial ${trial.kind}`, run: { ...none, kind: 'trial', name: null, state: 'running' } };
   const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
-  if (drive !== null && isLater && tour?.state !== 'running') {
+  if (drive !== null && isLater && !isOpenRun(tour)) {
     const { id, kind, station, state, outcome, although = [] } = drive;
     return {
       key: `${id} ${state}`,

@@ -106,6 +106,7 @@ function runLines(
   if (run === null) return [];
   const isSame = before !== null && before.kind === run.kind && before.name === run.name && before.state === run.state;
   if (isSame && before.at === run.at) return [];
+  if (run.state === 'paused') return [t.headline.paused(state, f)];
   if (run.state !== 'running') return run.state === 'failed' && own.has('move-failed') ? [] : [t.run(run, f)];
   if (isSame) return [t.incident.station(run.at + 1, run.stations.length, run.stations[run.at] ?? '')];
   return [run.kind === 'trial' || run.kind === 'order' ? t.run(run, f) : t.headline.drives(state, f)];

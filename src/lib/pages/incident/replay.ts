@@ -35,6 +35,7 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
       stations: body.stations,
       dock: body.dock,
     },
+    screen: { dimAfterMs: null, shifts: false },
     ...{ headline, standing, stopPath },
     link: { ...scene.link, tried: '', forMs: 0, progress: null, foundSerial: null },
     identity: null,

@@ -19,7 +19,7 @@ interface Chart {
   readonly isState?: true;
 }
 
-/** The last hour of battery, pose and link, for the technician. */
+/** The last hour of battery, speed, pose and link, for the technician. */
 export function Charts(props: Props) {
   const { ui, t } = props;
   const { lastHour } = ui;
@@ -48,7 +48,10 @@ export function Charts(props: Props) {
   );
 }
 
-function chartsOf({ batteryPercent, poseAgeMs, connected }: LastHour, { t, f }: Props): readonly Chart[] {
+function chartsOf(
+  { batteryPercent, poseAgeMs, speedMS, roundTripMs, connected }: LastHour,
+  { t, f }: Props,
+): readonly Chart[] {
   const seconds = (ms: number) => `${f.number(ms / 1_000, ms % 1_000 === 0 || ms > 10_000 ? 0 : 2)}\u00a0s`;
   return [
     {
@@ -58,7 +61,21 @@ function chartsOf({ batteryPercent, poseAgeMs, connected }: LastHour, { t, f }: 
       max: 100,
       text: (percent) => `${f.number(percent, 0)}\u00a0%`,
     },
-    { id: 'pose-age', name: t.service.poseAge, values: poseAgeMs, max: scaleOf(poseAgeMs), text: seconds },
+    {
+      id: 'speed',
+      name: t.service.speed,
+      values: speedMS,
+      max: scaleOf(speedMS, 1),
+      text: (speed) => `${f.number(speed, 2)}\u00a0m/s`,
+    },
+    { id: 'pose-age', name: t.service.poseAge, values: poseAgeMs, max: scaleOf(poseAgeMs, 1_000), text: seconds },
+    {
+      id: 'round-trip',
+      name: t.service.roundTrip,
+      values: roundTripMs,
+      max: scaleOf(roundTripMs, 100),
+      text: (ms) => `${f.number(ms, ms < 10 && ms > 0 ? 1 : 0)}\u00a0ms`,
+    },
     {
       id: 'link',
       name: t.service.link,
@@ -70,10 +87,10 @@ function chartsOf({ batteryPercent, poseAgeMs, connected }: LastHour, { t, f }: 
   ];
 }
 
-/** The end of a scale of times: a round number of seconds that all of them are below. */
-function scaleOf(values: readonly (number | null)[]): number {
+/** The end of a scale: a round number from `least` on that no value exceeds. */
+function scaleOf(values: readonly (number | null)[], least: number): number {
   const largest = Math.max(0, ...values.filter((value) => value !== null));
-  let max = 1_000;
+  let max = least;
   for (const factor of [2, 2.5, 2, 2, 2.5, 2, 2, 2.5, 2]) if (largest > max) max *= factor;
   return Math.max(max, largest);
 }

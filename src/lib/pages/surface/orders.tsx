@@ -43,7 +43,7 @@ function Target({ choice, title, detail, ...props }: TargetProps) {
   return (
     <li>
       <a
-        class={`target${isChosen ? ' chosen' : ''}${mayGo(props) ? '' : ' waiting'}`}
+        class={`target${isChosen ? ' chosen' : ''}${mayGo(props, choice) ? '' : ' waiting'}`}
         href={`/?ziel=${encodeURIComponent(choiceText(choice))}`}
         aria-current={isChosen ? 'true' : undefined}
         onClick={(event) => {

@@ -1,5 +1,6 @@
 import { noteText } from '../texts/catalogue.ts';
-import { mayGo, type Props } from '../ui.ts';
+import { isFreeFor, mayGo, type Props } from '../ui.ts';
+import { type Choice, orderPath } from '../viewer.ts';
 
 /**
  * The question before a drive: nothing moves by one touch. It says why where the robot cannot drive now. A page without script sends
@@ -9,14 +10,14 @@ export function Sheet(props: Props) {
   const { viewer, ui, t, f } = props;
   const { choice, order } = ui;
   if (choice === null || viewer.readOnly) return null;
-  const [goes, passes] = [mayGo(props), mayPass(props)];
+  const [goes, passes] = [mayGo(props, choice), mayPass(props, choice)];
   const close = () => ui.act?.choose(null);
   return (
     <form
       class="sheet"
       aria-labelledby="sheet-title"
       method="post"
-      action={choice.kind === 'tour' ? '/api/touren/lauf' : '/api/fahrt'}
+      action={orderPath(choice)}
       onSubmit={(event) => {
         if (ui.act === null) return;
         event.preventDefault();
@@ -28,14 +29,14 @@ export function Sheet(props: Props) {
       {choice.kind === 'dock' ? (
         <input type="hidden" name="dock" value="true" />
       ) : (
-        <input type="hidden" name={choice.kind} value={choice.name} />
+        <input type="hidden" name={choice.kind === 'station' ? 'station' : 'tour'} value={choice.name} />
       )}
       {order?.state === 'refused' && (
         <p class="alarm" role="alert">
           {t.refusals[order.code] ?? t.ui.notPossible}
         </p>
       )}
-      {!goes && <Why {...props} />}
+      {!goes && <Why {...props} choice={choice} />}
       {passes && (
         <label>
           {t.ui.alertNumbers}
@@ -44,7 +45,13 @@ export function Sheet(props: Props) {
       )}
       <p class="choices">
         <button type="submit" class="go" disabled={!(goes || passes) || order?.state === 'sending'}>
-          {order?.state === 'sending' ? t.ui.sending : passes ? t.ui.goAlthough : t.ui.go}
+          {order?.state === 'sending'
+            ? t.ui.sending
+            : passes
+              ? t.ui.goAlthough
+              : choice.kind === 'resume'
+                ? t.ui.resume
+                : t.ui.go}
         </button>
         {ui.act === null ? (
           <a class="button" href="/">
@@ -59,13 +66,14 @@ export function Sheet(props: Props) {
     </form>
   );
 
-  function Why({ state, viewer, ui }: Props) {
+  function Why({ choice, ...props }: Props & { readonly choice: Choice }) {
+    const { state, viewer, ui } = props;
     if (ui.isSilent) return <p>{t.ui.noGateway}</p>;
     const { run, gate, site } = state;
     const alerts = gate.passable.map(({ text }) => text).join('; ');
     return (
       <ul class="why">
-        {run?.state === 'running' && <li>{t.run(run, f)}</li>}
+        {!isFreeFor(choice, props) && <li>{run === null ? t.refusals.TOUR_NOT_PAUSED : t.run(run, f)}</li>}
         {gate.notes.map((note) => (
           <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>
         ))}
@@ -77,6 +85,7 @@ export function Sheet(props: Props) {
 }
 
 /** Only alerts keep the robot, and the person is signed in. */
-function mayPass({ state, viewer, ui }: Props): boolean {
-  return viewer.signedIn && !ui.isSilent && state.gate.passable.length > 0 && state.run?.state !== 'running';
+function mayPass(props: Props, choice: Choice): boolean {
+  const { state, viewer, ui } = props;
+  return viewer.signedIn && !ui.isSilent && state.gate.passable.length > 0 && isFreeFor(choice, props);
 }

@@ -1,6 +1,7 @@
 import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
 import { MapView } from '../map/map-view.tsx';
 import type { Props } from '../ui.ts';
+import { choiceText } from '../viewer.ts';
 import { Orders } from './orders.tsx';
 import { Sheet } from './sheet.tsx';
 import { Battery, Values } from './values.tsx';
@@ -46,31 +47,71 @@ function Contact({ state, t }: Props) {
   return <p class="contact">{t.ui.call(contact.name, contact.phone)}</p>;
 }
 
-/** The running drive, and its end without a latched stop. */
-function Progress({ state, viewer, ui, t, f }: Props) {
+/** The running drive, its pause, and its end without a latched stop. */
+function Progress(props: Props) {
+  const { state, viewer, ui, t, f } = props;
   const { run } = state;
-  const isRunning = run?.state === 'running' && !ui.isSilent;
+  const isOpen = (run?.state === 'running' || run?.state === 'paused') && !ui.isSilent;
   return (
     <div class="progress">
       {run !== null && !ui.isSilent && (
         <p>
           {t.run(run, f)}
-          {isRunning && run.kind === 'tour' && <progress max={run.stations.length} value={run.at} />}
+          {isOpen && run.kind === 'tour' && <progress max={run.stations.length} value={run.at} />}
         </p>
       )}
-      {isRunning && !viewer.readOnly && run.kind !== 'trial' && run.kind !== 'order' && (
-        <form
-          method="post"
-          action="/api/fahrt/ende"
-          onSubmit={(event) => {
-            if (ui.act === null) return;
-            event.preventDefault();
-            ui.act.endRun();
-          }}
-        >
-          <button type="submit">{t.ui.endRun}</button>
-        </form>
+      {isOpen && !viewer.readOnly && run.kind !== 'trial' && run.kind !== 'order' && (
+        <div class="acts">
+          {run.kind === 'tour' && run.state === 'running' && (
+            <Act path="/api/touren/lauf/pause" text={t.ui.pause} act={ui.act?.pauseTour} />
+          )}
+          {run.state === 'paused' && run.name !== null && <Resume {...props} tour={run.name} />}
+          <Act path="/api/fahrt/ende" text={t.ui.endRun} act={ui.act?.endRun} />
+        </div>
       )}
     </div>
+  );
+}
+
+/** A button that makes the robot halt: by one touch, and never disabled. */
+function Act({
+  path,
+  text,
+  act,
+}: {
+  readonly path: string;
+  readonly text: string;
+  readonly act?: (() => void) | undefined;
+}) {
+  return (
+    <form
+      method="post"
+      action={path}
+      onSubmit={(event) => {
+        if (act === undefined) return;
+        event.preventDefault();
+        act();
+      }}
+    >
+      <button type="submit">{text}</button>
+    </form>
+  );
+}
+
+/** The first of two touches: it opens the question. */
+function Resume({ ui, t, tour }: Props & { readonly tour: string }) {
+  const choice = { kind: 'resume', name: tour } as const;
+  return (
+    <a
+      class="button"
+      href={`/?ziel=${encodeURIComponent(choiceText(choice))}`}
+      onClick={(event) => {
+        if (ui.act === null) return;
+        event.preventDefault();
+        ui.act.choose(choice);
+      }}
+    >
+      {t.ui.resume}
+    </a>
   );
 }

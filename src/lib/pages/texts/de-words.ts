@@ -217,6 +217,8 @@ export const deUi = {
   go: 'Fahren',
   goBack: 'Abbrechen',
   endRun: 'Fahrt beenden',
+  pause: 'Pause',
+  resume: 'Weiter',
   sending: 'wird gesendet …',
   signInToGo: 'Fahren darf nur, wer angemeldet ist.',
   signInLink: 'Anmelden',

@@ -22,7 +22,7 @@ const positioning: Readonly<Record<string, string>> = {
 };
 
 const target = (choice: Choice) =>
-  choice.kind === 'dock' ? 'zur Ladestation' : choice.kind === 'tour' ? `Tour ${choice.name}` : `zu ${choice.name}`;
+  choice.kind === 'dock' ? 'zur Ladestation' : choice.kind === 'station' ? `zu ${choice.name}` : `Tour ${choice.name}`;
 
 const where = ({ kind, name }: Run) =>
   kind === 'dock' ? 'zur Ladestation' : kind === 'tour' ? `Tour ${name}` : kind === 'drive' ? `zu ${name}` : '';
@@ -34,6 +34,7 @@ export const de: Texts = {
   headline: {
     ready: () => 'Bereit',
     drives: ({ run }) => (run === null ? 'Fährt' : `Fahrt ${where(run)}`),
+    paused: ({ run }) => (run === null ? 'Pause' : `Pause: ${where(run)}`),
     trial: () => 'Begleiteter Versuch läuft',
     limited: () => 'Bereit, mit Einschränkungen',
     locked: () => 'Fahrt gesperrt',
@@ -157,7 +158,9 @@ export const de: Texts = {
     CHASSIS_WRONG_DEVICE: 'Es antwortet ein anderer Roboter.',
     MOTION_STOPPED: 'Der Stopp ist gesetzt. Erst muss er aufgehoben werden.',
     MOTION_REFUSED: 'Der Roboter darf jetzt nicht fahren.',
-    TOUR_RUNNING: 'Es fährt schon eine Tour.',
+    TOUR_RUNNING: 'Es fährt schon eine Tour, oder eine ist in Pause.',
+    TOUR_NOT_RUNNING: 'Es fährt keine Tour.',
+    TOUR_NOT_PAUSED: 'Diese Tour ist nicht in Pause.',
     TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
     STATION_UNKNOWN: 'Diese Station gibt es nicht.',
     STATE_OUTDATED: 'Der Stand auf dieser Seite war veraltet. Bitte den jetzigen Stand ansehen und noch einmal wählen.',
@@ -205,6 +208,8 @@ export const de: Texts = {
     switch (run.state) {
       case 'running':
         return `Fahrt ${where(run)}${of}${although(run)} · seit ${f.seconds(run.forMs)}`;
+      case 'paused':
+        return `Pause vor Station ${run.at + 1} von ${run.stations.length} (${station}), seit ${f.seconds(run.forMs)} · ${where(run)}`;
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} beendet` : `Angekommen ${where(run)}`;
       case 'failed':
@@ -219,9 +224,11 @@ export const de: Texts = {
   ask: (choice) =>
     choice.kind === 'dock'
       ? 'Zur Ladestation fahren?'
-      : choice.kind === 'tour'
-        ? `Tour ${choice.name} starten?`
-        : `${choice.name} anfahren?`,
+      : {
+          tour: `Tour ${choice.name} starten?`,
+          resume: `Tour ${choice.name} fortsetzen?`,
+          station: `${choice.name} anfahren?`,
+        }[choice.kind],
   ui: deUi,
   service: deService,
   media: deMedia,

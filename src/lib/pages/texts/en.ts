@@ -39,9 +39,9 @@ const moveStates: Readonly<Record<string, string>> = {
 const target = (choice: Choice) =>
   choice.kind === 'dock'
     ? 'to the charging station'
-    : choice.kind === 'tour'
-      ? `tour ${choice.name}`
-      : `to ${choice.name}`;
+    : choice.kind === 'station'
+      ? `to ${choice.name}`
+      : `tour ${choice.name}`;
 
 const where = ({ kind, name }: Run) =>
   kind === 'dock' ? 'to the charging station' : kind === 'tour' ? `tour ${name}` : kind === 'drive' ? `to ${name}` : '';
@@ -55,6 +55,7 @@ export const en: Texts = {
   headline: {
     ready: () => 'Ready',
     drives: ({ run }) => (run === null ? 'Driving' : `Driving ${where(run)}`),
+    paused: ({ run }) => (run === null ? 'Paused' : `Paused: ${where(run)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
     locked: () => 'Driving is locked',
@@ -175,7 +176,9 @@ export const en: Texts = {
     CHASSIS_WRONG_DEVICE: 'Another robot answers.',
     MOTION_STOPPED: 'The stop is set. It must be cleared first.',
     MOTION_REFUSED: 'The robot must not drive now.',
-    TOUR_RUNNING: 'A tour is already running.',
+    TOUR_RUNNING: 'A tour is already running or paused.',
+    TOUR_NOT_RUNNING: 'No tour is running.',
+    TOUR_NOT_PAUSED: 'This tour is not paused.',
     TOUR_UNKNOWN: 'There is no such tour.',
     STATION_UNKNOWN: 'There is no such station.',
     STATE_OUTDATED: 'The state on this page was outdated. Please look at the present state and choose again.',
@@ -380,6 +383,8 @@ export const en: Texts = {
     switch (run.state) {
       case 'running':
         return `Driving ${where(run)}${of}${although(run)} · for ${f.seconds(run.forMs)}`;
+      case 'paused':
+        return `Paused before station ${run.at + 1} of ${run.stations.length} (${station}), for ${f.seconds(run.forMs)} · ${where(run)}`;
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run)}`;
       case 'failed':
@@ -394,9 +399,11 @@ export const en: Texts = {
   ask: (choice) =>
     choice.kind === 'dock'
       ? 'Drive to the charging station?'
-      : choice.kind === 'tour'
-        ? `Start tour ${choice.name}?`
-        : `Drive to ${choice.name}?`,
+      : {
+          tour: `Start tour ${choice.name}?`,
+          resume: `Continue tour ${choice.name}?`,
+          station: `Drive to ${choice.name}?`,
+        }[choice.kind],
   ui: {
     surface: 'Operation',
     service: 'Service',
@@ -426,6 +433,8 @@ export const en: Texts = {
     go: 'Drive',
     goBack: 'Cancel',
     endRun: 'End the drive',
+    pause: 'Pause',
+    resume: 'Continue',
     sending: 'sending …',
     signInToGo: 'Only signed-in persons may drive.',
     signInLink: 'Sign in',

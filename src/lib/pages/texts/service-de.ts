@@ -6,6 +6,8 @@ export const deService = {
   lastHourNeedsScript: 'Der Verlauf braucht JavaScript.',
   lastHourMissing: 'Der Verlauf ist zurzeit nicht abrufbar.',
   poseAge: 'Alter der neuesten Position',
+  speed: 'Geschwindigkeit aus Positionen',
+  roundTrip: 'Antwortzeit des Fahrgestells',
   link: 'Verbindung zum Fahrgestell',
   hourAgo: 'vor 60 min',
   now: 'jetzt',

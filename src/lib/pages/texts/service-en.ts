@@ -8,6 +8,8 @@ export const enService: typeof deService = {
   lastHourNeedsScript: 'The last hour needs JavaScript.',
   lastHourMissing: 'The last hour is not available at the moment.',
   poseAge: 'Age of the newest pose',
+  speed: 'Speed from poses',
+  roundTrip: 'Round trip to the chassis',
   link: 'Link to the chassis',
   hourAgo: '60 min ago',
   now: 'now',

@@ -29,6 +29,10 @@ function live<T extends z.ZodType>(value: T) {
 const snapshotShape = {
   link: linkStateSchema,
   linkForMs: z.number(),
+  roundTripMs: z
+    .number()
+    .nullable()
+    .describe('From a ping of the topic stream to its pong, as gw reads it; null while it is not measured.'),
   identity: identitySchema.nullable(),
   values: z.strictObject({
     pose: live(valueSchemas.pose),

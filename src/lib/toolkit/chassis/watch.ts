@@ -70,6 +70,7 @@ function viewOf(snapshot: ChassisSnapshot, at: Date): ChassisView {
     at: at.toISOString(),
     link: snapshot.link,
     linkForMs: snapshot.linkForMs,
+    roundTripMs: snapshot.roundTripMs,
     identity: identity === null ? null : { ...identity, capabilities: { ...identity.capabilities } },
     values: values as ChassisView['values'],
     poseUnit: snapshot.poseUnit,

@@ -9,7 +9,7 @@ import { isBeforeOrder, notStarted } from './not-started.ts';
 import { MAY_DRIVE_ON, orderOnceItStands } from './standstill.ts';
 
 export interface FollowOptions extends GatewayWay {
-  /** How long the run is followed; after that the robot continues. */
+  /** How long the run is followed, without the time in which a person has paused it; after that the robot continues. */
   readonly withinMs: number;
   /** An interruption ends the command only, not the run. */
   readonly leaveRunning: boolean;
@@ -22,7 +22,7 @@ export interface FollowOptions extends GatewayWay {
 /** Common fields of a tour run and a single drive. */
 export const followedRunSchema = z.looseObject({
   id: z.string(),
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']),
+  state: z.enum(['running', 'paused', 'succeeded', 'failed', 'stopped']),
   reason: z.string().nullable(),
   although: z.array(z.int()).default([]),
 });
@@ -83,18 +83,23 @@ export async function startAndFollow<S extends z.ZodType<FollowedRun>>(
   let { run } = startedBy;
   using _alive = options.leaveRunning ? null : keepAlive(operator, kind, run.id, clock);
   const read = readerOf(operator, kind, clock);
-  const beganMs = clock.monotonicMs();
-  while (run.state === 'running' && clock.monotonicMs() - beganMs < options.withinMs) {
+  let followedMs = 0;
+  while (isOpen(run) && followedMs < options.withinMs) {
     if (context.signal.aborted) {
       if (options.leaveRunning) throw leftRunning(kind, context.signal.reason);
       return { run: await endRun(operator, kind, run, read, context, clock), isInterrupted: true, operator };
     }
     context.onProgress(kind.progress(run));
+    const [atMs, { state }] = [clock.monotonicMs(), run];
     await clock.sleep(POLL_MS, context.signal).catch(() => {});
     if (!context.signal.aborted) run = await read(run);
+    if (state === 'running') followedMs += clock.monotonicMs() - atMs;
   }
   return { run, isInterrupted: false, operator };
 }
+
+/** A paused tour has not ended: its gateway awaits the keepalive of this command as before. */
+const isOpen = ({ state }: FollowedRun) => state === 'running' || state === 'paused';
 
 /**
  * Without it the gateway ends the run after 3 s. A failed one is not reported: the next one follows, and what became of the
@@ -210,7 +215,7 @@ async function endRun<S extends z.ZodType<FollowedRun>>(
         isAsked = (await operator.answerTo('DELETE', path, { id: run.id }).catch(() => null))?.status === 200;
       }
       last = await read(last);
-      if (last.state !== 'running') return last;
+      if (!isOpen(last)) return last;
       await clock.sleep(POLL_MS);
     }
   } catch (cause) {

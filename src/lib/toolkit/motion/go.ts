@@ -13,6 +13,7 @@ export interface MotionGoOptions extends FollowOptions {
 }
 
 const runSchema = followedRunSchema.extend({
+  state: followedRunSchema.shape.state.exclude(['paused']),
   outcome: outcomeSchema.extend({ moveId: z.int().nullable(), failReason: z.int().nullable() }).nullable(),
 });
 type Run = z.output<typeof runSchema>;

@@ -6,7 +6,9 @@ import { arrivalSchema, endPoseSchema } from '../motion/motion.result.ts';
 export const tourRunSchema = z.strictObject({
   tour: z.string(),
   stations: z.array(z.string()),
-  state: z.enum(['running', 'succeeded', 'failed', 'stopped']).describe('running: not ended within the given time.'),
+  state: z
+    .enum(['running', 'paused', 'succeeded', 'failed', 'stopped'])
+    .describe('running, paused: not ended within the given time, which counts without pauses.'),
   interrupted: z.boolean().describe('The command was interrupted and has ended the tour.'),
   mayBeMoving: z.boolean().describe('How its last move ended is unknown: the robot may still be moving.'),
   although: z.array(z.int()).describe('Alerts that were passed by their numbers.'),

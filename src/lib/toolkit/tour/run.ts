@@ -10,7 +10,7 @@ import type { TourRun } from './run.result.ts';
 export interface TourRunOptions extends Partial<FollowOptions> {
   /** A tour of the site file. */
   readonly tour: string;
-  /** Time limit; after that the result is 'running', and the tour continues. */
+  /** Time limit without pauses; after that the result is 'running' or 'paused', and the tour continues. */
   readonly withinMs: number;
 }
 
@@ -35,8 +35,8 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
     path: '/api/touren/lauf',
     schema: runSchema,
     what: `tour '${options.tour}'`,
-    progress: ({ tour, stations, at }) =>
-      `Tour ${tour}: to station ${stations[at] ?? '?'}, ${at + 1} of ${stations.length}`,
+    progress: ({ tour, stations, at, state }) =>
+      `Tour ${tour}${state === 'paused' ? ', paused' : ''}: to station ${stations[at] ?? '?'}, ${at + 1} of ${stations.length}`,
   };
   const follow = { ...options, leaveRunning: options.leaveRunning ?? false };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
@@ -97,6 +97,8 @@ function endedFinding(
         `not completed within ${Math.round(withinMs / 1000)} s; the robot is still driving`,
         'Watch the robot; stop it with `gw motion stop` or the stop button on the tablet.',
       );
+    case 'paused':
+      return wrong(base, `not completed within ${Math.round(withinMs / 1000)} s; a person has paused it`, MAY_DRIVE_ON);
     case 'failed':
     case 'stopped':
       return wrong(
