@@ -25,6 +25,8 @@ export interface SetUp {
   readonly tourNeedsSignIn?: boolean;
   readonly disk?: { readonly mediaMb?: number; readonly reserveMb?: number };
   readonly more?: Partial<OperatorOptions>;
+  /** Changes of the site file, after its check. */
+  readonly site?: Partial<Site>;
   /** Limits of both listeners, where they differ from the defaults. */
   readonly limits?: Partial<ConnectionLimits>;
 }
@@ -117,7 +119,7 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
     stations: { A: { xM: 0, yM: 0 }, B: { xM: 1, yM: 1, yawDeg: 90 } },
     tours: { breakfast: { stations: ['A', 'B'] } },
   });
-  return { ...file, path: join(dir, 'site.yaml'), dir };
+  return { ...file, path: join(dir, 'site.yaml'), dir, ...setUp.site };
 }
 
 export interface RawAnswer {
