@@ -10,6 +10,7 @@ const names = [
   'start',
   'ready',
   'device-info',
+  'events',
   'checklist',
   'idle-memory',
   'overlays-json',

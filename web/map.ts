@@ -4,7 +4,7 @@ import { type MapModel, readMap } from '../src/lib/pages/map/map-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Interaction } from '../src/lib/pages/ui.ts';
 import type { Viewer } from '../src/lib/pages/viewer.ts';
-import { readJson } from './read.ts';
+import { Refused, readJson } from './read.ts';
 
 /** Project decisions: a map beyond these is not loaded into the browser of a tablet. */
 const MAX_DATA_BYTES = 24e6;
@@ -115,8 +115,9 @@ async function loadMap(uid: string, readOnly: boolean): Promise<MapModel | 'too-
     const plan =
       place === null || readOnly ? null : await loadPlan(`/api/chassis/maps/${id}.png`, place.metresPerPixel);
     return { plan, origin, features, isPartial };
-  } catch {
-    return null;
+  } catch (error) {
+    // What will be refused again is not requested again.
+    return error instanceof Refused && error.code === 'MAP_TOO_LARGE' ? 'too-large' : null;
   }
 }
 

@@ -71,18 +71,37 @@ describe('GET /api/events', () => {
     expect(await stream.next('state')).toMatchObject({ stop: { latched: false } });
   });
 
-  it('accepts a client with few streams when one machine has them all, and rejects one with many', async () => {
+  it('accepts a client with few streams when other machines have them all, and rejects one with many', async () => {
     await using server = await startServer();
-    const streams = await Promise.all(Array.from({ length: 32 }, () => listenFrom('127.0.0.3', server.full)));
+    // An address has 64 connections at most.
+    const shares = { '127.0.0.3': 52, '127.0.0.4': 51, '127.0.0.5': 51, '127.0.0.6': 51, '127.0.0.7': 51 };
+    const streams: IncomingMessage[] = [];
+    for (const [address, length] of Object.entries(shares)) {
+      streams.push(...(await Promise.all(Array.from({ length }, () => listenFrom(address, server.full)))));
+    }
     expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
-    // Another one of the same address has no priority over the existing ones.
-    expect((await listenFrom('127.0.0.3', server.full)).statusCode).toBe(503);
+    // Another one of an address with about as many has no priority over the existing ones.
+    expect((await listenFrom('127.0.0.4', server.full)).statusCode).toBe(503);
     const ended = streams.map((stream) => once(stream.resume(), 'end'));
     const tablet = await listenFrom('127.0.0.2', server.full);
     expect(tablet.statusCode).toBe(200);
     // The order of arrival is up to the kernel.
     await Promise.race(ended);
     for (const stream of [tablet, ...streams]) stream.destroy();
+  });
+
+  it('sends a change at once, and changes that follow each other quickly in one event 40 ms later', async () => {
+    await using server = await startServer();
+    await using stream = await listen(server.full);
+    await stream.next('state');
+    await server.motion.stopRobot('first', 'test');
+    server.clock.advance(5);
+    expect(await stream.next('state')).toMatchObject({ stop: { reason: 'first' } });
+    await server.motion.stopRobot('second', 'test');
+    server.clock.advance(39);
+    await server.motion.stopRobot('third', 'test');
+    server.clock.advance(1);
+    expect(await stream.next('state')).toMatchObject({ stop: { reason: 'third' } });
   });
 
   it('limits the number of listeners per socket, and releases the places of closed ones', async () => {

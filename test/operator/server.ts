@@ -29,6 +29,8 @@ export interface SetUp {
   readonly more?: Partial<OperatorOptions>;
   /** A kept incident with number 7. */
   readonly incident?: true;
+  /** Changes of the site file, after its check. */
+  readonly site?: Partial<Site>;
   /** Limits of both listeners, where they differ from the defaults. */
   readonly limits?: Partial<ConnectionLimits>;
 }
@@ -123,7 +125,7 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
     stations: { A: { xM: 0, yM: 0 }, B: { xM: 1, yM: 1, yawDeg: 90 } },
     tours: { breakfast: { stations: ['A', 'B'] } },
   });
-  return { ...file, path: join(dir, 'site.yaml'), dir };
+  return { ...file, path: join(dir, 'site.yaml'), dir, ...setUp.site };
 }
 
 async function keepIncident(stateDir: string): Promise<void> {

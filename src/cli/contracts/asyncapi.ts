@@ -18,7 +18,7 @@ export function asyncApi(version: string): object {
       events: {
         address: '/api/events',
         description:
-          'Server-sent events. The current state at once, then every change (at most four times a second), and the ages once a second.',
+          'Server-sent events. The current state at once, then every change at once (two events are at least 40 ms apart), and the ages once a second.',
         servers: [{ $ref: '#/servers/full' }, { $ref: '#/servers/readOnly' }],
         messages: { state: { $ref: '#/components/messages/state' } },
       },

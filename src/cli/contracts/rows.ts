@@ -22,6 +22,7 @@ const chassisAway: readonly AnsweredCode[] = [
   'CHASSIS_REFUSED',
 ];
 const read: readonly AnsweredCode[] = [...chassisAway, 'NOT_FOUND', 'BUSY'];
+const readMap: readonly AnsweredCode[] = [...read, 'MAP_TOO_LARGE'];
 /** Of every order that moves the robot. */
 const order: readonly AnsweredCode[] = [
   ...chassisAway,
@@ -114,11 +115,11 @@ export const contracts: Readonly<Record<string, Contract>> = {
   'GET /api/chassis/device/info': { id: 'getDeviceInfo', answer: forwarded('chassis'), refusals: read },
   'GET /api/chassis/state': { id: 'getChassisState', answer: json(chassisStateSchema, 'Link and live values.') },
   'GET /api/chassis/maps': { id: 'listMaps', answer: forwarded('chassis'), refusals: read },
-  'GET /api/chassis/maps/{id}': { id: 'getMap', answer: forwarded('chassis'), refusals: read },
+  'GET /api/chassis/maps/{id}': { id: 'getMap', answer: forwarded('chassis'), refusals: readMap },
   'GET /api/chassis/maps/{id}.png': {
     id: 'getMapImage',
     answer: bytes('image/png', 'Floor plan image of the chassis, unchanged.'),
-    refusals: read,
+    refusals: readMap,
   },
   'GET /api/chatbot/config': { id: 'getVoiceConfig', answer: forwarded('voice service'), refusals: peer },
   'GET /api/uiot/status': { id: 'getBuildingStatus', answer: forwarded('building module'), refusals: peer },

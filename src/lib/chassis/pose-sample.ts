@@ -8,4 +8,6 @@ export interface PoseSample {
   readonly xM: number;
   readonly yM: number;
   readonly atMs: number;
+  /** It may have been measured this long before it arrived; absent: it came as regularly as the others. */
+  readonly lateMs?: number;
 }

@@ -14,7 +14,7 @@ import {
   linkAllowanceMs,
   triedOver,
 } from '../net/index.ts';
-import { badAnswer, interrupted } from './failure.ts';
+import { badAnswer, interrupted, tooLarge } from './failure.ts';
 
 /** Bounds on the size and duration of a response. */
 export interface Limits {
@@ -206,9 +206,12 @@ export function createTransport(options: TransportOptions): Transport {
       throw reject(`redirect to ${quote(headerText(headers.location) || 'no location')} refused`);
     }
     const { maxBytes, totalTimeoutMs, idleTimeoutMs = timeoutMs } = request.limits;
-    const tooLarge = `response larger than ${sizeText(maxBytes)}`;
+    const excess = `response larger than ${sizeText(maxBytes)}`;
     const announced = Number(headerText(headers['content-length']));
-    if (announced > maxBytes) throw reject(tooLarge);
+    if (announced > maxBytes) {
+      reject(excess);
+      throw tooLarge(excess, tried());
+    }
     // No compression was requested; a few bytes could decompress to gigabytes.
     const encoding = headerText(headers['content-encoding']);
     if (encoding !== '' && encoding !== 'identity') throw reject(`unrequested content encoding ${quote(encoding)}`);
@@ -221,7 +224,7 @@ export function createTransport(options: TransportOptions): Transport {
     const bytes = collector(announced);
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       lastChunkAt = clock.monotonicMs();
-      if (bytes.size() + chunk.byteLength > maxBytes) throw badAnswer(tooLarge, tried());
+      if (bytes.size() + chunk.byteLength > maxBytes) throw tooLarge(excess, tried());
       bytes.add(chunk);
     }
     return { status, body: bytes.join(), tried: tried(), json: request.limits.json ?? documentBounds };

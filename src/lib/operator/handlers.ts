@@ -168,6 +168,7 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
     read.then(
       (passed) => {
         if (passed === 'busy') return sendRefusal(request, reply, refuse('BUSY'));
+        if (passed === 'too-large') return sendRefusal(request, reply, refuse('MAP_TOO_LARGE'));
         if (passed === null) {
           return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Not found on the chassis.' }));
         }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAfterStop } from '../../../src/lib/chassis/index.ts';
+import { createTrack, judgeAfterStop, type PoseSample } from '../../../src/lib/chassis/index.ts';
 import { posesOf } from '../poses.ts';
 
 const CANCEL_S = 5;
@@ -93,6 +93,78 @@ describe.each([1, 10])('after a cancel while the robot sets out, with %d poses p
         }
       }
     }
+  });
+});
+
+/** The track of a robot whose poses were measured ten times a second, and of these times arrive at others. */
+function arrivingAt(xM: (s: number) => number, seconds: number, arrivesS: (s: number) => number) {
+  const track = createTrack();
+  for (let n = 0; n <= seconds * 10; n += 1) {
+    track.add({ atMs: 1_000 * arrivesS(n / 10), xM: xM(n / 10), yM: 0, ori: 0 });
+  }
+  return track.poses();
+}
+
+describe('after an acknowledged cancel, with poses that arrive in bunches', () => {
+  // The gateway reads nothing from 4.4 s to 5 s, then what was held back, every 20 ms, and meanwhile the answer to its cancel.
+  const held = (s: number) => (s > 4.4 && s <= CANCEL_S ? CANCEL_S + (s - 4.4) / 5 - 0.02 : s);
+  const judge = (poses: readonly PoseSample[]) =>
+    judgeAfterStop({
+      poses,
+      nowMs: poses.at(-1)?.atMs ?? 0,
+      unit: 'degrees',
+      acknowledgedAtMs: CANCEL_S * 1_000 + 10,
+      orderedAtMs: null,
+    });
+  /** It set out half a second before the gateway heard nothing more. */
+  const setsOut = (s: number) => 0.5 * Math.max(0, Math.min(s, CANCEL_S + 0.3) - 4);
+
+  it('0.25 m within 0.1 s is not decided, and the reason names the bunches', () => {
+    const poses = arrivingAt((s) => 0.5 * setsOut(s), CANCEL_S + 0.1, held);
+    const arrivedOnly = poses.map(({ lateMs: _lateMs, ...pose }) => pose);
+    expect(judge(arrivedOnly).verdict).toBe('drives-on');
+    expect(judge(poses)).toMatchObject({
+      verdict: 'not-known',
+      isTimeInDoubt: true,
+      reason: expect.stringMatching(/more than braking explains.* but poses arrived in bunches, up to 0\.\d s late/),
+    });
+  });
+
+  it('a robot that drives on is noticed all the same, within 3 s, and never stands', () => {
+    const found: { readonly s: number; readonly verdict: string }[] = [];
+    for (let s = CANCEL_S + 0.1; s < CANCEL_S + 6; s += 0.1) {
+      found.push({ s, verdict: judge(arrivingAt((at) => 0.5 * Math.max(0, at - 4), s, held)).verdict });
+    }
+    expect(found.find(({ verdict }) => verdict === 'drives-on')?.s).toBeLessThan(CANCEL_S + 3);
+    expect(found.filter(({ verdict }) => verdict === 'stands')).toEqual([]);
+  });
+
+  it('a robot that stops stands', () => {
+    expect(judge(arrivingAt(setsOut, CANCEL_S + 8, held)).verdict).toBe('stands');
+  });
+
+  it('poses that come regularly are never late, however seldom, and also from when they come more often on', () => {
+    for (const arrivals of [[1_000], [20], [1_000, 100]]) {
+      const track = createTrack();
+      let atMs = 0;
+      for (const gapMs of arrivals) {
+        for (let n = 0; n < 100; n += 1) {
+          atMs += gapMs;
+          track.add({ atMs, xM: 0, yM: 0, ori: 0 });
+        }
+      }
+      expect(track.poses().filter(({ lateMs }) => lateMs !== undefined)).toEqual([]);
+    }
+  });
+
+  it('of poses that arrive together the newest shows where the robot is', () => {
+    const poses = arrivingAt(
+      (s) => 0.5 * s,
+      20,
+      (s) => Math.ceil(s / 0.7) * 0.7,
+    );
+    expect(poses.at(-1)).toMatchObject({ xM: 10 });
+    expect(poses.length).toBeLessThan(60);
   });
 });
 

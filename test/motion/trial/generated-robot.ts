@@ -47,6 +47,15 @@ export interface GeneratedRobot {
   readonly oriPerS?: number;
   /** A further order of the person: the way of the trial. */
   readonly distanceM?: number;
+  /** How its poses arrive: at once, or held back and then one after the other. */
+  readonly delivery?: Delivery;
+}
+
+/** A busy gateway: of each period, poses of the first part wait for its end, and then arrive at this interval. */
+export interface Delivery {
+  readonly everyMs: number;
+  readonly heldMs: number;
+  readonly apartMs: number;
 }
 
 /** The trial, its samples, and what really happened: times in ms since its start. */
@@ -70,7 +79,7 @@ const [COAST_MS, PAUSE_MS] = [4_000, 4_000];
 
 /** Conducts one stop trial with a robot that is made of numbers, in simulated time: everything but the wire is real. */
 export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted> {
-  const { deed, speedMS, hz, seed, unit = 'degrees', noiseM = 0.01, noiseOri = 0.3, oriPerS = 0 } = robot;
+  const { deed, speedMS, hz, seed, unit = 'degrees', noiseM = 0.01, noiseOri = 0.3, oriPerS = 0, delivery } = robot;
   const random = seeded(seed * 7_919 + 1);
   const clock = createFakeClock({ startMs: 1_000_000 });
   const course = 2 * Math.PI * random();
@@ -78,6 +87,8 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   const headingDeg = (course * 180) / Math.PI - 180;
   const toRad = (deg: number) => (deg * Math.PI) / 180;
   const startOri = unit === 'radians' ? toRad(headingDeg) : headingDeg;
+
+  const phaseMs = delivery === undefined ? 0 : delivery.everyMs * random();
 
   let wayM = 0;
   let goalM: number | null = null;
@@ -166,8 +177,22 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     const ori = raw - circle * Math.round(raw / circle);
     const xM = from.xM + wayM * Math.cos(course - Math.PI) + noiseM * normal(random);
     const yM = from.yM + wayM * Math.sin(course - Math.PI) + noiseM * normal(random);
-    track.add({ atMs: clock.monotonicMs(), xM, yM, ori });
-    publish({ pose: received({ xM, yM, yawDeg: ori as ReturnType<typeof degrees> }, { ageMs: 0 }) });
+    arrivesAtMs = Math.max(arrivesAtMs + (delivery?.apartMs ?? 0), releasedAtMs(clock.monotonicMs()));
+    const arrive = () => {
+      track.add({ atMs: clock.monotonicMs(), xM, yM, ori });
+      publish({ pose: received({ xM, yM, yawDeg: ori as ReturnType<typeof degrees> }, { ageMs: 0 }) });
+    };
+    const delayMs = arrivesAtMs - clock.monotonicMs();
+    if (delayMs > 0) clock.after(delayMs, arrive);
+    else arrive();
+  }
+
+  let arrivesAtMs = Number.NEGATIVE_INFINITY;
+  function releasedAtMs(nowMs: number): number {
+    if (delivery === undefined) return nowMs;
+    const { everyMs, heldMs } = delivery;
+    const into = (nowMs + phaseMs) % everyMs;
+    return into < heldMs ? nowMs - into + heldMs : nowMs;
   }
 
   const moves: ChassisMoves = {

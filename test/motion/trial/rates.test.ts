@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conductStopTrial, type Deed, type GeneratedRobot } from './generated-robot.ts';
+import { conductStopTrial, type Deed, type Delivery, type GeneratedRobot } from './generated-robot.ts';
 
 const SPEEDS = [0.02, 0.05, 0.1, 0.35, 1];
 /** Of one pose to another, with noise of 1 cm in each. */
@@ -8,11 +8,11 @@ const ALARM_MS = 3_000;
 /** The benchmark conducts a hundred of each. */
 const TRIES = 3;
 
-/** At one pose per second a fast robot needs a longer way, as the trial tells. */
-const wayOf = (speedMS: number, hz: number) => (hz === 1 && speedMS > 0.5 ? 2 : 1);
+/** Where poses come seldom a fast robot needs a longer way, as the trial tells. */
+const wayOf = (speedMS: number, isSeldom: boolean) => (isSeldom && speedMS > 0.5 ? 2 : 1);
 
 async function conducted(robot: Omit<GeneratedRobot, 'seed'>, tries = TRIES) {
-  const distanceM = wayOf(robot.speedMS, robot.hz);
+  const distanceM = wayOf(robot.speedMS, robot.hz === 1 || robot.delivery !== undefined);
   return Promise.all(Array.from({ length: tries }, (_, seed) => conductStopTrial({ distanceM, ...robot, seed })));
 }
 
@@ -78,3 +78,39 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
     for (const { ended } of robots) expect(ended.outcome, ended.reason ?? '').toBe('verified');
   });
 });
+
+const LATE = /poses arrived in bunches, up to \d\.\d s late/;
+
+/** Nothing else has changed: the robot does what the others of its kind do, and only its poses are late. */
+describe.each<Delivery>([
+  { everyMs: 700, heldMs: 600, apartMs: 0 },
+  { everyMs: 3_000, heldMs: 600, apartMs: 45 },
+  { everyMs: 1_500, heldMs: 900, apartMs: 30 },
+])(
+  'a stop trial whose poses, of each $everyMs ms, are held back for $heldMs ms and arrive $apartMs ms apart',
+  { timeout: 120_000 },
+  (delivery) => {
+    it.each([0.1, 0.35, 1])('contradicts no robot of %d m/s that stops, and raises no alarm', async (speedMS) => {
+      for (const { ended, alarm } of await conducted({ deed: 'obeys', speedMS, hz: 10, delivery })) {
+        const why = ended.facts[0]?.why ?? ended.reason ?? '';
+        expect(alarm, why).toBeNull();
+        if (ended.outcome !== 'verified')
+          expect([ended.outcome, why]).toEqual(['not-decided', expect.stringMatching(LATE)]);
+      }
+    });
+
+    const dishonest: readonly Deed[] = ['lies', 'coasts', 'pauses'];
+    it.each(dishonest.flatMap((deed) => [0.1, 0.35, 1].map((speedMS) => [deed, speedMS] as const)))(
+      'never verifies a robot that %s at %d m/s, and alerts the person',
+      async (deed, speedMS) => {
+        for (const { ended, alarm, exceededAtMs } of await conducted({ deed, speedMS, hz: 10, delivery })) {
+          expect(ended.outcome).not.toBe('verified');
+          expect(alarm?.text).toMatch(/^PRESS THE EMERGENCY STOP/);
+          const setsOutMs = deed === 'pauses' ? 4_000 : 0;
+          const dueMs = (exceededAtMs(NOISE_M) ?? 0) + setsOutMs + ALARM_MS + delivery.heldMs;
+          expect(alarm?.atMs).toBeLessThan(dueMs);
+        }
+      },
+    );
+  },
+);

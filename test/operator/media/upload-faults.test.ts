@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/lib/lifecycle/index.ts';
-import { type RawAnswer, sendRaw, signIn, startServer, type TestServer } from '../server.ts';
+import { ask, type RawAnswer, sendRaw, signIn, startServer, type TestServer } from '../server.ts';
 
 const CRLF = '\r\n';
 const FILE = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
@@ -113,6 +113,49 @@ describe('an invalid upload', () => {
     // Once the server has detected that the others are closed.
     await expect.poll(async () => (await send(whole)).status).toBe(201);
   });
+
+  it('that is cut at any byte, in any way, is never listed and leaves nothing behind', async () => {
+    const listed = async () =>
+      (await ask(server.full, '/api/medien')).data.files.map(({ name }: { name: string }) => name);
+    const before = await files();
+    const body = (bytes: number) => {
+      const file = FILE.replace('a.txt', 'cut.bin');
+      return Buffer.from(`${part(file, 'x'.repeat(bytes))}--b--${CRLF}`);
+    };
+    const cuts = fc.record({
+      bytes: fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 60_000, max: 300_000 })),
+      cut: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      pieces: fc.integer({ min: 1, max: 4 }),
+      ending: fc.constantFrom('end', 'reset', 'destroy'),
+      isHeadWhole: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(cuts, async ({ bytes, cut, pieces, ending, isHeadWhole }) => {
+        const sent = body(bytes);
+        const whole = Buffer.concat([Buffer.from(head('multipart/form-data; boundary=b', sent.length)), sent]);
+        const from = isHeadWhole ? whole.length - sent.length : 0;
+        const some = whole.subarray(0, from + Math.floor(cut * (whole.length - from)));
+        const socket = connect({ host: '127.0.0.1', port: server.full });
+        const closed = new Promise((resolve) => socket.once('close', resolve));
+        socket.on('error', () => {});
+        socket.resume();
+        await new Promise((resolve) => socket.once('connect', resolve));
+        for (let piece = 0; piece < pieces; piece += 1) {
+          const size = Math.ceil(some.length / pieces);
+          socket.write(some.subarray(piece * size, (piece + 1) * size));
+          expect(await listed()).not.toContain('cut.bin');
+        }
+        if (ending === 'end') socket.end();
+        else if (ending === 'reset') socket.resetAndDestroy();
+        else socket.destroy();
+        await closed;
+        await expect.poll(files, { timeout: 5_000 }).toEqual(before);
+        expect(await listed()).not.toContain('cut.bin');
+      }),
+      { numRuns: 60 },
+    );
+    expect(errors).toEqual([]);
+  }, 60_000);
 
   it('never causes a server error, whatever bytes are sent', async () => {
     const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');

@@ -7,6 +7,8 @@ export interface AfterStop {
   readonly verdict: 'stands' | 'drives-on' | 'not-known';
   /** Why, as a clause. */
   readonly reason: string;
+  /** By the arrival of its poses it did not obey, but they may have been late: whether it obeyed is not decided. */
+  readonly isTimeInDoubt?: true;
 }
 
 export interface AfterStopInput extends Omit<StandingInput, 'sinceMs'> {
@@ -32,6 +34,8 @@ const SETS_OUT_MS = 3_000;
 /** A robot that moved less than this within that time had hardly set out: it is faster than on average since. Project decisions. */
 const SET_OUT_M = 0.03;
 const SET_OUT_MS = 400;
+/** A pose that may be older when it arrives does not show the speed at the cancel: the robot may have set out since. Project decision. */
+const SHOWS_SPEED_WITHIN_MS = 200;
 /** A robot that is slower than this part of its speed has braked, however long its way was. Project decisions. */
 const BRAKED_PART = 0.3;
 const BRAKED_M_S = 0.05;
@@ -50,9 +54,25 @@ const FEW_POSES = 10;
 
 /**
  * Judges, pose by pose, whether the robot obeyed. An acknowledged cancel is a word; the way since then is the deed: no
- * further than braking explains, and then standing.
+ * further than braking explains, and then standing. Poses that came late are judged by both times between which they were
+ * measured, and only what both show is known.
  */
 export function judgeAfterStop(input: AfterStopInput): AfterStop {
+  const { poses } = input;
+  const latestMs = Math.max(0, ...poses.map(({ lateMs }) => lateMs ?? 0));
+  if (latestMs === 0) return judgeAt(input);
+  const arrived = judgeAt({ ...input, poses: poses.map(({ lateMs: _lateMs, ...pose }) => pose) });
+  if (arrived.verdict === 'not-known') return arrived;
+  const earliest = judgeAt({
+    ...input,
+    poses: poses.map((pose) => ({ ...pose, atMs: pose.atMs - (pose.lateMs ?? 0) })),
+  });
+  if (earliest.verdict === arrived.verdict) return arrived;
+  const reason = `${arrived.reason}; but poses arrived in bunches, up to ${(latestMs / 1_000).toFixed(1)} s late`;
+  return { verdict: 'not-known', reason, ...(arrived.verdict === 'drives-on' && { isTimeInDoubt: true }) };
+}
+
+function judgeAt(input: AfterStopInput): AfterStop {
   const { poses, acknowledgedAtMs, nowMs, unit } = input;
   const newest = poses.at(-1);
   if (newest === undefined || newest.atMs <= acknowledgedAtMs) {
@@ -93,6 +113,7 @@ function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, n
   const pose = poses[at];
   const speedMS = pose === undefined ? null : speedAt(poses, pose);
   if (pose === undefined || speedMS === null) return [];
+  if ((pose.lateMs ?? 0) > SHOWS_SPEED_WITHIN_MS) return [];
   const nowMS = speedOver(SPEED_MS, poses, newest)?.speedMS ?? speedMS;
   if (speedMS > SLOW_M_S && nowMS < BRAKED_PART * speedMS + BRAKED_M_S) return [];
   const fastestMS = atMost(speedMS);

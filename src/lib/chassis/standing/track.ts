@@ -1,4 +1,5 @@
 import type { PoseSample } from '../pose-sample.ts';
+import { createLateness } from './lateness.ts';
 import { judgeStanding, MAX_AGE_MS, type Standing, type StandingInput } from './standing.ts';
 
 /** Project decisions: as far back as standing and braking are judged; poses that arrive faster are thinned out. */
@@ -7,28 +8,36 @@ const MIN_GAP_MS = 40;
 /** Project decision: beyond this speed, and more than noise, is a relocalisation: the poses before it are of another place. */
 const MAX_SPEED_M_S = 3;
 const NOISE_M = 0.1;
+/** Less than this is what every stream of poses shows. Project decision. */
+const REGULAR_WITHIN_MS = 20;
 
 /** The newest poses of one connection, oldest first. */
 export function createTrack() {
   let poses: readonly PoseSample[] = [];
+  const lateness = createLateness();
+  /** The first of those that arrived together with the newest one. */
+  let first: Pick<PoseSample, 'atMs' | 'lateMs'> = { atMs: Number.NEGATIVE_INFINITY };
   let judged: { poses: typeof poses; unit: StandingInput['unit']; isOld: boolean; standing: Standing } | undefined;
 
   return {
+    /** Of poses that arrive together the newest shows where the robot is, and a late one before it where it was. */
     add(pose: PoseSample): void {
-      const last = poses.at(-1);
-      if (last !== undefined) {
-        const gapMs = pose.atMs - last.atMs;
-        if (gapMs < MIN_GAP_MS) return;
-        const wayM = Math.hypot(pose.xM - last.xM, pose.yM - last.yM);
-        if (wayM > NOISE_M + (MAX_SPEED_M_S * gapMs) / 1_000) poses = [];
-      }
+      const lateMs = lateness.add(pose.atMs);
+      const added = lateMs < REGULAR_WITHIN_MS ? pose : { ...pose, lateMs };
+      const isTogether = pose.atMs - first.atMs < MIN_GAP_MS;
+      if (!isTogether) first = added;
       // A new array each time: what was given out does not change afterwards.
-      const from = poses.findIndex(({ atMs }) => atMs >= pose.atMs - KEPT_MS);
-      poses = [...(from === -1 ? [] : poses.slice(from)), pose];
+      const isReplaced = isTogether && (first.lateMs === undefined || poses.at(-1) !== first);
+      const earlier = isReplaced ? poses.slice(0, -1) : poses;
+      const last = earlier.at(-1);
+      if (last !== undefined && isJump(last, added)) poses = [added];
+      else poses = [...earlier.slice(firstSince(earlier, pose.atMs - KEPT_MS)), added];
     },
     /** The next pose does not continue these: another connection, or a pose that was set. */
     interrupt(): void {
       poses = [];
+      lateness.interrupt();
+      first = { atMs: Number.NEGATIVE_INFINITY };
     },
     poses: () => poses,
     standing(nowMs: number, unit: StandingInput['unit']): Standing {
@@ -40,4 +49,15 @@ export function createTrack() {
       return judged.standing;
     },
   };
+}
+
+/** Whether no robot drives from one to the other in that time; the earlier one may have been measured before it arrived. */
+function isJump(last: PoseSample, pose: PoseSample): boolean {
+  const gapMs = pose.atMs - last.atMs + (last.lateMs ?? 0);
+  return Math.hypot(pose.xM - last.xM, pose.yM - last.yM) > NOISE_M + (MAX_SPEED_M_S * gapMs) / 1_000;
+}
+
+function firstSince(poses: readonly PoseSample[], sinceMs: number): number {
+  const at = poses.findIndex(({ atMs }) => atMs >= sinceMs);
+  return at === -1 ? poses.length : at;
 }

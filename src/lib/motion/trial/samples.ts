@@ -10,6 +10,8 @@ export interface PoseSample {
   readonly yM: number;
   /** The number as received: its unit is on trial. */
   readonly ori: number;
+  /** It may have been measured this long before it arrived. */
+  readonly lateMs?: number;
 }
 
 /** One message of `/planning_state` during a trial. */
@@ -26,7 +28,7 @@ interface EventSample {
   readonly what: string;
 }
 
-/** Samples that arrive faster are thinned out, samples beyond the maximum are counted. Project decisions. */
+/** Of samples that arrive together the newest is kept, and samples beyond the maximum are counted. Project decisions. */
 const MIN_GAP_MS = 40;
 /** More than the longest trial has at this gap: without new poses nothing is known of the robot. */
 const MAX_SAMPLES = 6_000;
@@ -67,6 +69,8 @@ export function createSampler(
   let lastPose: unknown = first.pose.status === 'received' ? first.pose.value : null;
   let lastPlan: unknown = first.planning.status === 'received' ? first.planning.value : null;
   let dropped = 0;
+  /** The first of the poses that arrived together with the newest one. */
+  let together: Pick<PoseSample, 'atMs' | 'lateMs'> = { atMs: Number.NEGATIVE_INFINITY };
   let invalidatedBy: string | null = null;
   const waiting = new Set<() => void>();
   const now = () => clock.monotonicMs() - beganMs;
@@ -78,9 +82,14 @@ export function createSampler(
       lastPose = pose.value;
       const { xM, yM, yawDeg } = pose.value;
       const atMs = now();
-      const isTooSoon = atMs - (poses.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) < MIN_GAP_MS;
-      if (isTooSoon || poses.length >= MAX_SAMPLES) dropped += 1;
-      else poses.push({ atMs, xM, yM, ori: yawDeg });
+      const lateMs = snapshot.poses.at(-1)?.lateMs;
+      const added = { atMs, xM, yM, ori: yawDeg, ...(lateMs !== undefined && { lateMs }) };
+      const isTogether = atMs - together.atMs < MIN_GAP_MS;
+      if (!isTogether) together = added;
+      const isReplaced = isTogether && (together.lateMs === undefined || poses.at(-1) !== together);
+      if (isReplaced) poses.pop();
+      if (isReplaced || poses.length >= MAX_SAMPLES) dropped += 1;
+      if (poses.length < MAX_SAMPLES) poses.push(added);
     }
     if (planning.status === 'received' && planning.value !== lastPlan) {
       lastPlan = planning.value;

@@ -1,4 +1,4 @@
-import type { ChassisLink, ForwardedReply } from '../../chassis/index.ts';
+import { type ChassisLink, type ForwardedReply, isTooLarge } from '../../chassis/index.ts';
 import { GwError, type Tried } from '../../error/index.ts';
 import { type JsonBounds, readJsonBytes } from '../../json/index.ts';
 import type { Outflow } from '../connections/outflow.ts';
@@ -10,8 +10,8 @@ export interface Passed {
   readonly body: Buffer | string;
 }
 
-/** null: the chassis answered 404. 'busy': too many reads are waiting. */
-export type ReadResult = Passed | null | 'busy';
+/** null: the chassis answered 404. 'busy': too many reads are waiting. 'too-large': more than the gateway forwards. */
+export type ReadResult = Passed | null | 'busy' | 'too-large';
 
 /** Reads that the operator server forwards to the chassis; concurrent identical ones are one chassis request. */
 export interface ChassisReads {
@@ -61,7 +61,16 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string, ou
 
   const readDocument = (path: string, check: Check) => read(path, () => load(path, MAX_DOCUMENT_BYTES, check));
   const readLarge = (path: string, check: Check) =>
-    read(path, () => mapTurns(async () => taken(await load(path, MAX_MAP_BYTES, check)), 'busy' as const));
+    read(path, () => mapTurns(() => readMap(path, check), 'busy' as const));
+
+  async function readMap(path: string, check: Check): Promise<ReadResult> {
+    try {
+      return taken(await load(path, MAX_MAP_BYTES, check));
+    } catch (error) {
+      if (isTooLarge(error)) return 'too-large';
+      throw error;
+    }
+  }
 
   /** Concurrent reads of one path are one read, so this is the only reference to the bytes. */
   function taken(passed: Passed | null): ReadResult {

@@ -45,6 +45,11 @@ export const refusalTable = {
     'The password file of this gateway cannot be read; sign-in is unavailable.',
     'Correct the file on the gateway (`gw site check` names it), then sign in again.',
   ],
+  MAP_TOO_LARGE: [
+    502,
+    'The map of the chassis exceeds 32 MiB, which this gateway does not forward.',
+    'Remove drawings from the map with the tool of the vendor.',
+  ],
   NOT_CONFIRMED: [503, 'Requested, and not confirmed yet.', 'Look at the state: GET /api/wartung/sitzung.'],
   BUSY: [503, 'Too many concurrent requests of this kind.', 'Try again in a moment.'],
   LOOP_DETECTED: [

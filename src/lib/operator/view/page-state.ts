@@ -22,7 +22,7 @@ export interface PageStates {
   ageMs(id: string): number | null;
 }
 
-/** States that an order may name; at four a second this is more than a minute. */
+/** States that an order may name; at 25 a second this is twenty seconds. */
 const KEPT_STATES = 512;
 
 /** Makes the view model of the pages. Ids are new in each process, so that a page never orders by the state of an earlier one. */

@@ -13,6 +13,8 @@ export interface RestSeen {
 export interface AfterCancel {
   /** Why it did not obey, as a clause; null while nothing shows it. */
   readonly droveOn: { readonly why: string; readonly isCertain: boolean } | null;
+  /** Why it is not decided whether it obeyed: poses that arrived late may show more than braking; null without such. */
+  readonly timeDoubt: string | null;
   /** Not at rest, by the newest poses: a further cancel is due. */
   readonly isMoving: boolean;
   readonly rest: RestSeen | null;
@@ -32,7 +34,7 @@ const AGAIN_MS = 5_000;
  */
 export function createAfterCancel(cancelAtMs: number) {
   let seen: AfterCancel = {
-    ...{ droveOn: null, isMoving: false, rest: null, again: null },
+    ...{ droveOn: null, timeDoubt: null, isMoving: false, rest: null, again: null },
     doubt: 'no pose was received since the cancel',
   };
   let judgedAtMs = Number.NEGATIVE_INFINITY;
@@ -53,6 +55,7 @@ export function createAfterCancel(cancelAtMs: number) {
       const { standing, rest, fromMs } = restSince({ poses, unit, sinceMs: cancelAtMs, nowMs });
       const isMoving = after.verdict === 'drives-on';
       let { droveOn } = seen;
+      const timeDoubt = seen.timeDoubt ?? (after.isTimeInDoubt ? after.reason : null);
       if (isMoving && droveOn?.isCertain !== true) {
         // A heading of undecided unit may turn slowly in one unit and not in the other.
         const isCertain = unit !== 'not-decided' || (drives('degrees') && drives('radians'));
@@ -62,7 +65,7 @@ export function createAfterCancel(cancelAtMs: number) {
       const first = isMoving ? null : (seen.rest ?? now);
       const isDue = first !== null && newestMs >= first.toMs + AGAIN_MS;
       const again = isMoving ? null : (seen.again ?? (isDue ? now : null));
-      seen = { droveOn, isMoving, rest: first, again, doubt: standing.reason };
+      seen = { droveOn, timeDoubt, isMoving, rest: first, again, doubt: standing.reason };
       return seen;
     },
   };

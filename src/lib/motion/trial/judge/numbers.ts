@@ -57,7 +57,8 @@ export function largestJumpM(samples: readonly PoseSample[]): number {
     const before = samples[index - 1];
     if (before === undefined) continue;
     const wayM = distanceM(before, sample);
-    if (wayM > NOISE_M + (MAX_SPEED_M_S * (sample.atMs - before.atMs)) / 1_000) largest = Math.max(largest, wayM);
+    const gapMs = sample.atMs - before.atMs + (before.lateMs ?? 0);
+    if (wayM > NOISE_M + (MAX_SPEED_M_S * gapMs) / 1_000) largest = Math.max(largest, wayM);
   }
   return largest;
 }

@@ -45,7 +45,7 @@ export function judgeStop(seen: StopSeen): TrialFinding[] {
 
 function judge(seen: StopSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const { poses, moveId, answeredInMs, cancelAtMs, cancelAnsweredAtMs, cancelFailure, readAfter, sentAtMs } = seen;
-  const { droveOn, rest, again, doubt } = seen.after;
+  const { droveOn, timeDoubt, rest, again, doubt } = seen.after;
   const open = (why: string) => ({ verdict: 'not-decided', why }) as const;
   if (moveId === null || answeredInMs === null) return open('the order was not answered with a move id');
   if (cancelAtMs === null) return open(notCancelledText(seen));
@@ -77,6 +77,11 @@ function judge(seen: StopSeen): Pick<TrialFinding, 'verdict' | 'why'> {
       return open(`${why}; at rest within ${seconds(restMs)}`);
     }
     return droveOn.isCertain ? { verdict: 'differs', why } : open(`${why}; the unit of its heading is not decided`);
+  }
+  if (timeDoubt !== null) {
+    return open(
+      `whether the robot stopped at the cancel is not decided: ${timeDoubt}. Run the trial again; ${reported}`,
+    );
   }
   if (rest === null) return open(`the robot was not observed at rest after the cancel: ${doubt}; ${reported}`);
   if (again === null) return open(`the robot was not observed at rest for a second time: ${doubt}; ${reported}`);
