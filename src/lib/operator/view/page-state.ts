@@ -10,8 +10,8 @@ import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
-import { sightOf } from './sight.ts';
 import { screenView } from './screen.ts';
+import { sightOf } from './sight.ts';
 
 export interface PageStates {
   /** The present state, with an id of its own. */
