@@ -19,7 +19,7 @@ const modules = {
   motion: ['chassis', 'evidence', 'angle', 'json', 'site'],
   overlays: ['angle', 'evidence', 'json', 'markup', 'png'],
   maps: ['chassis', 'json', 'overlays', 'png'],
-  fleet: ['angle', 'site'],
+  fleet: ['angle', 'json', 'site'],
   enrolment: ['json', 'net', 'site', 'x509'],
   cloud: ['json', 'net', 'site'],
   tunnel: ['json', 'net', 'site', 'cloud'],

@@ -159,6 +159,23 @@ describe('every operation of the OpenAPI document', () => {
     }
   });
 
+  it('answers a part of a media file as described', async () => {
+    await using server = await startServer({ password: true });
+    const cookie = await signIn(server.full);
+    await send(server.full, { method: 'POST', path: '/api/medien', ...upload, headers: { ...upload.headers, cookie } });
+    const { operation } = operations.find((one) => one.operation.operationId === 'getMedia') ?? {};
+    if (operation === undefined) throw new Error('getMedia');
+    for (const [range, status] of [
+      ['bytes=1-2', 206],
+      ['bytes=99-', 200],
+    ] as const) {
+      const answer = await send(server.full, { method: 'GET', path: '/api/medien/a.txt', headers: { range } });
+      expect(answer.status).toBe(status);
+      expectDescribed(operation, answer);
+    }
+    expect(Object.keys(operation.responses)).not.toContain('416');
+  });
+
   it('is open on the read-only socket where the document says so, without a session', async () => {
     await using peer = await startPeer();
     await using server = await startWhole(peer.url);

@@ -15,6 +15,7 @@ const library: MediaLibraryView = {
     file('liste.txt', 'text/plain; charset=utf-8'),
     file('seite.html', 'application/octet-stream'),
   ],
+  moreFiles: 0,
   maxBytes: 200_000_000,
   leftBytes: 487_700_000,
 };
@@ -67,6 +68,14 @@ describe('the media page without script', () => {
     expect(unreadable).not.toContain('noch keine Datei');
     expect(page(staff, null, { ...library, leftBytes: null })).toContain('Platz noch frei ist, ist nicht bekannt');
     expect(page(staff, null, { ...library, leftBytes: 0 })).toContain('Noch frei: 0\u00a0B.');
+  });
+
+  it('says how many files it does not list', () => {
+    expect(page()).not.toContain('nicht aufgeführt');
+    expect(page(staff, null, { ...library, moreFiles: 1 })).toContain('1 weitere Datei ist hier nicht aufgeführt');
+    expect(page({ ...staff, language: 'en' }, null, { ...library, moreFiles: 250 })).toContain(
+      '250 more files are not listed here: the list ends after 1000 files.',
+    );
   });
 
   it('lets only a signed-in person upload and delete, the latter by two touches', () => {

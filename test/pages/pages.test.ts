@@ -335,12 +335,13 @@ const libraries: readonly MediaLibraryView[] = [
     files: ['image/png', 'audio/wav', 'video/mp4', 'text/plain', 'application/pdf', 'application/octet-stream'].map(
       (contentType, at) => ({ name: `${at + 1}.png`, bytes: 1, contentType }),
     ),
+    moreFiles: 2,
     maxBytes: 2e8,
     leftBytes: 1,
   },
-  { files: [{ name: '1.png', bytes: 1e9, contentType: 'image/png' }], maxBytes: 2e8, leftBytes: null },
-  { files: [], maxBytes: 2e8, leftBytes: 0 },
-  { files: null, maxBytes: 2e8, leftBytes: null },
+  { files: [{ name: '1.png', bytes: 1e9, contentType: 'image/png' }], moreFiles: 0, maxBytes: 2e8, leftBytes: null },
+  { files: [], moreFiles: 0, maxBytes: 2e8, leftBytes: 0 },
+  { files: null, moreFiles: 0, maxBytes: 2e8, leftBytes: null },
 ];
 
 /** What only a page with script shows. */

@@ -135,6 +135,10 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
         '[...document.querySelectorAll("button, input:not([type=hidden]), a.button, .target, header nav a, summary, .lamp")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)',
       );
       expect(small).toEqual([]);
+      const rows = await shown.page.evaluate(
+        'new Set([...document.querySelectorAll("header nav a")].map((e) => e.getBoundingClientRect().top)).size',
+      );
+      expect(rows).toBe(1);
       expect(shown.problems).toEqual([]);
     },
   );

@@ -15,6 +15,8 @@ export interface Contract {
   readonly form?: Answer;
   /** 'optional': whether it is needed depends on the site file and on the order. */
   readonly signIn?: 'optional';
+  /** A Range of one part is answered with 206; any other is ignored. */
+  readonly ranges?: true;
   /** The answer of a request that succeeds. */
   readonly status?: 200 | 201 | 202;
   readonly answer: Answer;

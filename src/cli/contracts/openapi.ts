@@ -140,7 +140,7 @@ function contentOf(answer: Exclude<Answer, { kind: 'redirect' }>): {
   }
 }
 
-function successes({ status = 200, answer, form }: Contract): Record<string, Json> {
+function successes({ status = 200, answer, form, ranges }: Contract): Record<string, Json> {
   const found: Record<string, Json> = {};
   for (const one of [answer, ...(form === undefined ? [] : [form])]) {
     if (one.kind === 'redirect') {
@@ -152,8 +152,23 @@ function successes({ status = 200, answer, form }: Contract): Record<string, Jso
       found[status] = { description: before?.description ?? description, content: { ...before?.content, ...content } };
     }
   }
+  if (ranges && answer.kind === 'bytes') {
+    found[206] = {
+      description: 'The part that Range asks for.',
+      headers: { 'Content-Range': { schema: { type: 'string' }, description: '`bytes FIRST-LAST/ALL`' } },
+      content: contentOf(answer).content,
+    };
+  }
   return found;
 }
+
+const range = {
+  name: 'Range',
+  in: 'header',
+  description:
+    'One part, `bytes=FIRST-LAST`. Several, malformed ones and those behind the end of the file are ignored.',
+  schema: { type: 'string' },
+};
 
 const file = { type: 'string', contentMediaType: 'application/octet-stream' };
 const upload = { type: 'object', required: ['file'], properties: { file } };
@@ -197,6 +212,7 @@ export function openApi(version: string, rows: readonly RouteRow[] = routeRows()
     const all = [
       ...parameters,
       ...queryParameters(contract.query),
+      ...(contract.ranges ? [range] : []),
       ...(isForRobot ? [{ $ref: '#/components/parameters/robot' }] : []),
     ];
     const body = requestBody(contract);

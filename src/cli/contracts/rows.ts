@@ -236,10 +236,8 @@ export const contracts: Readonly<Record<string, Contract>> = {
   },
   'GET /api/medien/{name}': {
     id: 'getMedia',
-    answer: bytes(
-      '*/*',
-      'The file; a type that may be harmful is an attachment. A single Range is answered with 206, one beyond the file with 416.',
-    ),
+    ranges: true,
+    answer: bytes('*/*', 'The file; a type that may be harmful is an attachment.'),
     refusals: ['NOT_FOUND', 'BUSY', 'FILE_UNREADABLE'],
   },
   'POST /api/medien/{name}/loeschen': {

@@ -47,7 +47,8 @@ const basisWords: Readonly<Record<Basis, string>> = {
   here: 'measured here',
 };
 
-const basisWordsDe: Readonly<Record<Basis, string>> = {
+/** The basis of a value in German, for pages and documents. */
+export const basisWordsDe: Readonly<Record<Basis, string>> = {
   measured: 'gemessen',
   simulated: 'am Simulator',
   stated: 'festgelegt, nicht gemessen',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { readStateFile, writeStateFile } from '../json/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
@@ -12,7 +13,6 @@ import { type KeyRing, keyName, readKeyRing } from './keys.ts';
 import { createNeighbours, type Neighbour, type Neighbours, type Verdict } from './neighbours.ts';
 import { createReplayGuard, MAX_SERIALS } from './replay-guard.ts';
 import { closeSocket, openHeartbeatPort } from './socket.ts';
-import { readStateFile, writeStateFile } from './state-file.ts';
 import { at, MAX_UINT32 } from './wire.ts';
 
 /** Minimum time between log entries, since a device with the key can cause them at will. */

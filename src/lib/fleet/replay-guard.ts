@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readStateFile, writeStateFile } from '../json/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Heartbeat } from './datagram.ts';
-import { readStateFile, writeStateFile } from './state-file.ts';
 import { MAX_UINT32, PERIOD_MS } from './wire.ts';
 
 const FILE = 'heartbeat-received.json';

@@ -23,6 +23,7 @@ describe('the media library', () => {
     await using server = await startServer();
     expect((await ask(server.full, '/api/medien')).data).toEqual({
       files: [],
+      moreFiles: 0,
       maxBytes: 200_000_000,
       leftBytes: expect.any(Number),
     });
@@ -52,6 +53,18 @@ describe('the media library', () => {
     expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(200);
     expect((await ask(server.full, path, { method: 'DELETE', headers: { cookie } })).status).toBe(404);
     expect(await filesIn(server)).toEqual([]);
+  });
+
+  it('lists the first thousand files by name, and how many there are beyond them', async () => {
+    await using server = await startServer();
+    const dir = join(server.dir, 'media');
+    await mkdir(join(dir, '0 folder'), { recursive: true });
+    const names = Array.from({ length: 1_003 }, (_, at) => `${String(at).padStart(4, '0')}.txt`);
+    await Promise.all(names.map((name) => writeFile(join(dir, name), '')));
+    const { files, moreFiles } = (await ask(server.full, '/api/medien')).data;
+    expect(files.map(({ name }: { name: string }) => name)).toEqual(names.slice(0, 1_000));
+    expect(moreFiles).toBe(3);
+    expect((await ask(server.full, '/medien')).data).toContain('3 weitere Dateien sind hier nicht aufgeführt');
   });
 
   it('rejects uploads without a session', async () => {
@@ -297,7 +310,7 @@ describe('the folder of the library', () => {
     const library = createMediaLibrary(dir);
     expect(await library.open('pipe.txt')).toBeNull();
     expect(await library.open('link.txt')).toBeNull();
-    expect(await library.list()).toEqual([]);
+    expect(await library.list()).toEqual({ files: [], more: 0 });
   });
 
   it('keeps the old file until the new one is complete', async () => {

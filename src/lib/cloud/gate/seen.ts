@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
+import { readStateFile, writeStateFile } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { sha256 } from '../../lifecycle/index.ts';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 import type { Decision, GateContext, SeenView } from './model.ts';
 
 const FILE = 'cloud-seen.json';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
+import { type StateFiles, stateFiles } from '../../json/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
-import { type StateFiles, stateFiles } from '../state-file.ts';
 import type { LinkPath } from './model.ts';
 
 const FILE = 'cloud-link.json';

@@ -1,10 +1,10 @@
+import type { StateFiles } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Dialer, Lookup } from '../../net/index.ts';
 import type { PathOutcome } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
-import type { StateFiles } from '../state-file.ts';
 import type { LinkTiming } from './timing.ts';
 
 /** The two ports of the broker: without ALPN (8883), and with it (443). */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
+import { readStateFile, writeStateFile } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Outbox } from '../outbox/model.ts';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 import type { CurrentFaults, FaultsView, PresentFault } from './model.ts';
 import { createSingleRun } from './single-run.ts';
 

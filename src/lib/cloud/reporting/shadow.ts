@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { asGwError } from '../../error/index.ts';
-import { isRecord } from '../../json/index.ts';
+import { isRecord, readStateFile, writeStateFile } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Answer, OwnRequest } from '../gate/model.ts';
 import type { Outbox } from '../outbox/model.ts';
-import { readStateFile, writeStateFile } from '../state-file.ts';
 import type { ShadowUpdateWire } from '../wire.ts';
 import type { ShadowView } from './model.ts';
 import { createSingleRun } from './single-run.ts';

@@ -88,6 +88,7 @@ export const answerSchemas = {
   }),
   media: z.strictObject({
     files: z.array(mediaItemSchema),
+    moreFiles: z.int().nonnegative().describe('Files that are not listed: those after the first 1,000 by name.'),
     maxBytes: z.int().describe('Of one file.'),
     leftBytes: z.int().nullable().describe('What the library still takes; null: not known.'),
   }),

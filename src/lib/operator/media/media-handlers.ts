@@ -14,11 +14,12 @@ import { MAX_MEDIA_BYTES, type MediaLibrary, type StoreOutcome } from './media.t
 
 /** The list, and how much it still takes. */
 async function viewOf(library: MediaLibrary) {
-  return { files: await library.list(), maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
+  const { files, more } = await library.list();
+  return { files, moreFiles: more, maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
 }
 
 /** What the page shows of a folder that cannot be read. */
-const unreadableLibrary: MediaLibraryView = { files: null, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
+const unreadableLibrary: MediaLibraryView = { files: null, moreFiles: 0, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
 
 export function mediaHandlers({ site, library, outflow, log }: Parts) {
   async function removeNamed(request: FastifyRequest): Promise<string | null> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { constants, type FileHandle, lstat, open, readdir, rename, rm, statfs, unlink } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -51,7 +52,8 @@ export type StoreOutcome =
 export interface MediaLibrary {
   /** Removes the parts of uploads that a power cut interrupted. A missing folder is an empty library. */
   tidy(): Promise<void>;
-  list(): Promise<readonly MediaItem[]>;
+  /** The first 1,000 by name, and how many files there are beyond them. */
+  list(): Promise<{ readonly files: readonly MediaItem[]; readonly more: number }>;
   /** How many bytes it still takes, within the quota and the free space of the disk; null: not known. */
   leftBytes(): Promise<number | null>;
   /** null: file not found. `range` is the header of the request. */
@@ -98,9 +100,11 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     return { name, bytes: stat.size, contentType, modified: stat.mtime.toISOString() };
   }
 
-  async function names(): Promise<string[]> {
+  const names = async () => (await entries()).map(({ name }) => name);
+
+  async function entries(): Promise<Dirent[]> {
     try {
-      return await readdir(dir);
+      return await readdir(dir, { withFileTypes: true });
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code === 'ENOENT') return [];
@@ -192,9 +196,12 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       for (const name of await names()) if (name.startsWith(PART_PREFIX)) await rm(join(dir, name), { force: true });
     },
     async list() {
-      const safe = (await names()).filter((name) => mediaName(name) === name).sort();
+      const safe = (await entries())
+        .filter((entry) => entry.isFile() && mediaName(entry.name) === entry.name)
+        .map(({ name }) => name)
+        .sort();
       const items = await Promise.all(safe.slice(0, MAX_LISTED).map(itemOf));
-      return items.filter((item) => item !== null);
+      return { files: items.filter((item) => item !== null), more: Math.max(0, safe.length - MAX_LISTED) };
     },
     async leftBytes() {
       // The folder is created by the first upload.

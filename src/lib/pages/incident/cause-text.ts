@@ -20,10 +20,9 @@ export function causeText(cause: Cause, t: Texts): string {
 
 type Move = Extract<Cause, { code: 'move-failed' }>;
 
-function whereTo({ kind, name }: Move, t: Texts): string | null {
-  if (kind === 'dock') return t.choice({ kind: 'dock' });
-  if (name === null) return null;
-  return t.choice({ kind: kind === 'tour' ? 'tour' : 'station', name });
+function whereTo({ kind, name }: Move, { incident: { to } }: Texts): string | null {
+  if (kind === 'dock') return to.dock;
+  return name !== null && (kind === 'tour' || kind === 'drive') ? to[kind](name) : null;
 }
 
 const reasonOf = ({ failReason }: Move, t: Texts) =>

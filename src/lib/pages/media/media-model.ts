@@ -14,6 +14,8 @@ export interface MediaFile {
 export interface MediaLibraryView {
   /** null: the folder cannot be read now. */
   readonly files: readonly MediaFile[] | null;
+  /** Files that are not listed. */
+  readonly moreFiles: number;
   /** Of one file. */
   readonly maxBytes: number;
   /** How many bytes the library still takes; null: not known. */

@@ -46,7 +46,7 @@ function SignInButton({ t }: MediaProps) {
 }
 
 function Summary({ library, t, f }: MediaProps) {
-  const { files, leftBytes } = library;
+  const { files, moreFiles, leftBytes } = library;
   if (files === null) {
     return (
       <p class="alarm" role="alert">
@@ -58,6 +58,7 @@ function Summary({ library, t, f }: MediaProps) {
   return (
     <p>
       {files.length === 0 ? t.media.empty : t.media.summary(files.length, f.size(bytes))}{' '}
+      {moreFiles > 0 && <strong>{`${t.media.more(moreFiles)} `}</strong>}
       {leftBytes === null ? t.media.leftNotKnown : t.media.left(f.size(leftBytes))}
     </p>
   );

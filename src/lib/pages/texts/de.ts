@@ -1,5 +1,5 @@
+import { basisWordsDe } from '../../evidence/fact.ts';
 import type { Run } from '../model.ts';
-import type { Choice } from '../viewer.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
 import { deIncident } from './incident.ts';
 import { deMedia } from './media.ts';
@@ -20,9 +20,6 @@ const positioning: Readonly<Record<string, string>> = {
   inactive: 'Die Ortung ist nicht aktiv.',
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
-
-const target = (choice: Choice) =>
-  choice.kind === 'dock' ? 'zur Ladestation' : choice.kind === 'station' ? `zu ${choice.name}` : `Tour ${choice.name}`;
 
 const where = ({ kind, name }: Run) =>
   kind === 'dock' ? 'zur Ladestation' : kind === 'tour' ? `Tour ${name}` : kind === 'drive' ? `zu ${name}` : '';
@@ -131,16 +128,7 @@ export const de: Texts = {
     'unit-doubtful': 'zweifelhaft, Winkeleinheit unsicher',
     'battery-scale': 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt',
   },
-  basis: {
-    measured: 'gemessen',
-    simulated: 'am Simulator',
-    stated: 'festgelegt, nicht gemessen',
-    vendor: 'laut Hersteller',
-    assumed: 'angenommen',
-    'not-shown': 'nicht angegeben',
-    disagreement: 'Quellen widersprechen sich',
-    here: 'hier gemessen',
-  },
+  basis: basisWordsDe,
   facts: {
     'angles.tracked-pose-ori': 'Der Roboter meldet seine Ausrichtung in Grad',
     'angles.target-ori': 'Das Ziel einer Fahrt wird im Bogenmaß angegeben',
@@ -220,7 +208,6 @@ export const de: Texts = {
         return `Fahrt ${where(run)}${of} abgebrochen`;
     }
   },
-  choice: target,
   ask: (choice) =>
     choice.kind === 'dock'
       ? 'Zur Ladestation fahren?'

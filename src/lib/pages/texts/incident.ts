@@ -41,6 +41,7 @@ export const deIncident = {
     'move-failed': (where: string | null, reason: string | null) =>
       `Fahrt${where === null ? '' : ` ${where}`} gescheitert${reason === null ? '' : ` (${reason})`}`,
   },
+  to: { tour: (name: string) => `Tour ${name}`, drive: (name: string) => `zu ${name}`, dock: 'zur Ladestation' },
   stopCleared: 'Stopp aufgehoben',
   linkBack: 'Wieder verbunden',
   alertGone: (code: number) => `Störung ${code} nicht mehr gemeldet`,
@@ -97,6 +98,7 @@ export const enIncident: typeof deIncident = {
     'move-failed': (where, reason) =>
       `Drive${where === null ? '' : ` ${where}`} failed${reason === null ? '' : ` (${reason})`}`,
   },
+  to: { tour: (name) => `tour ${name}`, drive: (name) => `to ${name}`, dock: 'to the charging station' },
   stopCleared: 'Stop cleared',
   linkBack: 'Connected again',
   alertGone: (code) => `Alert ${code} no longer reported`,

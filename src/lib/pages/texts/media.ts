@@ -2,6 +2,8 @@
 export const deMedia = {
   title: 'Medien',
   summary: (files: number, size: string) => `${files === 1 ? '1 Datei' : `${files} Dateien`}, zusammen ${size}.`,
+  more: (files: number) =>
+    `${files === 1 ? '1 weitere Datei ist' : `${files} weitere Dateien sind`} hier nicht aufgeführt: Die Liste endet nach 1000 Dateien.`,
   left: (size: string) => `Noch frei: ${size}.`,
   leftNotKnown: 'Wie viel Platz noch frei ist, ist nicht bekannt.',
   empty: 'Hier liegt noch keine Datei.',
@@ -53,6 +55,8 @@ export const deMedia = {
 export const enMedia: typeof deMedia = {
   title: 'Media',
   summary: (files, size) => `${files === 1 ? '1 file' : `${files} files`}, ${size} in total.`,
+  more: (files) =>
+    `${files === 1 ? '1 more file is' : `${files} more files are`} not listed here: the list ends after 1000 files.`,
   left: (size) => `Free: ${size}.`,
   leftNotKnown: 'The free space is not known.',
   empty: 'There is no file here yet.',

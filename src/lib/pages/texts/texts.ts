@@ -27,7 +27,6 @@ export interface Texts {
   readonly labels: Readonly<Record<LabelCode, string>>;
   readonly words: Readonly<Record<WordCode, string>>;
   readonly run: (run: Run, format: Format) => string;
-  readonly choice: (choice: Choice) => string;
   readonly ask: (choice: Choice) => string;
   readonly ui: Readonly<typeof deUi>;
   readonly service: Readonly<typeof deService>;

@@ -1,30 +1,37 @@
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { readJsonBytes } from '../json/index.ts';
 import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
+import { readJsonBytes } from './read.ts';
 
-const MAX_BYTES = 1024 * 1024;
+/** Bound above 4096 serials of the heartbeat with their counters. */
+const MAX_BYTES = 2 * 1024 * 1024;
+/** The folder mode is that of the stop latch, which may create the folder first. */
 const ownerOnly = { mode: 0o600, folderMode: 0o700, durable: true };
 
 /**
- * Reads a JSON state file of the cloud module; null when it does not exist. Throws FILE_UNREADABLE for one that cannot be
- * read or that the schema refuses.
+ * Reads a JSON state file of gw; null when it does not exist. Throws FILE_UNREADABLE with this remedy for one that cannot
+ * be read or that the schema refuses.
  */
-export async function readStateFile<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
+export async function readStateFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  remedy = 'Move the file away if it is damaged; gw then makes a new one.',
+): Promise<T | null> {
+  const unreadable = (why: string, cause?: unknown) =>
+    new GwError('FILE_UNREADABLE', `${path} cannot be read: ${why}.`, { remedy, cause });
+  await assertOwnFolder(dirname(path));
   let bytes: Uint8Array;
   try {
-    await assertOwnFolder(dirname(path));
     bytes = await readWhole(path, MAX_BYTES);
   } catch (cause) {
-    if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    throw unreadable(path, code ?? 'unknown reason', cause);
+    throw unreadable(code ?? 'unknown reason', cause);
   }
   const read = readJsonBytes(bytes, 'file');
   const parsed = read.ok ? schema.safeParse(read.value) : null;
-  if (parsed?.success !== true) throw unreadable(path, 'invalid content');
+  if (parsed?.success !== true) throw unreadable('invalid content');
   return parsed.data;
 }
 
@@ -41,10 +48,3 @@ export interface StateFiles {
 }
 
 export const stateFiles: StateFiles = { read: readStateFile, write: writeStateFile };
-
-function unreadable(path: string, why: string, cause?: unknown): GwError {
-  return new GwError('FILE_UNREADABLE', `${path} cannot be read: ${why}.`, {
-    remedy: 'Move the file away if it is damaged; gw then makes a new one.',
-    cause,
-  });
-}
