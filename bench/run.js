@@ -11,6 +11,7 @@ const names = [
   'ready',
   'device-info',
   'events',
+  'media',
   'checklist',
   'idle-memory',
   'overlays-json',
