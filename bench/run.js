@@ -12,6 +12,7 @@ const names = [
   'device-info',
   'events',
   'media',
+  'pages',
   'checklist',
   'idle-memory',
   'overlays-json',
