@@ -7,8 +7,11 @@ const EVERY_MS = 100;
 /** A tenth of a millimetre, so that the robot hardly moves. */
 export const STEP_M = 1e-4;
 
-/** @returns {Promise<{port: number, sentAt: Map<number, number>} & AsyncDisposable>} times by the clock of all processes */
-export async function startMovingChassis(chassisPort) {
+/**
+ * `stepM`: from one pose to the next.
+ * @returns {Promise<{port: number, sentAt: Map<number, number>} & AsyncDisposable>} times by the clock of all processes
+ */
+export async function startMovingChassis(chassisPort, { stepM = STEP_M } = {}) {
   const upstream = { host: '127.0.0.1', port: chassisPort };
   const sentAt = new Map();
   const followers = new Set();
@@ -46,7 +49,7 @@ export async function startMovingChassis(chassisPort) {
   });
   const publishing = setInterval(() => {
     sent += 1;
-    const message = JSON.stringify({ topic: '/tracked_pose', pos: [Number((sent * STEP_M).toFixed(4)), 0], ori: 0 });
+    const message = JSON.stringify({ topic: '/tracked_pose', pos: [Number((sent * stepM).toFixed(4)), 0], ori: 0 });
     sentAt.set(sent, now());
     for (const client of followers) client.send(message);
   }, EVERY_MS);

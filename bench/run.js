@@ -11,6 +11,8 @@ const names = [
   'ready',
   'device-info',
   'events',
+  'media',
+  'pages',
   'checklist',
   'idle-memory',
   'overlays-json',

@@ -47,8 +47,8 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
       const range = request.method === 'HEAD' ? undefined : request.headers.range;
       const file = await library.open(param(request, 'name'), range);
       if (!file) return sendRefusal(request, reply, fileNotFound);
-      if (request.method !== 'HEAD' && !outflow.admit(file.stream, reply.raw)) {
-        file.stream.destroy();
+      if (request.method !== 'HEAD' && !outflow.admit(file.content, reply.raw)) {
+        await file.content.close();
         return sendRefusal(request, reply, refuse('BUSY'));
       }
       const disposition = file.inline ? 'inline' : 'attachment';
@@ -59,7 +59,7 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
         .header('content-security-policy', mediaContentPolicy)
         .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
       if (request.method === 'HEAD' || file.bytes === 0) {
-        file.stream.destroy();
+        await file.content.close();
         // An empty stream: for an empty body the framework would send no content-length.
         return reply.send(Readable.from([]));
       }
@@ -67,7 +67,14 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
         const { first, last } = file.range;
         reply.code(206).header('content-range', `bytes ${first}-${last}/${file.bytes}`);
       }
-      return reply.send(file.stream);
+      const { raw, statusCode } = reply;
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) raw.setHeader(name, value);
+      }
+      raw.writeHead(statusCode);
+      void file.content.sendTo(raw);
+      return reply;
     },
     async upload(request: FastifyRequest, reply: FastifyReply) {
       if (!request.isMultipart()) {
@@ -81,10 +88,12 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
       const parts = request.parts();
       try {
         const part = await fileOf(parts);
-        const outcome = await library.store(
-          part.filename,
-          Readable.from(contentOf(part, parts, Number(request.headers['content-length'])), { objectMode: false }),
-        );
+        const { file } = part;
+        const outcome = await library
+          .store(part.filename, file, () => restOf(parts, file.bytesRead, Number(request.headers['content-length'])))
+          .catch((error: unknown) => {
+            throw error === file.errored ? malformedUpload(error) : error;
+          });
         if (outcome.kind !== 'stored') {
           part.file.destroy();
           return refuseUpload(uploadRefusals[outcome.kind]);
@@ -94,8 +103,8 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
           'media file stored',
         );
         if (wantsPage(request)) return reply.redirect('/medien', 303);
-        const { item: file, replaced } = outcome;
-        return sendJson(reply.code(201), { file, replaced } satisfies Answer<'stored'>);
+        const { item, replaced } = outcome;
+        return sendJson(reply.code(201), { file: item, replaced } satisfies Answer<'stored'>);
       } catch (error) {
         if (!(error instanceof UploadFault)) throw error;
         if (isClientAbort(error.cause, request)) throw error.cause;
@@ -173,24 +182,11 @@ async function fileOf(parts: AsyncIterator<Multipart>): Promise<MultipartFile> {
 }
 
 /** Ends only after the whole form of `formBytes` was read, so that a refused upload leaves no file. */
-async function* contentOf(
-  part: MultipartFile,
-  parts: AsyncIterator<Multipart>,
-  formBytes: number,
-): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  try {
-    for await (const chunk of part.file as AsyncIterable<Buffer>) {
-      bytes += chunk.byteLength;
-      yield chunk;
-    }
-  } catch (cause) {
-    throw malformedUpload(cause);
-  }
+async function restOf(parts: AsyncIterator<Multipart>, fileBytes: number, formBytes: number): Promise<void> {
   // The parser raises an error for a second file.
   while ((await nextPart(parts)) !== null);
   // It skips headers beyond its limits, and everything before the first part and behind the last one.
-  if (!(formBytes - bytes <= MAX_AROUND_BYTES)) {
+  if (!(formBytes - fileBytes <= MAX_AROUND_BYTES)) {
     throw new UploadFault(`The form has more than ${MAX_AROUND_BYTES / 1024} KiB around the file.`);
   }
 }

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { constants, type FileHandle, lstat, open, readdir, rename, rm, statfs, unlink } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import { ensureFolder, openFresh } from '../../lifecycle/index.ts';
 import type { mediaItemSchema } from '../answers/answers.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
+import { type FileContent, fileContent } from './file-content.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MAX_MEDIA_BYTES = 200_000_000;
@@ -39,9 +41,9 @@ type MediaItem = Readonly<z.infer<typeof mediaItemSchema>>;
 interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */
   readonly inline: boolean;
-  /** What the stream holds of it; null: the whole file. */
+  /** Which part of it is the content; null: the whole file. */
   readonly range: ByteRange | null;
-  readonly stream: ReturnType<FileHandle['createReadStream']>;
+  readonly content: FileContent;
 }
 
 export type StoreOutcome =
@@ -58,8 +60,11 @@ export interface MediaLibrary {
   leftBytes(): Promise<number | null>;
   /** null: file not found. `range` is the header of the request. */
   open(name: string, range?: string): Promise<OpenMedia | null>;
-  /** The file appears under its name only when it is complete; an aborted upload leaves nothing. */
-  store(name: string, content: Readable): Promise<StoreOutcome>;
+  /**
+   * The file appears under its name only when it is complete and `whole` has resolved; an aborted upload leaves nothing.
+   * Errors of the content and of `whole` are passed on.
+   */
+  store(name: string, content: Readable, whole?: () => Promise<void>): Promise<StoreOutcome>;
   /** false: file not found. */
   remove(name: string): Promise<boolean>;
 }
@@ -86,6 +91,28 @@ export interface MediaLimits {
 
 /** An upload checks the free space again after this many bytes. */
 const SPACE_CHECK_INTERVAL_BYTES = 4_000_000;
+
+/** Memory of one upload that waits to be written. */
+const WRITE_BYTES = 512 * 1024;
+
+/** An error of whoever sends the content: not one of this folder. */
+class SenderFault extends Error {
+  constructor(cause: unknown) {
+    super('the sender failed', { cause });
+  }
+}
+
+/** One call may write less than all of it. */
+async function writeAll(file: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+  for (let left = chunks.filter(({ length }) => length > 0); left.length > 0; ) {
+    let { bytesWritten } = await file.writev(left);
+    left = left.flatMap((chunk) => {
+      const written = Math.min(bytesWritten, chunk.length);
+      bytesWritten -= written;
+      return written === chunk.length ? [] : [chunk.subarray(written)];
+    });
+  }
+}
 
 export function createMediaLibrary(dir: string, limits: MediaLimits = {}): MediaLibrary {
   const { maxBytes = MAX_MEDIA_BYTES, quotaBytes = Number.POSITIVE_INFINITY, reserveBytes = 0 } = limits;
@@ -130,25 +157,64 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     return bavail * bsize - bytes >= reserveBytes;
   }
 
-  /** null when it was written completely; otherwise the reason. */
-  async function write(file: FileHandle, content: Readable): Promise<'too-large' | 'quota' | 'no-space' | null> {
+  /** null when it was written completely; otherwise the reason. Throws SenderFault for every error that is not ours. */
+  async function write(
+    file: FileHandle,
+    content: Readable,
+    whole: () => Promise<void>,
+  ): Promise<'too-large' | 'quota' | 'no-space' | null> {
     const stored = await storedBytes();
     let bytes = 0;
     let untilCheck = 0;
-    try {
-      for await (const chunk of content) {
-        const { length } = chunk as Buffer;
-        bytes += length;
-        incoming += length;
-        untilCheck -= length;
-        if (bytes > maxBytes) return 'too-large';
-        if (stored + incoming > quotaBytes) return 'quota';
-        if (untilCheck <= 0) {
-          if (!(await hasSpace(length))) return 'no-space';
-          untilCheck = SPACE_CHECK_INTERVAL_BYTES;
-        }
-        await file.write(chunk as Buffer);
+    let refusal: 'too-large' | 'quota' | 'no-space' | null = null;
+    let failure: unknown;
+
+    async function take(chunks: readonly Buffer[]): Promise<typeof refusal> {
+      const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+      bytes += length;
+      incoming += length;
+      untilCheck -= length;
+      if (bytes > maxBytes) return 'too-large';
+      if (stored + incoming > quotaBytes) return 'quota';
+      if (untilCheck <= 0) {
+        if (!(await hasSpace(length))) return 'no-space';
+        untilCheck = SPACE_CHECK_INTERVAL_BYTES;
       }
+      await writeAll(file, chunks);
+      return null;
+    }
+
+    function taken(chunks: readonly Buffer[], done: (error?: Error | null) => void): void {
+      take(chunks).then(
+        (because) => {
+          refusal = because;
+          done(because === null ? null : new Error(because));
+        },
+        (error: Error) => {
+          failure = error;
+          done(error);
+        },
+      );
+    }
+
+    // What arrives during a write is written together: a change of thread for each 64 KiB took longer than the writing.
+    const sink = new Writable({
+      highWaterMark: WRITE_BYTES,
+      write: (chunk: Buffer, _encoding, done) => taken([chunk], done),
+      writev: (chunks, done) =>
+        taken(
+          chunks.map(({ chunk }) => chunk as Buffer),
+          done,
+        ),
+    });
+    try {
+      await pipeline(content, sink).catch((error: unknown) => {
+        if (refusal === null) throw failure ?? new SenderFault(error);
+      });
+      if (refusal !== null) return refusal;
+      await whole().catch((error: unknown) => {
+        throw new SenderFault(error);
+      });
       await file.sync();
       return null;
     } finally {
@@ -166,13 +232,13 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     });
   }
 
-  async function receive(name: string, content: Readable): Promise<StoreOutcome> {
+  async function receive(name: string, content: Readable, whole: () => Promise<void>): Promise<StoreOutcome> {
     const part = join(dir, PART_PREFIX + randomBytes(8).toString('hex'));
     try {
       await ensureFolder(dir);
       const file = await openFresh(part);
       try {
-        const kind = await write(file, content);
+        const kind = await write(file, content, whole);
         if (kind !== null) return { kind };
       } finally {
         await file.close();
@@ -182,7 +248,7 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       const item = await itemOf(name);
       return item ? { kind: 'stored', item, replaced } : { kind: 'no-space' };
     } catch (error) {
-      if (error === content.errored) throw error;
+      if (error instanceof SenderFault) throw error.cause;
       if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) return { kind: 'no-space' };
       throw unwritable(error);
     } finally {
@@ -222,18 +288,18 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
       if ((await file.stat()).isFile()) {
         const range = byteRange(header, item.bytes);
         const { first, last } = range ?? { first: 0, last: Math.max(0, item.bytes - 1) };
-        return { ...item, inline, range, stream: file.createReadStream({ start: first, end: last }) };
+        return { ...item, inline, range, content: fileContent(file, first, last) };
       }
       await file.close();
       return null;
     },
-    async store(input, content) {
+    async store(input, content, whole = async () => {}) {
       const name = mediaName(input);
       if (name === null) return { kind: 'bad-name' };
       if (uploads >= MAX_CONCURRENT_UPLOADS) return { kind: 'busy' };
       uploads += 1;
       try {
-        return await receive(name, content);
+        return await receive(name, content, whole);
       } finally {
         uploads -= 1;
       }
