@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { PageState } from './model.ts';
 import { noteText } from './texts/catalogue.ts';
 import type { Props } from './ui.ts';
 
@@ -99,11 +100,15 @@ export function Banners({ t, viewer }: Pick<Props, 't' | 'viewer'>) {
   );
 }
 
+/** States in which a person has to press the emergency stop on the robot. */
+const alarms: ReadonlySet<PageState['headline']['code']> = new Set(['does-not-stop', 'still-moves']);
+
 /** The headline in one line, and the reasons why it is not green. */
 export function Headline({ state, ui, t, f }: Props) {
   const { code, level, notes } = state.headline;
+  const isAlarm = !ui.isSilent && alarms.has(code);
   return (
-    <div class="headline" data-level={ui.isSilent ? 'bad' : level}>
+    <div class="headline" data-level={ui.isSilent ? 'bad' : level} data-alarm={isAlarm ? '' : undefined}>
       <h1 aria-live="polite">{ui.isSilent ? t.ui.noGateway : t.headline[code](state, f)}</h1>
       {!ui.isSilent && notes.length > 0 && (
         <ul class="why">
