@@ -330,14 +330,14 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
       await page.locator('#incidents summary').first().click();
       const newest = page.locator('.incidents li').first();
       await newest.locator('p', { hasText: 'STOPP' }).waitFor();
-      await page.waitForFunction("!document.querySelector('.incidents li').textContent.includes('aufgezeichnet')", null, {
-        timeout: 25_000,
-      });
+      await expect.poll(() => newest.textContent(), { timeout: 25_000 }).not.toContain('aufgezeichnet');
       await newest.getByRole('button').click();
       await page.locator('.replay #map image.plan').waitFor();
       expect(await page.locator('#set-pose #map').count()).toBe(0);
       const place = () =>
-        page.locator('.replay #robot').evaluate((e: unknown) => (e as { style: { transform: string } }).style.transform);
+        page
+          .locator('.replay #robot')
+          .evaluate((e: unknown) => (e as { style: { transform: string } }).style.transform);
       const atStop = await place();
       await page.locator('.moment', { hasText: 'Fahrt Tour demo' }).first().click();
       await expect.poll(place).not.toBe(atStop);
@@ -484,6 +484,48 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Bereit', 15_000);
     expect(await live.page.locator('.progress').textContent()).toContain('Fahrt zu B abgebrochen');
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
+  });
+
+  it('drives to the charging station by two touches', async () => {
+    await using live = await open('/', { locale: 'en-GB' });
+    await untilShown(live.page, 'Ready');
+    await live.page.locator('a.target', { hasText: 'To the charging station' }).click();
+    await live.page.getByRole('heading', { name: 'Drive to the charging station?' }).waitFor();
+    await live.page.locator('.sheet').getByRole('button', { name: 'Drive' }).click();
+    await untilShown(live.page, 'Driving to the charging station');
+    expect(await api('/api/fahrt')).toMatchObject({ run: { kind: 'dock', station: null, state: 'running' } });
+    await live.page.getByRole('button', { name: 'End the drive' }).click();
+    await untilShown(live.page, 'Ready', 15_000);
+  });
+
+  it('moves the map with one finger and zooms it with two', async () => {
+    await using live = await open('/', { hasTouch: true });
+    const { page } = live;
+    await page.locator('#map image.plan').waitFor();
+    const box = await page.locator('#map').boundingBox();
+    if (box === null) throw new Error('the map is not visible');
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const session = await page.context().newCDPSession(page);
+    const touch = (type: string, ...fingers: readonly (readonly [number, number])[]) =>
+      session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: fingers.map(([fx, fy], id) => ({ x: fx, y: fy, id })),
+      } as never);
+    const scaleOf = async () => {
+      const transform = (await page.locator('#map-layer').getAttribute('transform')) ?? '';
+      return { transform, scale: Number(/scale\(([\d.]+)\)/.exec(transform)?.[1] ?? 1) };
+    };
+    const before = await scaleOf();
+    await touch('touchStart', [x, y]);
+    await touch('touchMove', [x + 60, y]);
+    await touch('touchEnd');
+    await expect.poll(async () => (await scaleOf()).transform).not.toBe(before.transform);
+    expect((await scaleOf()).scale).toBeCloseTo(before.scale, 5);
+    await touch('touchStart', [x - 40, y], [x + 40, y]);
+    await touch('touchMove', [x - 80, y], [x + 80, y]);
+    await touch('touchEnd');
+    await expect.poll(async () => (await scaleOf()).scale).toBeGreaterThan(before.scale * 1.5);
+    expect(await page.locator('.sheet').count()).toBe(0);
   });
 
   it('pauses a tour by one touch, and continues it to the same station by two', async () => {
