@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Route, routeTable } from '../../../src/lib/operator/routes.ts';
-
-const TABLE = '../../../src/lib/operator/routes.ts';
+import { get, startServer } from '../server.ts';
 
 /** What somebody adds who forgets the allow list, and whom the compiler did not stop. */
 const forgotten = {
@@ -12,25 +11,16 @@ const forgotten = {
   handler: (_request: unknown, reply: { send: (body: string) => unknown }) => reply.send('answered'),
 } as unknown as Route;
 
-describe('a new route of the real table', () => {
-  // The modules of other files of this process were loaded with the table as it is.
-  beforeAll(() => {
-    vi.resetModules();
-    vi.doMock(TABLE, async (original) => {
-      const real = (await original()) as { readonly routeTable: typeof routeTable };
-      return {
-        ...real,
-        routeTable: (...given: Parameters<typeof routeTable>) => [...real.routeTable(...given), forgotten],
-      };
-    });
-  });
-  afterAll(() => {
-    vi.doUnmock(TABLE);
-    vi.resetModules();
-  });
+vi.mock('../../../src/lib/operator/routes.ts', async (original) => {
+  const real = (await original()) as { readonly routeTable: typeof routeTable };
+  return {
+    ...real,
+    routeTable: (...given: Parameters<typeof routeTable>) => [...real.routeTable(...given), forgotten],
+  };
+});
 
+describe('a new route of the real table', () => {
   it('is closed on the read-only socket until it is on the allow list, and open on the full one', async () => {
-    const { get, startServer } = await import('../server.ts');
     await using server = await startServer();
     for (const path of ['/api/neu', '/api/neu?a=1', '/api/./neu', '/api//neu']) {
       expect((await get(server.readOnly, path)).status, path).toBe(403);

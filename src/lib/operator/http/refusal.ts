@@ -48,7 +48,7 @@ export const refusalTable = {
   MAP_TOO_LARGE: [
     502,
     'The map of the chassis exceeds 32 MiB, which this gateway does not forward.',
-    'Remove drawings from the map with the tool of the vendor.',
+    'Remove overlays from the map with the tool of the vendor.',
   ],
   NOT_CONFIRMED: [503, 'Requested, and not confirmed yet.', 'Look at the state: GET /api/wartung/sitzung.'],
   BUSY: [503, 'Too many concurrent requests of this kind.', 'Try again in a moment.'],
