@@ -412,6 +412,17 @@ describe('an interruption', () => {
 });
 
 describe('gw tour run', () => {
+  it('counts its time without the pauses of a person', async () => {
+    const reached = { state: 'succeeded', outcomes: [{ state: 'succeeded', arrival: atA }] };
+    drives((queries) => (queries === 0 ? {} : queries < 12 ? { state: 'paused' } : reached));
+    const data = await runTour(toolkit, { tour: 'demo', withinMs: 600 }, context());
+    expect(data.state).toBe('succeeded');
+    expect(data.tookMs).toBeGreaterThan(600);
+    expect(first(renderTourRun({ ...data, state: 'paused' }))).toBe(
+      'Tour demo is not completed: a person has paused it.',
+    );
+  });
+
   const tour = (state: string, arrivals: readonly (Seen | null)[]) => {
     const outcomes = arrivals.map((arrival) => ({
       state: arrival?.verdict === 'at-goal' ? 'succeeded' : 'failed',
