@@ -1,6 +1,6 @@
 // `node scripts/screenshots.js`: the pictures of the pages in docs/pages, on a simulated robot in a network of its own.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,16 @@ const isReady = () =>
 
 const sim = gw('sim');
 await until(() => existsSync(join(dir, 'gw-sim/site.yaml')));
-const serve = gw('serve', '--site', join(dir, 'gw-sim/site.yaml'));
+const siteFile = join(dir, 'gw-sim/site.yaml');
+const password = 'for these pictures';
+writeFileSync(siteFile, readFileSync(siteFile, 'utf8').replace(/^operator:/m, 'operator:\n  passwordFile: password'));
+writeFileSync(join(dir, 'given'), password);
+spawnSync(
+  process.execPath,
+  [join(root, 'bin/run.js'), 'operator', 'password', '--from-file', join(dir, 'given'), '--site', siteFile],
+  { cwd: dir, stdio: 'inherit' },
+);
+const serve = gw('serve', '--site', siteFile);
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await until(isReady);
@@ -68,6 +77,24 @@ try {
   await page.locator('.stop-button').click();
   await page.locator('h1', { hasText: 'Angehalten' }).waitFor();
   await page.screenshot({ path: join(pictures, 'stopped-dark.png') });
+  // Until what followed the stop is kept.
+  await sleep(12_000);
+  for (const [size, [width, height]] of Object.entries(sizes)) {
+    const context = await browser.newContext({ viewport: { width, height }, locale: 'en-GB', colorScheme: 'light' });
+    const signedIn = await context.newPage();
+    await signedIn.goto(`${base}/anmeldung`);
+    await signedIn.locator('input[type=password]').fill(password);
+    await signedIn.keyboard.press('Enter');
+    await signedIn.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+    await signedIn.goto(`${base}/service`);
+    await signedIn.locator('#incidents summary').first().click();
+    await signedIn.locator('.incidents button').first().click();
+    await signedIn.locator('.replay image.plan').waitFor();
+    await signedIn.locator('.moment').nth(2).click();
+    await signedIn.evaluate(() => document.querySelector('.replay').scrollIntoView());
+    await signedIn.screenshot({ path: join(pictures, `incident-${size}.png`) });
+    await context.close();
+  }
 } finally {
   await browser.close();
   serve.kill();
