@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
-import { decodeIncident, encodeIncident } from '../../src/lib/incident/incident-file.ts';
+import { decodeIncident } from '../../src/lib/incident/decode.ts';
+import { encodeIncident } from '../../src/lib/incident/incident-file.ts';
 import { sampleBody, sampleHead } from './incidents.ts';
 
 const [head, body] = [sampleHead, sampleBody];

@@ -3,6 +3,7 @@
  * event keeps of it, as the pages could have shown it.
  */
 export type { Sight } from './causes.ts';
-export { decodeIncident, type Incident, MAX_INCIDENT_BYTES } from './incident-file.ts';
+export { decodeIncident, type Incident } from './decode.ts';
+export { MAX_INCIDENT_BYTES } from './incident-file.ts';
 export { createIncidentRecorder, type IncidentRecorder, type LogEntry, type RecorderOptions } from './recorder.ts';
 export { type IncidentStore, openIncidentStore } from './store.ts';

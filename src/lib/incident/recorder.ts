@@ -1,15 +1,8 @@
 import { asGwError } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
-import {
-  type Cause,
-  INCIDENT_FORMAT,
-  type IncidentBody,
-  type IncidentHead,
-  type IncidentList,
-  type KeptPose,
-  type Scene,
-} from '../pages/index.ts';
+import type { Cause, IncidentBody, IncidentHead, IncidentList, KeptPose, Scene } from '../pages/index.ts';
 import { causesBetween, type Sight } from './causes.ts';
+import { INCIDENT_FORMAT } from './incident-file.ts';
 import { createRing } from './ring.ts';
 import type { IncidentStore } from './store.ts';
 

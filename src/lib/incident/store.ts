@@ -1,15 +1,12 @@
-import { constants } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { openExisting, readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
+import { readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
 import type { IncidentBody, IncidentHead } from '../pages/index.ts';
-import { checkSum, decodeHead, encodeIncident, MAX_INCIDENT_BYTES } from './incident-file.ts';
+import { encodeIncident, INCIDENT_FORMAT, MAX_INCIDENT_BYTES, notAnIncident, readLines } from './incident-file.ts';
 
 /** Project decision. With at most 2 MB each they take 100 MB at most; a usual one has 60 kB. */
 const MAX_KEPT = 50;
-/** Longer than the head with the most causes. */
-const MAX_HEAD_BYTES = 32 * 1024;
 const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
 
 /** The kept incidents of one gateway, a file each. */
@@ -74,16 +71,19 @@ export async function openIncidentStore(dir: string, now: Date): Promise<Inciden
       const bytes = await readWhole(path, MAX_INCIDENT_BYTES).catch((cause: NodeJS.ErrnoException) => {
         throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
       });
-      checkSum(bytes, path);
+      readLines(bytes, path);
       return bytes;
     },
   };
 }
 
-/** Of the first line only. */
+/**
+ * Its sum is sound, so it is as a gateway wrote it; of which version, the format says. A schema of all that it holds would
+ * stay in the memory of the daemon.
+ */
 async function readHead(path: string): Promise<IncidentHead> {
-  await using file = await openExisting(path, constants.O_RDONLY);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
-  const end = buffer.subarray(0, bytesRead).indexOf(0x0a);
-  return decodeHead(buffer.subarray(0, Math.max(0, end)), path);
+  const { head } = readLines(await readWhole(path, MAX_INCIDENT_BYTES), path);
+  const found = JSON.parse(Buffer.from(head).toString()) as IncidentHead;
+  if (found.format !== INCIDENT_FORMAT) throw notAnIncident(path, `its format is not ${INCIDENT_FORMAT}`);
+  return found;
 }

@@ -5,7 +5,6 @@
 export {
   type Cause,
   causeSchema,
-  INCIDENT_FORMAT,
   type IncidentBody,
   type IncidentHead,
   type IncidentList,

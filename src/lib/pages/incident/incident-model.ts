@@ -69,11 +69,9 @@ export const causeSchema = z.discriminatedUnion('code', [
 ]);
 export type Cause = z.infer<typeof causeSchema>;
 
-export const INCIDENT_FORMAT = 'gw/incident/1';
-
 /** The first line of a kept incident. */
 export const incidentHeadSchema = z.strictObject({
-  format: z.literal(INCIDENT_FORMAT),
+  format: z.literal('gw/incident/1'),
   id: z.int().positive().describe('Counts up on each gateway.'),
   serial: z.string().describe('Serial number of the robot, from the site file.'),
   site: foreign,
