@@ -5,7 +5,13 @@ import { sampleBody, sampleHead } from '../incident/incidents.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 const summary = 'STOP on the operator surface (192.0.2.9)';
-const list = { incidents: [{ ...sampleHead, summary }], recording: null, unreadable: 0, notKept: null };
+const list = {
+  incidents: [{ ...sampleHead, summary }],
+  recording: null,
+  unreadable: 0,
+  folderProblem: null,
+  notKept: null,
+};
 const shown = {
   ...{ path: null, sha256: 'ab', head: sampleHead, log: sampleBody.log, leftOut: sampleBody.leftOut, poses: 600 },
   events: [{ atMs: 0, kind: 'cause' as const, text: summary }],
@@ -28,6 +34,9 @@ describe('gw incident', () => {
     );
     expect(text).toBe(
       'No incident is kept.\n1 incident NOT KEPT since the gateway started: full\n2 files of incidents cannot be read.',
+    );
+    expect(plain(renderIncidents({ ...list, incidents: [], folderProblem: 'EACCES' }))).toBe(
+      'Earlier incidents cannot be read: EACCES',
     );
     const incidents = [{ ...sampleHead, summary, isComplete: false, moreCauses: 4 }];
     expect(plain(renderIncidents({ ...list, incidents }))).toContain('and 4 more (cut short: the gateway ended)');

@@ -216,6 +216,13 @@ describe('the folder of incidents', () => {
     expect((await readdir(dir)).sort()).toEqual(['incident-7.jsonl', 'incident-8.jsonl', 'notes.txt']);
   });
 
+  it('says that it could not be read, and is not called empty', async () => {
+    const file = join(dir, 'file');
+    await writeFile(file, '');
+    expect((await openIncidentStore(file, new Date())).folderProblem).toMatch(/cannot be read \(ENOTDIR\)/);
+    expect((await openIncidentStore(join(dir, 'none'), new Date())).folderProblem).toBe(null);
+  });
+
   it('gives out no file that was changed', async () => {
     const { become, clock, settled, store } = await setUp();
     await become(stopped);

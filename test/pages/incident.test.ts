@@ -139,7 +139,7 @@ describe('the replay', () => {
 
 const nothing = () => {};
 const technician: Viewer = { language: 'de', readOnly: false, signedIn: true };
-const list = { incidents: [recording.head], recording: null, unreadable: 0, notKept: null };
+const list = { incidents: [recording.head], recording: null, unreadable: 0, folderProblem: null, notKept: null };
 const shownIncident = { state: 'shown', ...recording, atMs: 0, isPlaying: false } as const;
 
 function section(incidents: IncidentsView, viewer: Viewer = technician): string {
@@ -179,6 +179,9 @@ describe('the section of the technician page', () => {
     );
     const body = { ...recording.body, leftOut: { poses: 0, scenes: 1, log: 0 } };
     expect(section({ list, shown: { ...shownIncident, body } })).toContain('Das Älteste fehlt');
+    const unread = section({ list: { ...list, incidents: [], folderProblem: 'EACCES' }, shown: null });
+    expect(unread).toContain('Frühere Vorfälle sind nicht lesbar.');
+    expect(unread).not.toContain('Es ist kein Vorfall aufgezeichnet');
     expect(section({ list: 'none', shown: null })).toContain('zurzeit nicht abrufbar');
     expect(section({ list, shown: { state: 'refused', id: 3, code: 'NO_ANSWER' } })).toContain('role="alert"');
   });
@@ -208,7 +211,13 @@ describe('the section of the technician page', () => {
     });
     const head = { ...recording.head, causes: all, isComplete: false, moreCauses: 2 };
     const whole = {
-      list: { incidents: [head], recording: null, unreadable: 1, notKept: { count: 2, reason: '' } },
+      list: {
+        incidents: [head],
+        recording: null,
+        unreadable: 1,
+        folderProblem: 'x',
+        notKept: { count: 2, reason: '' },
+      },
       shown: { ...shownIncident, head, body: { ...recording.body, log: [] } },
     };
     const text = (language: 'de' | 'en') =>

@@ -5,14 +5,16 @@ import { printable, renderTable, right } from '../output.ts';
 import { logLine } from './gateway.ts';
 
 /** `gw incident list` */
-export function renderIncidents({ incidents, recording, unreadable, notKept }: Incidents): string {
+export function renderIncidents({ incidents, recording, unreadable, folderProblem, notKept }: Incidents): string {
   const troubles = [
     ...(notKept === null
       ? []
       : [`${plural(notKept.count, 'incident')} NOT KEPT since the gateway started: ${printable(notKept.reason)}`]),
+    ...(folderProblem === null ? [] : [`Earlier incidents cannot be read: ${printable(folderProblem)}`]),
     ...(unreadable === 0 ? [] : [`${plural(unreadable, 'file')} of incidents cannot be read.`]),
   ].map((line) => chalk.yellow(line));
-  if (incidents.length === 0) return ['No incident is kept.', ...troubles].join('\n');
+  if (incidents.length === 0)
+    return [...(folderProblem === null ? ['No incident is kept.'] : []), ...troubles].join('\n');
   const rows = incidents.map(({ id, at, summary, moreCauses, isComplete }) => [
     `${id}`,
     printable(at),

@@ -12,7 +12,7 @@ export default command({
   async run({ flags }) {
     const { listIncidents } = await import('../../lib/toolkit/incident/list.ts');
     const data = await this.call(flags, listIncidents, { host: flags.host });
-    return { data, ok: data.notKept === null && data.unreadable === 0 };
+    return { data, ok: data.notKept === null && data.unreadable === 0 && data.folderProblem === null };
   },
   render: renderIncidents,
 });

@@ -186,6 +186,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
       incidents: [...store.heads()],
       recording: pending?.id ?? null,
       unreadable: store.unreadable(),
+      folderProblem: store.folderProblem,
       notKept,
     }),
     async [Symbol.asyncDispose]() {

@@ -15,6 +15,8 @@ export interface IncidentStore {
   heads(): readonly IncidentHead[];
   /** Files in the folder that cannot be read as incidents. They are left where they are. */
   unreadable(): number;
+  /** Why the folder could not be read when the gateway started; null: it could, or there was none. */
+  readonly folderProblem: string | null;
   /** A number that no other incident gets, kept or not. */
   takeId(): number;
   /** Writes or replaces one, and removes those that are too many. Throws FILE_UNWRITABLE. */
@@ -28,7 +30,11 @@ export async function openIncidentStore(dir: string, now: Date): Promise<Inciden
   await removeLeftDrafts(dir, now);
   const heads = new Map<number, IncidentHead>();
   const unreadable = new Set<number>();
-  const names = await readdir(dir).catch(() => []);
+  let folderProblem: string | null = null;
+  const names = await readdir(dir).catch(({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'ENOENT') folderProblem = `${dir} cannot be read (${code ?? 'unknown reason'}).`;
+    return [];
+  });
   for (const name of names) {
     const id = Number(FILE_NAME.exec(name)?.[1] ?? 0);
     if (id === 0) continue;
@@ -53,6 +59,7 @@ export async function openIncidentStore(dir: string, now: Date): Promise<Inciden
   return {
     heads: () => [...heads.values()].sort((a, b) => b.id - a.id),
     unreadable: () => unreadable.size,
+    folderProblem,
     takeId() {
       last += 1;
       return last;

@@ -114,6 +114,12 @@ export const incidentListSchema = z.strictObject({
   incidents: z.array(incidentHeadSchema).describe('Newest first.'),
   recording: z.int().nullable().describe('Id of the incident that is being recorded.'),
   unreadable: z.int().nonnegative().describe('Files of incidents that cannot be read.'),
+  folderProblem: z
+    .string()
+    .nullable()
+    .describe(
+      'Why the folder of the incidents could not be read, so that earlier ones are not listed; null: it could.',
+    ),
   notKept: z
     .strictObject({ count: z.int().positive(), reason: z.string() })
     .nullable()

@@ -30,7 +30,7 @@ function List(props: Props) {
   if (list === 'closed') return null;
   if (list === 'loading') return <p aria-busy="true">{t.service.loading}</p>;
   if (list === 'none') return <p class="doubt">{t.incident.missing}</p>;
-  const { incidents, unreadable, notKept } = list;
+  const { incidents, unreadable, folderProblem, notKept } = list;
   return (
     <>
       <p class="quiet">{t.incident.hint}</p>
@@ -47,8 +47,16 @@ function List(props: Props) {
           </small>
         </p>
       )}
+      {folderProblem !== null && (
+        <p class="doubt">
+          {t.incident.noFolder}{' '}
+          <small lang="en" class="technical">
+            {folderProblem}
+          </small>
+        </p>
+      )}
       {unreadable > 0 && <p class="doubt">{t.incident.unreadable(unreadable)}</p>}
-      {incidents.length === 0 && <p>{t.incident.none}</p>}
+      {incidents.length === 0 && folderProblem === null && <p>{t.incident.none}</p>}
       <ol class="incidents">
         {incidents.map((head) => (
           <Entry key={head.id} head={head} list={list} {...props} />

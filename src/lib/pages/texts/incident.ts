@@ -12,6 +12,7 @@ export const deIncident = {
   recording: 'wird gerade aufgezeichnet',
   cutShort: 'unvollständig: Das Gateway endete vorher.',
   unreadable: (count: number) => `Nicht lesbar: ${count === 1 ? 'eine Datei' : `${count} Dateien`}.`,
+  noFolder: 'Frühere Vorfälle sind nicht lesbar.',
   notKept: (count: number) =>
     `Nicht gespeichert seit dem Start des Gateways: ${count === 1 ? 'ein Vorfall' : `${count} Vorfälle`}.`,
   open: 'Ansehen',
@@ -69,6 +70,7 @@ export const enIncident: typeof deIncident = {
   recording: 'being recorded now',
   cutShort: 'incomplete: the gateway ended before.',
   unreadable: (count) => `Not readable: ${count === 1 ? 'one file' : `${count} files`}.`,
+  noFolder: 'Earlier incidents cannot be read.',
   notKept: (count) =>
     `Not saved since the start of the gateway: ${count === 1 ? 'one incident' : `${count} incidents`}.`,
   open: 'View',
