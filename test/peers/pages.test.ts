@@ -347,7 +347,7 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
       await expect.poll(async () => Number(await slider.inputValue())).toBe(before + 100);
       await page.getByRole('button', { name: 'Abspielen' }).press('Enter');
       await expect.poll(async () => Number(await slider.inputValue())).toBeGreaterThan(before + 500);
-      await page.locator('[data-kind=cause] .moment', { hasText: 'STOPP' }).last().click();
+      await page.locator('[data-kind=cause] .moment', { hasText: 'STOPP' }).first().click();
       await expect.poll(place).toBe(atStop);
       await page.evaluate(axe.source);
       const { violations } = (await page.evaluate('axe.run(document.querySelector("#incidents"))')) as {
