@@ -85,7 +85,7 @@ try {
     await signedIn.goto(`${base}/anmeldung`);
     await signedIn.locator('input[type=password]').fill(password);
     await signedIn.keyboard.press('Enter');
-    await signedIn.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+    await signedIn.waitForURL(`${base}/`);
     await signedIn.goto(`${base}/service`);
     await signedIn.locator('#incidents summary').first().click();
     await signedIn.locator('.incidents button').first().click();
