@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import {
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import type { KeptPose } from '../../src/lib/pages/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { calm, sightWith, stopped } from './incidents.ts';
+import { calm, sampleBody, sampleHead, sightWith, stopped } from './incidents.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const away = sightWith({ link: { kind: 'not-connected', failure: 'cut' } });
 
 async function setUp(over: Partial<IncidentStore> = {}) {
   const clock = createFakeClock();
-  const store = { ...(await openIncidentStore(dir, clock.wall())), ...over };
+  const store = { ...openIncidentStore(dir, clock.wall()), ...over };
   let sight: Sight = calm;
   let pose: KeptPose | null = null;
   const events: LogEntry[] = [];
@@ -78,7 +78,7 @@ describe('the memory of incidents', () => {
     const { clock, drive, become, kept, settled, recorder } = await setUp();
     await drive(90_000);
     await become(stopped);
-    expect(recorder.list().recording).toBe(1);
+    expect((await recorder.list()).incidents).toEqual([]);
     await drive(12_000);
     await settled();
     const { head, body } = await kept(1);
@@ -103,13 +103,13 @@ describe('the memory of incidents', () => {
     await drive(2_000);
     await become(stopped);
     await clock.advance(1_000);
-    await expect.poll(() => store.heads().length).toBe(1);
+    await expect.poll(async () => (await store.heads()).length).toBe(1);
     const { head } = await kept(1);
     expect([head.isComplete, head.fromMs]).toEqual([false, -2_150]);
     // The next process finds it, and counts on.
-    const again = await openIncidentStore(dir, new Date());
-    expect(again.heads()).toEqual([head]);
-    expect(again.takeId()).toBe(2);
+    const again = openIncidentStore(dir, new Date());
+    expect(await again.heads()).toEqual([head]);
+    expect(await again.takeId()).toBe(2);
   });
 
   it('takes what follows at once as one incident, for a minute at most', async () => {
@@ -121,7 +121,7 @@ describe('the memory of incidents', () => {
     }
     await clock.advance(15_000);
     await settled();
-    const heads = store.heads();
+    const heads = await store.heads();
     expect(heads.map(({ id }) => id)).toEqual([3, 2, 1]);
     for (const { causes, toMs } of heads) {
       expect(causes.length).toBeGreaterThan(1);
@@ -138,13 +138,13 @@ describe('the memory of incidents', () => {
       await become(away);
       await become(calm);
       await clock.advance(20_000);
-      await expect.poll(() => recorder.list().recording).toBe(null);
+      await expect.poll(async () => (await recorder.list()).recording).toBe(null);
     }
     await settled();
-    expect(store.heads()).toHaveLength(50);
+    expect(await store.heads()).toHaveLength(50);
     expect((await readdir(dir)).length).toBe(50);
-    expect(store.heads().filter(({ causes }) => causes[0]?.code === 'stop')).toHaveLength(1);
-    expect(store.heads()[0]?.id).toBe(61);
+    expect((await store.heads()).filter(({ causes }) => causes[0]?.code === 'stop')).toHaveLength(1);
+    expect((await store.heads())[0]?.id).toBe(61);
   });
 
   it('holds the log of that time, and cuts long texts of others', async () => {
@@ -193,8 +193,8 @@ describe('the memory of incidents', () => {
     });
     await become(stopped);
     await clock.advance(20_000);
-    await expect.poll(() => recorder.list().notKept).toMatchObject({ count: 1 });
-    expect(recorder.list().incidents).toEqual([]);
+    await expect.poll(async () => (await recorder.list()).notKept).toMatchObject({ count: 1 });
+    expect((await recorder.list()).incidents).toEqual([]);
   });
 
   it('keeps what led to the end of the gateway', async () => {
@@ -210,8 +210,8 @@ describe('the folder of incidents', () => {
     await writeFile(join(dir, 'incident-7.jsonl'), 'not json\n');
     await writeFile(join(dir, 'incident-8.jsonl'), '');
     await writeFile(join(dir, 'notes.txt'), 'mine');
-    const store = await openIncidentStore(dir, new Date());
-    expect([store.heads(), store.unreadable(), store.takeId()]).toEqual([[], 2, 9]);
+    const store = openIncidentStore(dir, new Date());
+    expect([await store.heads(), store.unreadable(), await store.takeId()]).toEqual([[], 2, 9]);
     expect(await store.read(7)).toBe(null);
     expect((await readdir(dir)).sort()).toEqual(['incident-7.jsonl', 'incident-8.jsonl', 'notes.txt']);
   });
@@ -219,8 +219,23 @@ describe('the folder of incidents', () => {
   it('says that it could not be read, and is not called empty', async () => {
     const file = join(dir, 'file');
     await writeFile(file, '');
-    expect((await openIncidentStore(file, new Date())).folderProblem).toMatch(/cannot be read \(ENOTDIR\)/);
-    expect((await openIncidentStore(join(dir, 'none'), new Date())).folderProblem).toBe(null);
+    for (const [path, problem] of [
+      [file, /cannot be read/],
+      [join(dir, 'none'), /^null$/],
+    ] as const) {
+      const store = openIncidentStore(path, new Date());
+      await store.heads();
+      expect(`${store.folderProblem()}`).toMatch(problem);
+    }
+  });
+
+  it('of which other users may replace files is neither read nor written', async () => {
+    await chmod(dir, 0o777);
+    const store = openIncidentStore(dir, new Date());
+    await store.heads();
+    expect(store.folderProblem()).toMatch(/other users may write/);
+    await expect(store.save(sampleHead, sampleBody)).rejects.toThrow(/other users may write/);
+    expect(await readdir(dir)).toEqual([]);
   });
 
   it('gives out no file that was changed', async () => {

@@ -129,7 +129,7 @@ async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
 }
 
 async function keepIncident(stateDir: string): Promise<void> {
-  const store = await openIncidentStore(join(stateDir, 'incidents'), new Date());
+  const store = openIncidentStore(join(stateDir, 'incidents'), new Date());
   await store.save({ ...sampleHead, id: 7 }, sampleBody);
 }
 

@@ -16,7 +16,7 @@ describe('a dark page', () => {
   it.each<[string, PageState]>([
     ['a robot that drives', driving],
     ['a robot that moves by its poses alone', { ...ready, standing: 'moves' }],
-    ['a robot of which nobody knows whether it stands', { ...ready, standing: 'not-known' }],
+    ['a robot whose standstill is not known', { ...ready, standing: 'not-known' }],
     ['a latched stop', latched],
     ['a paused tour', { ...driving, standing: 'stands', run: driving.run && { ...driving.run, state: 'paused' } }],
     ['a bad headline', { ...ready, headline: { level: 'bad', code: 'locked', notes: [] } }],

@@ -2,7 +2,6 @@ import { formatTried, GwError, type Tried } from '../error/index.ts';
 import { DialError, dialFailureText } from '../net/index.ts';
 import type { ConnectionFailure } from './model.ts';
 
-/** A response that a chassis would not send. `what` is a clause: `answered with HTML instead of JSON`. */
 /** A response beyond the limit of its request, whatever it contains. */
 export function tooLarge(what: string, tried: Tried): GwError {
   const { code, message } = badAnswer(what, tried);
@@ -13,6 +12,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof GwError && error.details?.isTooLarge === true;
 }
 
+/** A response that a chassis would not send. `what` is a clause: `answered with HTML instead of JSON`. */
 export function badAnswer(what: string, tried: Tried, cause?: unknown): GwError {
   return new GwError('CHASSIS_BAD_ANSWER', `Not a chassis response from ${formatTried(tried)}: ${what}.`, {
     tried,

@@ -14,6 +14,11 @@ export function encodeIncident(head: IncidentHead, body: IncidentBody): string {
   return `${lines}${sha256(lines)}\n`;
 }
 
+/** The name under which it leaves the gateway. */
+export function incidentFileName(serial: string, id: number): string {
+  return `incident-${serial.replace(/[^A-Za-z0-9_-]/g, '_')}-${id}.jsonl`;
+}
+
 /** Scenes, poses and log are bounded to less; a larger file is no incident. */
 export const MAX_INCIDENT_BYTES = 2_000_000;
 const LF = 0x0a;

@@ -4,6 +4,6 @@
  */
 export type { Sight } from './causes.ts';
 export { decodeIncident, type Incident } from './decode.ts';
-export { MAX_INCIDENT_BYTES } from './incident-file.ts';
+export { incidentFileName, MAX_INCIDENT_BYTES } from './incident-file.ts';
 export { createIncidentRecorder, type IncidentRecorder, type LogEntry, type RecorderOptions } from './recorder.ts';
 export { type IncidentStore, openIncidentStore } from './store.ts';

@@ -1,5 +1,5 @@
 import { asGwError } from '../error/index.ts';
-import type { Clock, Log } from '../lifecycle/index.ts';
+import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
 import type { Cause, IncidentBody, IncidentHead, IncidentList, KeptPose, Scene } from '../pages/index.ts';
 import { causesBetween, type Sight } from './causes.ts';
 import { INCIDENT_FORMAT } from './incident-file.ts';
@@ -17,6 +17,7 @@ const MIN_POSE_MS = 90;
 /** Once while it is being recorded: whoever switches a stopped robot off keeps what led to it. Not at once, since the stop itself is being written then. */
 const FIRST_SAVE_MS = 1_000;
 const MAX_CAUSES = 32;
+const END_WITHIN_MS = 500;
 
 const bounds = { poses: 200_000, scenes: 400_000, log: 400_000 } as const;
 /** Of texts and lists of others in a scene. */
@@ -27,7 +28,7 @@ export type LogEntry = IncidentBody['log'][number];
 
 export interface RecorderOptions {
   readonly store: IncidentStore;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'wall' | 'after'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** What names the robot and its places. */
   readonly about: Pick<IncidentHead, 'serial' | 'site' | 'version' | 'timeZone'> &
@@ -44,11 +45,12 @@ export interface RecorderOptions {
 
 /** Remembers the last minute, and keeps it when something happens. */
 export interface IncidentRecorder extends AsyncDisposable {
-  list(): IncidentList;
+  list(): Promise<IncidentList>;
 }
 
 interface Pending {
-  readonly id: number;
+  /** null until it is first written. */
+  id: number | null;
   readonly firstMs: number;
   readonly at: string;
   readonly causes: Cause[];
@@ -107,7 +109,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   function happened(causes: readonly Cause[], nowMs: number): void {
     if (pending === null) {
       pending = {
-        id: store.takeId(),
+        id: null,
         firstMs: nowMs,
         at: clock.wall().toISOString(),
         causes: [],
@@ -134,15 +136,14 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   }
 
   function write(incident: Pending, nowMs: number, isComplete: boolean): void {
-    const { id, firstMs, at, moreCauses } = incident;
+    const { firstMs, at, moreCauses } = incident;
     const fromMs = Math.max(beganMs, firstMs - BEFORE_MS);
     const since = (ms: number) => Math.round(ms - firstMs);
     const entries = createRing<LogEntry>(bounds.log);
     for (const entry of logSince(fromMs))
       entries.push({ ...entry, atMs: since(entry.atMs) }, JSON.stringify(entry).length);
-    const head: IncidentHead = {
+    const head: Omit<IncidentHead, 'id'> = {
       format: INCIDENT_FORMAT,
-      id,
       serial: about.serial,
       site: about.site,
       version: about.version,
@@ -166,15 +167,19 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
       leftOut: { poses: poses.leftOut(), scenes: scenes.leftOut(), log: entries.leftOut() },
     };
     writing = writing
-      .then(() => store.save(head, body))
+      .then(async () => {
+        incident.id ??= await store.takeId();
+        await store.save({ ...head, id: incident.id }, body);
+      })
       .then(
         () => {
-          if (isComplete) log.warn({ incident: id, causes: head.causes.map(({ code }) => code) }, 'incident kept');
+          if (isComplete)
+            log.warn({ incident: incident.id, causes: head.causes.map(({ code }) => code) }, 'incident kept');
         },
         (error: unknown) => {
           const reason = asGwError(error).message;
           if (isComplete) notKept = { count: (notKept?.count ?? 0) + 1, reason };
-          log.error({ incident: id, error: reason }, 'incident not kept');
+          log.error({ incident: incident.id, error: reason }, 'incident not kept');
         },
       );
   }
@@ -182,11 +187,11 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   keep(sight.scene, beganMs);
   const changes = subscribe(changed);
   return {
-    list: () => ({
-      incidents: [...store.heads()],
+    list: async () => ({
+      incidents: [...(await store.heads())],
       recording: pending?.id ?? null,
       unreadable: store.unreadable(),
-      folderProblem: store.folderProblem,
+      folderProblem: store.folderProblem(),
       notKept,
     }),
     async [Symbol.asyncDispose]() {
@@ -196,7 +201,8 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
       // What led to the end of the gateway may be the most interesting of it.
       if (pending !== null) write(pending, clock.monotonicMs(), false);
       pending = null;
-      await writing;
+      // A disk that does not answer must not keep the gateway from ending.
+      await orAfter(clock, END_WITHIN_MS, writing);
     },
   };
 }

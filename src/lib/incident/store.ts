@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
+import { assertOwnFolder, readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
 import type { IncidentBody, IncidentHead } from '../pages/index.ts';
 import { encodeIncident, INCIDENT_FORMAT, MAX_INCIDENT_BYTES, notAnIncident, readLines } from './incident-file.ts';
 
@@ -11,39 +11,48 @@ const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
 
 /** The kept incidents of one gateway, a file each. */
 export interface IncidentStore {
-  /** Heads of the kept incidents, newest first. */
-  heads(): readonly IncidentHead[];
+  /** Heads of the kept incidents, newest first; waits until the folder has been read. */
+  heads(): Promise<readonly IncidentHead[]>;
   /** Files in the folder that cannot be read as incidents. They are left where they are. */
   unreadable(): number;
-  /** Why the folder could not be read when the gateway started; null: it could, or there was none. */
-  readonly folderProblem: string | null;
+  /** Why the folder could not be read; null: it could, or there was none. */
+  folderProblem(): string | null;
   /** A number that no other incident gets, kept or not. */
-  takeId(): number;
+  takeId(): Promise<number>;
   /** Writes or replaces one, and removes those that are too many. Throws FILE_UNWRITABLE. */
   save(head: IncidentHead, body: IncidentBody): Promise<void>;
   /** The bytes of the file with a sound sum; null: no such incident. Throws INCIDENT_INVALID, FILE_UNREADABLE. */
   read(id: number): Promise<Uint8Array | null>;
 }
 
-/** Reads the heads of the folder. Never rejects: a gateway without a readable folder starts with none. */
-export async function openIncidentStore(dir: string, now: Date): Promise<IncidentStore> {
-  await removeLeftDrafts(dir, now);
+/** Begins to read the folder. The start of the gateway does not wait for it: its disk may not answer. */
+export function openIncidentStore(dir: string, now: Date): IncidentStore {
   const heads = new Map<number, IncidentHead>();
   const unreadable = new Set<number>();
   let folderProblem: string | null = null;
-  const names = await readdir(dir).catch(({ code }: NodeJS.ErrnoException) => {
-    if (code !== 'ENOENT') folderProblem = `${dir} cannot be read (${code ?? 'unknown reason'}).`;
-    return [];
-  });
-  for (const name of names) {
-    const id = Number(FILE_NAME.exec(name)?.[1] ?? 0);
-    if (id === 0) continue;
-    const head = await readHead(join(dir, name)).catch(() => null);
-    if (head === null || head.id !== id) unreadable.add(id);
-    else heads.set(id, head);
+  let last = 0;
+  const loaded = load();
+
+  /** Never rejects. */
+  async function load(): Promise<void> {
+    try {
+      await assertOwnFolder(dir);
+      await removeLeftDrafts(dir, now);
+      for (const name of await readdir(dir)) {
+        const id = Number(FILE_NAME.exec(name)?.[1] ?? 0);
+        if (id === 0) continue;
+        last = Math.max(last, id);
+        const head = await readHead(join(dir, name)).catch(() => null);
+        if (head === null || head.id !== id) unreadable.add(id);
+        else heads.set(id, head);
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      const reason = error instanceof GwError ? error.message : (error as NodeJS.ErrnoException).code;
+      folderProblem = `${dir} cannot be read: ${reason ?? 'unknown reason'}.`.replace('..', '.');
+    }
   }
 
-  let last = Math.max(0, ...heads.keys(), ...unreadable);
   const pathOf = (id: number) => join(dir, `incident-${id}.jsonl`);
 
   /** Of the kind with the most incidents the oldest, so that one kind does not displace the others; never the newest. */
@@ -57,14 +66,20 @@ export async function openIncidentStore(dir: string, now: Date): Promise<Inciden
   }
 
   return {
-    heads: () => [...heads.values()].sort((a, b) => b.id - a.id),
+    async heads() {
+      await loaded;
+      return [...heads.values()].sort((a, b) => b.id - a.id);
+    },
     unreadable: () => unreadable.size,
-    folderProblem,
-    takeId() {
+    folderProblem: () => folderProblem,
+    async takeId() {
+      await loaded;
       last += 1;
       return last;
     },
     async save(head, body) {
+      await loaded;
+      await assertOwnFolder(dir);
       await replaceFile(pathOf(head.id), encodeIncident(head, body), { mode: 0o600, folderMode: 0o700, durable: true });
       heads.set(head.id, head);
       for (let id = surplus(); id !== null; id = surplus()) {
@@ -73,6 +88,7 @@ export async function openIncidentStore(dir: string, now: Date): Promise<Inciden
       }
     },
     async read(id) {
+      await loaded;
       if (!heads.has(id)) return null;
       const path = pathOf(id);
       const bytes = await readWhole(path, MAX_INCIDENT_BYTES).catch((cause: NodeJS.ErrnoException) => {

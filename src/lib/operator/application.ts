@@ -209,7 +209,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     compose: () => ({ state: withoutPaths(pageState()) }),
     subscribe,
   });
-  const incidents = await openIncidents({
+  const incidents = openIncidents({
     ...{ site, link, clock, log, journal, subscribe, withoutPaths },
     version: options.health().version,
     look: () => states.sight(partsNow()),

@@ -116,7 +116,7 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
       acknowledgedAtMs: CANCEL_S * 1_000 + 10,
       orderedAtMs: null,
     });
-  /** It set out half a second before the gateway heard nothing more. */
+  /** It set out half a second before the gateway received nothing more. */
   const setsOut = (s: number) => 0.5 * Math.max(0, Math.min(s, CANCEL_S + 0.3) - 4);
 
   it('0.25 m within 0.1 s is not decided, and the reason names the bunches', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Route, routeTable } from '../../../src/lib/operator/routes.ts';
 import { get, startServer } from '../server.ts';
 
-/** What somebody adds who forgets the allow list, and whom the compiler did not stop. */
+/** A route that was added without the allow list, past the compiler. */
 const forgotten = {
   method: 'GET',
   path: '/api/neu',

@@ -27,9 +27,9 @@ interface IncidentsOptions extends Pick<RecorderOptions, 'look' | 'subscribe'> {
 }
 
 /** Remembers what the pages show, and keeps it on disk around an incident; without the paths of this machine. */
-export async function openIncidents(options: IncidentsOptions): Promise<Incidents> {
+export function openIncidents(options: IncidentsOptions): Incidents {
   const { site, link, clock, log, journal, withoutPaths, version } = options;
-  const store = await openIncidentStore(join(site.stateDir, 'incidents'), clock.wall());
+  const store = openIncidentStore(join(site.stateDir, 'incidents'), clock.wall());
   const { name, serial, stations, dock } = siteView(site);
   const recorder = createIncidentRecorder({
     store,

@@ -1,3 +1,4 @@
+import { incidentFileName } from '../../incident/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { GatewayWay } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -19,6 +20,6 @@ export async function exportIncident(
 ): Promise<ExportedIncident> {
   const { text, incident } = await fetchIncident(toolkit, id, way, context);
   const { head, sha256 } = incident;
-  const path = out ?? `incident-${head.serial.replace(/[^A-Za-z0-9_-]/g, '_')}-${id}.jsonl`;
+  const path = out ?? incidentFileName(head.serial, id);
   return { path, bytes: await writeDocument(path, text, { force }), sha256, head };
 }
