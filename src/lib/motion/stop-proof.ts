@@ -9,7 +9,7 @@ import { standingUnit } from './standstill.ts';
  */
 const PERSON_DECIDES_AFTER_MS = 15_000;
 
-/** A chassis that has not accepted a cancel by then does not stop its robot. Project decision. */
+/** The chassis has so long to accept a cancel before a robot that drives on raises the alarm. Project decision. */
 const ACCEPTED_WITHIN_MS = 1_000;
 
 interface Owed {
@@ -60,23 +60,22 @@ export function createStopProofs({
   }
 
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
-    if (open.acknowledgedAtMs === null) {
-      const reason = 'the chassis has not accepted the cancel';
-      const { link, standing } = snapshot;
-      const isRefused = clock.monotonicMs() - open.sinceMs > ACCEPTED_WITHIN_MS && link.kind === 'connected';
-      if (isRefused && standing.verdict === 'moves') raise(open, `${reason}, and ${standing.reason}`);
-      return { proven: false, reason };
-    }
     const nowMs = clock.monotonicMs();
-    const { poses, poseUnit } = snapshot;
-    const input = {
+    const { link, poses, poseUnit } = snapshot;
+    const { verdict, reason } = judgeAfterStop({
       poses,
       nowMs,
       unit: standingUnit(poseUnit, { isUnitVerified: isUnitVerified() }),
-      acknowledgedAtMs: open.acknowledgedAtMs,
+      // A robot that arrives while it is cancelled has nothing left to accept: only its way since then is disobedience.
+      acknowledgedAtMs: open.acknowledgedAtMs ?? open.sinceMs,
       orderedAtMs: beganAtMs,
-    };
-    const { verdict, reason } = judgeAfterStop(input);
+    });
+    if (open.acknowledgedAtMs === null) {
+      const notAccepted = 'the chassis has not accepted the cancel';
+      const isRefused = nowMs - open.sinceMs > ACCEPTED_WITHIN_MS && link.kind === 'connected';
+      if (isRefused && verdict === 'drives-on') raise(open, `${notAccepted}, and ${reason}`);
+      return { proven: false, reason: notAccepted };
+    }
     if (verdict === 'drives-on') {
       raise(open, reason);
       // Not of a cancel that was never accepted: a person who pushes the robot by hand looks the same.
