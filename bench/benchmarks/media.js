@@ -8,7 +8,7 @@ import { median, residentMb, startChild } from '../measure.js';
 import { startServe, startSimulator } from '../robot.js';
 
 const BYTES = 200 * 1_000_000;
-const ROUNDS = 5;
+const ROUNDS = 11;
 const AT_ONCE = 20;
 const MAX_GROWTH_MB = 20;
 /** In memory where there is such a file system: the programs are compared, not how they treat a disk. */
@@ -50,6 +50,10 @@ async function measure(dir) {
       nginx: ['-T', file, `${nginx}/up.bin`],
     },
   };
+  // Before any upload, whose memory the downloads would find ready.
+  transfer('down', ways.down.gw);
+  const before = residentMb(serve.pid);
+  const grownMb = Math.max(...(await peakWhile(serve.pid, () => atOnce(ways.down.gw)))) - before;
   const samples = { down: { gw: [], nginx: [] }, up: { gw: [], nginx: [] } };
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const [way, sides] of Object.entries(ways)) {
@@ -59,8 +63,6 @@ async function measure(dir) {
       }
     }
   }
-  const before = residentMb(serve.pid);
-  const grownMb = Math.max(...(await peakWhile(serve.pid, () => atOnce(ways.down.gw)))) - before;
   const ratio = (way) => median(samples[way].gw.map((rate, round) => rate / samples[way].nginx[round]));
   const row = (name, way, side) => ({
     name,

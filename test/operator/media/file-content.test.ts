@@ -42,7 +42,7 @@ describe('the content of a file', () => {
   it.each([
     [0, whole.length - 1],
     [0, 0],
-    [262_143, 262_144],
+    [1_048_575, 1_048_576],
     [300_000, 12_000_000],
   ])('from byte %d to %d is sent as it is, also to one that reads slowly', async (first, last) => {
     await using server = await serve(first, last);
@@ -52,6 +52,13 @@ describe('the content of a file', () => {
     for await (const chunk of body ?? []) read.push(chunk);
     expect(Buffer.concat(read).equals(whole.subarray(first, last + 1))).toBe(true);
     expect(await server.sent).toBe(last - first + 1);
+  });
+
+  it('is sent as it is to many readers at once, and to one after them', async () => {
+    await using server = await serve(0, whole.length - 1);
+    const read = async () => Buffer.from(await (await fetch(server.url)).arrayBuffer()).equals(whole);
+    expect(new Set(await Promise.all(Array.from({ length: 8 }, read)))).toEqual(new Set([true]));
+    expect(await read()).toBe(true);
   });
 
   it('that was cut meanwhile does not look complete', async () => {

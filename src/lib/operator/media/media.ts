@@ -10,6 +10,7 @@ import { ensureFolder, openFresh } from '../../lifecycle/index.ts';
 import type { mediaItemSchema } from '../answers/answers.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
 import { type FileContent, fileContent } from './file-content.ts';
+import { createReceivedBytes } from './young-garbage.ts';
 
 /** @source specification, 'Limits': media library files up to 200 MB */
 export const MAX_MEDIA_BYTES = 200_000_000;
@@ -168,12 +169,15 @@ export function createMediaLibrary(dir: string, limits: MediaLimits = {}): Media
     let untilCheck = 0;
     let refusal: 'too-large' | 'quota' | 'no-space' | null = null;
     let failure: unknown;
+    const received = createReceivedBytes();
 
     async function take(chunks: readonly Buffer[]): Promise<typeof refusal> {
       const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       bytes += length;
       incoming += length;
       untilCheck -= length;
+      // Before the write: what was written before is garbage by now.
+      received.add(length);
       if (bytes > maxBytes) return 'too-large';
       if (stored + incoming > quotaBytes) return 'quota';
       if (untilCheck <= 0) {

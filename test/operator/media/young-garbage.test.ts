@@ -1,0 +1,27 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createReceivedBytes } from '../../../src/lib/operator/media/young-garbage.ts';
+
+const PIECE_BYTES = 64 * 1024;
+
+/** By how much the memory of buffers grows at most while 100 MB of them come and go. */
+async function peakBytes(onPiece: (bytes: number) => void): Promise<number> {
+  const before = process.memoryUsage().arrayBuffers;
+  let peak = before;
+  for (let bytes = 0; bytes < 100_000_000; bytes += PIECE_BYTES) {
+    Buffer.allocUnsafeSlow(PIECE_BYTES).fill(1);
+    onPiece(PIECE_BYTES);
+    peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+    await turn();
+  }
+  return peak - before;
+}
+
+describe('bytes that were received', () => {
+  it('are freed while more arrive', async () => {
+    const received = createReceivedBytes();
+    const counted = await peakBytes((bytes) => received.add(bytes));
+    expect(counted).toBeLessThan(6_000_000);
+    expect(counted).toBeLessThan((await peakBytes(() => {})) / 2);
+  });
+});
