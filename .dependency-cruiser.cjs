@@ -72,6 +72,8 @@ const extraEntries = {
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.
   'net/ssh/index.ts': '^src/lib/toolkit/',
+  // Loaded with the first request: many commands send none.
+  'net/http/index.ts': '^src/lib/(chassis|cloud|operator|toolkit)/',
   // Network probes; the daemon loads those that opening a path needs, and where its port is in use, who holds it.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/|^src/lib/gateway/running-gateway\\.ts$',
   'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/',
@@ -99,7 +101,7 @@ const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
     pathNot: [
       `^src/lib/(${[name, ...(name === 'text' ? [] : ['error', 'text', ...(name === 'error' ? [] : ['lifecycle'])]), ...allowed].join('|')})/`,
       ...Object.entries(extraEntries)
-        .filter(([, from]) => from === `^src/lib/${name}/`)
+        .filter(([, from]) => new RegExp(from).test(`src/lib/${name}/`))
         .map(([entry]) => `^src/lib/${entry.replace('.', '\\.')}$`),
     ],
   },
@@ -107,7 +109,7 @@ const moduleRules = Object.entries(modules).map(([name, allowed]) => ({
 
 /** Client libraries and system modules, each with the modules that may import it. */
 const owned = [
-  ['undici', '^src/lib/(chassis|cloud|operator|toolkit)/'],
+  ['undici', '^src/lib/net/http/'],
   ['ws', '^src/lib/(chassis|sim|tunnel)/'],
   ['@bufbuild/protobuf', '^src/lib/tunnel/wire/'],
   ['fastify', '^src/lib/operator/'],

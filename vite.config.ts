@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 import { threadModules } from './scripts/thread-modules.ts';
 
 const root = import.meta.dirname;
@@ -17,9 +17,21 @@ const commands = readdirSync(`${root}/src/commands`, { recursive: true, encoding
 /** No module of gw does anything when it is loaded (test/structure); that holds for the sources of this checkout only. */
 export const isSource = (id: string) => id.startsWith(`${root}/src/`);
 
+/** The engine keeps a source with one character beyond Latin-1 in two bytes for each of its characters. */
+const oneByteSources: Plugin = {
+  name: 'gw:one-byte-sources',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      chunk.code = chunk.code.replace(/[^\0-\xff]/g, escaped);
+    }
+  },
+};
+
 export default defineConfig({
   publicDir: false,
-  plugins: [threadModules()],
+  plugins: [threadModules(), oneByteSources],
   // What most commands load is built in with everything that it needs in turn (the devDependencies): it is spread over a
   // hundred files and more each. All other libraries stay outside: some start workers or read files beside themselves.
   ssr: { target: 'node', noExternal: true, external: Object.keys(dependencies) },

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Dispatcher, Pool } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { type JsonBounds, quote } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
+import type { Dispatcher, Pool } from '../net/http/index.ts';
 import {
   afterOverLink,
   DialError,
@@ -84,7 +84,9 @@ export interface TransportOptions {
   readonly secret?: string | undefined;
 }
 
-let undiciLoading: Promise<typeof import('undici')> | undefined;
+type HttpLibrary = typeof import('../net/http/index.ts');
+
+let libraryLoading: Promise<HttpLibrary> | undefined;
 
 /** A dial takes long only where no host answers; a robot segment answers within milliseconds. */
 const MAX_DIAL_MS = 1_200;
@@ -129,12 +131,12 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   /** Loaded with the first request: many commands create a transport and send none. Throws when closed meanwhile. */
-  async function openUndici(request?: Request): Promise<typeof import('undici')> {
+  async function openLibrary(request?: Request): Promise<HttpLibrary> {
     const { signal } = lifetime;
-    undiciLoading ??= import('undici');
-    const undici = await undiciLoading;
+    libraryLoading ??= import('../net/http/index.ts');
+    const library = await libraryLoading;
     if (signal.aborted) throw interrupted(signal.reason, triedHere(request && `${request.method} ${request.path}`));
-    return undici;
+    return library;
   }
 
   async function send(dispatcher: Dispatcher, request: Request): Promise<Reply> {
@@ -168,8 +170,9 @@ export function createTransport(options: TransportOptions): Transport {
 
   /** The chassis may just have closed a keep-alive connection; a GET can be repeated safely. */
   async function dispatchOnce(dispatcher: Dispatcher, request: Request, signal: AbortSignal) {
+    const { requestOver } = await openLibrary(request);
     const ask = () =>
-      dispatcher.request({
+      requestOver(dispatcher, {
         method: request.method,
         path: request.path,
         headers: {
@@ -256,12 +259,12 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     endpoint,
     send: async (request) => {
-      const { Pool } = await openUndici(request);
+      const { Pool } = await openLibrary(request);
       pool ??= new Pool(origin, { ...clientOptions(), connections: CONNECTIONS });
       return await send(pool, request);
     },
     async overOwnConnection(work) {
-      const { Client } = await openUndici();
+      const { Client } = await openLibrary();
       const client = new Client(origin, clientOptions());
       using _ended = onAbort(lifetime.signal, () => void client.destroy());
       try {

@@ -18,7 +18,7 @@ import { coarseState, fleetHealth, neighboursView, notListening } from './neighb
 import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
-/** Project decisions: resident memory from which the engine prefers memory, and speed again. Idle it is 100 to 125 MB. */
+/** Project decisions: resident memory from which the engine prefers memory, and speed again. Idle it is 106 to 128 MB. */
 const MEMORY_ABOVE_BYTES = 170_000_000;
 const SPEED_BELOW_BYTES = 140_000_000;
 const CHECK_MS = 5_000;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, request } from 'undici';
 import { GwError, type Tried } from '../error/index.ts';
 import { checkJson, type JsonBounds } from '../json/index.ts';
+import { Agent, requestOver } from '../net/http/index.ts';
 import { MIN_TLS_VERSION } from '../site/index.ts';
 import { JSON_TYPE, type Passed } from './chassis/chassis-reads.ts';
 import { refusalTable } from './http/refusal.ts';
@@ -53,8 +53,10 @@ export function createPeer(what: string, url: string, path: string): Peer {
   let reading: Promise<Passed> | undefined;
 
   async function fetchAnswer(): Promise<Passed> {
-    const answer = await request(target, {
-      dispatcher: agent,
+    const answer = await requestOver(agent, {
+      origin: target.origin,
+      path: target.pathname + target.search,
+      method: 'GET',
       headers: { accept: 'application/json', via: VIA },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-import type { Dispatcher } from 'undici';
 import { type Clock, firstOf } from '../../lifecycle/index.ts';
+import type { Dispatcher } from '../../net/http/index.ts';
 import { dialFailureOf, dialFailureText } from '../../net/index.ts';
 import { systemCertificates } from '../../net/path/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
@@ -50,7 +50,7 @@ export async function storageRequest<T>(
   work: (reply: StorageReply, moved: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const { address, method, headers, body, trust, clock, limits, signal } = request;
-  const { Client } = await import('undici');
+  const { Client, requestOver } = await import('../../net/http/index.ts');
   const client = new Client(address.origin, {
     connect: { ca: trust ?? systemCertificates(), minVersion: MIN_TLS_VERSION, timeout: limits.idleMs },
     // Node's 250 ms for each address but the last are less than one round trip of a slow mobile link.
@@ -72,7 +72,7 @@ export async function storageRequest<T>(
     }
   }
   try {
-    const response = await client.request({
+    const response = await requestOver(client, {
       path: address.target,
       method,
       headers: { ...headers, 'accept-encoding': 'identity' },

@@ -98,24 +98,22 @@ async function upload(toolkit: Toolkit, { cookie }: OperatorSession, file: Trans
     }
     yield tail;
   }
-  const agent = await operatorAgent(toolkit.dialer);
-  const response = await agent
-    .request({
-      origin: operatorOrigin(toolkit),
-      path: '/api/medien',
-      method: 'POST',
-      signal,
-      headers: {
-        cookie,
-        'content-type': `multipart/form-data; boundary=${boundary}`,
-        'content-length': String(head.length + file.bytes + tail.length),
-      },
-      body: Readable.from(parts(), { objectMode: false }),
-    })
-    .catch((cause: unknown) => {
-      signal.throwIfAborted();
-      throw transferError(toolkit, 'POST /api/medien', cause);
-    });
+  const { requestOver } = await import('../../net/http/index.ts');
+  const response = await requestOver(await operatorAgent(toolkit.dialer), {
+    origin: operatorOrigin(toolkit),
+    path: '/api/medien',
+    method: 'POST',
+    signal,
+    headers: {
+      cookie,
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(head.length + file.bytes + tail.length),
+    },
+    body: Readable.from(parts(), { objectMode: false }),
+  }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw transferError(toolkit, 'POST /api/medien', cause);
+  });
   let text = '';
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     if (text.length < MAX_REFUSAL_BYTES) text += Buffer.from(chunk).toString('utf8');
@@ -129,9 +127,10 @@ async function download(toolkit: Toolkit, { cookie }: OperatorSession, name: str
   const hash = createHash('sha256');
   let bytes = 0;
   try {
+    const { requestOver } = await import('../../net/http/index.ts');
     const agent = await operatorAgent(toolkit.dialer);
     const origin = operatorOrigin(toolkit);
-    const response = await agent.request({ origin, path: action, method: 'GET', signal, headers: { cookie } });
+    const response = await requestOver(agent, { origin, path: action, method: 'GET', signal, headers: { cookie } });
     for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       hash.update(chunk);

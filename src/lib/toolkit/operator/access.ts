@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import type { Agent } from 'undici';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
 import { firstOf, systemClock } from '../../lifecycle/index.ts';
+import type { Agent } from '../../net/http/index.ts';
 import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
 import { COMMAND_AGENT } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -235,7 +235,7 @@ export function operatorAgent(dialer: Dialer): Promise<Agent> {
 }
 
 async function makeAgent(dialer: Dialer): Promise<Agent> {
-  const { Agent } = await import('undici');
+  const { Agent } = await import('../../net/http/index.ts');
   return new Agent({
     connect({ hostname, port }, callback) {
       const host = hostname.replace(/^\[|\]$/g, '');
@@ -261,7 +261,8 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
   using _deadline = afterOverLink(way.dialer, systemClock, way.timeoutMs ?? TIMEOUT_MS, () =>
     late.abort(new DOMException('no answer in time', 'TimeoutError')),
   );
-  const response = await (await way.agent()).request({
+  const { requestOver } = await import('../../net/http/index.ts');
+  const response = await requestOver(await way.agent(), {
     origin: way.origin,
     path,
     method,

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
-import type { Agent } from 'undici';
 import { GwError } from '../../error/index.ts';
 import { withDeadline } from '../../lifecycle/index.ts';
+import type { Agent } from '../../net/http/index.ts';
 import { DialError, type Dialer, directDialer, parseListeningUnixSockets, type Ssh } from '../../net/index.ts';
 import { localSocketPath } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -83,7 +83,8 @@ const localAgents = new Map<string, Promise<Agent>>();
 
 function localAgent(path: string): Promise<Agent> {
   const kept =
-    localAgents.get(path) ?? import('undici').then(({ Agent }) => new Agent({ connect: { socketPath: path } }));
+    localAgents.get(path) ??
+    import('../../net/http/index.ts').then(({ Agent }) => new Agent({ connect: { socketPath: path } }));
   localAgents.set(path, kept);
   return kept;
 }
