@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
@@ -121,6 +121,29 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`, stop);
       const cleared = await json('motion', 'clear', ...at);
       expect(cleared).toMatchObject({ code: 0, data: { cleared: true, wasLatched: true, reason: 'test' } });
+    });
+
+    it('list, show and export an incident of the gateway there, into a file here', async () => {
+      await using _serve = await startServe(robot.site);
+      const at = ['--site', laptop, '--via', via];
+      const stop = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"reason":"spill"}' };
+      const before = new Date().toISOString();
+      await fetch(`http://127.0.0.1:${robot.operatorPort}/api/stopp`, stop);
+      const newest = async () => {
+        const { data } = await json('incident', 'list', ...at);
+        const [found] = data.incidents as { id: number; at: string; causes: { code: string }[] }[];
+        return found !== undefined && found.at >= before && found.causes[0]?.code === 'stop' ? found : undefined;
+      };
+      const listed = await vi.waitUntil(newest, { timeout: 20_000, interval: 500 });
+      const shown = await json('incident', 'show', String(listed.id), ...at);
+      expect(shown).toMatchObject({ code: 0, error: null });
+      const out = join(robot.dir, 'via-incident.jsonl');
+      const exported = await json('incident', 'export', String(listed.id), '--out', out, ...at);
+      expect(exported).toMatchObject({ code: 0, error: null });
+      const here = await json('incident', 'show', out);
+      expect(here.data).toMatchObject({ head: { id: listed.id } });
+      expect(readFileSync(out, 'utf8')).toContain('spill');
+      expect((await json('motion', 'clear', ...at)).code).toBe(0);
     });
 
     it('use its port where the server forwards no sockets, and name the login that could', async () => {
