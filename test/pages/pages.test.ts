@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
@@ -472,6 +473,16 @@ describe('the catalogues', () => {
     expect(languageOf('fr', 'de')).toBe('de');
   });
 
+  it('write a number as the language does', () => {
+    const options = { minimumFractionDigits: 3, maximumFractionDigits: 3, useGrouping: false } as const;
+    const german = new Intl.NumberFormat('de-DE', { ...options, signDisplay: 'negative' });
+    fc.assert(
+      fc.property(fc.integer({ min: -10_000_000, max: 10_000_000 }), (thousandths) => {
+        expect(textsOf('de', 'UTC').f.number(thousandths / 1_000, 3)).toBe(german.format(thousandths / 1_000));
+      }),
+    );
+  });
+
   it('write numbers, spans and times as the language does, in the time zone of the gateway', () => {
     const german = textsOf('de', 'Europe/Berlin').f;
     expect([german.number(-0.004, 2), german.number(1.255, 1), german.time(ready.time)]).toEqual([
@@ -480,7 +491,7 @@ describe('the catalogues', () => {
       '22.11.2026, 20:12:00',
     ]);
     expect(textsOf('en', 'Europe/Berlin').f.time(ready.time)).toBe('22 Nov 2026, 20:12:00');
-    expect(textsOf('de', 'No/Where').f.clock(ready.time)).toBe('19:12');
+    expect(textsOf('de', 'No/Where').f.time(ready.time)).toBe('22.11.2026, 19:12:00');
     expect([0, 400, 9_940, 45_600, 119_000, 720_000, 18_000_000, -5].map((ms) => german.span(ms))).toEqual([
       '0,0\u00a0s',
       '0,4\u00a0s',

@@ -17,6 +17,7 @@ export const ready: PageState = {
   build: 'b1',
   time: '2026-11-22T19:12:00.000Z',
   timeZone: 'Europe/Berlin',
+  clock: '20:12',
   site: {
     name: 'Haus <1>',
     serial: 'SN-1',

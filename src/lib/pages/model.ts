@@ -162,6 +162,7 @@ export const pageStateSchema = z.strictObject({
   build: z.string().describe('Of the pages: another one reloads an open page.'),
   time: utc,
   timeZone: z.string().describe('IANA name: the time zone of the gateway.'),
+  clock: z.string().describe('Hours and minutes of `time` in that time zone.'),
   site: z.strictObject({
     name: foreign,
     serial: z.string(),

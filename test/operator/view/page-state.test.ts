@@ -97,6 +97,19 @@ describe('the state of the pages', () => {
     expect(states.ageMs(first.id)).toBeNull();
   });
 
+  it('has the time of day in the time zone of the gateway', () => {
+    const zone = process.env.TZ;
+    try {
+      process.env.TZ = 'America/Halifax';
+      const clock = { ...standInClock(), wall: () => new Date('2026-11-25T04:05:00Z') };
+      const state = createPageStates(site, 'b1', clock).compose(calm);
+      expect([state.timeZone, state.clock]).toEqual(['America/Halifax', '00:05']);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   it('keeps mark and source of the position and of the heading apart', () => {
     const pose = { ...connected.values.pose, parts: { yawDeg: { mark: 'HINWEIS', basis: 'vendor', source: 'other' } } };
     const snapshot = { ...connected, values: { ...connected.values, pose } } as ChassisSnapshot;

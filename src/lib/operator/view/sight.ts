@@ -2,7 +2,9 @@ import type { Sight } from '../../incident/index.ts';
 import type { Live, PageState } from '../../pages/index.ts';
 
 /** What an incident keeps of a state of the pages: nothing that changes all the time. */
-export function sightOf(state: Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'site' | 'screen'>): Sight {
+export function sightOf(
+  state: Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'clock' | 'site' | 'screen'>,
+): Sight {
   const { headline, link, stop, standing, stopPath, gate, lamps, planning } = state;
   const { saved: _saved, ...stopped } = stop;
   const { forMs = null, ...run } = state.run ?? {};

@@ -30,6 +30,7 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
     build: '',
     time: momentOf(head, atMs),
     timeZone: head.timeZone,
+    clock: '',
     site: {
       ...{ name: head.site, serial: head.serial, contact: null, tours: [], needsSignIn: false },
       stations: body.stations,

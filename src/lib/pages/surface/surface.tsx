@@ -8,12 +8,12 @@ import { Battery, Values } from './values.tsx';
 
 /** The operator surface, for the staff at the tablet: left where the robot is, right what can be done. */
 export function Surface(props: Props) {
-  const { state, viewer, ui, t, f } = props;
+  const { state, viewer, ui, t } = props;
   return (
     <div class="surface" data-stop={state.stop.latched ? 'latched' : 'free'} data-silent={ui.isSilent ? '' : undefined}>
       <Header site={state.site.name} kind="surface" t={t} viewer={viewer}>
         <Battery {...props} />
-        <time class="clock">{ui.isSilent ? '' : f.clock(state.time)}</time>
+        <time class="clock">{ui.isSilent ? '' : state.clock}</time>
       </Header>
       <Banners t={t} viewer={viewer} />
       <main>

@@ -11,8 +11,6 @@ export interface Format {
   readonly size: (bytes: number) => string;
   /** Date and time of an ISO time in the time zone of the gateway; other text is returned unchanged. */
   readonly time: (iso: string) => string;
-  /** Hours and minutes. */
-  readonly clock: (iso: string) => string;
 }
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
@@ -23,29 +21,22 @@ export function formatFor(language: Language, timeZone: string): Format {
   const key = `${language} ${timeZone}`;
   let format = formats.get(key);
   if (format === undefined) {
-    format = create(language === 'de' ? 'de-DE' : 'en-GB', timeZone);
+    format = create(language, timeZone);
     formats.set(key, format);
   }
   return format;
 }
 
-function create(locale: string, timeZone: string): Format {
-  const zone = knownZone(timeZone);
-  const numbers = [0, 1, 2, 3].map(
-    (digits) =>
-      new Intl.NumberFormat(locale, {
-        minimumFractionDigits: digits,
-        maximumFractionDigits: digits,
-        signDisplay: 'negative',
-        useGrouping: false,
-      }),
-  );
-  const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone });
-  const short = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone: zone });
-  const number = (value: number, digits: number) => numbers[digits]?.format(value) ?? value.toFixed(digits);
-  const at = (format: Intl.DateTimeFormat) => (iso: string) => {
-    const ms = Date.parse(iso);
-    return Number.isFinite(ms) ? format.format(ms) : iso;
+/**
+ * Numbers are written here, and the formatter of times is made when it is first used: a slow tablet takes a tenth of a
+ * second for the first formatter of each kind, before its page can be used (measured).
+ */
+function create(language: Language, timeZone: string): Format {
+  const moment = once(() => dateFormat(language === 'de' ? 'de-DE' : 'en-GB', timeZone));
+  const number = (value: number, digits: number) => {
+    const text = value.toFixed(digits);
+    const signed = Number(text) === 0 ? text.replace('-', '') : text;
+    return language === 'de' ? signed.replace('.', ',') : signed;
   };
   const span = (ms: number, digits = 1) => {
     const s = Math.max(0, ms) / 1000;
@@ -64,17 +55,27 @@ function create(locale: string, timeZone: string): Format {
     span,
     size,
     seconds: (ms) => span(ms, 0),
-    time: at(full),
-    clock: at(short),
+    time(iso) {
+      const ms = Date.parse(iso);
+      return Number.isFinite(ms) ? moment().format(ms) : iso;
+    },
   };
 }
 
-/** A browser may not know the zone of the gateway. */
-function knownZone(timeZone: string): string {
+function dateFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
+  const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
   try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return timeZone;
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone });
   } catch {
-    return 'UTC';
+    // A browser may not know the zone of the gateway.
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
