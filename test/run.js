@@ -138,13 +138,16 @@ const secondsOf = {
   cloud: 20,
   'ssh-commands': 20,
 };
-/** Beside the peers: they wait more than half of their time. */
-const LANES = 4;
 /**
- * A machine that needs longer for the unit tests is slower than the limits of time in the others expect: it runs fewer of
- * them side by side, and nothing else beside them.
+ * How many of them run beside the peers, since they wait more than half of their time, and how many more when the peers
+ * have ended. The longer a machine needs for the unit tests, the nearer it is to the limits of time in the others: it runs
+ * fewer of them side by side, and a slow one nothing else beside them.
  */
-const SLOW_UNIT_MS = 300_000;
+const paces = [
+  { unitMs: 250_000, lanes: 4, afterPeers: 2, isSlow: false },
+  { unitMs: 300_000, lanes: 2, afterPeers: 2, isSlow: false },
+  { unitMs: Number.POSITIVE_INFINITY, lanes: 1, afterPeers: 1, isSlow: true },
+];
 
 function filesAlone() {
   const seconds = (path) => secondsOf[basename(path, '.test.ts')] ?? 0;
@@ -169,7 +172,8 @@ async function runAll() {
     runTests(unit, { name: 'unit', prints: 'lines' }),
     runTests(['--project', 'types'], { name: 'types', prints: 'end' }),
   ]);
-  const isSlow = performance.now() - began > SLOW_UNIT_MS;
+  const unitMs = performance.now() - began;
+  const { lanes, afterPeers, isSlow } = paces.find((pace) => unitMs <= pace.unitMs);
   if (!isSlow) othersMayRun();
   const files = filesAlone();
   const lane = async () => {
@@ -178,13 +182,14 @@ async function runAll() {
       await runTests(['--project', 'e2e', file], { name, prefix: ownNetwork, prints: 'end' });
     }
   };
+  const lanesOf = (length) => Promise.all(Array.from({ length }, lane));
   await Promise.all([
     runTests(['--project', 'peers', ...(isSlow ? ['--maxWorkers=2'] : [])], {
       name: 'peers',
       prefix: ownNetwork,
       prints: 'end',
-    }).then(() => Promise.all(isSlow ? [lane()] : [lane(), lane()])),
-    ...Array.from({ length: isSlow ? 1 : LANES }, lane),
+    }).then(() => lanesOf(afterPeers)),
+    lanesOf(lanes),
   ]);
   if (isSlow) othersMayRun();
 }

@@ -1,3 +1,4 @@
+/// <reference path="./undici-parts.d.ts" />
 /**
  * The HTTP client library, in the parts that gw uses. Its entry point loads fetch, WebSocket, caches and mocks as well, four
  * times as many files: 30 ms of each command that asks a chassis, and 6 MB of the daemon (measured).
