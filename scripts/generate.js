@@ -9,6 +9,7 @@ import { Plugin } from '@oclif/core';
 import { z } from 'zod';
 import { asyncApi } from '../src/cli/contracts/asyncapi.ts';
 import { openApi } from '../src/cli/contracts/openapi.ts';
+import { describeSharedFlags } from '../src/cli/flag-table.ts';
 import { fileSchemas, resultSchemas } from '../src/cli/schemas.ts';
 import { describeVerdicts } from '../src/cli/verdict-table.ts';
 import { describeErrorTable } from '../src/lib/error/describe.ts';
@@ -102,6 +103,7 @@ function commandsPage(all) {
     '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
     '',
     describeVerdicts(),
+    describeSharedFlags(),
   ];
   for (const [id, command] of Object.entries(all)) {
     if (command.hidden) continue;

@@ -42,7 +42,7 @@ writeFileSync(siteFile, readFileSync(siteFile, 'utf8').replace(/^operator:/m, 'o
 writeFileSync(join(dir, 'given'), password);
 spawnSync(
   process.execPath,
-  [join(root, 'bin/run.js'), 'operator', 'password', '--from-file', join(dir, 'given'), '--site', siteFile],
+  [join(root, 'bin/run.js'), 'operator', 'password', '--password-file', join(dir, 'given'), '--site', siteFile],
   { cwd: dir, stdio: 'inherit' },
 );
 const serve = gw('serve', '--site', siteFile);

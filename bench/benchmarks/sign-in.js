@@ -56,7 +56,15 @@ async function measure(addressOf) {
       `name: bench\nchassis: { host: 127.0.0.1, port: ${await freePort()}, serial: BENCH }\noperator: { port: ${port}, passwordFile: hash }\n`,
     );
     writeFileSync(join(dir, 'password'), `${PASSWORD}\n`, { mode: 0o600 });
-    const set = [gw, 'operator', 'password', '--site', join(dir, 'site.yaml'), '--from-file', join(dir, 'password')];
+    const set = [
+      gw,
+      'operator',
+      'password',
+      '--site',
+      join(dir, 'site.yaml'),
+      '--password-file',
+      join(dir, 'password'),
+    ];
     const { status, stderr } = spawnSync(process.execPath, set, { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
     const argv = [gw, 'serve', '--site', join(dir, 'site.yaml'), '--json', '--log-level', 'error'];

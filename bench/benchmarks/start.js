@@ -12,7 +12,18 @@ export default {
     const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
     try {
       const site = join(dir, 'site.yaml');
-      const made = ['site', 'init', site, '--yes', '--name', 'bench', '--host', '127.0.0.1', '--serial', 'BENCH-1'];
+      const made = [
+        'site',
+        'init',
+        site,
+        '--yes',
+        '--name',
+        'bench',
+        '--chassis-host',
+        '127.0.0.1',
+        '--serial',
+        'BENCH-1',
+      ];
       spawnSync(process.execPath, [gw, ...made], { stdio: 'ignore' });
       const commands = [
         { name: 'gw evidence show', argv: ['evidence', 'show', 'angles.target-ori', '--site', site], most: 6 },

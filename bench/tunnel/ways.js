@@ -34,7 +34,16 @@ export async function startTunnel(dir) {
   });
   const ca = join(dir, `${randomUUID()}.pem`);
   writeFileSync(ca, caPem);
-  const place = ['--host', host, '--port', `${port}`, '--subprotocol', 'securetunneling-3.0', '--ca-file', ca];
+  const place = [
+    '--tunnel-host',
+    host,
+    '--tunnel-port',
+    `${port}`,
+    '--subprotocol',
+    'securetunneling-3.0',
+    '--ca-file',
+    ca,
+  ];
   const start = (argv, env) => {
     const child = spawn(process.execPath, [gw, 'tunnel', ...argv, ...place, '--service', SERVICE], {
       // The proxy lives as long as its stdin is open.
@@ -44,7 +53,7 @@ export async function startTunnel(dir) {
     undo.defer(() => endProcess(child));
     return child;
   };
-  const proxy = start(['proxy', '--max-s', '3600'], {
+  const proxy = start(['proxy', '--timeout', '3600'], {
     GW_TUNNEL_TOKEN: destinationToken,
     GW_TUNNEL_CLIENT_TOKEN: randomUUID(),
   });

@@ -24,7 +24,7 @@ export const driveFlags = {
       'For a signed-in person beside the robot who has judged the alert: by its number, for this order only.',
     multiple: true,
     multipleNonGreedy: true,
-    helpValue: '8004',
+    helpValue: 'CODE',
   }),
   'password-file': passwordFileFlag,
 };
@@ -37,7 +37,7 @@ interface DriveFlags {
   readonly 'leave-running': boolean;
   readonly 'although-alert'?: number[] | undefined;
   readonly 'password-file'?: string | undefined;
-  readonly within: number;
+  readonly timeout: number;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function drive<T extends Driven>(
   const follow: FollowOptions = {
     host: flags.host,
     password: await readDevicePassword(flags['password-file']),
-    withinMs: flags.within * 1000,
+    withinMs: flags.timeout * 1000,
     leaveRunning,
     although: flags['although-alert'] ?? [],
     onOrder: () => {

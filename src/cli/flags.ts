@@ -1,4 +1,4 @@
-import { Errors, Flags } from '@oclif/core';
+import { Errors, Flags, type Interfaces } from '@oclif/core';
 
 /** Flags shared by several commands. */
 export const siteFlag = Flags.file({
@@ -76,20 +76,56 @@ export function numberFlag(options: {
   })();
 }
 
-/** A duration in seconds with its bounds in the help. */
-export function secondsFlag(options: { summary: string; default: number; min: number; max: number }) {
+interface DurationOptions {
+  readonly summary: string;
+  /** Seconds. */
+  readonly min: number;
+  readonly max: number;
+  readonly dependsOn?: string[];
+  readonly exactlyOne?: string[];
+  readonly required?: boolean;
+  readonly default?: number;
+}
+
+/** A duration in seconds, typed as 90, 90s, 1.5m or 2h, with its bounds in the help; undefined if not given. */
+export function durationFlag(
+  options: DurationOptions & ({ readonly default: number } | { readonly required: true }),
+): Interfaces.OptionFlag<number>;
+export function durationFlag(options: DurationOptions): Interfaces.OptionFlag<number | undefined>;
+export function durationFlag(
+  options: DurationOptions,
+): Interfaces.OptionFlag<number> | Interfaces.OptionFlag<number | undefined> {
+  const { summary, min, max, ...rest } = options;
+  const bounds = `${durationText(min)} to ${durationText(max)}`;
+  const usual = rest.default;
   return Flags.custom<number>({
-    summary: `${options.summary} (${options.min} to ${options.max} seconds)`,
-    helpValue: 'SECONDS',
-    default: options.default,
+    ...(rest as object),
+    summary: `${summary} (${bounds})`,
+    helpValue: 'DURATION',
+    ...(usual !== undefined && { defaultHelp: async () => durationText(usual) }),
     parse: async (input) => {
-      const value = Number(input);
-      if (!Number.isFinite(value) || value < options.min || value > options.max) {
-        throw new Errors.CLIError(`expected seconds from ${options.min} to ${options.max}, found '${input}'`);
-      }
-      return value;
+      const seconds = readDuration(input);
+      if (seconds !== undefined && seconds >= min && seconds <= max) return seconds;
+      throw new Errors.CLIError(`expected a duration from ${bounds}, such as 30, 30s, 5m or 2h, found '${input}'`);
     },
   })();
+}
+
+const SECONDS_OF = { '': 1, s: 1, m: 60, min: 60, h: 3_600 } as const;
+
+function readDuration(text: string): number | undefined {
+  const [, figure = '', unit = ''] = /^(\d+(?:\.\d+)?)(s|m|min|h)?$/.exec(text.trim()) ?? [];
+  return figure === '' ? undefined : Number(figure) * SECONDS_OF[unit as keyof typeof SECONDS_OF];
+}
+
+function durationText(seconds: number): string {
+  if (seconds >= 3_600 && seconds % 3_600 === 0) return `${seconds / 3_600}h`;
+  return seconds >= 60 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
+
+/** A TCP port; undefined if not given. */
+export function portFlag(summary: string) {
+  return Flags.integer({ summary, helpValue: 'PORT', min: 1, max: 65_535 });
 }
 
 /**
@@ -97,7 +133,7 @@ export function secondsFlag(options: { summary: string; default: number; min: nu
  * the person has exported is theirs; the record of another robot is then wrong, never green.
  */
 export const recordTrustFlags = {
-  ca: Flags.file({
+  'ca-file': Flags.file({
     summary: 'CA certificates (PEM) of the device certificates.',
     helpValue: 'FILE',
   }),
@@ -112,11 +148,12 @@ export const recordTrustFlags = {
 
 /** Flags of commands that change the chassis while the robot stands still, and back up its current state first. */
 export const safetyFlags = {
-  'it-stands-still': Flags.boolean({
+  'robot-stands-still': Flags.boolean({
     summary: 'You see that the robot stands still: continue when its poses do not show it.',
     default: false,
   }),
-  backup: Flags.file({
+  out: Flags.file({
+    char: 'o',
     summary: 'File for the backup of the current state; default: a new file in the current folder.',
     helpValue: 'FILE',
   }),

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { KioskAccess } from '../lib/toolkit/kiosk/session.ts';
-import { secondsFlag, siteFlag, viaFlag } from './flags.ts';
+import { durationFlag, siteFlag, viaFlag } from './flags.ts';
 
 /** Flags of every kiosk command that uses adb. */
 export const kioskFlags = {
@@ -8,7 +8,7 @@ export const kioskFlags = {
   via: viaFlag,
   adb: Flags.file({ summary: 'The adb program, if not on the PATH.', helpValue: 'FILE', env: 'GW_ADB' }),
   usb: Flags.boolean({ summary: 'Connect to the tablet over USB.', default: false }),
-  'allow-within': secondsFlag({
+  timeout: durationFlag({
     summary: 'Time limit for the authorisation of this computer on the tablet',
     default: 120,
     min: 5,
@@ -22,8 +22,8 @@ export const lockFlags = {
     summary: 'Restart the tablet, and verify that the port stays closed.',
     default: false,
   }),
-  seconds: secondsFlag({
-    summary: 'Watch time of the port after the restart',
+  for: durationFlag({
+    summary: 'How long the port is watched after the restart',
     default: 180,
     min: 2,
     max: 3600,
@@ -34,8 +34,8 @@ export const lockFlags = {
 export function kioskAccess(flags: {
   readonly adb?: string | undefined;
   readonly usb: boolean;
-  readonly 'allow-within': number;
+  readonly timeout: number;
 }): KioskAccess {
   const { adb, usb } = flags;
-  return { adb, usb, searchPath: process.env.PATH, authorizeMs: flags['allow-within'] * 1_000 };
+  return { adb, usb, searchPath: process.env.PATH, authorizeMs: flags.timeout * 1_000 };
 }

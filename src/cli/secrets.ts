@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { Flags } from '@oclif/core';
 import { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
@@ -28,13 +27,13 @@ export async function readHidden(message: string, asking: Asking): Promise<strin
   return input.isTTY === true ? await askSecret(message, asking) : firstLine(await readAll(input, asking.signal));
 }
 
-/** A new password: from a file, typed twice at a hidden prompt, or the first line of stdin. */
+/** A new password: from an owner-only file, typed twice at a hidden prompt, or the first line of stdin. */
 export async function readNewPassword(
   fromFile: string | undefined,
   check: (password: string) => string | undefined,
   asking: Asking,
 ): Promise<string> {
-  if (fromFile !== undefined) return firstLine(await readStart(fromFile));
+  if (fromFile !== undefined) return await readSecretFile(fromFile, 'the new device password');
   const { input, output } = asking.streams ?? { input: process.stdin, output: process.stderr };
   if (input.isTTY !== true) return firstLine(await readAll(input, asking.signal));
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -74,16 +73,6 @@ export async function readOneTimeCode(
 
 function firstLine(text: string): string {
   return text.split(/\r?\n/, 1)[0] ?? '';
-}
-
-async function readStart(path: string): Promise<string> {
-  try {
-    await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-    return buffer.subarray(0, bytesRead).toString('utf8');
-  } catch (cause) {
-    throw new GwError('FILE_UNREADABLE', `The file ${path} cannot be read.`, { cause });
-  }
 }
 
 async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 /** Commands that end with the verdict of a check, by command: what stays open. They take --accept-undecided. */
 export const judgedCommands: Readonly<Record<string, string>> = {
-  'chassis address': '`--mac` cannot be compared: no entry, a loopback address, through another host',
+  'chassis address': '`--check-mac` cannot be compared: no entry, a loopback address, through another host',
   'chassis probe': 'the unit of the pose at rest, facts not verified on this chassis, a condition not received',
   'cloud outbox': 'the gateway does not know its outbox yet',
   'cloud status': 'no connection attempt has a result yet',
@@ -14,7 +14,7 @@ export const judgedCommands: Readonly<Record<string, string>> = {
   'map backup': 'no map; the line about restoring never decides, because no file can show it',
   'map verify': 'no map, or a file that may lack maps; the line about restoring never decides',
   'network check':
-    'a needed line that cannot be seen from inside or without `--from`; lines marked optional never decide',
+    'a needed line that cannot be seen from inside or without `--probe-from`; lines marked optional never decide',
   'operator check': 'routes that need a map or the chassis, and the read-only socket from another machine',
   'overlays inspect': 'a finding `not-checked`, such as without the picture, and a running map that cannot be compared',
   'release status': 'a release that has not ended or is not acknowledged, a base installation as the way back',

@@ -150,7 +150,7 @@ describe('gw chassis restart', () => {
       mapInUse: { before: 1, now: null, verdict: 'not-checked' },
     });
     expect(text).toContain(
-      'standstill  --   not checked before the restart, confirmed by --it-stands-still: nothing received',
+      'standstill  --   not checked before the restart, confirmed by --robot-stands-still: nothing received',
     );
     expect(text).toContain('restart     --   not observed');
     expect(text).toContain('--   map 1 was the current one; the present one was not read');

@@ -62,8 +62,8 @@ describe('gw checklist verify', () => {
   });
 
   it('names the flag for the CA when the chain was not checked', () => {
-    expect(plain(renderRecordVerify(verified(good, 'not-verified')))).toContain('--ca FILE');
-    expect(plain(renderRecordVerify(verified(good, 'not-signed')))).not.toContain('--ca FILE');
+    expect(plain(renderRecordVerify(verified(good, 'not-verified')))).toContain('--ca-file FILE');
+    expect(plain(renderRecordVerify(verified(good, 'not-signed')))).not.toContain('--ca-file FILE');
   });
 
   it('passes no escape sequence of a file', () => {

@@ -60,8 +60,8 @@ describe('a quoted command', () => {
     ['gw map show 1 2', true, 'Unexpected argument: 2'],
     ['gw evidence verify wheels', true, expect.stringContaining('Expected wheels to be one of')],
     ['gw checklist report a.json --format doc', true, expect.stringContaining('Expected --format=doc to be one of')],
-    ['gw chassis probe --seconds 9999', true, expect.stringContaining('expected seconds from')],
-    ['gw chassis probe --seconds', true, null],
+    ['gw chassis probe --for 9999', true, expect.stringContaining('expected a duration from')],
+    ['gw chassis probe --for', true, null],
   ])('is rejected by this test when it cannot be typed: %s', async (line, part, fault) => {
     expect(await faultOf({ line, part })).toEqual(fault);
   });

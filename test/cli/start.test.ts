@@ -14,7 +14,7 @@ const spy = join(scratch, 'spy.mjs');
 
 beforeAll(async () => {
   const { code } = await runGw(
-    ['site', 'init', site, '--yes', '--name', 'Test', '--host', '127.0.0.1', '--serial', 'SN-1'],
+    ['site', 'init', site, '--yes', '--name', 'Test', '--chassis-host', '127.0.0.1', '--serial', 'SN-1'],
     {},
   );
   expect(code).toBe(0);

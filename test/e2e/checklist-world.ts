@@ -159,7 +159,7 @@ export async function openWorld(
       tunnel.catch(() => {});
     }
     if (text.startsWith('Open the page of the robot ')) {
-      const options = { minutes: 10, paths: ['/service'], timeoutMs: 20_000, signal: context.signal };
+      const options = { lifetimeMs: 600_000, paths: ['/service'], timeoutMs: 20_000, signal: context.signal };
       void tunnel?.then((tunnelId) => simTunnelBrowse({ dir }, { ...options, tunnelId })).catch(() => {});
     }
     if (text.startsWith('Send a stop to ')) void sim.cloud?.stop({ reason: 'rehearsal', by: 'control centre' });

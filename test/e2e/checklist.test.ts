@@ -95,10 +95,10 @@ describe('gw checklist run', () => {
   });
 
   test('ends with 0 for a passed part, and names it a part', async () => {
-    const { stdout, code } = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
+    const { stdout, code } = await gw('--only', 'files', '--answers', 'answers.yaml', '--out', 'p.json');
     expect(stdout).toMatch(/^PART OK {2}Own: 2 of 2 chosen steps are ok, 2 left out\./);
     expect(code).toBe(0);
-    const again = await gw('--only', 'files', '--answers', 'answers.yaml', '--record', 'p.json');
+    const again = await gw('--only', 'files', '--answers', 'answers.yaml', '--out', 'p.json');
     expect(again).toMatchObject({ code: 2, stdout: '' });
     expect(again.stderr).toContain('A record never replaces a file');
   });

@@ -67,7 +67,7 @@ describe('gw network request', () => {
 
 describe('gw checklist verify, report and diff', () => {
   it('verifies with the CA, and not without it', async () => {
-    const verified = await gw('checklist', 'verify', 'good.json', '--ca', 'ca.pem', '--serial', 'SN0007');
+    const verified = await gw('checklist', 'verify', 'good.json', '--ca-file', 'ca.pem', '--serial', 'SN0007');
     expect(verified).toMatchObject({ code: 0, stderr: '' });
     expect(verified.stdout.split('\n')[0]).toBe('VERIFIED  good.json, signed by SN0007.');
     const alone = await gw('checklist', 'verify', 'good.json');
@@ -76,23 +76,43 @@ describe('gw checklist verify, report and diff', () => {
   });
 
   it('rejects a file with one byte changed, and creates no report of it', async () => {
-    const verified = await gw('checklist', 'verify', 'edited.json', '--ca', 'ca.pem');
+    const verified = await gw('checklist', 'verify', 'edited.json', '--ca-file', 'ca.pem');
     expect(verified.code).toBe(1);
     expect(verified.stdout).toMatch(/^INVALID/);
-    const report = await gw('checklist', 'report', 'edited.json', '--ca', 'ca.pem', '--out', 'edited.html');
+    const report = await gw('checklist', 'report', 'edited.json', '--ca-file', 'ca.pem', '--out', 'edited.html');
     expect(report.code).toBe(4);
     expect(report.stderr).toContain('was altered');
     await expect(readFile(file('edited.html'))).rejects.toThrow('ENOENT');
   });
 
   it('creates a report that states whether the record was verified', async () => {
-    const pdf = await gw('checklist', 'report', 'good.json', '--ca', 'ca.pem', '--format', 'pdf', '--out', 'a.pdf');
+    const pdf = await gw(
+      'checklist',
+      'report',
+      'good.json',
+      '--ca-file',
+      'ca.pem',
+      '--format',
+      'pdf',
+      '--out',
+      'a.pdf',
+    );
     expect(pdf).toMatchObject({ code: 0, stderr: '' });
     expect(readPdf(await readFile(file('a.pdf'))).pages[0]).toContain(
       'Mit dem Schlüssel des Geräts signiert und geprüft',
     );
     for (const format of ['md', 'markdown']) {
-      const text = await gw('checklist', 'report', 'good.json', '--ca', 'ca.pem', '--lang', 'en', '--format', format);
+      const text = await gw(
+        'checklist',
+        'report',
+        'good.json',
+        '--ca-file',
+        'ca.pem',
+        '--lang',
+        'en',
+        '--format',
+        format,
+      );
       expect([text.code, text.stdout]).toEqual([0, expect.stringMatching(/^#+ /m)]);
     }
     const html = await gw('checklist', 'report', 'good.json', '--lang', 'en');
@@ -102,7 +122,7 @@ describe('gw checklist verify, report and diff', () => {
   });
 
   it('ends with 1 when the later visit is worse, and with 0 when it is better', async () => {
-    const worse = await gw('checklist', 'diff', 'good.json', 'bad.json', '--ca', 'ca.pem');
+    const worse = await gw('checklist', 'diff', 'good.json', 'bad.json', '--ca-file', 'ca.pem');
     expect(worse.code).toBe(1);
     expect(worse.stdout).toMatch(/^WORSE {2}1 newly wrong/);
     expect((await gw('checklist', 'diff', 'bad.json', 'good.json')).code).toBe(0);

@@ -52,7 +52,7 @@ const FIVE_S = 5;
 
 describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
   it('shows the robots whose unicast heartbeats the gateway receives, and says so', { timeout: 30_000 }, async () => {
-    const shown = await runGw(['heartbeat', 'sniff', '--site', world.sitePath, '--seconds', `${FIVE_S}`, '--json']);
+    const shown = await runGw(['heartbeat', 'sniff', '--site', world.sitePath, '--for', `${FIVE_S}`, '--json']);
     const last = JSON.parse(shown.stdout.trim().split('\n').at(-1) ?? '');
     expect([shown.code, shown.stderr]).toEqual([0, '']);
     expect(last).toMatchObject({
@@ -61,7 +61,7 @@ describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
       senders: ['SIM-N001', 'SIM-N002'].map((serial) => ({ serial, verified: true, presence: 'alive' })),
     });
     expect(last.datagrams).toBeGreaterThan(0);
-    const unverified = await runGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1', '--json']);
+    const unverified = await runGw(['heartbeat', 'sniff', '--no-key', '--for', '1', '--json']);
     expect(JSON.parse(unverified.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
       receives: 'broadcasts',
       gateway: null,
@@ -74,7 +74,7 @@ describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
     const site = parse(await readFile(world.sitePath, 'utf8')) as SiteText;
     const other = join(world.dir, 'site-of-another.yaml');
     await writeFile(other, stringify({ ...site, chassis: { ...site.chassis, serial: 'SIM-9999' } }));
-    const { stdout } = await runGw(['heartbeat', 'sniff', '--site', other, '--seconds', '1', '--json']);
+    const { stdout } = await runGw(['heartbeat', 'sniff', '--site', other, '--for', '1', '--json']);
     expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ receives: 'broadcasts', gateway: null });
   });
 });

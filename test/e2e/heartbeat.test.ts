@@ -42,7 +42,7 @@ function folderWith(fleet?: string): string {
 }
 
 const keyNew = (cwd: string, ...args: string[]) => runGw(['heartbeat', 'key', 'new', ...args], { cwd });
-const sniff = (cwd: string, ...args: string[]) => runGw(['heartbeat', 'sniff', '--seconds', '1', ...args], { cwd });
+const sniff = (cwd: string, ...args: string[]) => runGw(['heartbeat', 'sniff', '--for', '1', ...args], { cwd });
 
 describe('gw heartbeat key new', () => {
   it('creates a new key each time, for its owner only, without a site file', async () => {
@@ -145,7 +145,7 @@ describe('gw heartbeat sniff', () => {
 
   it('without a key lists every sender, verifies nothing, and ends by itself', async () => {
     const key = createKey(randomBytes(32));
-    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '2', '--json'], {
+    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--for', '2', '--json'], {
       cwd: folderWith(),
     });
     await listener.untilOutput('"event":"state"');
@@ -200,7 +200,7 @@ describe('gw heartbeat sniff', () => {
   });
 
   it('reports that it receives broadcasts only while another program has the port', async () => {
-    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '20', '--json'], {
+    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--for', '20', '--json'], {
       cwd: folderWith(),
     });
     await listener.untilOutput('"receives":"everything"');
@@ -214,7 +214,7 @@ describe('gw heartbeat sniff', () => {
   });
 
   it('in text prints lines without control characters, and the table at the end', async () => {
-    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--seconds', '1'], { cwd: folderWith() });
+    await using listener = startGw(['heartbeat', 'sniff', '--no-key', '--for', '1'], { cwd: folderWith() });
     await listener.untilOutput('No datagram received yet.');
     await send(encodeHeartbeat(heartbeatOf({ serial: 'SN-2' }), createKey(randomBytes(32))));
     await once(listener.child, 'close');

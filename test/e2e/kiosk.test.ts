@@ -35,7 +35,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(open.code).toBe(1);
     expect(open.stdout).toMatch(/^The tablet at 127\.0\.0\.1:\d+ is open/);
 
-    const locked = await gw('lock', '--after-restart', '--seconds', '2');
+    const locked = await gw('lock', '--after-restart', '--for', '2');
     expect(locked.code, locked.stderr).toBe(0);
     expect(locked.stdout).toMatch(/switched off, verified closed/);
     expect(locked.stdout).toContain('After a restart of the tablet: stayed closed');

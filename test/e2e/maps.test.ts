@@ -43,7 +43,7 @@ describe('the maps of a robot, as a technician types it', () => {
     expect(verify).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok: \d of \d checks/) });
 
     await fault('map-loss', 'on');
-    const restart = await gw('chassis', 'restart', '--i-have-a-backup', 'maps.tar.gz');
+    const restart = await gw('chassis', 'restart', '--backup', 'maps.tar.gz');
     expect(restart.code).toBe(1);
     expect(restart.stdout.split('\n')[0]).toBe(
       "The restart lost 3 of 3 maps of chassis SIM-0001: 1 'Erdgeschoss', 2 '1. Stock', 3 'Musterblatt'.",
@@ -97,19 +97,12 @@ describe('the maps of a robot, as a technician types it', () => {
 
     const dry = await at('map', 'select', '1');
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Dry run, nothing sent: /) });
-    const selected = await at('map', 'select', '1', '--select-although-the-position-is-lost', '--backup', 'sel.tar.gz');
+    const selected = await at('map', 'select', '1', '--select-although-the-position-is-lost', '--out', 'sel.tar.gz');
     expect(selected.code, selected.stdout + selected.stderr).toBe(0);
     expect(selected.stdout.split('\n')[0]).toBe(
       "Selected: map 1 'Erdgeschoss' of SIM-0001 is the current one; stored and running map 1 have the same overlays; the position of the robot must be set.",
     );
-    const restored = await at(
-      'map',
-      'restore',
-      'own.tar.gz',
-      '--write-although-never-measured',
-      '--backup',
-      'b.tar.gz',
-    );
+    const restored = await at('map', 'restore', 'own.tar.gz', '--write-although-never-measured', '--out', 'b.tar.gz');
     expect(restored.code).toBe(1);
     expect(restored.stdout).toMatch(/^Stored, but the robot drives by other overlays: 1 map of SIM-0001 written/);
   }, 180_000);
@@ -121,7 +114,7 @@ describe('the maps of a robot, as a technician types it', () => {
     expect(changed.code).toBe(2);
     expect(changed.stderr).toContain('nowhere.tar.gz');
     await fault('wrong-serial', 'on');
-    const foreign = await gw('chassis', 'restart', '--i-have-a-backup', 'mine.tar.gz');
+    const foreign = await gw('chassis', 'restart', '--backup', 'mine.tar.gz');
     expect(foreign.code).toBe(4);
     await fault('wrong-serial', 'off');
     expect(await maps()).toHaveLength(3);

@@ -266,7 +266,7 @@ describe('gw motion stop', () => {
     await drives();
     const empty = mkdtempSync(join(tmpdir(), 'gw-nowhere-'));
     try {
-      const place = ['--host', '127.0.0.3', '--port', `${robot.operatorPort}`];
+      const place = ['--host', '127.0.0.3', '--operator-port', `${robot.operatorPort}`];
       const { code, stdout } = await runGw(['motion', 'stop', ...place], { cwd: empty });
       expect([code, stdout.split('\n')[0]]).toEqual([
         0,
@@ -317,7 +317,7 @@ describe('gw motion stop', () => {
 
   it('is delivered by the local socket when the network listener is blocked', async () => {
     // A port without a listener represents a full or broken socket.
-    const { code, stdout } = await run('motion', 'stop', '--port', '1', '--json');
+    const { code, stdout } = await run('motion', 'stop', '--operator-port', '1', '--json');
     expect(code).toBe(0);
     const { data } = JSON.parse(stdout);
     expect(data).toMatchObject({ delivered: true, move: expect.any(String) });

@@ -13,7 +13,7 @@ import { until } from './robot.ts';
  * that no page prints any more fails the test.
  */
 const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
-  ['connects to another host', /--via |--from(-host)? it@/],
+  ['connects to another host', /--via |--probe-from it@/],
   ['runs until Ctrl-C, and this test stands on one of its kind', /^gw (serve|sim( --with.*| --dir.*| &)?$)/],
   ['runs until Ctrl-C with a token: test/e2e/tunnel-connect.test.ts', /^gw tunnel connect /],
   ['typed by test/e2e/demo.test.ts', /gw-demo|^gw demo --keep/],

@@ -107,7 +107,7 @@ it('gw sim tunnel opens tunnels, fetches pages through them, and prints the toke
     });
     await device.client.subscribeAsync('gw/SIM-0001/tunnels/notify', { qos: 1 });
 
-    const opened = await tunnel('open', '--services', 'status', '--minutes', '10', '--json');
+    const opened = await tunnel('open', '--service', 'status', '--for', '10m', '--json');
     const { data } = JSON.parse(opened.stdout);
     expect([opened.code, opened.stderr, data.tunnel.services]).toEqual([0, '', ['status']]);
     const text = await tunnel('open');
@@ -126,7 +126,7 @@ it('gw sim tunnel opens tunnels, fetches pages through them, and prints the toke
     ]);
     expect(given.stdout).toContain('title: Robot  SN0007');
     expect(given.stdout).toContain('GET /settings: 403, ');
-    expect((await tunnel('browse', '--tunnel', data.tunnel.tunnelId, '--minutes', '5')).code).toBe(2);
+    expect((await tunnel('browse', '--tunnel', data.tunnel.tunnelId, '--for', '5m')).code).toBe(2);
     const own = await tunnel('browse', '--path', '/cut', '--json');
     expect([own.code, JSON.parse(own.stdout)]).toMatchObject([3, { ok: false, data: { opened: true, problem: null } }]);
 

@@ -118,7 +118,16 @@ describe('a support session', () => {
   };
   const connect = async (sourceToken: string, localPort: number) => {
     const { host, port } = tunnels().place;
-    const words = ['--service', 'web', '--listen', `web=${localPort}`, '--host', host, '--port', `${port}`];
+    const words = [
+      '--service',
+      'web',
+      '--listen',
+      `web=${localPort}`,
+      '--tunnel-host',
+      host,
+      '--tunnel-port',
+      `${port}`,
+    ];
     const source = startGw(['tunnel', 'connect', ...words, '--ca-file', join(robot.dir, 'enrolment-ca.pem')], {
       env: { GW_TUNNEL_TOKEN: sourceToken },
     });

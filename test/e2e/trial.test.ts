@@ -130,13 +130,13 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
       return { code: ended.code, ...(JSON.parse(ended.stdout) as { data: ChecklistRun }) };
     };
     await robot.fault('turned-by-hand', 'on');
-    const unit = await run('--only', 'pose-unit', '--record', join(robot.dir, 'unit.json'));
+    const unit = await run('--only', 'pose-unit', '--out', join(robot.dir, 'unit.json'));
     expect(unit.data.steps.find(({ id }) => id === 'pose-unit')).toMatchObject({ verdict: 'ok' });
     await robot.fault('turned-by-hand', 'off');
     // The full list is run in test/peers/commissioning.test.ts.
     const ids = ['verify-stop', 'verify-move', 'verify-dock', 'verify-pose', 'evidence', 'tour'];
     const only = ids.flatMap((id) => ['--only', id]);
-    const { data } = await run('--resume', ...only, '--record', join(robot.dir, 'site.json'));
+    const { data } = await run('--resume', ...only, '--out', join(robot.dir, 'site.json'));
     const verdict = Object.fromEntries(
       data.steps.map((step) => [step.id, `${step.verdict} ${step.verdict === 'ok' ? '' : step.why}`.trim()]),
     );

@@ -33,7 +33,7 @@ describe('gw tunnel audit', () => {
     });
 
     writeFileSync(folder.path('sessions.jsonl'), lines.slice(0, 1).join(''));
-    const cut = await runGw([...args, '--report', folder.path('audit.pdf'), '--lang', 'de']);
+    const cut = await runGw([...args, '--out', folder.path('audit.pdf'), '--lang', 'de']);
     expect(cut.code).toBe(1);
     expect(cut.stdout.split('\n')[0]).toMatch(
       /^FAILED: 1 finding\. First broken line of the chain: sessions\.jsonl:2\./,

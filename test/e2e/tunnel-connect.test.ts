@@ -40,7 +40,16 @@ async function setUp() {
     targets: { web: (page.address() as AddressInfo).port },
   });
   world.onClose(() => destination.close());
-  const args = ['--host', 'localhost', '--port', String(relay.port), '--ca-file', caFile, '--service', 'web'];
+  const args = [
+    '--tunnel-host',
+    'localhost',
+    '--tunnel-port',
+    String(relay.port),
+    '--ca-file',
+    caFile,
+    '--service',
+    'web',
+  ];
   return { relay, args };
 }
 
@@ -104,7 +113,7 @@ test('a spent token ends with 4 and says that a token works once, without the to
 test('another region, a port in use and a foreign service are refused; the first two before the token is used', async () => {
   const { relay, args } = await setUp();
   const elsewhere = await start(
-    ['--host', 'data.example.eu-west-1.amazonaws.com', '--service', 'web', '--region', 'eu-central-1'],
+    ['--tunnel-host', 'data.example.eu-west-1.amazonaws.com', '--service', 'web', '--region', 'eu-central-1'],
     { token: secret },
   ).closed;
   expect(elsewhere.code).toBe(2);

@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(async () => await service[Symbol.asyncDispose]());
 
 const words = (maxS = 600, { port, caFile }: Pick<FakeService, 'port' | 'caFile'> = service) => [
-  ...['tunnel', 'proxy', '--host', '127.0.0.1', '--port', String(port), '--subprotocol', SUBPROTOCOL],
-  ...['--service', 'web', '--ca-file', caFile, '--max-s', String(maxS)],
+  ...['tunnel', 'proxy', '--tunnel-host', '127.0.0.1', '--tunnel-port', String(port), '--subprotocol', SUBPROTOCOL],
+  ...['--service', 'web', '--ca-file', caFile, '--timeout', String(maxS)],
 ];
 
 const eventsOf = (stdout: string): ProxyEvent[] =>
@@ -139,7 +139,7 @@ describe('gw tunnel proxy', () => {
 
   test.each([
     ['no token', {}, words, 2, 'configuration'],
-    ['a missing flag', env, () => ['tunnel', 'proxy', '--host', '127.0.0.1'], 2, 'configuration'],
+    ['a missing flag', env, () => ['tunnel', 'proxy', '--tunnel-host', '127.0.0.1'], 2, 'configuration'],
     ['a flag for another target', env, () => [...words(), '--target', '127.0.0.1:22'], 2, 'configuration'],
     ['a CA file that does not exist', env, () => words(9, { port: 1, caFile: '/nonexistent' }), 2, 'configuration'],
     ['the own deadline', env, () => words(1), 5, 'own-clock'],

@@ -109,11 +109,11 @@ describe.concurrent('a chassis that reports degrees', () => {
 
   it('is undecided while it is at rest, which is neither green nor exit code 0', async () => {
     await using robot = await startRobot();
-    const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3']);
+    const probe = await runGw(['chassis', 'probe', '--site', robot.site, '--for', '3']);
     expect(probe.code).toBe(1);
     expect(probe.stdout.split('\n')[0]).toMatch(/^No fault found in \d+ of \d+ checks\. .*not checked: .*pose unit/);
     expect(probe.stdout).toMatch(/^-- +Pose is in degrees: the heading did not change/m);
-    const json = await runGw(['chassis', 'probe', '--site', robot.site, '--seconds', '3', '--json']);
+    const json = await runGw(['chassis', 'probe', '--site', robot.site, '--for', '3', '--json']);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,

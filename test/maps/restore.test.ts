@@ -405,7 +405,7 @@ describe('a restore is refused or stopped', () => {
     await using made = await changed();
     const checkStillness = async () => ({ verdict: 'not-checked', detail: 'nothing received' }) as const;
     const error = await errorOf(restore(made.chassis, made.archive, { write: { checkStillness } }));
-    expect(error).toMatchObject({ code: 'CHASSIS_MOVING', remedy: expect.stringContaining('--it-stands-still') });
+    expect(error).toMatchObject({ code: 'CHASSIS_MOVING', remedy: expect.stringContaining('--robot-stands-still') });
     expect(made.chassis.writes).toEqual([]);
     const run = await restore(made.chassis, made.archive, { write: { checkStillness, isConfirmedStill: true } });
     expect(run.written?.stillness.verdict).toBe('not-checked');

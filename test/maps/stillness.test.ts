@@ -273,6 +273,6 @@ describe('what is done without stillness', () => {
       assertStill({ verdict: 'not-checked', detail: '1 pose within 0.0 s are too few' }, false),
     );
     expect(error?.message).toContain('was not checked: 1 pose within 0.0 s are too few');
-    expect(error?.message).toContain('--it-stands-still');
+    expect(error?.message).toContain('--robot-stands-still');
   });
 });

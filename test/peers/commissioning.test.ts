@@ -85,7 +85,7 @@ describe.skipIf(!hasAll)(
 
     it.concurrent('premises: the tablet is set up and its port closed permanently', async () => {
       const { gateway } = world;
-      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--seconds', '90'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'setup', '--after-restart', '--for', '90'])).toMatchObject({
         error: null,
         code: 0,
         data: { verdict: 'done', lock: { verdict: 'closed', afterRestart: 'closed' }, redLine: null },
@@ -136,7 +136,7 @@ describe.skipIf(!hasAll)(
       const { gateway } = world;
       const answers = writeAnswers(gateway.dir, 'premises');
       const file = join(gateway.dir, 'premises-record.json');
-      const words = ['checklist', 'run', 'premises', '--resume', '--answers', answers.file, '--record', file];
+      const words = ['checklist', 'run', 'premises', '--resume', '--answers', answers.file, '--out', file];
       // This site file has no key of releases.
       const lacking = ['release-rehearsal'];
       expectSigned(await gw<ChecklistRun>(gateway, [...words, '--initials', 'KM']), answers.steps, lacking);
@@ -155,7 +155,7 @@ describe.skipIf(!hasAll)(
       const place = { side: 'gateway', host: GATEWAY } as const;
       const sshd = keep(await startSshdIn(dir, place, publicKeyOf(laptop), environment));
 
-      const probe = ['chassis', 'probe', '--seconds', '2', '--via', via];
+      const probe = ['chassis', 'probe', '--for', '2', '--via', via];
       makeKey(join(dir, 'other_key'));
       const [type, key] = readFileSync(join(dir, 'other_key.pub'), 'utf8').split(' ');
       writeFileSync(knownHostsOf(laptop), `${GATEWAY} ${type} ${key}\n`);
@@ -172,7 +172,7 @@ describe.skipIf(!hasAll)(
       const { dir, gateway, keep } = world;
       const office = keep(await startSshdIn(dir, { side: 'office', host: OFFICE }, publicKeyOf(gateway)));
       writeFileSync(knownHostsOf(gateway), office.knownHostLine);
-      const from = ['--from', `${user}@${OFFICE}`];
+      const from = ['--probe-from', `${user}@${OFFICE}`];
       const check = async (words: readonly string[] = []) => {
         const { code, data, error } = await gw<NetworkCheck>(gateway, ['network', 'check', ...words]);
         expect(error).toBeNull();
@@ -268,7 +268,7 @@ describe.skipIf(!hasAll)(
       // The gateway verifies it over a restart, in the next step of the checklist.
       tablet.signal('SIGUSR2');
       await tablet.untilOutput('opened 2');
-      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--seconds', '90'])).toMatchObject({
+      expect(await gw(gateway, ['kiosk', 'lock', '--after-restart', '--for', '90'])).toMatchObject({
         code: 0,
         data: { verdict: 'closed', afterRestart: 'closed', afterRestartBasis: 'read-now', reading: { differing: 0 } },
       });
@@ -281,7 +281,7 @@ describe.skipIf(!hasAll)(
       const file = join(gateway.dir, record);
       const words = [
         ...['gw', 'checklist', 'run', 'site', '--site', gateway.site, '--answers', answers.file],
-        ...['--robot-will-move', '--initials', 'KM', '--json', '--record', file],
+        ...['--robot-will-move', '--initials', 'KM', '--json', '--out', file],
       ];
       const ssh = [
         ...['-F', 'none', '-i', join(laptop.home, '.ssh', 'id_ed25519'), '-o', 'BatchMode=yes'],

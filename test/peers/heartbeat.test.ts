@@ -273,7 +273,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       noise: 'ok',
     });
     // Unicast heartbeats to this robot are received by its gateway while another program listens.
-    const sniffed = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--seconds', '8']);
+    const sniffed = await sniff('b', ['--site', join(dir, 'b/site.yaml'), '--for', '8']);
     expect(sniffed).toMatchObject({
       receives: 'gateway',
       senders: [
@@ -348,7 +348,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(stranger.view.robots).toEqual([]);
 
       // Listening beside a gateway takes no datagrams from it, and shows the senders and their routes.
-      const sniffed = await sniff('a', ['--site', sites.a, '--seconds', '9']);
+      const sniffed = await sniff('a', ['--site', sites.a, '--for', '9']);
       expect(sniffed).toMatchObject({ event: 'ended', receives: 'gateway', verifies: true });
       expect(sniffed.senders).toMatchObject(
         (['a', 'b'] as const).map((robot) => ({
@@ -371,7 +371,7 @@ describe.skipIf(!hasNamespaces())('three gateways on one bridge (network namespa
       expect(sniffed.noise[0]?.otherKey).toBeGreaterThanOrEqual(4);
       await pollView('a', one('b', 'alive'), 1_000);
 
-      const unverified = await sniff('c', ['--no-key', '--seconds', '3']);
+      const unverified = await sniff('c', ['--no-key', '--for', '3']);
       expect(unverified).toMatchObject({ verifies: false, noise: [] });
       expect(unverified.senders.map(({ serial, verified }) => [serial, verified])).toEqual(
         robots.map((robot) => [serialOf(robot), false]),

@@ -91,7 +91,7 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       );
       await using serve = inside(nameOf('gateway'), [gwBinary, 'serve', '--site', site, '--json']);
       await serve.untilOutput('"event":"ready"');
-      const from = ['--from', `${userInfo().username}@${OFFICE}`];
+      const from = ['--probe-from', `${userInfo().username}@${OFFICE}`];
       separate();
 
       const right = await check(home, site, from);

@@ -60,7 +60,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     const [address, text, probe, ...done] = await Promise.all([
       json('chassis', 'address', ...at),
       gw('chassis', 'address', '--site', robot.site, `--via=${via}`),
-      json('chassis', 'probe', ...at, '--seconds', '2'),
+      json('chassis', 'probe', ...at, '--for', '2'),
       ...others.map((words) => json(...words, ...at)),
     ]);
     expect(address).toMatchObject({ ok: true, code: 0, data: { state: 'connected', way: `via ${via}` } });
@@ -181,7 +181,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
   });
 
   it('run on the remote host where they listen by UDP, and stream events', async () => {
-    const sniffed = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '3', '--via', via, '--json');
+    const sniffed = await gw('heartbeat', 'sniff', '--no-key', '--for', '3', '--via', via, '--json');
     const events = sniffed.stdout
       .trim()
       .split('\n')
@@ -191,7 +191,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(events.length).toBeGreaterThan(1);
     expect(events.at(-1)?.event).toBe('ended');
     expect(events.filter(({ event }) => event === 'ended')).toHaveLength(1);
-    const shown = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '2', '--via', via);
+    const shown = await gw('heartbeat', 'sniff', '--no-key', '--for', '2', '--via', via);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout.length).toBeGreaterThan(0);
   });
@@ -201,7 +201,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(missing).toMatchObject({ code: 2, error: { code: 'SITE_FILE_NOT_FOUND' } });
     expect(missing.error?.message).toContain(`On ${via}: `);
     expect(missing.error?.message).toContain("it's not there.yaml");
-    const usage = await json('heartbeat', 'sniff', '--seconds', '0', '--via', via);
+    const usage = await json('heartbeat', 'sniff', '--for', '0', '--via', via);
     expect(usage).toMatchObject({ code: 2, error: { code: 'USAGE' } });
   });
 
@@ -240,7 +240,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     // A file of this machine, which the remote host need not have.
     const mine = join(sshd.home, 'password.txt');
     writeFileSync(mine, 'another horse battery\n', { mode: 0o600 });
-    expect((await run(['operator', 'password', '--from-file', mine])).code).toBe(0);
+    expect((await run(['operator', 'password', '--password-file', mine])).code).toBe(0);
     expect(await isPassword('another horse battery')).toBe(true);
 
     const key = await run(['heartbeat', 'key', 'new', secret('heartbeat')]);
@@ -274,7 +274,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     const bin = join(robot.dir, 'bin');
     try {
       installGw(bin, 'if [ "$1" = --version ]; then echo "gw/9.9.9 linux-x64 node-v99"; exit 0; fi');
-      const other = await gw('heartbeat', 'sniff', '--no-key', '--seconds', '1', '--via', via, '--json');
+      const other = await gw('heartbeat', 'sniff', '--no-key', '--for', '1', '--via', via, '--json');
       expect(other.code).toBe(0);
       expect(other.stderr).toContain('9.9.9');
       installGw(bin, 'echo "Welcome to the robot"; echo "{\\"schema\\":\\"x\\",\\"ok\\":true}"; exit 0');

@@ -127,7 +127,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     }, 60_000);
 
     it('where no gateway answers behind it, or the server forwards nothing', async () => {
-      await failsToStop('--via', `127.0.0.1:${sshd.port}`, '--port', `${await freePort()}`);
+      await failsToStop('--via', `127.0.0.1:${sshd.port}`, '--operator-port', `${await freePort()}`);
       await using closed = await startSshd({ config: ['AllowTcpForwarding no'] });
       closed.trust();
       const words = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${closed.port}`];
@@ -141,7 +141,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         ['reset', 'SSH_LOST'],
       ] as const) {
         await using link = await linkTo();
-        const words = ['--via', `127.0.0.1:${link.port}`, '--port', `${silence.port}`, '--json'];
+        const words = ['--via', `127.0.0.1:${link.port}`, '--operator-port', `${silence.port}`, '--json'];
         // Without a site file, so that no chassis is cancelled directly.
         await using stop = startGw(['motion', 'stop', '--site', join(robot.dir, 'none.yaml'), ...words], home());
         await until(
@@ -305,7 +305,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     it('says of a restore that was cut before its first write that nothing was written', async () => {
       const file = join(robot.dir, 'maps.tar.gz');
       expect((await runGw(['map', 'backup', '--site', robot.site, '--out', file], home())).code).toBe(0);
-      const words = ['map', 'restore', file, '--write-although-never-measured', '--it-stands-still'];
+      const words = ['map', 'restore', file, '--write-although-never-measured', '--robot-stands-still'];
       const { code, stderr } = await frozen(words, 2_500);
       expect(code).toBe(3);
       expect(stderr).toContain('Nothing was written');

@@ -34,7 +34,7 @@ describe.skipIf(!hasProgram('sshd'))('a slow link to a real OpenSSH server', () 
     const [address, maps, probe] = await Promise.all([
       overLink('chassis', 'address'),
       overLink('map', 'list'),
-      overLink('chassis', 'probe', '--seconds', '3'),
+      overLink('chassis', 'probe', '--for', '3'),
     ]);
     expect(address.code, address.stderr).toBe(0);
     expect(address.stderr).toMatch(/^The SSH link to \S+ is slow: round trip \d+ ms, longest \d+ ms\./m);

@@ -11,7 +11,7 @@ describe.skipIf(!hasProgram('systemctl') || !hasProgram('nsenter') || !hasNamesp
     let system: SystemdSystem;
     beforeAll(async () => {
       system = await bootSystemd();
-      const init = `site init site.yaml --yes --name Test --host 127.0.0.1 --serial SN-1`;
+      const init = `site init site.yaml --yes --name Test --chassis-host 127.0.0.1 --serial SN-1`;
       const { code, stderr } = await system.run(
         `cd /var/lib/gw && runuser -u gw -- env PATH="$PATH" node ${INSTALLED}/bin/run.js ${init}`,
       );

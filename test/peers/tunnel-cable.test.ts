@@ -14,8 +14,8 @@ async function connected({ near, far, farAddress }: Cable) {
   const service = inside(far, [serviceChild, farAddress, PORT]);
   await service.untilOutput('caFile');
   const { caFile } = JSON.parse(service.output()) as { caFile: string };
-  const flags = ['--host', farAddress, '--port', PORT, '--subprotocol', SUBPROTOCOL, '--service', 'web'];
-  const proxy = inside(near, [gwBinary, 'tunnel', 'proxy', ...flags, '--ca-file', caFile, '--max-s', '120'], {
+  const flags = ['--tunnel-host', farAddress, '--tunnel-port', PORT, '--subprotocol', SUBPROTOCOL, '--service', 'web'];
+  const proxy = inside(near, [gwBinary, 'tunnel', 'proxy', ...flags, '--ca-file', caFile, '--timeout', '120'], {
     env: { GW_TUNNEL_TOKEN: ACCESS, GW_TUNNEL_CLIENT_TOKEN: CLIENT },
     input: null,
   });

@@ -105,12 +105,12 @@ describe('creating a site file', () => {
     const path = join(dir, 'missing.yaml');
     await expect(initSite({ path, force: false, given: { name: 'x' } })).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'Required flags are missing: --host, --serial.',
+      message: 'Required flags are missing: --chassis-host, --serial.',
     });
     const unfit = initSite({ path, force: false, given: { ...given, host: 'a b', mac: 'zz', operatorPort: '5174' } });
     await expect(unfit).rejects.toMatchObject({ code: 'USAGE', exitCode: 2 });
     await expect(unfit).rejects.toThrow(
-      /--host: found 'a b'.*\n--mac: .*\n--operator-port: found 5174.*read-only socket/,
+      /--chassis-host: found 'a b'.*\n--mac: .*\n--operator-port: found 5174.*read-only socket/,
     );
     await expect(stat(path)).rejects.toThrow();
   });

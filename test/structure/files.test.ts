@@ -10,7 +10,6 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  */
 const exceptions: Readonly<Record<string, string>> = {
   'src/cli/core-dump.ts': 'a file of the kernel about this process',
-  'src/cli/secrets.ts': 'the terminal of the person',
   'src/lib/cloud/outbox/store/database.ts': 'an empty file in the place of a lost one, in the folder that it has made',
   'src/lib/gateway/output-sink.ts': 'its own stderr and stdout anew, without waiting for their reader',
   'src/lib/kiosk/setup/package-step.ts': 'reads a package that the person named',

@@ -98,7 +98,7 @@ function whatItDoes({ kind, run, question, unit, instead, expires, lacking }: Ch
 
 /** Flag of `gw checklist run` for each input. */
 const flagOf: Readonly<Record<string, string>> = {
-  'second-host': '--from-host',
+  'second-host': '--probe-from',
   password: '--password-file',
 };
 

@@ -186,7 +186,7 @@ export function renderMotionClear({ cleared, wasLatched, by, reason, since, diso
 export function stillnessLine({ verdict, detail }: NonNullable<MapRestore['stillness']>, when: string): string {
   return verdict === 'still'
     ? `standstill  ${renderVerdict('ok')} ${when}: ${printable(detail)}`
-    : `standstill  ${renderVerdict('not-checked')} not checked ${when}, confirmed by --it-stands-still: ${printable(detail)}`;
+    : `standstill  ${renderVerdict('not-checked')} not checked ${when}, confirmed by --robot-stands-still: ${printable(detail)}`;
 }
 
 /** `gw tour run` */

@@ -30,7 +30,10 @@ export function renderRecordVerify({ path, state, signedBy, findings, subject }:
     '',
     ...lines,
     ...(needsCa && signedBy !== null
-      ? ['', 'Name the CA of the device certificates with --ca FILE, or the site file of the robot with --site FILE.']
+      ? [
+          '',
+          'Name the CA of the device certificates with --ca-file FILE, or the site file of the robot with --site FILE.',
+        ]
       : []),
   ].join('\n');
 }

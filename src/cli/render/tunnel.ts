@@ -292,7 +292,7 @@ function findingTable({ findings, notListed }: TunnelAudit): string {
   });
   const left = findings.length - rows.length + notListed;
   const table = renderTable(['place', 'record', 'session', 'finding'], rows);
-  return left === 0 ? table : `${table}\n${left} more findings: see --report or --json.`;
+  return left === 0 ? table : `${table}\n${left} more findings: see --out or --json.`;
 }
 
 /** Each once, with the kinds of findings it is for. */

@@ -1,5 +1,5 @@
 import { command } from '../../cli/define.ts';
-import { acceptUndecidedFlag, secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, durationFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { renderChassisProbe } from '../../cli/render/chassis.ts';
 
 export default command({
@@ -8,14 +8,14 @@ export default command({
     'The robot does not move. Receives topics for at least 2 seconds, and longer while the unit of the pose is not proven (turn the robot by hand, without a pause, through two full circles), the pose has no rate, or emergency stop, control mode, positioning, battery and alerts are not reported. Exits with 1 when a check fails or something was not checked or not decided, unless --accept-undecided.',
   examples: [
     '<%= config.bin %> chassis probe',
-    '<%= config.bin %> chassis probe --seconds 30',
+    '<%= config.bin %> chassis probe --for 30',
     '<%= config.bin %> chassis probe --via technician@192.0.2.2',
     '<%= config.bin %> chassis probe --site robot-7/site.yaml --json',
   ],
   flags: {
     site: siteFlag,
     via: viaFlag,
-    seconds: secondsFlag({
+    for: durationFlag({
       summary: 'Maximum time to receive topics',
       default: 8,
       min: 2,
@@ -26,7 +26,7 @@ export default command({
   schema: 'gw/chassis-probe/1',
   async run({ flags }) {
     const { probeChassis } = await import('../../lib/toolkit/chassis/probe.ts');
-    const data = await this.call(flags, probeChassis, { seconds: flags.seconds }, { shown: 'stages' });
+    const data = await this.call(flags, probeChassis, { seconds: flags.for }, { shown: 'stages' });
     return await this.judged(data, data.verdict, flags);
   },
   render: renderChassisProbe,

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
 import { command } from '../../cli/define.ts';
-import { secondsFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { durationFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
 import { renderChassisRestart } from '../../cli/render/chassis-restart.ts';
 import { exitCodes, type GwError } from '../../lib/error/index.ts';
@@ -12,22 +12,22 @@ export default command({
   description:
     'A restart has lost the maps twice (measured). It therefore needs a backup of this chassis with every present map, and a robot that stands still. The command waits until the chassis answers again, compares the maps with those before, and names the command that restores lost maps; at a terminal it offers to run it. Maps in the making that are not stored are in no backup. Exits with 1 when a map is lost or changed or no restart was observed, with 3 when the chassis is not connected again in time.',
   examples: [
-    '<%= config.bin %> chassis restart --i-have-a-backup maps-SN0007-20260131T120000Z.tar.gz',
-    '<%= config.bin %> chassis restart --i-have-a-backup before-the-update.tar.gz --seconds 600 --json',
+    '<%= config.bin %> chassis restart --backup maps-SN0007-20260131T120000Z.tar.gz',
+    '<%= config.bin %> chassis restart --backup before-the-update.tar.gz --timeout 10m --json',
   ],
   flags: {
     site: siteFlag,
     via: viaFlag,
-    'i-have-a-backup': Flags.file({
-      summary: 'The backup, as `gw map backup` wrote it.',
+    backup: Flags.file({
+      summary: 'Backup with every present map, as `gw map backup` wrote it.',
       helpValue: 'FILE',
       required: true,
     }),
-    'it-stands-still': Flags.boolean({
+    'robot-stands-still': Flags.boolean({
       summary: 'You see that the robot stands still: continue when its poses do not show it.',
       default: false,
     }),
-    seconds: secondsFlag({
+    timeout: durationFlag({
       summary: 'How long the chassis may take until it answers again',
       default: 300,
       min: 5,
@@ -40,9 +40,9 @@ export default command({
     const { changeCarefully } = await import('../../cli/careful-run.ts');
     const { askLine, canAsk } = await import('../../cli/ask.ts');
     const options = {
-      path: flags['i-have-a-backup'],
-      itStandsStill: flags['it-stands-still'],
-      withinMs: flags.seconds * 1_000,
+      path: flags.backup,
+      itStandsStill: flags['robot-stands-still'],
+      withinMs: flags.timeout * 1_000,
       sitePath: flags.site,
       gwVersion: this.config.version,
     };

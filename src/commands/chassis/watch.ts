@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { durationFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderChassisEvent, renderChassisView } from '../../cli/render/chassis.ts';
 import type { ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
@@ -11,26 +10,21 @@ export default class ChassisWatch extends LongRunningCommand<ChassisWatchEvent> 
     'Redraws in place on a terminal, writes a line a second elsewhere, and one JSON object a line with --json. Ends with Ctrl-C. A lost connection is shown and does not end the command.';
   static override examples = [
     '<%= config.bin %> chassis watch',
-    '<%= config.bin %> chassis watch --seconds 10 --json',
+    '<%= config.bin %> chassis watch --for 10 --json',
     '<%= config.bin %> chassis watch --via technician@192.0.2.2',
     '<%= config.bin %> chassis watch | tee shift.log',
   ];
   static override flags = {
     site: siteFlag,
     via: viaFlag,
-    seconds: Flags.integer({
-      summary: 'End after this many seconds; without it, run until Ctrl-C.',
-      helpValue: 'SECONDS',
-      min: 1,
-      max: 86_400,
-    }),
+    for: durationFlag({ summary: 'End after this time; without it, run until Ctrl-C', min: 1, max: 86_400 }),
   };
   static override readonly schema = 'gw/chassis-watch/1';
 
   protected override async execute(): Promise<Outcome<ChassisWatchEvent>> {
     const { flags } = await this.parse(ChassisWatch);
     const { watchChassis } = await import('../../lib/toolkit/chassis/watch.ts');
-    const options = { seconds: flags.seconds, everyMs: this.redraws ? 250 : 1_000 };
+    const options = { seconds: flags.for, everyMs: this.redraws ? 250 : 1_000 };
     const data = await this.shown(renderChassisView, (onView) =>
       this.withToolkit(flags, (toolkit, signal) => watchChassis(toolkit, options, { signal }, onView)),
     );

@@ -26,9 +26,9 @@ machine. Moves the robot only with --robot-will-move.`;
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
     '<%= config.bin %> checklist run site --resume',
     '<%= config.bin %> checklist run site --resume --only tour --robot-will-move',
-    '<%= config.bin %> checklist run site --from-host it@198.51.100.20 --password-file device-password.txt',
+    '<%= config.bin %> checklist run site --probe-from it@198.51.100.20 --password-file device-password.txt',
     '<%= config.bin %> checklist run handover --site robot-7/site.yaml --site robot-8/site.yaml',
-    '<%= config.bin %> checklist run site --answers answers.yaml --out report',
+    '<%= config.bin %> checklist run site --answers answers.yaml --results report',
     '<%= config.bin %> checklist run site --robot-will-move --format junit > junit.xml',
     '<%= config.bin %> checklist run ./our-lobby.yaml --json',
   ];
@@ -65,14 +65,14 @@ machine. Moves the robot only with --robot-will-move.`;
         'Resume the newest run of this checklist for these robots: ok, wrong and answered steps stay, --only and --from repeat steps. Questions before a drive are asked again.',
     }),
     initials: Flags.string({ summary: 'Your initials, recorded with every answer.', helpValue: 'KM' }),
-    technician: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),
+    who: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),
     answers: Flags.file({
       summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
       helpValue: 'FILE',
     }),
-    'from-host': Flags.string({
+    'probe-from': Flags.string({
       summary: "Probe the robot also from this host in the customer's network, over SSH; repeatable.",
-      helpValue: 'USER@HOST',
+      helpValue: 'USER@HOST[:PORT]',
       multiple: true,
       multipleNonGreedy: true,
     }),
@@ -88,11 +88,12 @@ machine. Moves the robot only with --robot-will-move.`;
       options: ['text', 'markdown', 'md', 'junit'] as const,
       default: 'text' as const,
     })(),
-    record: Flags.file({
+    out: Flags.file({
+      char: 'o',
       summary: 'New file for the record; default records/NAME-SERIAL-TIME.json in the state folder.',
       helpValue: 'FILE',
     }),
-    out: Flags.directory({ summary: 'Folder for the result as JSON, JUnit and Markdown.', helpValue: 'DIR' }),
+    results: Flags.directory({ summary: 'Folder for the result as JSON, JUnit and Markdown.', helpValue: 'DIR' }),
   };
   static override readonly schema = 'gw/checklist-run/1';
 
@@ -117,7 +118,7 @@ machine. Moves the robot only with --robot-will-move.`;
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
       initials: flags.initials ?? null,
     });
-    const given = await this.#given(flags['from-host'] ?? [], flags['password-file']);
+    const given = await this.#given(flags['probe-from'] ?? [], flags['password-file']);
     const canPrompt = canAsk() && !quiet;
     let lost: GwError | undefined;
     const data = await this.through(
@@ -128,12 +129,12 @@ machine. Moves the robot only with --robot-will-move.`;
           dir: builtInChecklists(this.config.root),
           sitePaths: [firstSite, ...moreSites],
           answersPath: flags.answers,
-          outDir: flags.out,
+          outDir: flags.results,
           only: flags.only,
           from: flags.from,
           resume: flags.resume,
-          recordPath: flags.record,
-          technician: { name: flags.technician ?? null, initials: flags.initials ?? null },
+          recordPath: flags.out,
+          technician: { name: flags.who ?? null, initials: flags.initials ?? null },
           // An absent flag is undefined and not false.
           motionAllowed: flags['robot-will-move'] === true,
           gwVersion: this.config.version,

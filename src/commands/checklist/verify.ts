@@ -9,7 +9,7 @@ export default command({
     'A single changed byte is refused. Without the CA of the device certificate a record is never verified, because a certificate can be forged. Changes nothing. Exits with 0 only when every check passed, else with 1.',
   examples: [
     '<%= config.bin %> checklist verify record.json --site site.yaml',
-    '<%= config.bin %> checklist verify record.json --ca operator-ca.pem --serial SN0007',
+    '<%= config.bin %> checklist verify record.json --ca-file operator-ca.pem --serial SN0007',
     '<%= config.bin %> checklist verify record.json --json',
   ],
   args: { file: Args.string({ description: 'Record file (JSON).', required: true }) },
@@ -17,7 +17,7 @@ export default command({
   schema: 'gw/checklist-verify/1',
   async run({ args, flags }) {
     const { checkRecord } = await import('../../lib/toolkit/checklist/verify.ts');
-    const data = await checkRecord(args.file, { caPath: flags.ca, sitePath: flags.site, serial: flags.serial });
+    const data = await checkRecord(args.file, { caPath: flags['ca-file'], sitePath: flags.site, serial: flags.serial });
     return { data, ok: data.state === 'verified' };
   },
   render: renderRecordVerify,

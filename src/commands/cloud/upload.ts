@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { numberFlag, siteFlag } from '../../cli/flags.ts';
+import { durationFlag, siteFlag } from '../../cli/flags.ts';
 import { renderCloudUpload } from '../../cli/render/cloud.ts';
 import { exitCodes } from '../../lib/error/index.ts';
 
@@ -11,7 +11,7 @@ export default command({
   examples: [
     '<%= config.bin %> cloud upload maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> cloud upload maps-SN0007-20260131T120000Z.tar.gz --wait',
-    '<%= config.bin %> cloud upload backup.tar.gz --wait --within 3600 --json',
+    '<%= config.bin %> cloud upload backup.tar.gz --wait --timeout 1h --json',
   ],
   args: { file: Args.string({ description: 'The backup, by `gw map backup`.', required: true }) },
   flags: {
@@ -21,13 +21,13 @@ export default command({
       helpValue: 'USER@HOST[:PORT]',
     }),
     wait: Flags.boolean({ summary: 'Wait until the gateway has uploaded it.' }),
-    within: numberFlag({ summary: 'Seconds to wait, if not 600.', min: 1, max: 86_400, dependsOn: ['wait'] }),
+    timeout: durationFlag({ summary: 'How long to wait, if not 10m', min: 1, max: 86_400, dependsOn: ['wait'] }),
   },
   schema: 'gw/cloud-upload/1',
   async run({ args, flags }) {
     const { uploadArchive } = await import('../../lib/toolkit/cloud/upload.ts');
-    const { site, via, wait, within = 600 } = flags;
-    const options = { file: args.file, via, waitMs: wait ? within * 1_000 : undefined };
+    const { site, via, wait, timeout = 600 } = flags;
+    const options = { file: args.file, via, waitMs: wait ? timeout * 1_000 : undefined };
     const data = await this.call({ site }, uploadArchive, options, { shown: 'spinner' });
     const { state } = data.upload;
     if (state === 'refused') return { data, ok: false, exitCode: exitCodes.refused };

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { Errors, Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { siteFlag, viaThereFlag } from '../../cli/flags.ts';
+import { durationFlag, siteFlag, viaThereFlag } from '../../cli/flags.ts';
 import { renderHeartbeatSend } from '../../cli/render/heartbeat.ts';
 
 export default command({
@@ -11,19 +11,18 @@ export default command({
   examples: [
     '<%= config.bin %> heartbeat send --once',
     '<%= config.bin %> heartbeat send --once --to 192.0.2.17',
-    '<%= config.bin %> heartbeat send --seconds 60',
+    '<%= config.bin %> heartbeat send --for 1m',
     '<%= config.bin %> heartbeat send --once --via technician@192.0.2.2 --site /etc/gw/site.yaml',
   ],
   flags: {
     site: siteFlag,
     via: viaThereFlag,
-    once: Flags.boolean({ summary: 'Send one heartbeat.', exactlyOne: ['once', 'seconds'] }),
-    seconds: Flags.integer({
-      summary: 'Send one heartbeat every 2 seconds for this time.',
-      helpValue: 'SECONDS',
+    once: Flags.boolean({ summary: 'Send one heartbeat.', exactlyOne: ['once', 'for'] }),
+    for: durationFlag({
+      summary: 'Send one heartbeat every 2 seconds for this time',
       min: 2,
       max: 3_600,
-      exactlyOne: ['once', 'seconds'],
+      exactlyOne: ['once', 'for'],
     }),
     to: Flags.custom<string>({
       summary: 'Send only to this IPv4 address. Repeatable.',
@@ -39,7 +38,7 @@ export default command({
   there: async () => (await import('../../lib/toolkit/heartbeat/heartbeat.result.ts')).heartbeatSendSchema,
   async run({ flags }) {
     const { sendHeartbeat } = await import('../../lib/toolkit/heartbeat/send.ts');
-    const data = await this.call(flags, sendHeartbeat, { to: flags.to, seconds: flags.seconds }, { shown: 'spinner' });
+    const data = await this.call(flags, sendHeartbeat, { to: flags.to, seconds: flags.for }, { shown: 'spinner' });
     return { data, ok: data.ways.every(({ failure }) => failure === null) };
   },
   render: renderHeartbeatSend,

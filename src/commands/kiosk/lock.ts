@@ -21,7 +21,7 @@ export default command({
     const options = {
       ...kioskAccess(flags),
       afterRestart: flags['after-restart'],
-      watchMs: flags.seconds * 1_000,
+      watchMs: flags.for * 1_000,
     };
     const data = await this.call(flags, lockKiosk, options, { shown: 'stages' });
     const { reading } = data;

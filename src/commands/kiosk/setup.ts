@@ -30,7 +30,7 @@ export default command({
       ...kioskAccess(flags),
       leaveOpen: flags['leave-open'],
       afterRestart: flags['after-restart'],
-      watchMs: flags.seconds * 1_000,
+      watchMs: flags.for * 1_000,
     };
     const data = await this.call(flags, setUpKiosk, options, { shown: 'stages' });
     if (data.redLine !== null) this.warn(`${data.redLine.detail} ${data.redLine.remedy}`);

@@ -1,5 +1,5 @@
 import { command } from '../../cli/define.ts';
-import { acceptUndecidedFlag, secondsFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, durationFlag } from '../../cli/flags.ts';
 import { kioskAccess, kioskFlags } from '../../cli/kiosk-flags.ts';
 import { renderKioskStatus } from '../../cli/render/kiosk.ts';
 
@@ -14,7 +14,7 @@ export default command({
   ],
   flags: {
     ...kioskFlags,
-    'allow-within': secondsFlag({
+    timeout: durationFlag({
       summary: 'Time limit for the authorisation of this computer on the tablet',
       default: 5,
       min: 5,

@@ -12,7 +12,7 @@ export default command({
   examples: [
     '<%= config.bin %> map restore maps-SN0007-20260131T120000Z.tar.gz',
     '<%= config.bin %> map restore before-the-update.tar.gz --map 1 --write-although-never-measured',
-    '<%= config.bin %> map restore before-the-update.tar.gz --write-although-never-measured --it-stands-still --backup now.tar.gz',
+    '<%= config.bin %> map restore before-the-update.tar.gz --write-although-never-measured --robot-stands-still --out now.tar.gz',
   ],
   args: { file: Args.string({ description: 'The backup.', required: true }) },
   flags: {
@@ -37,8 +37,8 @@ export default command({
       path: args.file,
       ids: flags.map ?? [],
       write: flags['write-although-never-measured'],
-      itStandsStill: flags['it-stands-still'],
-      backupPath: flags.backup,
+      itStandsStill: flags['robot-stands-still'],
+      backupPath: flags.out,
       sitePath: flags.site,
       gwVersion: this.config.version,
     };

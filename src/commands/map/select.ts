@@ -12,7 +12,7 @@ export default command({
   examples: [
     '<%= config.bin %> map select 1',
     '<%= config.bin %> map select 1 --select-although-the-position-is-lost',
-    '<%= config.bin %> map select 2 --select-although-the-position-is-lost --it-stands-still --backup now.tar.gz',
+    '<%= config.bin %> map select 2 --select-although-the-position-is-lost --robot-stands-still --out now.tar.gz',
   ],
   args: {
     id: Args.string({ description: 'Number of the map in gw map list.', required: true }),
@@ -33,8 +33,8 @@ export default command({
     const options = {
       id: args.id,
       select: flags['select-although-the-position-is-lost'],
-      itStandsStill: flags['it-stands-still'],
-      backupPath: flags.backup,
+      itStandsStill: flags['robot-stands-still'],
+      backupPath: flags.out,
       sitePath: flags.site,
       gwVersion: this.config.version,
     };

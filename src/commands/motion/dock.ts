@@ -1,6 +1,6 @@
 import { command } from '../../cli/define.ts';
 import { drive, driveFlags } from '../../cli/drive-command.ts';
-import { secondsFlag } from '../../cli/flags.ts';
+import { durationFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
 
 export default command({
@@ -13,7 +13,7 @@ export default command({
   ],
   flags: {
     ...driveFlags,
-    within: secondsFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
+    timeout: durationFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
   },
   schema: 'gw/motion-dock/1',
   async run({ flags }) {

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { command } from '../../cli/define.ts';
 import { drive, driveFlags } from '../../cli/drive-command.ts';
-import { secondsFlag } from '../../cli/flags.ts';
+import { durationFlag } from '../../cli/flags.ts';
 import { renderMotionGo } from '../../cli/render/motion.ts';
 
 export default command({
@@ -16,7 +16,7 @@ export default command({
   args: { station: Args.string({ description: 'A station of the site file.', required: true }) },
   flags: {
     ...driveFlags,
-    within: secondsFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
+    timeout: durationFlag({ summary: 'How long the drive is followed', default: 660, min: 1, max: 7300 }),
   },
   schema: 'gw/motion-go/1',
   async run({ args, flags }) {

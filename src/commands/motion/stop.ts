@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
-import { gatewayFlags, numberFlag } from '../../cli/flags.ts';
+import { gatewayFlags, portFlag } from '../../cli/flags.ts';
 import { printable } from '../../cli/output.ts';
 import { renderMotionStop } from '../../cli/render/motion.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
@@ -22,7 +22,7 @@ export default class MotionStop extends GwCommand<Result> {
   ];
   static override flags = {
     ...gatewayFlags,
-    port: numberFlag({ summary: 'Port of the operator server', min: 1, max: 65_535 }),
+    'operator-port': portFlag('Port of the operator server.'),
     reason: Flags.string({ summary: 'Reason, stored with the stop.', helpValue: 'TEXT', default: 'gw motion stop' }),
   };
   static override readonly schema = 'gw/motion-stop/1';
@@ -33,7 +33,7 @@ export default class MotionStop extends GwCommand<Result> {
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(MotionStop);
     const { openStopPlace, stopTheRobot } = await import('../../lib/toolkit/motion/stop.ts');
-    const { host, port, site } = flags;
+    const { host, 'operator-port': port, site } = flags;
     const reason = flags.reason.slice(0, 200) || 'gw motion stop';
     let isLatched = false;
     const remind = (why: string) => {

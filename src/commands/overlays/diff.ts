@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
 import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { chooseFormat } from '../../cli/format.ts';
 import { renderOverlaysDiff } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
 import type { OverlaysDiffResult as Result } from '../../lib/toolkit/overlays/diff.result.ts';
@@ -16,7 +17,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
   static override examples = [
     '<%= config.bin %> overlays diff before.json after.json',
     '<%= config.bin %> overlays diff maps-SN0001.tar.gz live:current',
-    '<%= config.bin %> overlays diff maps-SN0001.tar.gz#3 live:3 --format html --out diff.html',
+    '<%= config.bin %> overlays diff maps-SN0001.tar.gz#3 live:3 --out diff.html',
     '<%= config.bin %> overlays diff live:1 live:2 --json',
   ];
   static override args = {
@@ -26,9 +27,12 @@ export default class OverlaysDiff extends GwCommand<Result> {
   static override flags = {
     site: siteFlag,
     via: viaFlag,
-    format: Flags.option({ summary: 'Output format.', options: formats, default: 'table' })(),
+    format: Flags.option({
+      summary: 'Output format; by default that of the name of --out, else table.',
+      options: formats,
+    })(),
     out: Flags.file({ char: 'o', summary: 'Write svg or html to this file.', helpValue: 'FILE' }),
-    force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
+    force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
     all: Flags.boolean({ summary: 'Print every row of long tables.' }),
   };
   static override readonly schema = 'gw/overlays-diff/1';
@@ -42,7 +46,8 @@ export default class OverlaysDiff extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags, metadata } = await this.parse(OverlaysDiff);
-    const { format, out, force } = flags;
+    const { out, force } = flags;
+    const format = chooseFormat(flags, formats, 'table');
     const document = documents.find((name) => name === format);
     if (document === undefined && out !== undefined) {
       throw new GwError('USAGE', `--out writes ${documents.join(' or ')}, and --format is ${format}.`, {

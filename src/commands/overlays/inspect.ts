@@ -1,6 +1,7 @@
 import { Errors, Flags } from '@oclif/core';
 import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
 import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { chooseFormat } from '../../cli/format.ts';
 import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
@@ -24,7 +25,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     '<%= config.bin %> overlays inspect --map 3 --findings',
     '<%= config.bin %> overlays inspect --kind charger,zone --near 4.5,-2,3',
     '<%= config.bin %> overlays inspect --file overlays.json --mark OFFEN --all',
-    '<%= config.bin %> overlays inspect --file maps-SN0001.tar.gz --map 3 --format html --out map.html',
+    '<%= config.bin %> overlays inspect --file maps-SN0001.tar.gz --map 3 --out map.html',
     '<%= config.bin %> overlays inspect --json',
   ];
   static override flags = {
@@ -62,9 +63,12 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     })(),
     'accept-undecided': acceptUndecidedFlag,
     findings: Flags.boolean({ summary: 'Only features with a finding.' }),
-    format: Flags.option({ summary: 'Output format.', options: formats, default: 'table' })(),
+    format: Flags.option({
+      summary: 'Output format; by default that of the name of --out, else table.',
+      options: formats,
+    })(),
     out: Flags.file({ char: 'o', summary: 'Write geojson, svg, html or csv to this file.', helpValue: 'FILE' }),
-    force: Flags.boolean({ summary: 'Replace the file of --out.', dependsOn: ['out'] }),
+    force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
     all: Flags.boolean({ summary: 'Print every row of long tables.' }),
   };
   static override readonly schema = 'gw/overlays-inspect/1';
@@ -78,7 +82,8 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
 
   protected override async execute(): Promise<Outcome<Result | ExactOverlaysInspect>> {
     const { flags, metadata } = await this.parse(OverlaysInspect);
-    const { format, out, force } = flags;
+    const { out, force } = flags;
+    const format = chooseFormat(flags, formats, 'table');
     const document = documents.find((name) => name === format);
     if (document === undefined && out !== undefined) {
       throw new GwError('USAGE', `--out writes ${documents.join(', ')}, and --format is ${format}.`, {

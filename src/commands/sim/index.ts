@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Errors, Flags } from '@oclif/core';
 import type { Outcome } from '../../cli/command.ts';
-import { secondsFlag } from '../../cli/flags.ts';
+import { durationFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderSimEvent } from '../../cli/render/sim.ts';
 import { type SimPart, simParts } from '../../lib/sim/model.ts';
@@ -27,6 +27,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     }),
     'chassis-port': Flags.integer({
       summary: 'TCP port of the chassis, 0 for any free one; by default 8090 if free.',
+      helpValue: 'PORT',
       min: 0,
       max: 65535,
     }),
@@ -38,6 +39,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
     }),
     'operator-port': Flags.integer({
       summary: 'TCP port of the operator server in the site file.',
+      helpValue: 'PORT',
       min: 1,
       max: 65535,
       default: 5173,
@@ -59,7 +61,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       options: ['verified', 'none'],
       default: 'verified',
     }),
-    'boot-seconds': secondsFlag({ summary: 'Start time of the robot.', default: 0, min: 0, max: 600 }),
+    'boot-time': durationFlag({ summary: 'Start time of the robot', default: 0, min: 0, max: 600 }),
   };
   static override readonly schema = 'gw/sim/1';
 
@@ -75,7 +77,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       with: flags.with ?? [],
       robots: flags.robots,
       evidence: flags.evidence === 'verified',
-      bootMs: flags['boot-seconds'] * 1000,
+      bootMs: flags['boot-time'] * 1000,
       onEvent: (event) => this.emit(event),
     });
     // No `await using` here: the compiler does not rewrite a lazy import in a function that has one.

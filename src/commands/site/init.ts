@@ -10,22 +10,22 @@ export default command({
     'Prompts for the required values, with the flags as defaults, and writes a commented file. With --yes uses the flags without prompts.',
   examples: [
     '<%= config.bin %> site init',
-    '<%= config.bin %> site init robot-7/site.yaml --yes --name "Lobby, robot 7" --host robot-7.local --serial SN0007',
+    '<%= config.bin %> site init robot-7/site.yaml --yes --name "Lobby, robot 7" --chassis-host robot-7.local --serial SN0007',
   ],
   args: { file: Args.string({ description: 'Output file.', default: 'site.yaml' }) },
   flags: {
     yes: Flags.boolean({ char: 'y', summary: 'Use the flags without prompts.' }),
     name: Flags.string({ summary: 'Display name of this site and robot.', helpValue: 'TEXT' }),
-    host: Flags.string({ summary: 'Host name or address of the chassis.', helpValue: 'HOST' }),
+    'chassis-host': Flags.string({ summary: 'Host name or address of the chassis.', helpValue: 'HOST' }),
     serial: Flags.string({ summary: 'Serial number of the chassis.', helpValue: 'SERIAL' }),
     mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),
-    'operator-port': Flags.string({ summary: 'TCP port of the operator surface (5173).', helpValue: 'PORT' }),
+    'operator-port': Flags.string({ summary: 'TCP port of the operator server (5173).', helpValue: 'PORT' }),
     force: Flags.boolean({ summary: 'Replace an existing file.' }),
   },
   schema: 'gw/site-init/1',
   async run({ args, flags }) {
     const { initSite } = await import('../../lib/toolkit/site/init.ts');
-    const { name, host, serial, mac, force } = flags;
+    const { name, 'chassis-host': host, serial, mac, force } = flags;
     const options = {
       path: args.file,
       force,
@@ -34,7 +34,7 @@ export default command({
     if (flags.yes) return { data: await initSite(options) };
     if (!process.stdin.isTTY) {
       throw new GwError('USAGE', 'Prompts need a terminal.', {
-        remedy: 'Pass --yes with --name, --host and --serial.',
+        remedy: 'Pass --yes with --name, --chassis-host and --serial.',
       });
     }
     const { askLine, interruption } = await import('../../cli/ask.ts');

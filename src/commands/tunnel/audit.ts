@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
 import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
+import { chooseFormat } from '../../cli/format.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
 import { GwError } from '../../lib/error/index.ts';
 
@@ -10,11 +11,11 @@ const STDIN = '-';
 export default command({
   summary: 'Audit the records of the support sessions; write the report as HTML or PDF.',
   description:
-    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --report, and may run while gw does. - reads the joined files of the records from stdin, without head.json: their end is then not checked. With --via the gateway judges its own files; a copy of the cloud that lies there proves nothing, so --cloud needs the records here. Exits with 0 for ok only; with 1 for findings, and also when a check was not made, such as without --cloud or while a session runs, unless --accept-undecided.',
+    'Every record is verified against the one before it, and the first broken line is named; every start needs one end, within the own clock and the configured maximum, region and services. With --cloud the copy of the cloud is compared record by record, with --log the log files are searched for tokens. Without --cloud a complete rewriting of the local records does not show. Reads files of any size in a stream, changes nothing but --out, and may run while gw does. - reads the joined files of the records from stdin, without head.json: their end is then not checked. With --via the gateway judges its own files; a copy of the cloud that lies there proves nothing, so --cloud needs the records here. Exits with 0 for ok only; with 1 for findings, and also when a check was not made, such as without --cloud or while a session runs, unless --accept-undecided.',
   examples: [
     '<%= config.bin %> tunnel audit --site /etc/gw/site.yaml',
-    '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --report Fernwartung.pdf',
-    '<%= config.bin %> tunnel audit --records support/ --log gw.log --lang en --report audit.html --force',
+    '<%= config.bin %> tunnel audit --site site.yaml --cloud records.jsonl --out Fernwartung.pdf',
+    '<%= config.bin %> tunnel audit --records support/ --log gw.log --lang en --out audit.html --force',
     '<%= config.bin %> tunnel audit --records sessions.jsonl --json',
     "ssh root@192.0.2.2 'cd /var/lib/gw/support && cat sessions-*.jsonl sessions.jsonl' | <%= config.bin %> tunnel audit - --cloud records.jsonl",
     '<%= config.bin %> tunnel audit --via root@192.0.2.2 --site /etc/gw/site.yaml',
@@ -47,14 +48,19 @@ export default command({
       helpValue: 'FILE',
       env: 'GW_SITE',
     }),
-    report: Flags.file({ summary: 'Write the report to this file, .html or .pdf.', helpValue: 'FILE' }),
+    out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
+    format: Flags.option({
+      summary: 'Format of the report; by default that of the name of --out, else html.',
+      options: ['html', 'pdf'] as const,
+      dependsOn: ['out'],
+    })(),
     lang: Flags.option({
       summary: 'Language of the report.',
       options: ['de', 'en'] as const,
       default: 'de' as const,
     })(),
-    force: Flags.boolean({ summary: 'Replace the file of --report.', dependsOn: ['report'] }),
-    via: { ...viaThereFlag, exclusive: ['cloud', 'report'] },
+    force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
+    via: { ...viaThereFlag, exclusive: ['cloud', 'out'] },
     'accept-undecided': acceptUndecidedFlag,
   },
   schema: 'gw/tunnel-audit/1',
@@ -70,7 +76,8 @@ export default command({
       return await this.runThere(flags.via, tunnelAuditSchema);
     }
     const { auditSessions } = await import('../../lib/toolkit/tunnel/audit.ts');
-    const { records, cloud, log: logs, site, report, lang, force } = flags;
+    const { records, cloud, log: logs, site, out, lang, force } = flags;
+    const report = out === undefined ? undefined : { path: out, format: chooseFormat(flags, ['html', 'pdf'], 'html') };
     const sitePath = site ?? (records === undefined && !isStdin ? DEFAULT_SITE : undefined);
     const where = { records, ...(isStdin && { input: process.stdin }), cloud, logs, sitePath, report };
     const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });

@@ -11,7 +11,7 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
     'Connects to the tunnel service as the source of an opened tunnel, and listens on 127.0.0.1, with one port for each service. The source access token is read from GW_TUNNEL_TOKEN, or typed without echo; never from an argument. It works once: a lost connection is opened again with a client token that exists only in this run, for 2 minutes. Changes nothing on the robot. Ends with Ctrl-C, or when the service closes the tunnel; both exit with 0. Exits with 3 when the service is not reachable, with 4 when it refuses the token.';
   static override examples = [
     '<%= config.bin %> tunnel connect --service web --listen web=8080',
-    '<%= config.bin %> tunnel connect --service web --host tunnel.example.com --region eu-central-1',
+    '<%= config.bin %> tunnel connect --service web --tunnel-host tunnel.example.com --region eu-central-1',
     'GW_TUNNEL_TOKEN=… <%= config.bin %> tunnel connect --service web --site robot-7/site.yaml --json',
   ];
   static override flags = {
@@ -33,21 +33,21 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
       summary: 'Region in which the tunnel was opened; refused if the site file or the host name has another one.',
       helpValue: 'REGION',
     }),
-    host: Flags.string({
+    'tunnel-host': Flags.string({
       summary: 'Host of the tunnel service, instead of cloud.tunnel of the site file, which is then not read.',
       helpValue: 'HOST',
     }),
-    port: Flags.integer({
+    'tunnel-port': Flags.integer({
       summary: 'TCP port of the tunnel service; 443 if not given.',
       helpValue: 'PORT',
       min: 1,
       max: 65_535,
-      dependsOn: ['host'],
+      dependsOn: ['tunnel-host'],
     }),
     subprotocol: Flags.string({
       summary: 'WebSocket subprotocol that the service requires; securetunneling-3.0 if not given.',
       helpValue: 'NAME',
-      dependsOn: ['host'],
+      dependsOn: ['tunnel-host'],
     }),
     'ca-file': Flags.file({
       summary: 'CA certificates (PEM) of the tunnel service, instead of cloud.caFile of the site file.',
@@ -58,7 +58,7 @@ export default class TunnelConnect extends LongRunningCommand<TunnelConnectEvent
 
   protected override async execute(): Promise<Outcome<TunnelConnectEvent>> {
     const { flags } = await this.parse(TunnelConnect);
-    const { service: services, listen = [], region, host, port, subprotocol } = flags;
+    const { service: services, listen = [], region, subprotocol, 'tunnel-host': host, 'tunnel-port': port } = flags;
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { systemClock } = await import('../../lib/lifecycle/index.ts');
     const { connectTunnel } = await import('../../lib/toolkit/tunnel/connect.ts');

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { fromFramework, type Outcome } from '../../cli/command.ts';
 import { emptyCoreDumps } from '../../cli/core-dump.ts';
+import { durationFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { onParentLoss } from '../../cli/parent-loss.ts';
 import { asGwError, GwError } from '../../lib/error/index.ts';
@@ -21,12 +22,26 @@ export default class TunnelProxy extends LongRunningCommand<ProxyEvent> {
 
 Ends at the end of stdin, which the gateway holds open, and on SIGTERM, in order and within 1 second. Exit codes: 0 closed by the service; 2 configuration; 3 network lost; 4 refused by the service; 5 own deadline; 70 internal error; 130 ended by the gateway.`;
   static override flags = {
-    host: Flags.string({ summary: 'Host of the tunnel service.', required: true }),
-    port: Flags.integer({ summary: 'TCP port of the tunnel service.', min: 1, max: 65_535, default: 443 }),
-    subprotocol: Flags.string({ summary: 'WebSocket subprotocol.', required: true }),
-    service: Flags.string({ summary: 'Service of the session; may be repeated.', required: true, multiple: true }),
-    'ca-file': Flags.string({ summary: "CA certificates (PEM) instead of Node's and the operating system's." }),
-    'max-s': Flags.integer({ summary: 'Deadline in seconds.', min: 1, max: 86_400, required: true }),
+    'tunnel-host': Flags.string({ summary: 'Host of the tunnel service.', helpValue: 'HOST', required: true }),
+    'tunnel-port': Flags.integer({
+      summary: 'TCP port of the tunnel service.',
+      helpValue: 'PORT',
+      min: 1,
+      max: 65_535,
+      default: 443,
+    }),
+    subprotocol: Flags.string({ summary: 'WebSocket subprotocol.', helpValue: 'NAME', required: true }),
+    service: Flags.string({
+      summary: 'Service of the session; repeatable.',
+      helpValue: 'NAME',
+      required: true,
+      multiple: true,
+    }),
+    'ca-file': Flags.string({
+      summary: "CA certificates (PEM) instead of Node's and the operating system's.",
+      helpValue: 'FILE',
+    }),
+    timeout: durationFlag({ summary: 'Deadline', min: 1, max: 86_400, required: true }),
   };
   static override readonly schema = 'gw/tunnel-proxy/1';
 
@@ -65,12 +80,12 @@ Ends at the end of stdin, which the gateway holds open, and on SIGTERM, in order
     using _parent = onParentLoss(end);
     const { exit, detail }: ProxyResult = await runProxy(
       {
-        host: flags.host,
-        port: flags.port,
+        host: flags['tunnel-host'],
+        port: flags['tunnel-port'],
         subprotocol: flags.subprotocol,
         services: flags.service,
         caFile: flags['ca-file'] === undefined ? null : resolve(flags['ca-file']),
-        maxS: flags['max-s'],
+        maxS: flags.timeout,
       },
       {
         tokens,

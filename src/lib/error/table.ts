@@ -234,7 +234,7 @@ export const errorTable = {
   TUNNEL_NOT_REACHABLE: row(
     exitCodes.notReachable,
     'Tunnel service does not answer.',
-    'Check host and port of the service (cloud.tunnel in the site file, or --host), and that this network allows outgoing HTTPS.',
+    'Check host and port of the service (cloud.tunnel in the site file, or --tunnel-host), and that this network allows outgoing HTTPS.',
   ),
   TUNNEL_PROTOCOL: row(
     exitCodes.notReachable,

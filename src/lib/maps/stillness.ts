@@ -153,10 +153,10 @@ export function assertStill({ verdict, detail }: Stillness, isConfirmed: boolean
       details: { stillness: verdict, detail },
     });
   }
-  const asked = 'a person who sees that it does adds --it-stands-still';
+  const asked = 'a person who sees that it does adds --robot-stands-still';
   const title = 'Whether the robot stands still was not checked';
   throw new GwError('CHASSIS_MOVING', `${title}: ${detail}; ${asked}. Nothing was changed.`, {
-    remedy: 'Check the robot. If it stands still and will not be sent anywhere, add --it-stands-still.',
+    remedy: 'Check the robot. If it stands still and will not be sent anywhere, add --robot-stands-still.',
     details: { stillness: verdict, detail },
   });
 }

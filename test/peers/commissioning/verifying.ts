@@ -18,7 +18,7 @@ export async function verifyEverywhere(
 ): Promise<void> {
   const ways = [
     [gateway, ['--site', gateway.site]],
-    [laptop, ['--ca', join(laptop.dir, 'ca.pem'), '--serial', SERIAL]],
+    [laptop, ['--ca-file', join(laptop.dir, 'ca.pem'), '--serial', SERIAL]],
   ] as const;
   const verify = async ([{ side, home }, words]: (typeof ways)[number], path: string) => {
     const args = [gwBinary, 'checklist', 'verify', path, ...words, '--json'];

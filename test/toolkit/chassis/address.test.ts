@@ -36,7 +36,7 @@ describe('the address check of the chassis', () => {
       tcp: { verdict: 'ok' },
       serial: { verdict: 'ok', expected: 'SN-1', found: 'SN-1' },
       software: '2.12.3',
-      mac: { verdict: 'not-applicable', detail: 'not requested (--mac)' },
+      mac: { verdict: 'not-applicable', detail: 'not requested (--check-mac)' },
       remedy: null,
     });
   });

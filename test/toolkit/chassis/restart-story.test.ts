@@ -62,7 +62,7 @@ describe('the restart story', () => {
     expect(restarted.signs).toContain('start-time');
     expect(restarted.maps.map(({ status }) => status)).toEqual(before.maps.map(() => 'lost'));
     expect(restarted.restoreCommand).toContain(
-      `gw map restore ${path} --write-although-never-measured --it-stands-still`,
+      `gw map restore ${path} --write-although-never-measured --robot-stands-still`,
     );
     expect(firstLine(renderChassisRestart(restarted))).toContain(`The restart lost 3 of 3 maps`);
     expect((await listMaps(toolkit, context)).maps).toEqual([]);
@@ -78,7 +78,7 @@ describe('the restart story', () => {
     const write = { ...options, ids: [], write: true };
     await expect(restoreFromBackup(toolkit, write, context)).rejects.toMatchObject({
       code: 'CHASSIS_MOVING',
-      message: expect.stringContaining('--it-stands-still'),
+      message: expect.stringContaining('--robot-stands-still'),
     });
     const restored = await restoreFromBackup(toolkit, { ...write, itStandsStill: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));

@@ -200,7 +200,7 @@ describe('the result of a restore', () => {
     const result = await restored(chassis, empties(chassis), { isConfirmedStill: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing received' });
     expect(renderMapRestore(result)).toContain(
-      'standstill  --   not checked before the first write, confirmed by --it-stands-still: nothing received',
+      'standstill  --   not checked before the first write, confirmed by --robot-stands-still: nothing received',
     );
   });
 

@@ -16,7 +16,7 @@ it('finds the proxies of the process that listens on a port, also below a child 
   const { port } = server.address() as { port: number };
   try {
     expect(await readProxyProcesses(port)).toEqual([]);
-    await using direct = printsPid(['run.js', 'tunnel', 'proxy', '--host', 'x']);
+    await using direct = printsPid(['run.js', 'tunnel', 'proxy', '--tunnel-host', 'x']);
     await using below = startProcess('sh', [
       '-c',
       `"$0" -e "${IDLE}" run.js tunnel proxy & echo $!. ; wait`,

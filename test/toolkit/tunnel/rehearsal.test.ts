@@ -34,7 +34,15 @@ const remedies = ({ findings }: Rehearsal) =>
 
 /** A process whose command line is that of a proxy, and which is none. */
 const startProxy = () =>
-  startProcess(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'run.js', 'tunnel', 'proxy', '--host', 'x']);
+  startProcess(process.execPath, [
+    '-e',
+    'setInterval(() => {}, 1000)',
+    'run.js',
+    'tunnel',
+    'proxy',
+    '--tunnel-host',
+    'x',
+  ]);
 
 /** A person opens a tunnel when asked, then the page; the gateway does the rest. */
 function play(gateway: FakeSupport, more: { page?: Partial<NonNullable<SupportView['running']>> } = {}) {

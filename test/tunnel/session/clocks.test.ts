@@ -69,7 +69,7 @@ describe('the clocks of a session', () => {
     expect(world.proxy.spawned()).toEqual([]);
     expect(world.support.view().running).toBeNull();
     release();
-    expect((await world.nth(1)).args.slice(-2)).toEqual(['--max-s', '56']);
+    expect((await world.nth(1)).args.slice(-2)).toEqual(['--timeout', '56']);
     expect(world.support.view().running).toMatchObject({ leftMs: 56_000 });
   });
 

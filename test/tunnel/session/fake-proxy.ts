@@ -15,7 +15,7 @@ export interface FakeProxy {
   readonly signal?: NodeJS.Signals;
   /** Ignores SIGTERM. */
   readonly isStubborn?: boolean;
-  /** Keeps to `--max-s`, which it counts in units of so many milliseconds. */
+  /** Keeps to `--timeout`, which it counts in units of so many milliseconds. */
   readonly secondMs?: number;
 }
 
@@ -57,7 +57,7 @@ const end = (exit, code) => {
 };
 process.on('SIGTERM', () => { if (!isStubborn) end('terminated', 130); });
 process.stdin.on('end', () => { if (!isStubborn) end('terminated', 130); }).resume();
-if (secondMs) setTimeout(() => end('own-clock', 5), secondMs * Number(args[args.indexOf('--max-s') + 1]));
+if (secondMs) setTimeout(() => end('own-clock', 5), secondMs * Number(args[args.indexOf('--timeout') + 1]));
 if (stderr) process.stderr.write(expand(stderr));
 for (const one of says) say(one);
 if (everyMs) setInterval(() => say(says.at(-1)), everyMs);

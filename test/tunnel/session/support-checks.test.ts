@@ -177,7 +177,7 @@ describe('a second valid notification', () => {
     const first = await world.nth(1);
     expect(second.others).toEqual([]);
     expect(isAlive(first.pid)).toBe(false);
-    expect(second.args.slice(-2)).toEqual(['--max-s', '60']);
+    expect(second.args.slice(-2)).toEqual(['--timeout', '60']);
     expect(second.env.GW_TUNNEL_TOKEN).toBe(`${TOKEN}2`);
     expect(second.env.GW_TUNNEL_CLIENT_TOKEN).not.toBe(first.env.GW_TUNNEL_CLIENT_TOKEN);
     const [start, end, next] = await world.untilRecords(3);

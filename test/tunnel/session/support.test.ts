@@ -19,7 +19,7 @@ describe('a support session', () => {
     // The record was there before the program.
     expect(records).toMatch(/^\{"format":"gw\/support-session\/1","seq":1,.*"kind":"start".*"\}\n$/);
     expect(args).toEqual(
-      'tunnel proxy --host tunnel.test --port 443 --subprotocol securetunneling-3.0 --service web --service status --max-s 3600'.split(
+      'tunnel proxy --tunnel-host tunnel.test --tunnel-port 443 --subprotocol securetunneling-3.0 --service web --service status --timeout 3600'.split(
         ' ',
       ),
     );

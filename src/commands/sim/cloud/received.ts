@@ -8,18 +8,24 @@ export default command({
   description: 'Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
   examples: [
     '<%= config.bin %> sim cloud received',
-    '<%= config.bin %> sim cloud received --topic gw/SIM-0001/telemetry --last 1 --json',
+    '<%= config.bin %> sim cloud received --topic gw/SIM-0001/telemetry --limit 1 --json',
   ],
   flags: {
     topic: Flags.string({ summary: 'Only messages on this topic.', helpValue: 'TOPIC' }),
-    last: Flags.integer({ summary: 'Number of messages, the latest.', helpValue: 'N', min: 1, max: 1000, default: 20 }),
+    limit: Flags.integer({
+      summary: 'Number of messages, the newest.',
+      helpValue: 'N',
+      min: 1,
+      max: 1000,
+      default: 20,
+    }),
     dir: simDirFlag,
   },
   schema: 'gw/sim-cloud-received/1',
   async run({ flags }) {
-    const { dir, topic, last } = flags;
+    const { dir, topic, limit } = flags;
     const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
-    return { data: await askCloud({ dir }, { action: 'received', topic, last }) };
+    return { data: await askCloud({ dir }, { action: 'received', topic, last: limit }) };
   },
   render: renderSimCloudReceived,
 });

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { command } from '../../../cli/define.ts';
-import { numberFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
+import { durationFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
 import { renderSimCloudRelease } from '../../../cli/render/sim.ts';
 
@@ -11,7 +11,7 @@ export default command({
   examples: [
     '<%= config.bin %> sim cloud release gw-1.4.0.tar',
     '<%= config.bin %> sim cloud release gw-1.4.0.tar --stage 2 --wait',
-    '<%= config.bin %> sim cloud release gw-1.3.0.tar --allow-downgrade --wait --timeout 300',
+    '<%= config.bin %> sim cloud release gw-1.3.0.tar --allow-downgrade --wait --timeout 5m',
   ],
   args: { file: Args.file({ description: 'The package.', required: true }) },
   flags: {
@@ -22,8 +22,8 @@ export default command({
     stage: Flags.integer({ summary: 'Number of the rollout stage.', helpValue: 'N', min: 0 }),
     'allow-downgrade': Flags.boolean({ summary: 'Allow an older version than the running one.', default: false }),
     wait: Flags.boolean({ summary: 'Wait for the end of the job.' }),
-    timeout: numberFlag({
-      summary: 'Seconds to wait, if not 600.',
+    timeout: durationFlag({
+      summary: 'How long to wait, if not 10m',
       min: 1,
       max: 86_400,
       dependsOn: ['wait'],

@@ -9,17 +9,17 @@ export default command({
     'The message has a new id each time. Without --dir it uses the simulator of ./gw-sim, or the last started one if none runs there.',
   examples: [
     '<%= config.bin %> sim cloud stop',
-    "<%= config.bin %> sim cloud stop --reason 'fire alarm' --by 'shift lead'",
+    "<%= config.bin %> sim cloud stop --reason 'fire alarm' --who 'shift lead'",
   ],
   flags: {
     reason: Flags.string({ summary: 'Reason for the people on site.', helpValue: 'TEXT' }),
-    by: Flags.string({ summary: 'Who stops the robot.', helpValue: 'NAME' }),
+    who: Flags.string({ summary: 'Who stops the robot.', helpValue: 'NAME' }),
     serial: simSerialFlag,
     dir: simDirFlag,
   },
   schema: 'gw/sim-cloud-stop/1',
   async run({ flags }) {
-    const { dir, reason, by, serial } = flags;
+    const { dir, reason, who: by, serial } = flags;
     const { askCloud } = await import('../../../lib/sim/control/cloud-commands.ts');
     return { data: await askCloud({ dir }, { action: 'stop', reason, by, serial }) };
   },

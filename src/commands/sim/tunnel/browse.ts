@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core';
 import { command } from '../../../cli/define.ts';
-import { secondsFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
+import { durationFlag, simDirFlag, simSerialFlag } from '../../../cli/flags.ts';
 import { withProgress } from '../../../cli/progress.ts';
 import { renderSimTunnelBrowse } from '../../../cli/render/sim.ts';
-import { tunnelMinutesFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
+import { tunnelLifetimeFlag, tunnelRegionFlag } from '../../../cli/tunnel-flags.ts';
 import { exitCodes } from '../../../lib/error/index.ts';
 
 export default command({
@@ -19,17 +19,17 @@ export default command({
     tunnel: Flags.string({
       summary: 'Id of an open tunnel; the token of its source is replaced.',
       helpValue: 'ID',
-      exclusive: ['minutes', 'region', 'serial'],
+      exclusive: ['for', 'region', 'serial'],
     }),
     path: Flags.string({ summary: 'Path to request; repeatable.', helpValue: 'PATH', multiple: true, default: ['/'] }),
     service: Flags.string({
       summary: 'Service to connect to; by default the first one of the tunnel, or web.',
       helpValue: 'NAME',
     }),
-    minutes: tunnelMinutesFlag,
+    for: tunnelLifetimeFlag,
     region: tunnelRegionFlag,
-    timeout: secondsFlag({
-      summary: 'How long to wait for the destination, and for each answer.',
+    timeout: durationFlag({
+      summary: 'How long to wait for the destination, and for each answer',
       default: 30,
       min: 1,
       max: 600,
@@ -39,7 +39,7 @@ export default command({
   },
   schema: 'gw/sim-tunnel-browse/1',
   async run({ flags }) {
-    const { dir, tunnel, path, service, minutes, region, timeout, serial } = flags;
+    const { dir, tunnel, path, service, for: lifetime, region, timeout, serial } = flags;
     const { simTunnelBrowse } = await import('../../../lib/sim/control/tunnel-commands.ts');
     const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
       simTunnelBrowse(
@@ -48,7 +48,7 @@ export default command({
           tunnelId: tunnel ?? null,
           paths: path,
           service,
-          minutes,
+          lifetimeMs: lifetime * 1000,
           region,
           serial,
           timeoutMs: timeout * 1000,

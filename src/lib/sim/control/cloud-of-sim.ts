@@ -21,7 +21,7 @@ export function cloudOfSim(dir: string) {
     },
     async browse(tunnelId: string, paths: readonly string[]) {
       const { signal } = new AbortController();
-      const browsed = await simTunnelBrowse(target, { tunnelId, paths, minutes: 1, timeoutMs: 10_000, signal });
+      const browsed = await simTunnelBrowse(target, { tunnelId, paths, lifetimeMs: 60_000, timeoutMs: 10_000, signal });
       return browsed.pages.map(({ path, status, problem }) => ({ path, status: problem === null ? status : null }));
     },
     async closeTunnel(tunnelId: string): Promise<void> {

@@ -10,7 +10,7 @@ const POLL_MS = 200;
 
 export interface SimTunnelBrowseOptions {
   /** Lifetime of an opened tunnel. */
-  readonly minutes: number;
+  readonly lifetimeMs: number;
   readonly serial?: string | undefined;
   readonly region?: string | undefined;
   /** null: a tunnel is opened, and closed at the end. */
@@ -31,7 +31,7 @@ export interface SimTunnelBrowseOptions {
  * tunnel that was given gets a new token of the source. Throws INTERRUPTED as reason of the signal.
  */
 export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrowseOptions): Promise<SimTunnelBrowse> {
-  const { tunnelId, minutes, serial, region, paths, signal, onProgress = () => {} } = options;
+  const { tunnelId, lifetimeMs, serial, region, paths, signal, onProgress = () => {} } = options;
   for (const path of paths) {
     if (/^\/[\x21-\x7e]{0,2000}$/.test(path)) continue;
     throw new GwError('USAGE', `'${path}' is not a path of a page: it begins with / and has no spaces.`);
@@ -44,7 +44,6 @@ export async function simTunnelBrowse(target: SimTarget, options: SimTunnelBrows
     return browse({ ...rotated, opened: false }, options);
   }
   const services = [options.service ?? 'web'];
-  const lifetimeMs = minutes * 60_000;
   const opened = await askCloud(target, { action: 'tunnel-open', services, lifetimeMs, serial, region });
   const own = { dir: opened.dir };
   try {

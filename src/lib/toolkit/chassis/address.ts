@@ -98,7 +98,7 @@ const portIsOpen =
 function remedyOf(failure: NonNullable<ChassisAddress['failure']>, tried: Tried, hasOpenPort: boolean): string {
   switch (failure) {
     case 'refused':
-      return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --mac.';
+      return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --check-mac.';
     case 'no-route':
       return 'Connect this computer, or the host of --via, to the robot segment; the gateway is in it (--via USER@GATEWAY).';
     case 'unknown-name':
@@ -170,7 +170,7 @@ async function macOf(
 ): Promise<ChassisAddress['mac']> {
   const expected = toolkit.site.chassis.mac?.toLowerCase() ?? null;
   const notChecked = (detail: string) => ({ verdict: 'not-checked' as const, expected, found: null, detail });
-  if (!asked) return { verdict: 'not-applicable', expected, found: null, detail: 'not requested (--mac)' };
+  if (!asked) return { verdict: 'not-applicable', expected, found: null, detail: 'not requested (--check-mac)' };
   if (!direct) return notChecked('connected through another host, whose neighbour table is not available');
   const addresses = name?.kind === 'literal' || name?.kind === 'resolved' ? name.addresses : [];
   let table: Neighbour[];

@@ -105,7 +105,7 @@ function viewRestart(run: RestartRun, { file, options, address }: Around): Chass
   const { path, sitePath } = options;
   const site = sitePath === 'site.yaml' ? [] : ['--site', sitePath];
   // A robot without a map may report no pose, so that only a person sees that it stands.
-  const confirms = after?.current === null ? ['--it-stands-still'] : [];
+  const confirms = after?.current === null ? ['--robot-stands-still'] : [];
   const restore = commandText('gw', 'map', 'restore', path, '--write-although-never-measured', ...confirms, ...site);
   const compare = commandText('gw', 'map', 'restore', path, ...site);
   return {

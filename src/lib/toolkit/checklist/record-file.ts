@@ -53,7 +53,7 @@ export function unaltered(path: string, { record, findings }: RecordVerification
 async function readCaCertificates(path: string): Promise<string> {
   const unreadable = (why: string, cause?: unknown) =>
     new GwError('USAGE', `${path} ${why}.`, {
-      remedy: 'Name a PEM file with the CA certificates with --ca FILE.',
+      remedy: 'Name a PEM file with the CA certificates with --ca-file FILE.',
       cause,
     });
   const text = await readCaFile(path, unreadable);

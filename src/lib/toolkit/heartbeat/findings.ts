@@ -147,7 +147,7 @@ export function periodFinding(
       : `${(periodMs / 1000).toFixed(2)} s (median ${(medianMs / 1000).toFixed(2)} s) over ${plural(intervals, 'interval')} (${measured})`;
   const bound =
     verdict === 'not-checked'
-      ? 'not enough to decide, listen longer with --seconds'
+      ? 'not enough to decide, listen longer with --for'
       : `2 s by the specification, tolerance ±${PERIOD_TOLERANCE * 100} %`;
   const remedy = 'Check load and clock of that gateway: late heartbeats make a robot look gone.';
   return { ...judged(id, title, [verdict, `${result}; ${bound}`], remedy), spec: 'Limits' };

@@ -254,7 +254,7 @@ export async function checkNetwork(
     chassisLine(chassis),
     ...devices,
     configuredOnlyLine(site),
-    ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine('no second host given (--from)')]),
+    ...(outside.length > 0 ? outside.flat() : [outsideNotCheckedLine('no second host given (--probe-from)')]),
   ];
   const section = (name: NetworkLine['section']) => conclude(lines.filter((line) => line.section === name));
   const count = (verdict: NetworkLine['verdict'], of = lines) => of.filter((line) => line.verdict === verdict).length;

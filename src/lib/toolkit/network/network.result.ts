@@ -12,7 +12,7 @@ const networkLineSchema = findingSchema.extend({
   seenFrom: z
     .enum(['gateway', 'second-host', 'nowhere'])
     .describe(
-      "Where it is checked from. second-host: a host given with --from. nowhere: cannot be checked from any machine of the robot; the customer's IT has to confirm it.",
+      "Where it is checked from. second-host: a host given with --probe-from. nowhere: cannot be checked from any machine of the robot; the customer's IT has to confirm it.",
     ),
   need: z.enum(['needed', 'optional']).describe('An optional line does not decide, whatever its verdict.'),
   tried: z.string().nullable().describe('Host and port as dialled.'),

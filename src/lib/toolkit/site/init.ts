@@ -38,7 +38,7 @@ export interface SiteInitOptions {
 /** The flag of each question. */
 const flags: Readonly<Record<Asked, string>> = {
   name: '--name',
-  host: '--host',
+  host: '--chassis-host',
   serial: '--serial',
   mac: '--mac',
   operatorPort: '--operator-port',

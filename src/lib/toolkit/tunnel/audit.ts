@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import {
@@ -30,8 +30,7 @@ export interface TunnelAuditOptions {
   readonly logs?: readonly string[] | undefined;
   /** Absent: the configured limits are not checked. */
   readonly sitePath?: string | undefined;
-  /** An HTML or PDF file, by its extension. */
-  readonly report?: string | undefined;
+  readonly report?: { readonly path: string; readonly format: 'html' | 'pdf' } | undefined;
   /** Of the report. */
   readonly lang: Language;
   readonly force?: boolean;
@@ -44,8 +43,7 @@ export interface TunnelAuditOptions {
  * SITE_FILE_INVALID, USAGE, FILE_UNREADABLE, FILE_EXISTS, FILE_UNWRITABLE.
  */
 export async function auditSessions(options: TunnelAuditOptions): Promise<TunnelAudit> {
-  const { cloud, input, logs = [], sitePath, lang, now, signal, force = false } = options;
-  const format = options.report === undefined ? null : formatOf(options.report);
+  const { cloud, input, logs = [], sitePath, report, lang, now, signal, force = false } = options;
   const site = sitePath === undefined ? null : await loadSite(sitePath);
   const here = site === null ? null : join(site.stateDir, RECORDS_FOLDER);
   const recordsPath = input === undefined ? (options.records ?? here) : 'stdin';
@@ -60,26 +58,17 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   const facts = { ...found, verdict: verdictOf(found) };
   const audit = { ...withTexts(facts), local: found.verdict };
   const about = { recordsPath, logs: [...logs] };
-  if (options.report === undefined || format === null) return { ...audit, ...about, report: null };
+  if (report === undefined) return { ...audit, ...about, report: null };
   const model = auditDocument({ ...facts, logs }, { lang, madeAt });
-  const { content, pages, replacedCharacters } = await writeDocumentAs(model, format);
-  const bytes = await writeDocument(options.report, content, { force });
-  return { ...audit, ...about, report: { path: options.report, format, lang, bytes, pages, replacedCharacters } };
+  const { content, pages, replacedCharacters } = await writeDocumentAs(model, report.format);
+  const bytes = await writeDocument(report.path, content, { force });
+  return { ...audit, ...about, report: { ...report, lang, bytes, pages, replacedCharacters } };
 }
 
 /** Of every check, those included that need a copy of the cloud, a log or a site file. */
 function verdictOf({ verdict, checks }: AuditFacts): AuditFacts['verdict'] {
   if (verdict !== 'ok') return verdict;
   return conclude(checks) === 'ok' ? 'ok' : 'not-decided';
-}
-
-function formatOf(path: string): 'html' | 'pdf' {
-  const extension = extname(path).toLowerCase();
-  if (extension === '.html' || extension === '.htm') return 'html';
-  if (extension === '.pdf') return 'pdf';
-  throw new GwError('USAGE', `The format of the report ${path} is unknown.`, {
-    remedy: 'Name a file that ends in .html or .pdf.',
-  });
 }
 
 function limitsOf({ chassis, cloud }: Site): AuditLimits | null {

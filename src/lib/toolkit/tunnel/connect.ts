@@ -41,7 +41,7 @@ export function placeOfTunnel(site: Site | null, options: PlaceOptions): TunnelP
   const tunnel = site?.cloud?.tunnel;
   if (tunnel === undefined) {
     throw new GwError('USAGE', 'The site file names no tunnel service (cloud.tunnel).', {
-      remedy: 'Add cloud.tunnel to the site file, or name the service with --host HOST.',
+      remedy: 'Add cloud.tunnel to the site file, or name the service with --tunnel-host HOST.',
     });
   }
   return { host: tunnel.host, port: tunnel.port, subprotocol: tunnel.subprotocol, caFile };

@@ -168,9 +168,9 @@ function environmentOf(tokens: Readonly<Record<string, AccessToken>>): NodeJS.Pr
 
 function argumentsOf({ host, port, subprotocol, services, caFile, maxS }: ProxySettings): string[] {
   return [
-    ...['tunnel', 'proxy', '--host', host, '--port', String(port), '--subprotocol', subprotocol],
+    ...['tunnel', 'proxy', '--tunnel-host', host, '--tunnel-port', String(port), '--subprotocol', subprotocol],
     ...services.flatMap((service) => ['--service', service]),
     ...(caFile === null ? [] : ['--ca-file', caFile]),
-    ...['--max-s', String(maxS)],
+    ...['--timeout', String(maxS)],
   ];
 }

@@ -25,7 +25,7 @@ const notifications = async (device: { next(topic: string, skip?: number): Promi
 
 const browseOptions = (about: Partial<SimTunnelBrowseOptions> = {}): SimTunnelBrowseOptions => ({
   tunnelId: null,
-  minutes: 5,
+  lifetimeMs: 300_000,
   paths: ['/'],
   timeoutMs: 10_000,
   signal,

@@ -198,7 +198,7 @@ export function createJobs({ now, presign, isFailing, send }: JobsOptions) {
       }
       if (execution.status === 'IN_PROGRESS' && !force) {
         throw new GwError('USAGE', `The job ${jobId} is in progress.`, {
-          remedy: 'Add --force: the device may go on working on it, and cannot report its result.',
+          remedy: 'Add --in-progress: the device may go on working on it, and cannot report its result.',
         });
       }
       change(execution, 'CANCELED');

@@ -300,6 +300,6 @@ function assertServices(services: readonly string[]): void {
   const isValid = services.length >= 1 && services.length <= MAX_SERVICES && services.every((id) => SERVICE.test(id));
   if (isValid && new Set(services).size === services.length) return;
   throw new GwError('USAGE', 'A tunnel has one to three different services of letters, digits, ":", "_" or "-".', {
-    remedy: 'For example: gw sim tunnel open --services web',
+    remedy: 'For example: gw sim tunnel open --service web',
   });
 }

@@ -52,7 +52,7 @@ export function configuredOnlyLine(site: Site): NetworkLine {
     seenFrom: 'nowhere',
     verdict: 'not-checked',
     detail:
-      'cannot be proven from inside, because every address would have to be tried. The firewall rules show it; --from shows it for one host',
+      'cannot be proven from inside, because every address would have to be tried. The firewall rules show it; --probe-from shows it for one host',
     remedy: "Have the customer's IT confirm it; the first section of the letter of `gw network request` asks for that.",
     ask: `Confirm that the gateway can connect into the house network ${list}.`,
   });

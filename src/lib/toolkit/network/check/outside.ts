@@ -193,6 +193,6 @@ export function outsideNotCheckedLine(detail: string, from = 'From a second host
     verdict: 'not-checked',
     detail,
     remedy:
-      'Give a host of the customer network with --from USER@HOST, and one of the robot segment in a second run with --from-segment robot.',
+      'Give a host of the customer network with --probe-from USER@HOST, and one of the robot segment in a second run with --probe-segment robot.',
   });
 }
