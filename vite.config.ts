@@ -17,6 +17,22 @@ const commands = readdirSync(`${root}/src/commands`, { recursive: true, encoding
 /** No module of gw does anything when it is loaded (test/structure); that holds for the sources of this checkout only. */
 export const isSource = (id: string) => id.startsWith(`${root}/src/`);
 
+/** The fonts of the documents: those files of their packages that are embedded, with the licence. */
+const fonts: Plugin = {
+  name: 'gw:fonts',
+  generateBundle() {
+    const packages = { 'source-sans': 'SourceSans3', 'source-code-pro': 'SourceCodePro' };
+    for (const [name, family] of Object.entries(packages)) {
+      const folder = `${root}/node_modules/${name}`;
+      for (const file of [`${family}-Regular.ttf`, `${family}-Bold.ttf`]) {
+        this.emitFile({ type: 'asset', fileName: `fonts/${file}`, source: readFileSync(`${folder}/TTF/${file}`) });
+      }
+      const licence = readFileSync(`${folder}/LICENSE.md`);
+      this.emitFile({ type: 'asset', fileName: `fonts/${family}-LICENSE.md`, source: licence });
+    }
+  },
+};
+
 /** The engine keeps a source with one character beyond Latin-1 in two bytes for each of its characters. */
 const oneByteSources: Plugin = {
   name: 'gw:one-byte-sources',
@@ -31,7 +47,7 @@ const oneByteSources: Plugin = {
 
 export default defineConfig({
   publicDir: false,
-  plugins: [threadModules(), oneByteSources],
+  plugins: [threadModules(), oneByteSources, fonts],
   // What most commands load is built in with everything that it needs in turn (the devDependencies): it is spread over a
   // hundred files and more each. All other libraries stay outside: some start workers or read files beside themselves.
   ssr: { target: 'node', noExternal: true, external: Object.keys(dependencies) },

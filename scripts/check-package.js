@@ -20,6 +20,7 @@ try {
     'oclif.manifest.json',
     'dist/cli/main.js',
     'dist/web/style.css',
+    'dist/fonts/SourceSans3-Regular.ttf',
     'dist/THIRD-PARTY-LICENSES.md',
     'checklists/demo.yaml',
     'docs/install.md',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Block, DocumentModel, Words } from '../../src/lib/report/document.ts';
+import { loadFonts } from '../../src/lib/report/pdf/fonts.ts';
 import { createCharacterSet } from '../../src/lib/report/pdf/write.ts';
 import { shown } from '../../src/lib/report/text.ts';
 import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
@@ -159,7 +160,7 @@ describe('PDF', () => {
             { kind: 'card', tone: 'bad', title: 'C', mark: 'M', rows: [['L', three]] },
           ]),
         );
-        const { fit: showable } = createCharacterSet();
+        const { fit: showable } = createCharacterSet((await loadFonts()).hasInSans);
         // A page break may occur anywhere in a text: footer, and in a table its head, are in between.
         const body = pages.map((page) => squeeze(page).replace(/Page\d+of\d+Footer.*$/, '')).join('');
         const read = body.replaceAll('A', '');
@@ -172,20 +173,37 @@ describe('PDF', () => {
     );
   });
 
-  it('replaces characters that its fonts lack, with a note on every page and at the end', async () => {
+  it('prints names in Latin, Greek and Cyrillic letters, with their marks, as they are written', async () => {
+    const names = 'Łukasz Żółć, Γιώργος, Дмитрий, Šimůnek, Nguyễn, π, 3 → 4';
     const { pages, about } = await pdfOf(
       modelOf([
-        { kind: 'paragraph', text: 'Łukasz Šimůnek, 厨房, 3 → 4' },
+        { kind: 'title', text: names },
+        { kind: 'paragraph', text: [{ text: names, code: true }] },
+      ]),
+    );
+    expect(squeeze(pages[0] ?? '').split(squeeze(names)).length - 1).toBe(2);
+    expect(about.replacedCharacters).toBe(0);
+  });
+
+  it('joins a mark that no letter has to its letter', async () => {
+    const { pages } = await pdfOf(modelOf([{ kind: 'paragraph', text: 'x\u0302 and u\u0308' }]));
+    expect(squeeze(pages[0] ?? '')).toContain('x\u0302andü');
+  });
+
+  it('writes characters that its fonts lack as code points, in their order, with a note on every page and at the end', async () => {
+    const { pages, about } = await pdfOf(
+      modelOf([
+        { kind: 'paragraph', text: 'Łukasz, 厨房, שלום, 😀' },
         { kind: 'page-break' },
         { kind: 'paragraph', text: 'x' },
       ]),
     );
-    expect(about.replacedCharacters).toBe(4);
-    expect(pages[0]).toContain('Lukasz Šimunek, [U+53A8 U+623F], 3 -> 4');
-    for (const page of pages) expect(page).toContain('some characters are replaced, see the end');
-    expect(squeeze(pages.at(-1) ?? '')).toContain(
-      squeeze('U+0141, written as L; U+016F, written as u; U+53A8, written as [U+53A8]'),
+    expect(about.replacedCharacters).toBe(7);
+    expect(squeeze(pages[0] ?? '')).toContain(
+      squeeze('Łukasz, [U+53A8 U+623F], [U+05E9 U+05DC U+05D5 U+05DD], [U+1F600]'),
     );
+    for (const page of pages) expect(page).toContain('some characters are replaced, see the end');
+    expect(squeeze(pages.at(-1) ?? '')).toContain(squeeze('U+53A8, U+623F, U+05E9'));
   });
 
   it('has no note on replaced characters where there are none', async () => {

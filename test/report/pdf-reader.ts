@@ -12,8 +12,6 @@ export interface ReadPdf {
   readonly active: readonly string[];
 }
 
-const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
-
 /**
  * Parses a PDF strictly: every entry of its table of objects must point at that object, every stream must have its
  * stated length, every page's operators must be balanced. Throws on the first error.
@@ -42,8 +40,10 @@ export function readPdf(bytes: Uint8Array): ReadPdf {
   if (kids.length !== pageObjects.length) throw new Error('pages outside the page tree');
 
   const pieces = kids.flatMap((kid, page) => {
-    const content = Number(/\/Contents (\d+) 0 R/.exec(objects.get(kid) ?? '')?.[1]);
-    return readContent(inflated(objects.get(content) ?? '')).map((piece) => ({ page, ...piece }));
+    const object = objects.get(kid) ?? '';
+    const content = Number(/\/Contents (\d+) 0 R/.exec(object)?.[1]);
+    const fonts = fontsOf(objects.get(Number(/\/Resources (\d+) 0 R/.exec(object)?.[1])) ?? '', objects);
+    return readContent(inflated(objects.get(content) ?? ''), fonts).map((piece) => ({ page, ...piece }));
   });
   const pages = kids.map((_, page) =>
     pieces
@@ -52,8 +52,8 @@ export function readPdf(bytes: Uint8Array): ReadPdf {
       .join(' '),
   );
   const outside = contents.map((object) => object.replace(/stream\n[\s\S]*\nendstream/, ''));
-  const active = ['/JavaScript', '/JS', '/Launch', '/URI', '/EmbeddedFile', '/OpenAction', '/AA', '/FontFile'].filter(
-    (name) => outside.some((object) => object.includes(name)),
+  const active = ['/JavaScript', '/JS', '/Launch', '/URI', '/EmbeddedFile', '/OpenAction', '/AA'].filter((name) =>
+    outside.some((object) => object.includes(name)),
   );
   const metadata = contents.find((object) => object.includes('/Type /Metadata')) ?? '';
   return { pages, pieces, objects: objects.size, metadata, active };
@@ -76,11 +76,41 @@ function inflated(object: string): string {
   return inflateSync(Buffer.from(object.slice(begin, end), 'latin1')).toString('latin1');
 }
 
-function readContent(content: string): { x: number; y: number; text: string }[] {
+/** The text of each glyph, by font: all of them are embedded, and every glyph has its text. */
+type Glyphs = ReadonlyMap<string, readonly string[]>;
+
+function fontsOf(resources: string, objects: ReadonlyMap<number, string>): Glyphs {
+  const fonts = [...resources.matchAll(/\/(F\d+) (\d+) 0 R/g)];
+  return new Map(
+    fonts.map(([, name = '', number]) => {
+      const font = objects.get(Number(number)) ?? '';
+      const descendant = objects.get(Number(/\/DescendantFonts \[(\d+) 0 R\]/.exec(font)?.[1])) ?? '';
+      const descriptor = objects.get(Number(/\/FontDescriptor (\d+) 0 R/.exec(descendant)?.[1])) ?? '';
+      if (!/\/FontFile2 \d+ 0 R/.test(descriptor)) throw new Error(`the font ${name} is not embedded`);
+      const map = inflated(objects.get(Number(/\/ToUnicode (\d+) 0 R/.exec(font)?.[1])) ?? '');
+      return [name, glyphsOf(map)];
+    }),
+  );
+}
+
+function glyphsOf(map: string): readonly string[] {
+  const texts: string[] = [];
+  for (const [, from = '', list = ''] of map.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/g)) {
+    const first = Number.parseInt(from, 16);
+    for (const [at, [, points = '']] of [...list.matchAll(/<([0-9a-f ]+)>/g)].entries()) {
+      const units = points.split(' ').map((unit) => Number.parseInt(unit, 16));
+      texts[first + at] = String.fromCharCode(...units);
+    }
+  }
+  return texts;
+}
+
+function readContent(content: string, fonts: Glyphs): { x: number; y: number; text: string }[] {
   const pieces: { x: number; y: number; text: string }[] = [];
   let saved = 0;
   let isText = false;
   let place = { x: 0, y: 0 };
+  let glyphs: readonly string[] = [];
   for (const line of content.trim().split('\n')) {
     if (line === 'q') saved += 1;
     else if (line === 'Q') saved -= 1;
@@ -90,11 +120,13 @@ function readContent(content: string): { x: number; y: number; text: string }[] 
     } else if (line.endsWith(' Tm')) {
       const [, , , , x = 0, y = 0] = line.split(' ').map(Number);
       place = { x, y };
+    } else if (line.endsWith(' Tf')) {
+      glyphs = fonts.get(/^\/(F\d+) /.exec(line)?.[1] ?? '') ?? [];
     } else if (line.endsWith('] TJ')) {
       const hex = [...line.matchAll(/<([0-9a-f]*)>/g)].map(([, digits]) => digits).join('');
       if (!isText || !/^\[(<[0-9a-f]*>|-?[\d.]+| )*\] TJ$/.test(line)) throw new Error(`no text: ${line.slice(0, 60)}`);
-      pieces.push({ ...place, text: decode(hex) });
-    } else if (!/^[-\d./\w ]*(cm|cs|scn|CS|SCN|Tf|Tr|w|m|l|re|f|S|h|B)$/.test(line)) {
+      pieces.push({ ...place, text: decode(hex, glyphs) });
+    } else if (!/^[-\d./\w ]*(cm|cs|scn|CS|SCN|Tr|w|m|l|re|f|S|h|B)$/.test(line)) {
       throw new Error(`unknown operator in ${line.slice(0, 60)}`);
     }
     if (saved < 0) throw new Error('Q without q');
@@ -103,11 +135,12 @@ function readContent(content: string): { x: number; y: number; text: string }[] 
   return pieces;
 }
 
-function decode(hex: string): string {
-  return (hex.match(/../g) ?? [])
-    .map((pair) => {
-      const code = Number.parseInt(pair, 16);
-      return code >= 0x80 && code <= 0x9f ? (windows1252[code - 0x80] ?? '') : String.fromCharCode(code);
+function decode(hex: string, glyphs: readonly string[]): string {
+  return (hex.match(/.{4}/g) ?? [])
+    .map((glyph) => {
+      const text = glyphs[Number.parseInt(glyph, 16)];
+      if (text === undefined) throw new Error(`glyph ${glyph} has no text`);
+      return text;
     })
     .join('');
 }

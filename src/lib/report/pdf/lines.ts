@@ -1,6 +1,6 @@
 import { type Span, spansOf, type Tone, type Words } from '../document.ts';
 
-export type FontName = 'Helvetica' | 'Helvetica-Bold' | 'Courier' | 'Courier-Bold';
+export type FontName = 'Sans' | 'Sans-Bold' | 'Code' | 'Code-Bold';
 
 /** A piece of one line in one font. */
 interface Piece {
@@ -88,6 +88,6 @@ export function breakLines(words: Words, width: number, style: Style, measure: M
 
 function fontOf(span: Span, style: Style): FontName {
   const bold = span.bold === true || style.bold === true;
-  if (span.code === true) return bold ? 'Courier-Bold' : 'Courier';
-  return bold ? 'Helvetica-Bold' : 'Helvetica';
+  if (span.code === true) return bold ? 'Code-Bold' : 'Code';
+  return bold ? 'Sans-Bold' : 'Sans';
 }

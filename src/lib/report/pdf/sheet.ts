@@ -1,4 +1,4 @@
-import type { Tone, Words } from '../document.ts';
+import { type Span, spansOf, type Tone, type Words } from '../document.ts';
 import { breakLines, type FontName, type Line, type Measure } from './lines.ts';
 
 type PdfDocument = PDFKit.PDFDocument;
@@ -49,7 +49,8 @@ export interface Sheet {
 
 export const leading = 1.36;
 
-export function createSheet(doc: PdfDocument): Sheet {
+/** `hasInCode`: what the fonts for code lack is set in those for text. */
+export function createSheet(doc: PdfDocument, hasInCode: (point: number) => boolean): Sheet {
   const measure = createMeasure(doc);
   const sheet: Sheet = {
     y: page.top,
@@ -74,7 +75,7 @@ export function createSheet(doc: PdfDocument): Sheet {
     space(height) {
       if (sheet.y > page.top) sheet.y += height;
     },
-    lines: (words, width, style) => breakLines(words, width, style, measure),
+    lines: (words, width, style) => breakLines(withCode(words, hasInCode), width, style, measure),
     line(line, x, top, style) {
       for (const piece of line) {
         const color =
@@ -102,6 +103,11 @@ export function createSheet(doc: PdfDocument): Sheet {
     },
   };
   return sheet;
+}
+
+function withCode(words: Words, hasInCode: (point: number) => boolean): readonly Span[] {
+  const isWhole = (text: string) => [...text].every((char) => char === '\n' || hasInCode(char.codePointAt(0) ?? 0));
+  return spansOf(words).map((span) => (span.code === true && !isWhole(span.text) ? { ...span, code: false } : span));
 }
 
 /** Widths of single characters, each looked up once: a text of any length is measured in one pass. */

@@ -3,6 +3,7 @@ import { mapTexts } from '../../text/index.ts';
 import type { Block, DocumentModel, Language, WrittenDocument } from '../document.ts';
 import { shown } from '../text.ts';
 import { writeBlock } from './blocks.ts';
+import { loadFonts } from './fonts.ts';
 import { createSheet, page, quietInk, ruleInk } from './sheet.ts';
 
 /** Texts of the output formats: page numbers, replaced characters. */
@@ -11,8 +12,7 @@ const frameEn = {
   replacedFoot: 'some characters are replaced, see the end',
   replacedTitle: 'Replaced characters in this PDF',
   replacedText:
-    'The fonts of this PDF cover Western European letters only. These characters of names and remarks are replaced; the HTML version and the file itself hold them unchanged.',
-  replacedOne: (code: string, shown: string) => `${code}, written as ${shown}`,
+    'The fonts of this PDF have Latin, Greek and Cyrillic letters. These characters of names and remarks are written as their code points; the HTML version and the file itself hold them unchanged:',
   replacedMore: (count: number) => `and ${count} more`,
 };
 
@@ -21,17 +21,15 @@ const frameDe: typeof frameEn = {
   replacedFoot: 'einzelne Zeichen sind ersetzt, siehe Ende',
   replacedTitle: 'Ersetzte Zeichen in diesem PDF',
   replacedText:
-    'Die Schriften dieses PDF enthalten nur die Buchstaben westeuropäischer Sprachen. Die folgenden Zeichen aus Namen und Bemerkungen sind deshalb ersetzt; in der HTML-Fassung und in der Datei selbst stehen sie unverändert.',
-  replacedOne: (code, shown) => `${code}, geschrieben als ${shown}`,
+    'Die Schriften dieses PDF enthalten lateinische, griechische und kyrillische Buchstaben. Die folgenden Zeichen aus Namen und Bemerkungen sind als Codepunkte geschrieben; in der HTML-Fassung und in der Datei selbst stehen sie unverändert:',
   replacedMore: (count) => `und ${count} weitere`,
 };
 
 const frameTexts: Readonly<Record<Language, typeof frameEn>> = { de: frameDe, en: frameEn };
 
 /**
- * The standard fonts of PDF need no file, and have the characters of Windows-1252 only. What stands beyond it is
- * never dropped silently: Latin letters lose their marks, everything else is written as its code point, and each
- * such character is counted, so that the document can say it.
+ * What the fonts lack is never dropped silently: it is written as its code point, and each such character is counted, so
+ * that the document can say it. Scripts that run from right to left are not among the fonts.
  */
 interface CharacterSet {
   /** The text with nothing in it that the fonts cannot show. */
@@ -40,38 +38,16 @@ interface CharacterSet {
   readonly replaced: ReadonlyMap<string, string>;
 }
 
-const beyondLatin1 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
-const showable = new Set([
-  ...range(0x20, 0x7e),
-  ...range(0xa0, 0xff),
-  ...[...beyondLatin1].map((char) => char.codePointAt(0) ?? 0),
-]);
-
-/** Spaces, dashes, arrows and signs with an equal in the fonts: no information is lost, so no note is printed. */
+/** Spaces and dashes with an equal in the fonts: no information is lost, so no note is printed. */
 const equals: Readonly<Record<string, string>> = {
   '\u2002': ' ',
   '\u2003': ' ',
-  '\u2009': ' ',
   '\u200a': ' ',
-  '\u202f': ' ',
   '\u2010': '-',
   '\u2011': '-',
-  '\u2012': '–',
-  '\u2212': '-',
-  '→': '->',
-  '←': '<-',
-  '≤': '<=',
-  '≥': '>=',
-  '≠': '!=',
-  '≈': '~',
-  Ω: 'Ohm',
-  π: 'pi',
 };
 
-/** Letters that Unicode does not decompose into base letter and mark. */
-const letters: Readonly<Record<string, string>> = { ł: 'l', Ł: 'L', đ: 'd', Đ: 'D', ħ: 'h', Ħ: 'H', ı: 'i', ŧ: 't' };
-
-export function createCharacterSet(): CharacterSet {
+export function createCharacterSet(hasInSans: (point: number) => boolean): CharacterSet {
   const replaced = new Map<string, string>();
   return {
     replaced,
@@ -84,18 +60,15 @@ export function createCharacterSet(): CharacterSet {
       };
       for (const char of shown(text).normalize('NFC')) {
         const point = char.codePointAt(0) ?? 0;
-        const plain = char === '\n' || showable.has(point) ? char : equals[char];
+        const plain = char === '\n' || hasInSans(point) ? char : equals[char];
         if (plain !== undefined) {
           flush();
           result += plain;
           continue;
         }
-        const letter = letters[char] ?? baseOf(char);
         const code = codeOf(point);
-        if (letter !== undefined) flush();
-        if (letter !== undefined) result += letter;
-        else codes.push(code);
-        replaced.set(code, letter ?? `[${code}]`);
+        codes.push(code);
+        replaced.set(code, `[${code}]`);
       }
       flush();
       return result;
@@ -103,30 +76,20 @@ export function createCharacterSet(): CharacterSet {
   };
 }
 
-function baseOf(char: string): string | undefined {
-  const [base = '', ...marks] = char.normalize('NFD');
-  const isMarked = marks.length > 0 && marks.every((mark) => /^\p{M}$/u.test(mark));
-  return isMarked && showable.has(base.codePointAt(0) ?? 0) ? base : undefined;
-}
-
 function codeOf(point: number): string {
   return `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
 }
 
 const MAX_REPLACED = 200;
 
 /**
- * The document as a PDF, A4 upright, with page numbers. It uses the standard fonts that every reader has, embeds
- * nothing and names nothing outside; characters these fonts lack are written otherwise, and the document says so.
+ * The document as a PDF, A4 upright, with page numbers. Its fonts are embedded, and it names nothing outside; characters
+ * that these fonts lack are written as code points, and the document says so.
  */
 export async function writePdf(model: DocumentModel): Promise<WrittenDocument> {
-  const { default: PDFDocument } = await import('pdfkit');
+  const [{ default: PDFDocument }, fonts] = await Promise.all([import('pdfkit'), loadFonts()]);
   const texts = frameTexts[model.lang];
-  const characters = createCharacterSet();
+  const characters = createCharacterSet(fonts.hasInSans);
   const footerText = characters.fit(model.footer);
   // The names of blocks and tones stay as they are.
   const blocks = mapTexts(model.blocks, characters.fit);
@@ -150,7 +113,8 @@ export async function writePdf(model: DocumentModel): Promise<WrittenDocument> {
     doc.once('error', reject);
   });
 
-  const sheet = createSheet(doc);
+  for (const [name, file] of fonts.files) doc.registerFont(name, file);
+  const sheet = createSheet(doc, fonts.hasInCode);
   for (const block of [...blocks, ...note]) writeBlock(sheet, block);
 
   const { count } = doc.bufferedPageRange();
@@ -173,11 +137,11 @@ export async function writePdf(model: DocumentModel): Promise<WrittenDocument> {
 
 function noteOf(replaced: ReadonlyMap<string, string>, texts: (typeof frameTexts)['en']): Block[] {
   if (replaced.size === 0) return [];
-  const items = [...replaced].slice(0, MAX_REPLACED).map(([code, text]) => texts.replacedOne(code, text));
+  const items = [...replaced.keys()].slice(0, MAX_REPLACED);
   if (replaced.size > MAX_REPLACED) items.push(texts.replacedMore(replaced.size - MAX_REPLACED));
   return [
     { kind: 'heading', text: texts.replacedTitle, level: 3 },
-    { kind: 'paragraph', text: `${texts.replacedText} ${items.join('; ')}.`, quiet: true },
+    { kind: 'paragraph', text: `${texts.replacedText} ${items.join(', ')}.`, quiet: true },
   ];
 }
 
