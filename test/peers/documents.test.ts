@@ -12,6 +12,7 @@ import {
   writeDocumentAs,
 } from '../../src/lib/report/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
+import { fontsDir } from '../report/pdf-reader.ts';
 import {
   answeredStep,
   deviantStep,
@@ -64,7 +65,7 @@ describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (C
     openDocument(browser, join(dir, `${name}.html`), text, viewport);
 
   it.each(cases)('the %s in %s fits tablet and phone, loads nothing and raises no error', async (name, lang, make) => {
-    const text = String((await writeDocumentAs(make(lang), 'html')).content);
+    const text = String((await writeDocumentAs(make(lang), 'html', fontsDir)).content);
     for (const size of sizes) {
       const { page, problems, close } = await open(`${name}-${lang}`, text, size);
       expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
@@ -77,7 +78,7 @@ describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (C
   });
 
   it.each(cases)('the %s in %s prints on A4, upright', async (name, lang, make) => {
-    const text = String((await writeDocumentAs(make(lang), 'html')).content);
+    const text = String((await writeDocumentAs(make(lang), 'html', fontsDir)).content);
     const { page, close } = await open(`${name}-${lang}-print`, text, sizes[0]);
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
     expect(pdf).toMatch(/\/MediaBox \[0 0 59[456](\.\d+)? 84[12](\.\d+)?\]/);
@@ -89,7 +90,7 @@ describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (C
 describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent reader (poppler)', () => {
   async function read(name: string, model: DocumentModel) {
     const path = join(dir, `${name}.pdf`);
-    const { content, pages } = await writeDocumentAs(model, 'pdf');
+    const { content, pages } = await writeDocumentAs(model, 'pdf', fontsDir);
     await writeFile(path, content);
     const run = (program: string, ...words: string[]) => {
       const { status, stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });

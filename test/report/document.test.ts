@@ -7,7 +7,7 @@ import { shown } from '../../src/lib/report/text.ts';
 import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
-import { readPdf } from './pdf-reader.ts';
+import { fontsDir, readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
 
@@ -16,11 +16,11 @@ function modelOf(blocks: readonly Block[], change: Partial<DocumentModel> = {}):
 }
 
 async function textForm(model: DocumentModel, format: DocumentFormat): Promise<string> {
-  return String((await writeDocumentAs(model, format)).content);
+  return String((await writeDocumentAs(model, format, fontsDir)).content);
 }
 
 async function pdfOf(model: DocumentModel) {
-  const { content, ...about } = await writeDocumentAs(model, 'pdf');
+  const { content, ...about } = await writeDocumentAs(model, 'pdf', fontsDir);
   if (typeof content === 'string') throw new Error('expected PDF bytes');
   return { ...readPdf(content), about };
 }
@@ -160,7 +160,7 @@ describe('PDF', () => {
             { kind: 'card', tone: 'bad', title: 'C', mark: 'M', rows: [['L', three]] },
           ]),
         );
-        const { fit: showable } = createCharacterSet((await loadFonts()).hasInSans);
+        const { fit: showable } = createCharacterSet((await loadFonts(fontsDir)).hasInSans);
         // A page break may occur anywhere in a text: footer, and in a table its head, are in between.
         const body = pages.map((page) => squeeze(page).replace(/Page\d+of\d+Footer.*$/, '')).join('');
         const read = body.replaceAll('A', '');
@@ -238,7 +238,7 @@ describe('PDF', () => {
 
   it('is identical when it is generated twice for the same time', async () => {
     const model = modelOf([{ kind: 'paragraph', text: 'same' }]);
-    const [one, two] = [await writeDocumentAs(model, 'pdf'), await writeDocumentAs(model, 'pdf')];
+    const [one, two] = [await writeDocumentAs(model, 'pdf', fontsDir), await writeDocumentAs(model, 'pdf', fontsDir)];
     expect(one.content).toEqual(two.content);
   });
 });

@@ -6,7 +6,7 @@ import { networkRequestFactsSchema } from '../../src/lib/report/network-request.
 import { parseSite } from '../../src/lib/site/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
-import { readPdf } from './pdf-reader.ts';
+import { fontsDir, readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
 
@@ -39,7 +39,7 @@ const factsOf = (yaml: string) => networkRequestFacts(parseSite(yaml, '/site/sit
 const letterOf = (yaml: string, lang: 'de' | 'en') => networkRequestLetter(factsOf(yaml), { lang, madeAt });
 
 async function textOfLetter(yaml: string, lang: 'de' | 'en'): Promise<string> {
-  const { content } = await writeDocumentAs(letterOf(yaml, lang), 'html');
+  const { content } = await writeDocumentAs(letterOf(yaml, lang), 'html', fontsDir);
   const main = [...elementsOf(readMarkup(String(content)))].find(({ name }) => name === 'main');
   return main === undefined ? '' : textOf(main);
 }
@@ -202,7 +202,7 @@ describe('the letter', () => {
   it('is a PDF of at most three pages without replaced characters', async () => {
     for (const yaml of [fullSite, smallSite]) {
       for (const lang of ['de', 'en'] as const) {
-        const { content, pages, replacedCharacters } = await writeDocumentAs(letterOf(yaml, lang), 'pdf');
+        const { content, pages, replacedCharacters } = await writeDocumentAs(letterOf(yaml, lang), 'pdf', fontsDir);
         expect(pages).toBeLessThanOrEqual(3);
         expect(replacedCharacters).toBe(0);
         expect(readPdf(content as Uint8Array).active).toEqual([]);
@@ -229,8 +229,8 @@ describe('the letter', () => {
             house: facts.house.map((device) => ({ ...device, name: next() })),
           };
           const model = networkRequestLetter(spoiled, { lang, madeAt });
-          readMarkup(String((await writeDocumentAs(model, 'html')).content));
-          readPdf((await writeDocumentAs(model, 'pdf')).content as Uint8Array);
+          readMarkup(String((await writeDocumentAs(model, 'html', fontsDir)).content));
+          readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
         },
       ),
       { numRuns: 60 },

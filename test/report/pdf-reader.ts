@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
+
+/** Where the build puts the fonts. */
+export const fontsDir = join(import.meta.dirname, '..', '..', 'dist', 'fonts');
 
 /** The content of a PDF, parsed independently of the code that writes it. */
 export interface ReadPdf {

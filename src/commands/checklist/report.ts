@@ -3,6 +3,7 @@ import { command } from '../../cli/define.ts';
 import { recordTrustFlags } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { renderRecordReport, reportNotes } from '../../cli/render/record.ts';
+import { embeddedFonts } from '../../cli/shipped.ts';
 
 export default command({
   summary: 'Render a report from an acceptance record: HTML, PDF, Markdown or JUnit.',
@@ -36,7 +37,11 @@ export default command({
     const given = flags.format === 'markdown' ? 'md' : flags.format;
     const format = chooseFormat({ format: given, out }, ['html', 'pdf', 'md', 'junit'], 'html');
     const trust = { caPath, sitePath, serial };
-    const data = await reportRecord({ path: args.file, ...trust, lang, format, out, force, now: () => new Date() });
+    const data = await reportRecord({
+      ...{ path: args.file, ...trust, lang, format, out, force },
+      fontsDir: embeddedFonts(this.config.root),
+      now: () => new Date(),
+    });
     // stdout holds only the report; the verification result goes to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of reportNotes(data)) this.note(line);
     return { data };

@@ -3,6 +3,7 @@ import { command } from '../../cli/define.ts';
 import { siteFlag } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { openPointLines, renderNetworkRequest } from '../../cli/render/network.ts';
+import { embeddedFonts } from '../../cli/shipped.ts';
 
 export default command({
   summary: "Write the letter to the customer's IT with the network requirements.",
@@ -34,7 +35,11 @@ export default command({
     const { site: sitePath, lang, out, force } = flags;
     const given = flags.format === 'markdown' ? 'md' : flags.format;
     const format = chooseFormat({ format: given, out }, ['md', 'html', 'pdf'], 'md');
-    const data = await writeNetworkRequest({ sitePath, lang, format, out, force, now: () => new Date() });
+    const data = await writeNetworkRequest({
+      ...{ sitePath, lang, format, out, force },
+      fontsDir: embeddedFonts(this.config.root),
+      now: () => new Date(),
+    });
     // stdout holds the letter only, so open points go to stderr.
     if (data.document !== null && !this.jsonEnabled()) for (const line of openPointLines(data)) this.note(line);
     return { data };

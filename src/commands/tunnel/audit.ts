@@ -3,6 +3,7 @@ import { command } from '../../cli/define.ts';
 import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
+import { embeddedFonts } from '../../cli/shipped.ts';
 import { GwError } from '../../lib/error/index.ts';
 
 const DEFAULT_SITE = 'site.yaml';
@@ -77,7 +78,9 @@ export default command({
     }
     const { auditSessions } = await import('../../lib/toolkit/tunnel/audit.ts');
     const { records, cloud, log: logs, site, out, lang, force } = flags;
-    const report = out === undefined ? undefined : { path: out, format: chooseFormat(flags, ['html', 'pdf'], 'html') };
+    const fontsDir = embeddedFonts(this.config.root);
+    const report =
+      out === undefined ? undefined : { path: out, format: chooseFormat(flags, ['html', 'pdf'], 'html'), fontsDir };
     const sitePath = site ?? (records === undefined && !isStdin ? DEFAULT_SITE : undefined);
     const where = { records, ...(isStdin && { input: process.stdin }), cloud, logs, sitePath, report };
     const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bases, marks } from '../evidence/index.ts';
-import { countsSchema, phases, stepResultSchema } from './run.result.ts';
+import { countsSchema, phases, stepResultSchema, titleDe } from './run.result.ts';
 
 export const RECORD_FORMAT = 'gw/check-record/1';
 
@@ -55,9 +55,14 @@ const reliedFactSchema = z.strictObject({
 });
 export type ReliedFact = z.infer<typeof reliedFactSchema>;
 
+const partySchema = z.strictObject({ company: z.string().nullable(), name: z.string().nullable() });
+export type Party = z.infer<typeof partySchema>;
+
 export const robotRecordSchema = z.strictObject({
   site: z.string(),
   serial: z.string().describe('From the site file; steps prove that it is that of the chassis.'),
+  customer: partySchema.optional().describe('contacts.customer of the site file; absent where it names none.'),
+  operator: partySchema.optional().describe('contacts.operator of the site file; absent where it names none.'),
   software: softwareSchema.nullable().describe('Software of the chassis as a step read it; null when none did.'),
   ok: z.boolean().describe('true only when every step is ok and there is no red line.'),
   accepted: z.boolean().describe('true when every step is ok or an accepted deviation, and there is no red line.'),
@@ -68,6 +73,7 @@ export const robotRecordSchema = z.strictObject({
       z.strictObject({
         id: z.string(),
         title: z.string(),
+        titleDe,
         about: z.string().nullable(),
         ok: z.boolean(),
         counts: countsSchema,
@@ -102,6 +108,7 @@ export const recordSchema = z.strictObject({
   checklist: z.strictObject({
     name: z.string(),
     title: z.string(),
+    titleDe,
     purpose: z.string(),
     phase: z.enum(phases).nullable(),
     file: z.string().describe('Name of the file, without its folder.'),
@@ -110,6 +117,10 @@ export const recordSchema = z.strictObject({
   technician: z.strictObject({ name: z.string().nullable(), initials: z.string().nullable() }),
   startedAt: z.iso.datetime().describe('Wall clock, UTC.'),
   endedAt: z.iso.datetime().describe('Wall clock, UTC.'),
+  timeZone: z
+    .string()
+    .optional()
+    .describe('Time zone of the site (IANA name), in which reports show the times; UTC where it is absent.'),
   resumedAt: z.array(z.iso.datetime()).describe('Times at which the run was resumed.'),
   tookMs: z.number().describe('Total of all sessions, without the time between them.'),
   motionAllowed: z.boolean().describe('In the last session.'),

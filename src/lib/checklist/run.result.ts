@@ -7,6 +7,9 @@ export type Phase = (typeof phases)[number];
 
 const verdict = z.enum(['ok', 'wrong', 'skipped', 'not-checked']);
 
+/** Of steps, sections and checklists. */
+export const titleDe = z.string().optional().describe('The title in German; absent where the checklist has none.');
+
 /** An answer of the technician, as results hold it. */
 const answerSchema = z.strictObject({
   answer: z.enum(['yes', 'no', 'skip']).describe('A measured value is given with yes; skip leaves the step open.'),
@@ -38,6 +41,7 @@ export type Deviation = z.infer<typeof deviationSchema>;
 export const stepResultSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
+  titleDe,
   proves: z.string().describe('Section of the specification.'),
   kind: z
     .enum(['run', 'confirm', 'measure', 'unavailable'])
@@ -92,6 +96,7 @@ export type Counts = z.infer<typeof countsSchema>;
 export const checklistResultSchema = z.strictObject({
   name: z.string(),
   title: z.string(),
+  titleDe,
   purpose: z.string(),
   phase: z.enum(phases).nullable(),
   file: z.string(),
@@ -105,7 +110,9 @@ export const checklistResultSchema = z.strictObject({
   interrupted: z.boolean(),
   ok: z.boolean().describe('true only when every step is ok.'),
   counts: countsSchema,
-  sections: z.array(z.strictObject({ id: z.string(), title: z.string() })).describe('In the order of the checklist.'),
+  sections: z
+    .array(z.strictObject({ id: z.string(), title: z.string(), titleDe }))
+    .describe('In the order of the checklist.'),
   steps: z.array(stepResultSchema),
 });
 export type ChecklistResult = z.infer<typeof checklistResultSchema>;

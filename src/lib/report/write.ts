@@ -6,9 +6,13 @@ import { writePdf } from './pdf/write.ts';
 
 export type DocumentFormat = 'md' | 'html' | 'pdf';
 
-/** Writes a document as Markdown, HTML or PDF. */
-export async function writeDocumentAs(model: DocumentModel, format: DocumentFormat): Promise<WrittenDocument> {
-  if (format === 'pdf') return await writePdf(model);
+/** Writes a document as Markdown, HTML or PDF; `fontsDir`: the folder of the fonts that a PDF embeds. */
+export async function writeDocumentAs(
+  model: DocumentModel,
+  format: DocumentFormat,
+  fontsDir: string,
+): Promise<WrittenDocument> {
+  if (format === 'pdf') return await writePdf(model, fontsDir);
   const content = format === 'html' ? writeHtml(model) : writeMarkdown(model);
   return { content, pages: null, replacedCharacters: 0 };
 }

@@ -7,7 +7,15 @@ export { CLOUD_REGION, MIN_TLS_VERSION } from './cloud-schema.ts';
 export { regionOfHost } from './host-region.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
-export { calledServices, HEARTBEAT_PORT, isThisMachine, placeOf, READ_ONLY_PORT, sameHost } from './rules.ts';
+export {
+  calledServices,
+  HEARTBEAT_PORT,
+  isThisMachine,
+  placeOf,
+  READ_ONLY_PORT,
+  sameHost,
+  timeZoneOf,
+} from './rules.ts';
 export { type Site, siteSchema } from './schema.ts';
 export { readSecret } from './secret.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';

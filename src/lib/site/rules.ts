@@ -277,6 +277,11 @@ export function placeOf(url: string): { readonly host: string; readonly port: nu
   return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }
 
+/** Time zone for letters and reports (IANA name): of the site file, else of this machine. */
+export function timeZoneOf(site: Pick<SiteFile, 'timeZone'> | null): string {
+  return site?.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** Normal form of a host name or an address. */
 export function sameHost(one: string, other: string): boolean {
   return writtenHost(one) === writtenHost(other);

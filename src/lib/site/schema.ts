@@ -270,6 +270,19 @@ const network = z
 const people = z.strictObject({
   company: words(120).optional().meta({ description: 'Company.', example: 'Example GmbH' }),
   name: words(120).optional().meta({ description: 'Name of the person.', example: 'A. Example' }),
+  salutation: z
+    .enum(['Mr', 'Ms'])
+    .optional()
+    .meta({ description: 'How a letter addresses the person: Herr or Frau in German.', example: 'Mr' }),
+  title: words(40).optional().meta({ description: 'Academic title, before the last name.', example: 'Dr.' }),
+  lastName: words(120).optional().meta({
+    description: 'Last name, for the salutation; without it a letter greets by the whole name.',
+    example: 'Weiß',
+  }),
+  street: words(120).optional().meta({ description: 'Street and number.', example: 'Musterstraße 1' }),
+  postcode: words(20).optional().meta({ description: 'Postcode.', example: '10115' }),
+  city: words(120).optional().meta({ description: 'City.', example: 'Berlin' }),
+  country: words(120).optional().meta({ description: 'Country, for letters abroad.', example: 'Deutschland' }),
   mail: words(200).optional().meta({ description: 'Mail address.', example: 'it@example.com' }),
   phone: words(60).optional().meta({ description: 'Telephone.', example: '+49 30 000000' }),
 });
@@ -288,6 +301,15 @@ const contacts = z
   .optional()
   .meta({ description: 'Names for letters and reports.', example: { customer: { company: 'Example GmbH' } } });
 
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'Display name of this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
@@ -298,6 +320,11 @@ export const siteSchema = z.strictObject({
   tablet: tablet.optional(),
   network,
   contacts,
+  timeZone: z.string().refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin').optional().meta({
+    description:
+      'Time zone of the site (IANA name), for letters and reports; by default that of the machine that makes them.',
+    example: 'Europe/Berlin',
+  }),
   stations: z
     .record(name, station)
     .default({})

@@ -105,6 +105,7 @@ async function createRecord(answers: string, more: Partial<RecordRobot> = {}): P
     checklist,
     technician: { name: 'Kim Miller', initials: 'KM' },
     endedAt: new Date().toISOString(),
+    timeZone: 'Europe/Berlin',
     robots: [robot],
   });
   path = join(dir, `${made.id}.json`);

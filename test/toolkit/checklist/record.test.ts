@@ -14,7 +14,7 @@ import {
 import { compareRecords, diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { reportRecord } from '../../../src/lib/toolkit/checklist/report.ts';
 import { checkRecord } from '../../../src/lib/toolkit/checklist/verify.ts';
-import { readPdf } from '../../report/pdf-reader.ts';
+import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
 import {
   answeredStep,
   deviantStep,
@@ -113,7 +113,7 @@ describe('verifying a record file', () => {
     // Nor when the certificate, which could not be checked, was removed too.
     for (const text of [edited, edited.replace(/"certificate": ".*"/, '"certificate": ""')]) {
       await writeFile(changed, text);
-      const report = reportRecord({ path: changed, caPath, lang: 'de', format: 'html', now });
+      const report = reportRecord({ fontsDir, path: changed, caPath, lang: 'de', format: 'html', now });
       await expect(report).rejects.toMatchObject({ code: 'RECORD_ALTERED' });
       await expect(compareRecords({ from: changed, to: path })).rejects.toMatchObject({ code: 'RECORD_ALTERED' });
     }
@@ -123,7 +123,7 @@ describe('verifying a record file', () => {
     const other = join(dir, 'other-file.json');
     await writeFile(other, '{"a":1}\n');
     expect(await checkRecord(other, {})).toMatchObject({ state: 'wrong', subject: null });
-    const report = reportRecord({ path: other, lang: 'en', format: 'md', now });
+    const report = reportRecord({ fontsDir, path: other, lang: 'en', format: 'md', now });
     await expect(report).rejects.toMatchObject({ code: 'RECORD_INVALID' });
     const path = await write('plain.json', good());
     await expect(checkRecord(path, { caPath: other })).rejects.toMatchObject({ code: 'USAGE' });
@@ -143,7 +143,7 @@ describe('the report of a record file', () => {
   it('is a PDF with the state of the signature on its first page', async () => {
     const path = await write('report.json', good());
     const out = join(dir, 'report.pdf');
-    const result = await reportRecord({ path, caPath, lang: 'en', format: 'pdf', out, now });
+    const result = await reportRecord({ fontsDir, path, caPath, lang: 'en', format: 'pdf', out, now });
     expect(recordReportSchema.parse(result)).toEqual(result);
     const pdf = readPdf(await readFile(out));
     expect(result).toMatchObject({
@@ -151,8 +151,8 @@ describe('the report of a record file', () => {
       document: null,
       written: { path: out, pages: pdf.pages.length },
     });
-    expect(pdf.pages[0]).toContain('Signed with the key of the device, and verified');
-    const without = await reportRecord({ path, lang: 'en', format: 'pdf', out, force: true, now });
+    expect(pdf.pages[0]).toContain('signed with the key of the device SN0007, and verified');
+    const without = await reportRecord({ fontsDir, path, lang: 'en', format: 'pdf', out, force: true, now });
     expect(without.state).toBe('not-verified');
     expect(readPdf(await readFile(out)).pages[0]).toContain('Signed, but NOT VERIFIED');
   });
@@ -164,11 +164,11 @@ describe('the report of a record file', () => {
       ['md', 'NICHT SIGNIERT'],
       ['junit', 'not-signed'],
     ] as const) {
-      const { document, written } = await reportRecord({ path, lang: 'de', format, now });
+      const { document, written } = await reportRecord({ fontsDir, path, lang: 'de', format, now });
       expect(document).toContain(words);
       expect(written).toBeNull();
     }
-    const pdf = reportRecord({ path, lang: 'de', format: 'pdf', now });
+    const pdf = reportRecord({ fontsDir, path, lang: 'de', format: 'pdf', now });
     await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
   });
 
@@ -176,7 +176,7 @@ describe('the report of a record file', () => {
     const path = await write('kept.json', good());
     const out = join(dir, 'kept.html');
     await writeFile(out, 'mine');
-    const report = reportRecord({ path, lang: 'de', format: 'html', out, now });
+    const report = reportRecord({ fontsDir, path, lang: 'de', format: 'html', out, now });
     await expect(report).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect(await readFile(out, 'utf8')).toBe('mine');
   });
@@ -193,7 +193,7 @@ describe('the report of a record file', () => {
     await writeFile(join(dir, 'photo.files', attachment.name), photo);
     expect(await checkRecord(path, { caPath, serial: 'SN0007' })).toMatchObject({ state: 'verified' });
     await writeFile(join(dir, 'photo.files', attachment.name), 'a phot0');
-    const { document, state } = await reportRecord({ path, caPath, lang: 'en', format: 'html', now });
+    const { document, state } = await reportRecord({ fontsDir, path, caPath, lang: 'en', format: 'html', now });
     expect(state).toBe('wrong');
     expect(document).toContain('verification FAILED');
   });

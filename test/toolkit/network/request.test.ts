@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkRequestSchema } from '../../../src/lib/toolkit/network/network.result.ts';
 import { writeNetworkRequest } from '../../../src/lib/toolkit/network/request.ts';
-import { readPdf } from '../../report/pdf-reader.ts';
+import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
 
 let dir: string;
 let sitePath: string;
@@ -21,7 +21,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 describe('writing the network request', () => {
   it('returns the letter with its facts, in the published shape', async () => {
     for (const format of ['md', 'html'] as const) {
-      const result = await writeNetworkRequest({ sitePath, lang: 'en', format, now });
+      const result = await writeNetworkRequest({ fontsDir, sitePath, lang: 'en', format, now });
       expect(networkRequestSchema.parse(result)).toEqual(result);
       expect(result.document).toContain('02:00:00:00:00:07');
       expect(result).toMatchObject({ written: null, complete: false, facts: { serial: 'SN0007' } });
@@ -30,7 +30,7 @@ describe('writing the network request', () => {
 
   it('writes a PDF to a file and replaces none without --force', async () => {
     const out = join(dir, 'request.pdf');
-    const options = { sitePath, lang: 'de', format: 'pdf', out, now } as const;
+    const options = { sitePath, lang: 'de', format: 'pdf', out, now, fontsDir } as const;
     const result = await writeNetworkRequest(options);
     expect(networkRequestSchema.parse(result)).toEqual(result);
     const bytes = await readFile(out);
@@ -41,13 +41,15 @@ describe('writing the network request', () => {
       replacedCharacters: 0,
     });
     await expect(writeNetworkRequest(options)).rejects.toMatchObject({ code: 'FILE_EXISTS' });
-    await expect(writeNetworkRequest({ ...options, force: true })).resolves.toMatchObject({ written: { path: out } });
+    await expect(writeNetworkRequest({ ...options, force: true })).resolves.toMatchObject({
+      written: { path: out },
+    });
   });
 
   it('prints no PDF, and requires a valid site file', async () => {
-    const pdf = writeNetworkRequest({ sitePath, lang: 'de', format: 'pdf', now });
+    const pdf = writeNetworkRequest({ fontsDir, sitePath, lang: 'de', format: 'pdf', now });
     await expect(pdf).rejects.toMatchObject({ code: 'USAGE' });
-    const none = writeNetworkRequest({ sitePath: join(dir, 'none.yaml'), lang: 'de', format: 'md', now });
+    const none = writeNetworkRequest({ fontsDir, sitePath: join(dir, 'none.yaml'), lang: 'de', format: 'md', now });
     await expect(none).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
   });
 });

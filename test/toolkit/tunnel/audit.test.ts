@@ -8,7 +8,7 @@ import { auditTexts, checkText, findingText } from '../../../src/lib/report/inde
 import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';
 import { tunnelAuditSchema } from '../../../src/lib/tunnel/audit/audit.result.ts';
 import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
-import { readPdf } from '../../report/pdf-reader.ts';
+import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
 import { headOf, recordFolder, rotatedFiles } from '../../tunnel/audit/folder.ts';
 import { endOf, idOf, linesOf, refusedOf, startOf } from '../../tunnel/records/bodies.ts';
 
@@ -179,7 +179,7 @@ describe('gw tunnel audit', () => {
 
   it('writes no report over a file without --force', async () => {
     place();
-    const report = { path: join(dir, 'audit.html'), format: 'html' } as const;
+    const report = { path: join(dir, 'audit.html'), format: 'html', fontsDir } as const;
     writeFileSync(report.path, 'mine');
     await expect(audit({ report })).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect(readFileSync(report.path, 'utf8')).toBe('mine');
@@ -195,7 +195,7 @@ describe('the report', () => {
   ) {
     const path = join(dir, name);
     const format = name.endsWith('.pdf') ? 'pdf' : 'html';
-    const data = await audit({ report: { path, format }, lang, ...more });
+    const data = await audit({ report: { path, format, fontsDir }, lang, ...more });
     return { data, bytes: readFileSync(path) };
   }
   const mainOf = (bytes: Buffer) => {

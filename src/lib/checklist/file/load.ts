@@ -28,9 +28,15 @@ interface Requirement {
   readonly of: 'own' | 'section';
 }
 
-interface StepBase {
-  readonly id: string;
+/** A title in a language of its own, and in German where the checklist has it. */
+interface Titled {
   readonly title: string;
+  /** Absent: the title has one form only. */
+  readonly titleDe?: string;
+}
+
+interface StepBase extends Titled {
+  readonly id: string;
   readonly proves: string;
   /** Id of its section; null in a checklist without sections. */
   readonly section: string | null;
@@ -103,21 +109,19 @@ export interface UnavailableStep extends StepBase {
 export type AskedStep = ConfirmStep | MeasureStep;
 export type Step = RunStep | AskedStep | UnavailableStep;
 
-export interface Section {
+export interface Section extends Titled {
   readonly id: string;
-  readonly title: string;
   readonly about: string | null;
   readonly needs: readonly string[];
 }
 
 /** A validated checklist: every check it names exists, every matcher is compiled. */
-export interface Checklist {
+export interface Checklist extends Titled {
   /** Path as given. */
   readonly file: string;
   /** Of the bytes of the file, in hex. */
   readonly sha256: string;
   readonly name: string;
-  readonly title: string;
   readonly purpose: string;
   readonly phase: Phase | null;
   /** Empty when the file has plain steps. */
@@ -161,15 +165,16 @@ function compile(file: ChecklistFile, from: Pick<Checklist, 'file' | 'sha256'>, 
   const sections = file.sections ?? [];
   const plain = (file.steps ?? []).map((step) => ({ step, section: null, precondition: false, gates: [] }));
   const placed: readonly Placed[] = [...plain, ...sections.flatMap(place)];
-  const { name, title, purpose, phase = null } = file;
+  const { name, purpose, phase = null } = file;
   return {
     ...from,
     name,
-    title,
+    ...titlesOf(file.title),
     purpose,
     phase,
     sections: sections.map((section) => {
-      return { id: section.id, title: section.title, about: section.about ?? null, needs: section.needs ?? [] };
+      const { id, title, about = null, needs = [] } = section;
+      return { id, ...titlesOf(title), about, needs };
     }),
     steps: placed.map((one) => compileStep(one, placed, catalogue)),
   };
@@ -185,10 +190,10 @@ function place({ id, needs = [], preconditions = [], steps }: SectionFile): Plac
 
 function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogue): Step {
   const { step, section, precondition, gates } = placed;
-  const { id, title, proves, remedy, needs = [], facts = [] } = step;
+  const { id, proves, remedy, needs = [], facts = [] } = step;
   const base = {
     id,
-    title,
+    ...titlesOf(step.title),
     proves,
     section,
     precondition,
@@ -247,6 +252,11 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
     values: Object.entries(step.values ?? {}).map(([name, written]) => wantedValue(name, written)),
     withinMs: (step.withinS ?? DEFAULT_WITHIN_S) * 1000,
   };
+}
+
+/** The title is the English one; in a list of one language, what stands there. */
+function titlesOf(title: StepFile['title']): Titled {
+  return typeof title === 'string' ? { title } : { title: title.en, titleDe: title.de };
 }
 
 function requirement(id: string, of: Requirement['of'], all: readonly Placed[]): Requirement {

@@ -9,6 +9,9 @@ const id = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and -, at most 64')
   .describe('Lower-case letters, digits and -, at most 64.');
 const line = z.string().min(1).max(300);
+const title = z
+  .union([line, z.strictObject({ en: line, de: line })])
+  .describe('What it is about, in one line: a text, or {en, de} for reports in both languages.');
 const path = z.string().min(1).max(200);
 const unit = z.string().min(1).max(20).describe('Unit of the value: m, mm, s, dBm, degrees.');
 const mark = z.enum(marks);
@@ -24,7 +27,7 @@ const valueSchema = z.union([
 
 const stepSchema = z.strictObject({
   id,
-  title: line.describe('What this step is about, in one line.'),
+  title,
   proves: line.describe('The section of the specification whose rule this step proves.'),
   needs: z.array(id).max(50).optional().describe('Earlier steps and sections that must be ok before this step runs.'),
   run: z.string().min(1).max(64).optional().describe('Name of a check of gw; see `gw checklist list`.'),
@@ -65,7 +68,7 @@ const stepSchema = z.strictObject({
 
 const sectionSchema = z.strictObject({
   id,
-  title: line,
+  title,
   about: line.max(1000).optional().describe('What this section is for, and who should be there.'),
   needs: z.array(id).max(50).optional().describe('Earlier steps and sections that must be ok before this section.'),
   preconditions: z
@@ -80,7 +83,7 @@ const sectionSchema = z.strictObject({
 export const checklistSchema = z.strictObject({
   schema: z.literal('gw/checklist/1').describe('gw/checklist/1, the shape of this file.'),
   name: id.describe('What reports and files are named after.'),
-  title: line,
+  title,
   purpose: line.max(1000).describe('What is verified when every step is ok, and for whom.'),
   phase: z.enum(phases).optional().describe('When it is worked through.'),
   steps: z.array(stepSchema).min(1).max(200).optional(),

@@ -3,7 +3,14 @@ import { type EvidenceRecord, type FactId, factById, type Reliance, relianceOn }
 import { mapTexts } from '../../text/index.ts';
 import type { Checklist } from '../file/load.ts';
 import type { JournalState } from '../journal/journal-lines.ts';
-import { type CheckRecord, RECORD_FORMAT, type RedLine, type ReliedFact, type RobotRecord } from '../record.result.ts';
+import {
+  type CheckRecord,
+  type Party,
+  RECORD_FORMAT,
+  type RedLine,
+  type ReliedFact,
+  type RobotRecord,
+} from '../record.result.ts';
 import { countVerdicts } from '../run/runner.ts';
 import type { SessionRobotResult } from '../run/session.ts';
 import type { Counts, StepResult } from '../run.result.ts';
@@ -12,6 +19,8 @@ import { canonicalText } from './canonical.ts';
 export interface RecordRobot extends SessionRobotResult {
   readonly site: string;
   readonly serial: string;
+  readonly customer?: Party;
+  readonly operator?: Party;
   /** Of the evidence file of the site; null when it cannot be read. */
   readonly evidenceRecords: readonly EvidenceRecord[] | null;
   readonly redLines: readonly RedLine[];
@@ -25,6 +34,8 @@ export interface RecordParts {
   readonly checklist: Checklist;
   readonly technician: CheckRecord['technician'];
   readonly endedAt: string;
+  /** IANA name. */
+  readonly timeZone: string;
   readonly robots: readonly [RecordRobot, ...RecordRobot[]];
 }
 
@@ -33,16 +44,17 @@ export function composeRecord(parts: RecordParts): CheckRecord {
   const { journal, checklist } = parts;
   const robots = parts.robots.map((robot) => robotRecord(robot, checklist));
   const results = parts.robots.map(({ result }) => result);
-  const { name, title, purpose, phase, file, sha256 } = checklist;
+  const { name, title, titleDe, purpose, phase, file, sha256 } = checklist;
   const record: CheckRecord = {
     format: RECORD_FORMAT,
     id: journal.begun.id,
     edition: parts.edition,
     gw: parts.gwVersion,
-    checklist: { name, title, purpose, phase, file: basename(file), sha256 },
+    checklist: { name, title, ...german(titleDe), purpose, phase, file: basename(file), sha256 },
     technician: parts.technician,
     startedAt: journal.begun.at,
     endedAt: parts.endedAt,
+    timeZone: parts.timeZone,
     resumedAt: [...journal.resumedAt],
     tookMs: journal.tookMs,
     motionAllowed: results.some((result) => result.motionAllowed),
@@ -100,18 +112,26 @@ function isDeviation(step: StepResult): boolean {
 }
 
 function robotRecord(robot: RecordRobot, checklist: Checklist): RobotRecord {
-  const { site, serial, software, redLines } = robot;
+  const { site, serial, customer, operator, software, redLines } = robot;
   const { steps } = robot.result;
   return {
     site,
     serial,
+    ...(customer && { customer }),
+    ...(operator && { operator }),
     software,
     ...robotSummaryOf(steps, redLines),
-    sections: checklist.sections.map(({ id, title, about }) => ({ id, title, about, ...sectionSummaryOf(id, steps) })),
+    sections: checklist.sections.map(({ id, title, titleDe, about }) => {
+      return { id, title, ...german(titleDe), about, ...sectionSummaryOf(id, steps) };
+    }),
     steps,
     evidence: reliedFacts(robot, checklist),
     redLines: [...redLines],
   };
+}
+
+function german(titleDe: string | undefined): { titleDe?: string } {
+  return titleDe === undefined ? {} : { titleDe };
 }
 
 /** Facts that completed steps relied on, each once, in checklist order. */

@@ -37,11 +37,12 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     run.results.set(step.id, await performUntilSettled(step, { before, isNamed, outdated }, run, options));
   }
   const steps = [...run.results.values()];
-  const { name, title, purpose, phase, file } = checklist;
+  const { name, title, titleDe, purpose, phase, file } = checklist;
   const counts = countVerdicts(steps);
   return {
     name,
     title,
+    ...(titleDe !== undefined && { titleDe }),
     purpose,
     phase,
     file,
@@ -52,7 +53,11 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     interrupted: signal.aborted,
     ok: steps.length > 0 && counts.ok === steps.length,
     counts,
-    sections: checklist.sections.map(({ id, title: text }) => ({ id, title: text })),
+    sections: checklist.sections.map(({ id, title, titleDe }) => ({
+      id,
+      title,
+      ...(titleDe !== undefined && { titleDe }),
+    })),
     steps,
   };
 }

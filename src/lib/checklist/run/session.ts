@@ -87,7 +87,7 @@ export function mergeResults(results: readonly [ChecklistResult, ...ChecklistRes
       notChecked: sum(({ counts }) => counts.notChecked),
     },
     sections: results.flatMap((result, index) =>
-      result.sections.map(({ id, title }) => ({ id: `${nameOf(result, index)}/${id}`, title })),
+      result.sections.map((section) => ({ ...section, id: `${nameOf(result, index)}/${section.id}` })),
     ),
     steps: results.flatMap((result, index) => {
       const name = nameOf(result, index);
@@ -95,6 +95,7 @@ export function mergeResults(results: readonly [ChecklistResult, ...ChecklistRes
         ...step,
         id: `${name}/${step.id}`,
         title: `${name}: ${step.title}`,
+        ...(step.titleDe !== undefined && { titleDe: `${name}: ${step.titleDe}` }),
         section: step.section === null ? null : `${name}/${step.section}`,
       }));
     }),

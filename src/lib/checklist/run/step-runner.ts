@@ -248,6 +248,7 @@ export function joinResult(step: Step, outcome: Outcome, { at, tookMs, before }:
   return {
     id: step.id,
     title: step.title,
+    ...(step.titleDe !== undefined && { titleDe: step.titleDe }),
     proves: step.proves,
     kind: step.kind,
     run: step.kind === 'run' ? step.run : null,

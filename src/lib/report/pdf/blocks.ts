@@ -13,7 +13,7 @@ import {
 } from './sheet.ts';
 import { writeTable } from './table.ts';
 
-const body = { size: 9.5 } as const;
+const body = { size: 9.8 } as const;
 const labelWidth = 118;
 
 /** Writes one block below what stands on the sheet. */

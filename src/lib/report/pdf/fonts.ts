@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FontName } from './lines.ts';
 
 /** Files of the fonts, in the folder that the build fills. */
@@ -20,9 +19,8 @@ export interface Fonts {
 }
 
 /** Reads the fonts that are embedded: Latin, Greek and Cyrillic letters, arrows and signs. */
-export async function loadFonts(): Promise<Fonts> {
+export async function loadFonts(folder: string): Promise<Fonts> {
   const { create } = await import('fontkit');
-  const folder = join(dirname(findPackageJSON('..', import.meta.filename) ?? ''), 'dist', 'fonts');
   const names = Object.keys(files) as FontName[];
   const read = new Map(
     await Promise.all(names.map(async (name) => [name, await readFile(join(folder, files[name]))] as const)),

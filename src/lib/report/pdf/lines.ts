@@ -14,7 +14,7 @@ interface Piece {
 
 export type Line = readonly Piece[];
 
-/** Width of a text in points at size 1, without kerning. */
+/** Width of a word in points at size 1. */
 export type Measure = (text: string, font: FontName) => number;
 
 interface Style {

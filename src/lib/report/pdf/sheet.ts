@@ -110,7 +110,7 @@ function withCode(words: Words, hasInCode: (point: number) => boolean): readonly
   return spansOf(words).map((span) => (span.code === true && !isWhole(span.text) ? { ...span, code: false } : span));
 }
 
-/** Widths of single characters, each looked up once: a text of any length is measured in one pass. */
+/** Widths of words with their kerning, each looked up once. */
 function createMeasure(doc: PdfDocument): Measure {
   const widths = new Map<FontName, Map<string, number>>();
   return (text, font) => {
@@ -119,15 +119,11 @@ function createMeasure(doc: PdfDocument): Measure {
       known = new Map();
       widths.set(font, known);
     }
-    let sum = 0;
-    for (const char of text) {
-      let width = known.get(char);
-      if (width === undefined) {
-        width = doc.font(font).fontSize(1000).widthOfString(char) / 1000;
-        known.set(char, width);
-      }
-      sum += width;
+    let width = known.get(text);
+    if (width === undefined) {
+      width = doc.font(font).fontSize(1000).widthOfString(text) / 1000;
+      known.set(text, width);
     }
-    return sum;
+    return width;
   };
 }

@@ -2,8 +2,8 @@ import type { Block, Row } from '../document.ts';
 import type { Line } from './lines.ts';
 import { bodyBottom, bodyWidth, leading, page, ruleInk, type Sheet, toneInk } from './sheet.ts';
 
-const cellStyle = { size: 8.4 } as const;
-const headStyle = { size: 8, bold: true } as const;
+const cellStyle = { size: 9 } as const;
+const headStyle = { size: 8.5, bold: true } as const;
 const pad = 4;
 
 /**
@@ -42,7 +42,10 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
   for (const [index, lines] of cells.entries()) {
     const tone = rows[index]?.tone;
     const height = heightOf(lines);
-    if (height <= pageHeight && sheet.y + height > bodyBottom) {
+    // The last row of a table does not stand alone on a page.
+    const last = index === cells.length - 2 && index > 0 ? heightOf(cells[index + 1] ?? []) : 0;
+    const together = height + (height + last <= pageHeight ? last : 0);
+    if (height <= pageHeight && sheet.y + together > bodyBottom) {
       sheet.turn();
       writeHead();
     }

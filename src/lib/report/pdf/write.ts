@@ -86,8 +86,8 @@ const MAX_REPLACED = 200;
  * The document as a PDF, A4 upright, with page numbers. Its fonts are embedded, and it names nothing outside; characters
  * that these fonts lack are written as code points, and the document says so.
  */
-export async function writePdf(model: DocumentModel): Promise<WrittenDocument> {
-  const [{ default: PDFDocument }, fonts] = await Promise.all([import('pdfkit'), loadFonts()]);
+export async function writePdf(model: DocumentModel, fontsDir: string): Promise<WrittenDocument> {
+  const [{ default: PDFDocument }, fonts] = await Promise.all([import('pdfkit'), loadFonts(fontsDir)]);
   const texts = frameTexts[model.lang];
   const characters = createCharacterSet(fonts.hasInSans);
   const footerText = characters.fit(model.footer);

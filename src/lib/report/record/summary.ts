@@ -1,8 +1,17 @@
 import type { CheckRecord, MeasuredValue, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Basis, Mark } from '../../evidence/index.ts';
 import { mapTexts, shorten } from '../../text/index.ts';
-import type { Block, Span, Tone, Words } from '../document.ts';
+import type { Block, Language, Span, Tone, Words } from '../document.ts';
+import type { Locale } from '../locale.ts';
 import type { RecordTexts } from '../texts/record.ts';
+import { type Entry, isBad, redLineTitle, titleIn } from './entries.ts';
+
+/** What the part for the customer is written with. */
+export interface Writing {
+  readonly lang: Language;
+  readonly texts: RecordTexts;
+  readonly locale: Locale;
+}
 
 /** Verification state of a record. Only `verified` may be green. */
 export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
@@ -13,8 +22,7 @@ export function signatureState(record: CheckRecord, verification: RecordVerifica
   return verification.verified ? 'verified' : 'not-verified';
 }
 
-const signatureTone: Readonly<Record<SignatureState, Tone>> = {
-  verified: 'good',
+const signatureTone: Readonly<Record<Exclude<SignatureState, 'verified'>, Tone>> = {
   'not-verified': 'open',
   wrong: 'bad',
   'not-signed': 'open',
@@ -37,18 +45,6 @@ export function verdictOf({
   return redLines > 0 || steps.some(isBad) ? 'wrong' : 'incomplete';
 }
 
-/** Wrong and not accepted. */
-export function isBad(step: StepResult): boolean {
-  return step.verdict === 'wrong' && step.deviation === null;
-}
-
-/** Red first: wrong, wrong but accepted, not checked, skipped. Within these the order of the checklist. */
-export function notOkFirst(steps: readonly StepResult[]): StepResult[] {
-  const rank = (step: StepResult) =>
-    isBad(step) ? 0 : step.verdict === 'wrong' ? 1 : step.verdict === 'not-checked' ? 2 : 3;
-  return steps.filter(({ verdict }) => verdict !== 'ok').sort((one, other) => rank(one) - rank(other));
-}
-
 /** Everything of all robots that this red line or these steps are about. */
 function allSteps({ robots }: CheckRecord): StepResult[] {
   return robots.flatMap(({ steps }) => steps);
@@ -63,15 +59,6 @@ function cut(text: string, most: number): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-/** `2026-11-21 14:03 UTC`: to the minute, in UTC for comparison. */
-export function moment(iso: string): string {
-  return iso.replace(/T(\d\d:\d\d)(:\d\d(\.\d+)?)?Z$/, ' $1 UTC');
-}
-
-function duration(ms: number, texts: RecordTexts): string {
-  return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : texts.minutes((ms / 60_000).toFixed(1));
-}
-
 /** A measured value with its unit, as it came. */
 export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>): string {
   return unit === null ? String(value) : `${value} ${unit}`;
@@ -80,7 +67,7 @@ export function valueText({ value, unit }: Pick<MeasuredValue, 'value' | 'unit'>
 const MAX_CHARACTERS = 4_000;
 
 /** Truncates every text that is too long for paper, with the number of characters cut. */
-export function bounded<T>(value: T, texts: RecordTexts): T {
+export function bounded<T>(value: T, texts: { readonly cut: (characters: number) => string }): T {
   return mapTexts(value, (text) => {
     const rest = text.length - MAX_CHARACTERS;
     return rest <= 0 ? text : `${text.slice(0, MAX_CHARACTERS).toWellFormed()} ${texts.cut(rest)}`;
@@ -95,24 +82,39 @@ export function markIn(
   return basis === undefined ? mark : texts.markText({ mark, basis });
 }
 
+/** The blocks of one robot, under its name where there are several. */
+export function robotPart(
+  { robots }: CheckRecord,
+  { site, serial }: RobotRecord,
+  blocks: readonly Block[],
+  nameOf: RecordTexts['robot'],
+): Block[] {
+  return robots.length === 1 ? [...blocks] : [{ kind: 'heading', level: 3, text: nameOf(site, serial) }, ...blocks];
+}
+
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
 const MAX_LINES = 4;
-/** Of the reasons of all red lines together. */
-const MAX_REASONS = 280;
 const MAX_ROBOTS = 3;
 const MAX_FINDINGS = 2;
 
 /** The first page: whose, how it came out, what is red, who, when, whether it is signed, and where to sign it. */
-export function summaryBlocks(record: CheckRecord, verification: RecordVerification, texts: RecordTexts): Block[] {
+export function summaryBlocks(
+  record: CheckRecord,
+  verification: RecordVerification,
+  entries: readonly Entry[],
+  writing: Writing,
+): Block[] {
   const { checklist } = record;
+  const { lang, texts } = writing;
   const state = signatureState(record, verification);
   return [
-    { kind: 'title', text: cut(checklist.title, 80), above: texts.above[checklist.phase ?? 'none'] },
+    { kind: 'title', text: cut(titleIn(checklist, lang), 80), above: texts.above[checklist.phase ?? 'none'] },
     verdictBanner(record, state, texts),
-    signatureBanner(record, verification, state, texts),
+    // A good signature says nothing of the robot, and must not stand beside a verdict as if it did.
+    ...(state === 'verified' ? [] : [signatureBanner(record, verification, state, texts)]),
     figures(record, state, texts),
-    { kind: 'facts', rows: factRows(record, texts) },
-    ...redLines(record, state, texts),
+    { kind: 'facts', rows: factRows(record, state, writing) },
+    ...redLines(record, entries, state, writing),
     ...acceptance(record, texts),
   ];
 }
@@ -138,13 +140,11 @@ function verdictBanner(record: CheckRecord, state: SignatureState, texts: Record
 function signatureBanner(
   { signature }: CheckRecord,
   { findings }: RecordVerification,
-  state: SignatureState,
+  state: Exclude<SignatureState, 'verified'>,
   texts: RecordTexts,
 ): Block {
   const open = findings.filter(({ verdict }) => verdict === (state === 'wrong' ? 'wrong' : 'not-checked'));
-  const lines = open
-    .slice(0, MAX_FINDINGS)
-    .map(({ id, title, detail }) => cut(`${texts.findingTitles[id] ?? title}: ${detail}`, 100));
+  const lines = open.slice(0, MAX_FINDINGS).map(({ id, title }) => cut(texts.findingTitles[id] ?? title, 100));
   if (open.length > MAX_FINDINGS) lines.push(texts.more(open.length - MAX_FINDINGS));
   const banner = (title: string, text: string, more: readonly string[] = []): Block => ({
     kind: 'banner',
@@ -153,8 +153,6 @@ function signatureBanner(
     lines: [text, ...more],
   });
   switch (state) {
-    case 'verified':
-      return banner(texts.signedVerified, texts.signedVerifiedBy(cut(signature?.serial ?? '', 130)));
     case 'not-verified':
       return banner(texts.signedNotVerified, texts.signedNotVerifiedText, lines);
     case 'wrong':
@@ -183,15 +181,24 @@ function figures({ counts, deviations }: CheckRecord, state: SignatureState, tex
   };
 }
 
-function factRows(record: CheckRecord, texts: RecordTexts): (readonly [string, Words])[] {
+function factRows(
+  record: CheckRecord,
+  state: SignatureState,
+  { texts, locale }: Writing,
+): (readonly [string, Words])[] {
   const { fact } = texts;
-  const { checklist, technician, robots, resumedAt } = record;
+  const { checklist, technician, robots, resumedAt, signature } = record;
   const person = [technician.name, technician.initials].filter((one) => one !== null).map((one) => cut(one, 50));
   const shown = robots.slice(0, robots.length > MAX_ROBOTS ? MAX_ROBOTS - 1 : MAX_ROBOTS);
   const rest = robots.length - shown.length;
   const robotLines = shown.map((robot) => robotLine(robot, robots.length === 1, texts));
   if (rest > 0) robotLines.push([texts.more(rest)]);
+  const parties = (['customer', 'operator'] as const).flatMap((role) => {
+    const names = partyNames(record, role);
+    return names === null ? [] : [[fact[role], cut(names, 72)] as const];
+  });
   return [
+    ...parties,
     [fact.robots, robotLines.flatMap((line, at) => (at === 0 ? line : ['\n', ...line]))],
     [
       fact.checklist,
@@ -201,14 +208,27 @@ function factRows(record: CheckRecord, texts: RecordTexts): (readonly [string, W
     [
       fact.time,
       [
-        texts.times(moment(record.startedAt), moment(record.endedAt)),
-        texts.worked(duration(record.tookMs, texts)),
+        texts.times(locale.moment(record.startedAt), locale.moment(record.endedAt)),
+        texts.took(locale.duration(record.tookMs)),
         ...(resumedAt.length > 0 ? [texts.resumed(resumedAt.length)] : []),
       ].join(', '),
     ],
     [fact.motion, record.motionAllowed ? texts.motionYes : texts.motionNo],
     [fact.record, `${texts.edition(record.id, record.edition)}, gw ${cut(record.gw, 40)}`],
+    ...(state === 'verified'
+      ? [[fact.signature, [{ text: texts.signedVerified(cut(signature?.serial ?? '', 60)), tone: 'good' }]] as const]
+      : []),
   ];
+}
+
+/** Company and person of one side, each once; null where no site file names them. */
+function partyNames({ robots }: CheckRecord, role: 'customer' | 'operator'): string | null {
+  const names = robots.flatMap((robot) => {
+    const party = robot[role];
+    if (party === undefined) return [];
+    return [[party.company, party.name].filter((one) => one !== null).join(', ')];
+  });
+  return names.length === 0 ? null : [...new Set(names)].join('; ');
 }
 
 function robotLine(robot: RobotRecord, isOne: boolean, texts: RecordTexts): (string | Span)[] {
@@ -229,38 +249,41 @@ function robotLine(robot: RobotRecord, isOne: boolean, texts: RecordTexts): (str
   ];
 }
 
-function redLines(record: CheckRecord, state: SignatureState, texts: RecordTexts): Block[] {
-  const { robots } = record;
-  const where = (serial: string) => (robots.length > 1 ? ` (${cut(serial, 16)})` : '');
-  const lines = robots.flatMap(({ serial, redLines: red, steps }) => [
-    ...red.map(({ title, detail }) => [title, detail, where(serial)] as const),
-    ...steps.filter(isBad).map(({ title, why }) => [title, why, where(serial)] as const),
-  ]);
-  const listed = lines.slice(0, MAX_LINES);
-  const maxCharacters = Math.floor(MAX_REASONS / listed.length);
-  const items: Words[] = listed.map(([title, why, at]) => [
-    { text: `${cut(title, 60)}${at}: `, tone: 'bad', bold: true },
-    cut(why, maxCharacters),
-  ]);
-  const heading: Block = { kind: 'heading', text: texts.redTitle, ...(lines.length > 0 && { tone: 'bad' as const }) };
-  if (lines.length === 0) {
+function redLines(
+  { robots }: CheckRecord,
+  entries: readonly Entry[],
+  state: SignatureState,
+  { lang, texts }: Writing,
+): Block[] {
+  const red = entries.filter((entry) => entry.kind === 'red-line' || isBad(entry.step));
+  const items: Words[] = red.slice(0, MAX_LINES).map((entry) => {
+    const title = entry.kind === 'red-line' ? redLineTitle(entry.redLine, texts) : titleIn(entry.step, lang);
+    const where = robots.length > 1 ? ` (${cut(entry.robot.serial, 16)})` : '';
+    return [{ text: `${cut(title, 64)}${where}`, tone: 'bad', bold: true }, `, ${texts.number(entry.number)}`];
+  });
+  const heading: Block = { kind: 'heading', text: texts.redTitle, ...(red.length > 0 && { tone: 'bad' as const }) };
+  if (red.length === 0) {
     return [heading, { kind: 'paragraph', text: state === 'verified' ? texts.redNone : texts.redNoneUnproven }];
   }
-  if (lines.length > MAX_LINES) items.push([{ text: texts.more(lines.length - MAX_LINES), tone: 'bad' }]);
+  if (red.length > MAX_LINES) items.push([{ text: texts.more(red.length - MAX_LINES), tone: 'bad' }]);
   return [heading, { kind: 'list', items }];
 }
 
 function acceptance(record: CheckRecord, texts: RecordTexts): Block[] {
   const { counts } = record;
   const open = counts.wrong + counts.skipped + counts.notChecked + redLineCount(record);
+  const signFor = (role: 'customer' | 'operator') => {
+    const company = record.robots[0]?.[role]?.company ?? null;
+    return company === null ? texts.signFor[role] : texts.signForName[role](cut(company, 40));
+  };
   return [
     { kind: 'heading', text: texts.acceptanceTitle },
     { kind: 'paragraph', text: open === 0 ? texts.acceptanceOk : texts.acceptanceOpen(open) },
     {
       kind: 'signatures',
       places: [
-        { role: texts.signFor.operator, lines: texts.signLines },
-        { role: texts.signFor.customer, lines: texts.signLines },
+        { role: signFor('operator'), lines: texts.signLines },
+        { role: signFor('customer'), lines: texts.signLines },
       ],
     },
   ];

@@ -25,8 +25,7 @@ export const recordEn = {
   interrupted: 'The run was interrupted before its end.',
   leftOut: 'Some steps were left out on purpose; they count as not checked.',
 
-  signedVerified: 'Signed with the key of the device, and verified',
-  signedVerifiedBy: (serial: string) => `Signed by the device ${serial}; every finding of the verification is ok.`,
+  signedVerified: (serial: string) => `signed with the key of the device ${serial}, and verified`,
   signedNotVerified: 'Signed, but NOT VERIFIED',
   signedNotVerifiedText: 'No check failed, but these could not be made:',
   signedWrong: 'Signed, but verification FAILED',
@@ -49,6 +48,8 @@ export const recordEn = {
     deviations: 'accepted deviations',
   },
   fact: {
+    customer: 'Customer',
+    operator: 'Operator',
     robots: 'Robot',
     software: 'Chassis software',
     checklist: 'Checklist',
@@ -66,14 +67,13 @@ export const recordEn = {
   noTechnician: 'not named',
   times: (from: string, to: string) => `${from} to ${to}`,
   resumed: (times: number) => (times === 1 ? 'resumed once' : `resumed ${times} times`),
-  worked: (minutes: string) => `${minutes} working time`,
-  minutes: (text: string) => `${text} min`,
-  seconds: (text: string) => `${text} s`,
+  took: (duration: string) => `${duration} in all`,
   motionYes: 'the robot was allowed to move',
   motionNo: 'the robot was not allowed to move',
   edition: (id: string, edition: number) => `${id}, edition ${edition}`,
   more: (count: number) => `and ${count} more, see the following pages`,
 
+  number: (number: number) => `no. ${number}`,
   redTitle: 'Red lines',
   redNone: 'None.',
   redNoneUnproven: 'None is recorded.',
@@ -82,6 +82,10 @@ export const recordEn = {
   acceptanceOpen: (count: number) =>
     `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${pluralWord(count, 'is', 'are')} not ok.`,
   signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
+  signForName: {
+    operator: (name: string) => `For the operator, ${name}`,
+    customer: (name: string) => `For the customer, ${name}`,
+  },
   signLines: ['Name in capitals', 'Place, date, signature'] as readonly string[],
 
   notOkTitle: 'What is not ok',
@@ -94,29 +98,16 @@ export const recordEn = {
     skipped: 'SKIPPED',
     ok: 'ok',
   },
-  row: {
-    why: 'Why',
-    found: 'Found',
-    tried: 'Tried',
-    remedy: 'Fix',
-    proves: 'Specification',
-    answer: 'Answer',
-    values: 'Measured',
-    deviation: 'Deviation',
-    earlier: 'Earlier',
-    photos: 'Photos',
-  },
-  cut: (characters: number) => `[... ${characters} more characters in the file]`,
-  expected: (path: string, expected: string, found: string) => `${path}: expected ${expected}, found ${found}`,
-  deviation: (reason: string, by: string, at: string) => `${reason}; approved by ${by}, ${at}`,
-  earlier: (word: string, at: string, why: string) => `${word}, ${at}: ${why}`,
-  answered: { yes: 'yes', no: 'no', skip: 'left open' },
-  answerBy: (answer: string, by: string) => `${answer} (${by})`,
-  noTime: 'time not known',
-  value: (name: string, value: string, mark: string) => `${name}: ${value} [${mark}]`,
-  skippedTitle: 'Skipped, because a step they need is not ok',
-  skippedHead: ['Step', 'Why', 'Specification'] as readonly string[],
-  leftOutTitle: 'Left out on purpose, not checked',
+  /** Short, in a column. */
+  leftOutMark: 'LEFT OUT',
+  listHead: ['No.', 'Step', 'Result'] as readonly string[],
+  listNote: 'The findings of each number, word for word, are in the technical annex.',
+  answered: { yes: 'Confirmed', no: 'Answered with no', skip: 'Left open' },
+  answerBy: (answer: string, by: string) => `${answer} by ${by}`,
+  remark: (text: string) => `Remark: ${text}`,
+  photos: (names: string) => `Photos: ${names}`,
+  checkedByGw: 'Checked by the program',
+  measured: 'Measured',
 
   deviationsTitle: 'Deviations',
   deviationsText:
@@ -124,32 +115,18 @@ export const recordEn = {
   deviationsHead: ['Step', 'Result', 'Reason', 'Approved by', 'When'] as readonly string[],
 
   okTitle: 'What is ok',
-  okHead: ['Step', 'Proven', 'Specification'] as readonly string[],
-  valuesTitle: 'Measured values',
-  valuesHead: ['Step', 'Value', 'Mark', 'Source'] as readonly string[],
-
-  evidenceTitle: 'Facts that the steps rely on',
-  evidenceHead: ['Fact', 'Mark', 'Statement', 'Verified on this device'] as readonly string[],
-  verifiedHere: {
-    yes: 'yes',
-    'on-a-simulator': 'on a simulator',
-    no: 'no',
-    contradicted: 'CONTRADICTED',
-    'not-checked': 'not checked',
-  },
-  elsewhere: 'no: on another device or version',
+  okHead: ['Step', 'How it was checked'] as readonly string[],
   markText,
-  marks:
-    'Marks: BELEGT (measured), with its basis. HINWEIS (note), stated by a vendor. VORSICHT (assumed), an assumption. OFFEN (open), unknown.',
+  annexTitle: 'Technical annex',
+  annexText: 'What the checks found, word for word, in English.',
+  titlesOfList: 'Some titles are those of the checklist, which has them in one language only.',
 
   attachmentsTitle: 'Attachments',
   attachmentsHead: ['File', 'Kind', 'Bytes', 'SHA-256'] as readonly string[],
 
   signatureTitle: 'Signature and verification',
   signatureRows: { algorithm: 'Algorithm', serial: 'Device', fingerprint: 'Certificate, SHA-256' },
-  findingsHead: ['PathResult at', 'Came out', 'Detail'] as readonly string[],
-  /** Titles of findings by their id, where they are to be others than those of the verification itself. */
+  /** Titles by their ids, where they are to be others than those of the record and its verification. */
   findingTitles: {} as Readonly<Record<string, string>>,
-  finding: { ok: 'ok', wrong: 'WRONG', 'not-checked': 'not checked' },
-  wording: '',
+  redLineTitles: {} as Readonly<Record<string, string>>,
 };

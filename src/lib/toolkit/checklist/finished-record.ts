@@ -20,7 +20,7 @@ import {
 import { asGwError, GwError } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
 import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
-import type { Site } from '../../site/index.ts';
+import { type Site, timeZoneOf } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import type { ChecklistRun } from './checklist.result.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
@@ -133,7 +133,9 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
       if (site === null || session === undefined) return [];
       const redLines = options.redLines[index] ?? [];
       const evidenceRecords = await evidenceRecordsOf(site, onWarning);
-      return [{ ...session, site: site.name, serial: site.chassis.serial, evidenceRecords, redLines }];
+      return [
+        { ...session, site: site.name, serial: site.chassis.serial, ...partiesOf(site), evidenceRecords, redLines },
+      ];
     }),
   );
   const plain = composeRecord({
@@ -143,6 +145,7 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
     checklist,
     technician: withInitials(options.technician, sessions),
     endedAt: clock.wall().toISOString(),
+    timeZone: timeZoneOf(robots[0].site),
     robots: parts.flat() as [RecordRobot, ...RecordRobot[]],
   });
   const signer = await signerFor(robots, onWarning);
@@ -165,6 +168,16 @@ export async function writeRecord(options: RecordOptions): Promise<NonNullable<C
     signedBy: record.signature?.serial ?? null,
     attachments: record.attachments.length,
   };
+}
+
+/** The customer and the operator by name; nothing else of `contacts` belongs into a record. */
+function partiesOf({ contacts }: Site): Pick<RecordRobot, 'customer' | 'operator'> {
+  const party = (who: NonNullable<Site['contacts']>['customer']) =>
+    who?.company === undefined && who?.name === undefined
+      ? undefined
+      : { company: who.company ?? null, name: who.name ?? null };
+  const [customer, operator] = [party(contacts?.customer), party(contacts?.operator)];
+  return { ...(customer && { customer }), ...(operator && { operator }) };
 }
 
 /** Above the limit of any stored photo. */

@@ -20,6 +20,8 @@ export interface RecordReportOptions extends RecordTrust {
   /** Absent: the report is returned; required for PDF. */
   readonly out?: string | undefined;
   readonly force?: boolean;
+  /** Folder of the fonts that a PDF embeds. */
+  readonly fontsDir: string;
   /** For the properties of a PDF. */
   readonly now: () => Date;
 }
@@ -43,10 +45,10 @@ export async function reportRecord(options: RecordReportOptions): Promise<Record
 async function documentOf(
   record: CheckRecord,
   verification: RecordVerification,
-  { format, lang, now }: RecordReportOptions,
+  { format, lang, now, fontsDir }: RecordReportOptions,
 ): Promise<WrittenDocument> {
   if (format === 'junit') {
     return { content: recordToJUnit(record, verification), pages: null, replacedCharacters: 0 };
   }
-  return writeDocumentAs(recordDocument(record, verification, { lang, madeAt: now() }), format);
+  return writeDocumentAs(recordDocument(record, verification, { lang, madeAt: now() }), format, fontsDir);
 }

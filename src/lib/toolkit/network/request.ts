@@ -17,6 +17,8 @@ export interface NetworkRequestOptions {
   /** Without it the letter is returned; required for a PDF. */
   readonly out?: string | undefined;
   readonly force?: boolean;
+  /** Folder of the fonts that a PDF embeds. */
+  readonly fontsDir: string;
   /** The date of the letter. */
   readonly now: () => Date;
 }
@@ -34,6 +36,7 @@ export async function writeNetworkRequest(options: NetworkRequestOptions): Promi
   const { content, pages, replacedCharacters } = await writeDocumentAs(
     networkRequestLetter(facts, { lang, madeAt: options.now() }),
     format,
+    options.fontsDir,
   );
   const about = { lang, format, facts, complete: facts.open.length === 0 };
   if (out === undefined) return { ...about, document: String(content), written: null };

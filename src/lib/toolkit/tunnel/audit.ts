@@ -30,7 +30,7 @@ export interface TunnelAuditOptions {
   readonly logs?: readonly string[] | undefined;
   /** Absent: the configured limits are not checked. */
   readonly sitePath?: string | undefined;
-  readonly report?: { readonly path: string; readonly format: 'html' | 'pdf' } | undefined;
+  readonly report?: { readonly path: string; readonly format: 'html' | 'pdf'; readonly fontsDir: string } | undefined;
   /** Of the report. */
   readonly lang: Language;
   readonly force?: boolean;
@@ -59,10 +59,11 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   const audit = { ...withTexts(facts), local: found.verdict };
   const about = { recordsPath, logs: [...logs] };
   if (report === undefined) return { ...audit, ...about, report: null };
+  const { path, format, fontsDir } = report;
   const model = auditDocument({ ...facts, logs }, { lang, madeAt });
-  const { content, pages, replacedCharacters } = await writeDocumentAs(model, report.format);
-  const bytes = await writeDocument(report.path, content, { force });
-  return { ...audit, ...about, report: { ...report, lang, bytes, pages, replacedCharacters } };
+  const { content, pages, replacedCharacters } = await writeDocumentAs(model, format, fontsDir);
+  const bytes = await writeDocument(path, content, { force });
+  return { ...audit, ...about, report: { path, format, lang, bytes, pages, replacedCharacters } };
 }
 
 /** Of every check, those included that need a copy of the cloud, a log or a site file. */
