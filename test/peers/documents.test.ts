@@ -43,7 +43,7 @@ const robot = robotOf([stepOf(), answeredStep, measuredStep, openStep, deviantSt
 const record = recordOf([robot], { signature: null });
 
 const documents: readonly (readonly [string, (lang: 'de' | 'en') => DocumentModel])[] = [
-  ['letter', (lang) => networkRequestLetter(networkRequestFacts(site), { lang, madeAt })],
+  ['letter', (lang) => networkRequestLetter(networkRequestFacts(site), { lang, madeAt, timeZone: 'Europe/Berlin' })],
   ['record', (lang) => recordDocument(record, verificationOf(record, 'not-checked'), { lang, madeAt })],
 ];
 const cases = documents.flatMap(([name, make]) => (['de', 'en'] as const).map((lang) => [name, lang, make] as const));
@@ -118,7 +118,10 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent re
   });
 
   it('reads umlauts, quotes and replaced characters as they were meant', async () => {
-    const letter = await read('letter', networkRequestLetter(networkRequestFacts(site), { lang: 'de', madeAt }));
+    const letter = await read(
+      'letter',
+      networkRequestLetter(networkRequestFacts(site), { lang: 'de', madeAt, timeZone: 'Europe/Berlin' }),
+    );
     expect(letter.text.join(' ')).toContain('„Küche, robot 7“');
     expect(letter.text.join(' ')).toContain('Für die Anbindung an das Netzwerk');
     const report = await read(

@@ -36,7 +36,8 @@ contacts:
 const smallSite = 'name: Lobby\nchassis: { host: robot-7.local, serial: SN0008 }\n';
 
 const factsOf = (yaml: string) => networkRequestFacts(parseSite(yaml, '/site/site.yaml'));
-const letterOf = (yaml: string, lang: 'de' | 'en') => networkRequestLetter(factsOf(yaml), { lang, madeAt });
+const letterOf = (yaml: string, lang: 'de' | 'en') =>
+  networkRequestLetter(factsOf(yaml), { lang, madeAt, timeZone: 'Europe/Berlin' });
 
 async function textOfLetter(yaml: string, lang: 'de' | 'en'): Promise<string> {
   const { content } = await writeDocumentAs(letterOf(yaml, lang), 'html', fontsDir);
@@ -126,6 +127,64 @@ describe('the facts of a network request', () => {
 
 const fleetSite = (fleet: string) =>
   `name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007 }\nnetwork: { gateway: 192.0.2.2 }\nfleet: { keyFile: key, ${fleet} }\n`;
+
+describe('the language of the letter', () => {
+  it.each([
+    ['de', /\b(the|is|are|and|of|with|this|that|by|from|we|you|please|needed|address)\b/i],
+    ['en', /\b(der|die|das|ist|und|mit|nicht|kein|von|wir|Sie|bitte|Adresse|erforderlich)\b/i],
+  ] as const)('is %s in every word, also where points are open', async (lang, other) => {
+    for (const yaml of [fullSite, smallSite]) {
+      const model = letterOf(yaml.replace('Door beside the gateway', 'x'), lang);
+      const { pages } = readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
+      expect(other.exec(pages.join(' '))?.[0]).toBeUndefined();
+    }
+  });
+});
+
+describe('the person whom the letter addresses', () => {
+  const letterTo = async (customer: string, lang: 'de' | 'en') => {
+    const yaml = `${smallSite}timeZone: Europe/Berlin\ncontacts: { customer: { ${customer} } }\n`;
+    return (await textOfLetter(yaml, lang)).replace(/\s+/g, ' ');
+  };
+  const weiss = 'company: Klinik Süd, name: Dr. Jan Weiß, title: Dr., lastName: Weiß';
+  const place = 'street: Am Markt 1, postcode: "10115", city: Berlin';
+
+  it('is greeted as a letter of that language greets', async () => {
+    expect(await letterTo(`${weiss}, salutation: Mr`, 'de')).toContain('Sehr geehrter Herr Dr. Weiß,');
+    expect(await letterTo(`${weiss}, salutation: Ms`, 'de')).toContain('Sehr geehrte Frau Dr. Weiß,');
+    expect(await letterTo(`${weiss}, salutation: Mr`, 'en')).toContain('Dear Dr. Weiß,');
+    expect(await letterTo('name: J. Weiß, lastName: Weiß, salutation: Ms', 'en')).toContain('Dear Ms Weiß,');
+    expect(await letterTo(weiss, 'de')).toContain('Guten Tag Dr. Jan Weiß,');
+    expect(await letterTo('company: Klinik Süd, salutation: Mr', 'de')).toContain('Sehr geehrte Damen und Herren,');
+  });
+
+  it('has a postal address above the letter', async () => {
+    const text = await letterTo(`${weiss}, salutation: Mr, ${place}`, 'de');
+    expect(text.replace(/\s/g, '')).toContain('KlinikSüdHerrnDr.JanWeißAmMarkt110115Berlin');
+    expect((await letterTo(`${weiss}, ${place}, country: Deutschland`, 'en')).replace(/\s/g, '')).toContain(
+      'Dr.JanWeißAmMarkt110115BerlinDeutschland',
+    );
+  });
+});
+
+describe('the outgoing connections', () => {
+  it('include DNS and the time server of the house in both languages', async () => {
+    for (const lang of ['de', 'en'] as const) {
+      const text = await textOfLetter(fullSite, lang);
+      for (const cell of letterTexts[lang].outBasics.flat()) expect(text).toContain(cell);
+    }
+  });
+});
+
+describe('the date of the letter', () => {
+  it('is that of the time zone of the site', async () => {
+    const facts = factsOf(smallSite);
+    const dated = (timeZone: string) =>
+      JSON.stringify(networkRequestLetter(facts, { lang: 'de', madeAt: new Date('2026-11-21T23:30:00Z'), timeZone }));
+    expect(dated('Europe/Berlin')).toContain('22. November 2026');
+    expect(dated('UTC')).toContain('21. November 2026');
+  });
+});
 
 describe('the heartbeat in the request', () => {
   it.each(['de', 'en'] as const)(
@@ -219,7 +278,10 @@ describe('the letter', () => {
           let at = 0;
           const next = () => texts[at++ % texts.length] ?? '';
           const facts = factsOf(fullSite);
-          const person = () => ({ company: next(), name: next(), mail: next(), phone: next() });
+          const person = () => ({
+            ...{ company: next(), name: next(), mail: next(), phone: next(), salutation: 'Mr' as const },
+            ...{ title: next(), lastName: next(), street: next(), postcode: next(), city: next(), country: next() },
+          });
           const spoiled = {
             ...facts,
             site: next(),
@@ -228,7 +290,7 @@ describe('the letter', () => {
             operator: person(),
             house: facts.house.map((device) => ({ ...device, name: next() })),
           };
-          const model = networkRequestLetter(spoiled, { lang, madeAt });
+          const model = networkRequestLetter(spoiled, { lang, madeAt, timeZone: 'Europe/Berlin' });
           readMarkup(String((await writeDocumentAs(model, 'html', fontsDir)).content));
           readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
         },

@@ -5,6 +5,13 @@ const person = z.strictObject({
   name: z.string().nullable(),
   mail: z.string().nullable(),
   phone: z.string().nullable(),
+  salutation: z.enum(['Mr', 'Ms']).nullable(),
+  title: z.string().nullable().describe('Academic title.'),
+  lastName: z.string().nullable(),
+  street: z.string().nullable(),
+  postcode: z.string().nullable(),
+  city: z.string().nullable(),
+  country: z.string().nullable(),
 });
 
 /** A connection out of the site, from the gateway. */

@@ -7,6 +7,7 @@ import { renderTunnelAudit } from '../../../src/cli/render/tunnel.ts';
 import { auditTexts, checkText, findingText } from '../../../src/lib/report/index.ts';
 import { auditSessions, type TunnelAuditOptions } from '../../../src/lib/toolkit/tunnel/audit.ts';
 import { tunnelAuditSchema } from '../../../src/lib/tunnel/audit/audit.result.ts';
+import { refusalReasons } from '../../../src/lib/tunnel/index.ts';
 import { elementsOf, readMarkup, textOf } from '../../overlays/render/markup-reader.ts';
 import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
 import { headOf, recordFolder, rotatedFiles } from '../../tunnel/audit/folder.ts';
@@ -59,7 +60,7 @@ describe('gw tunnel audit', () => {
     expect(shown(data)).toContain(
       '--   Local records and copy of the cloud are the same: no copy of the cloud was given',
     );
-    expect(shown(data)).toContain('- Refused requests: other-region 1.');
+    expect(shown(data)).toContain('- Refused requests: other region 1.');
   });
 
   it('does not say that nothing was refused when a record could not be judged, or when there is none', async () => {
@@ -221,13 +222,36 @@ describe('the report', () => {
     expect(pdf.active).toEqual([]);
   });
 
+  it.each([
+    ['de', /\b(the|is|are|and|of|with|this|that|by|from|to|session|record|records|checked|refused)\b/i],
+    ['en', /\b(der|die|das|ist|und|mit|nicht|kein|von|Sitzung|Eintrag|gepr.ft|abgelehnt|Uhr)\b/i],
+  ] as const)(
+    'has no word of the other language in %s, and its times in the time zone of the site',
+    async (lang, other) => {
+      writeFileSync(
+        join(dir, 'site.yaml'),
+        site(withTunnel).replace('name: Lobby', 'name: Lobby\ntimeZone: Europe/Berlin'),
+      );
+      const wrong = linesOf([startOf(1), endOf(1), refusedOf(1), startOf(2), endOf(2), endOf(3), startOf(4)]);
+      place(wrong.with(2, (wrong[2] ?? '').replace('us-east-1', 'us-east-2')), headOf(wrong));
+      const read = async () => readPdf((await reportOf(lang, 'audit.pdf', { force: true })).bytes).pages.join(' ');
+      // What must be typed, and a folder of the tests.
+      const proper = (text: string) => text.replaceAll(/`[^`]*`|\/\S+|sessions\S*|head\.json/g, '');
+      const text = await read();
+      expect(other.exec(proper(text))?.[0]).toBeUndefined();
+      expect(text.replace(/\s+/g, ' ')).toContain(lang === 'de' ? '01.06.2026, 14:00 MESZ' : '01/06/2026, 14:00 CEST');
+      place();
+      expect(other.exec(proper(await read()))?.[0]).toBeUndefined();
+    },
+  );
+
   it('is green only when every check was made, and names the comparison with the cloud as not checked', async () => {
     place();
     const first = (await reportOf('de', 'a.html')).bytes.toString();
     expect(first).toContain('class="banner open"');
     expect(first).not.toContain('class="banner good"');
     expect(mainOf(Buffer.from(first))).toContain('NICHT VERGLICHEN');
-    expect(mainOf(Buffer.from(first))).toMatch(/Kopie der Cloud\s*nicht geprüft/);
+    expect(mainOf(Buffer.from(first))).toMatch(/Kopie der Cloud sind gleich\s*nicht geprüft/);
     const cloud = join(dir, 'cloud.jsonl');
     writeFileSync(cloud, lines.join(''));
     const log = join(dir, 'gw.log');
@@ -250,6 +274,9 @@ describe('the report', () => {
       expect(de?.sentence).not.toBe(en?.sentence);
       expect(de?.remedy).not.toBe(en?.remedy);
       expect(en?.title.length).toBeGreaterThan(3);
+    }
+    for (const reason of refusalReasons) {
+      expect(auditTexts.de.refusal[reason]).not.toBe(auditTexts.en.refusal[reason] ?? auditTexts.de.refusal[reason]);
     }
     for (const id of checkIds) expect(auditTexts.de.check[id]).not.toBe(auditTexts.en.check[id]);
     for (const detail of checkDetails) {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { AuditFacts } from '../../tunnel/audit/index.ts';
 import { type Block, type DocumentModel, type Language, type Row, type Tone, table } from '../document.ts';
+import { type Locale, localeOf } from '../locale.ts';
 import { auditDe } from '../texts/audit.de.ts';
 import { type AuditText, type AuditValues, auditEn } from '../texts/audit.en.ts';
 
@@ -34,10 +35,12 @@ export function checkText(
  * what the audit cannot show.
  */
 export function auditDocument(
-  report: AuditReport,
-  { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
+  audited: AuditReport,
+  { lang, madeAt, timeZone }: { readonly lang: Language; readonly madeAt: Date; readonly timeZone: string },
 ): DocumentModel {
   const texts = auditTexts[lang];
+  const locale = localeOf(lang, timeZone);
+  const report = withMoments(audited, locale);
   const title = texts.title(report.serial);
   return {
     lang,
@@ -47,18 +50,39 @@ export function auditDocument(
     blocks: [
       { kind: 'title', text: title, above: texts.above },
       banner(report, texts),
-      figures(report, texts),
+      figures(report, texts, locale),
       { kind: 'heading', text: texts.checksTitle },
       checks(report, texts),
-      { kind: 'heading', text: texts.findingsTitle },
       ...findings(report, texts),
       { kind: 'heading', text: texts.infoTitle },
       { kind: 'list', items: auditInformation(report, texts) },
       { kind: 'heading', text: texts.factsTitle },
-      facts(report, texts, madeAt),
+      facts(report, texts, locale.moment(madeAt.toISOString())),
       { kind: 'heading', text: texts.meaningTitle },
       { kind: 'list', items: texts.meaning },
     ],
+  };
+}
+
+/** The report with its times as people read them. */
+function withMoments(report: AuditReport, { moment }: Locale): AuditReport {
+  const timed = <T extends { readonly values: AuditValues }>(one: T): T => ({
+    ...one,
+    values: Object.fromEntries(
+      Object.entries(one.values).map(([key, value]) => [
+        key,
+        typeof value === 'string' && /^at$|At$/.test(key) ? moment(value) : value,
+      ]),
+    ),
+  });
+  const { firstAt, lastAt, running } = report;
+  return {
+    ...report,
+    checks: report.checks.map(timed),
+    findings: report.findings.map(timed),
+    firstAt: firstAt === null ? null : moment(firstAt),
+    lastAt: lastAt === null ? null : moment(lastAt),
+    running: running === null ? null : { ...running, untilAt: moment(running.untilAt) },
   };
 }
 
@@ -86,16 +110,16 @@ function banner(report: AuditReport, texts: AuditTexts): Block {
   };
 }
 
-function figures(report: AuditReport, texts: AuditTexts): Block {
+function figures(report: AuditReport, texts: AuditTexts, locale: Locale): Block {
   const refused = report.refused.reduce((sum, { count }) => sum + count, 0);
   const found = countOf(report);
   const open = report.checks.filter(({ verdict }) => verdict === 'not-checked').length;
   return {
     kind: 'figures',
     cells: [
-      { value: String(report.records), label: texts.figures.records, tone: null },
-      { value: String(report.sessions), label: texts.figures.sessions, tone: null },
-      { value: String(refused), label: texts.figures.refused, tone: null },
+      { value: locale.number(report.records), label: texts.figures.records, tone: null },
+      { value: locale.number(report.sessions), label: texts.figures.sessions, tone: null },
+      { value: locale.number(refused), label: texts.figures.refused, tone: null },
       { value: String(found), label: texts.figures.findings, tone: found > 0 ? 'bad' : null },
       { value: String(open), label: texts.figures.open, tone: open > 0 ? 'open' : null },
     ],
@@ -108,11 +132,11 @@ function checks(report: AuditReport, texts: AuditTexts): Block {
     const mark = [{ text: texts.mark[check.verdict], tone }];
     return { cells: [texts.check[check.id], mark, checkText(check, texts)], tone };
   });
-  return table(texts.checksHead, [9, 4, 9], rows);
+  return table(texts.checksHead, [13, 4, 9], rows);
 }
 
 function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts): Block[] {
-  if (list.length === 0) return [{ kind: 'paragraph', text: texts.noFindings }];
+  if (list.length === 0) return [];
   const rows = list.map((finding): Row => {
     const { file, line, seq, session } = finding;
     const { title, sentence, remedy } = findingText(finding, texts);
@@ -125,6 +149,7 @@ function findings({ findings: list, notListed }: AuditReport, texts: AuditTexts)
     return { cells: [place, seq === null ? '--' : String(seq), what, remedy], tone: 'bad' };
   });
   return [
+    { kind: 'heading', text: texts.findingsTitle },
     table(texts.findingsHead, [5, 2, 8, 7], rows),
     ...(notListed > 0 ? [{ kind: 'paragraph', text: texts.notListed(notListed) } as const] : []),
   ];
@@ -145,7 +170,7 @@ export function auditInformation(report: AuditReport, texts: AuditTexts): string
   } = report;
   const place = firstClockStep === null ? '' : texts.place(basename(firstClockStep.file), firstClockStep.line);
   const isWhole = report.checks.every(({ id, verdict }) => id !== 'chain' || verdict === 'ok');
-  const reasons = refused.map(({ reason, count }) => `${reason} ${count}`).join(', ');
+  const reasons = refused.map(({ reason, count }) => `${texts.refusal[reason] ?? reason} ${count}`).join(', ');
   return [
     ...(isWhole ? [] : [info.onlyJudged]),
     ...(reasons === '' ? (isWhole ? [info.noRefused] : []) : [info.refused(reasons)]),
@@ -158,7 +183,7 @@ export function auditInformation(report: AuditReport, texts: AuditTexts): string
   ];
 }
 
-function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
+function facts(report: AuditReport, texts: AuditTexts, madeAt: string): Block {
   const { fact } = texts;
   const { firstSeq, lastSeq, firstAt, lastAt, cloud } = report;
   const isEmpty = firstSeq === null || lastSeq === null;
@@ -169,17 +194,17 @@ function facts(report: AuditReport, texts: AuditTexts, madeAt: Date): Block {
       [fact.records, isEmpty ? texts.none : texts.range(firstSeq, lastSeq, report.records)],
       [fact.time, firstAt === null || lastAt === null ? texts.unknown : `${firstAt} – ${lastAt}`],
       [fact.files, report.files.length === 0 ? texts.none : report.files.map(({ path }) => path).join('\n')],
-      [
-        fact.cloud,
-        cloud === null
-          ? [{ text: texts.mark['not-checked'], tone: 'open' }]
-          : `${cloud.path}: ${texts.cloudFacts(cloud.records, cloud.copies, cloud.others, cloud.older)}`,
-      ],
-      [
-        fact.logs,
-        report.logs.length === 0 ? [{ text: texts.mark['not-checked'], tone: 'open' }] : report.logs.join('\n'),
-      ],
-      [fact.madeAt, madeAt.toISOString()],
+      // What was not given is said by the checks.
+      ...(cloud === null
+        ? []
+        : [
+            [
+              fact.cloud,
+              `${cloud.path}: ${texts.cloudFacts(cloud.records, cloud.copies, cloud.others, cloud.older)}`,
+            ] as const,
+          ]),
+      ...(report.logs.length === 0 ? [] : [[fact.logs, report.logs.join('\n')] as const]),
+      [fact.madeAt, madeAt],
     ],
   };
 }

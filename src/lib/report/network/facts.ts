@@ -85,12 +85,21 @@ const hostKeys = {
 
 type Person = NetworkRequestFacts['customer'];
 
-function personOf(person: Partial<Record<keyof Person, string | undefined>> | undefined): Person {
+type Contact = NonNullable<NonNullable<Site['contacts']>['customer']>;
+
+function personOf(person: Contact = {}): Person {
   return {
-    company: person?.company ?? null,
-    name: person?.name ?? null,
-    mail: person?.mail ?? null,
-    phone: person?.phone ?? null,
+    company: person.company ?? null,
+    name: person.name ?? null,
+    mail: person.mail ?? null,
+    phone: person.phone ?? null,
+    salutation: person.salutation ?? null,
+    title: person.title ?? null,
+    lastName: person.lastName ?? null,
+    street: person.street ?? null,
+    postcode: person.postcode ?? null,
+    city: person.city ?? null,
+    country: person.country ?? null,
   };
 }
 

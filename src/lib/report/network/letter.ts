@@ -1,5 +1,6 @@
 import { HEARTBEAT_PORT } from '../../site/index.ts';
 import { type Block, type DocumentModel, type Language, type Row, type Span, table, type Words } from '../document.ts';
+import { localeOf } from '../locale.ts';
 import type { NetworkRequestFacts } from '../network-request.result.ts';
 import { letterDe } from '../texts/letter.de.ts';
 import { letterEn } from '../texts/letter.en.ts';
@@ -12,7 +13,7 @@ export const letterTexts: Readonly<Record<Language, LetterTexts>> = { de: letter
  */
 export function networkRequestLetter(
   facts: NetworkRequestFacts,
-  { lang, madeAt }: { readonly lang: Language; readonly madeAt: Date },
+  { lang, madeAt, timeZone }: { readonly lang: Language; readonly madeAt: Date; readonly timeZone: string },
 ): DocumentModel {
   const texts = letterTexts[lang];
   const title = texts.subject(facts.site);
@@ -22,16 +23,12 @@ export function networkRequestLetter(
     footer: texts.footer(facts.site, facts.serial),
     madeAt,
     blocks: [
-      letterhead(
-        facts,
-        texts,
-        new Intl.DateTimeFormat(lang === 'de' ? 'de-DE' : 'en-GB', { dateStyle: 'long' }).format(madeAt),
-      ),
+      letterhead(facts, texts, localeOf(lang, timeZone).day(madeAt)),
       { kind: 'title', text: title, isSubject: true },
       { kind: 'paragraph', text: texts.subjectLine(facts.serial) },
       {
         kind: 'paragraph',
-        text: facts.customer.name === null ? texts.greeting : texts.greetingNamed(facts.customer.name),
+        text: greeting(facts.customer, texts),
       },
       { kind: 'paragraph', text: texts.intro },
       { kind: 'list', items: texts.asks, ordered: true },
@@ -53,16 +50,24 @@ export function networkRequestLetter(
   };
 }
 
+/** By salutation and last name, else by the whole name, else without a name. */
+function greeting({ salutation, title, lastName, name }: NetworkRequestFacts['customer'], texts: LetterTexts): string {
+  if (salutation !== null && lastName !== null) return texts.greetingFormal(salutation, title, lastName);
+  return name === null ? texts.greeting : texts.greetingNamed(name);
+}
+
 function open(text: string): Span {
   return { text, tone: 'open' };
 }
 
 function letterhead({ customer, operator }: NetworkRequestFacts, texts: LetterTexts, date: string): Block {
   const lines = (values: readonly (string | null)[]) => values.filter((value) => value !== null);
-  const to = lines([customer.company, customer.name, customer.mail]);
+  const addressed = customer.salutation === null ? customer.name : texts.addressee(customer.salutation, customer.name);
+  const to = lines([customer.company, addressed, ...addressOf(customer), customer.mail]);
   const from = lines([
     operator.company,
     operator.name,
+    ...addressOf(operator),
     operator.mail,
     operator.phone === null ? null : texts.phone(operator.phone),
   ]);
@@ -73,6 +78,12 @@ function letterhead({ customer, operator }: NetworkRequestFacts, texts: LetterTe
     from: hasName(operator) ? from : [[open(texts.openSender)], ...from],
     place: date,
   };
+}
+
+/** Street, postcode with city, and country. */
+function addressOf({ street, postcode, city, country }: NetworkRequestFacts['customer']): readonly (string | null)[] {
+  const place = [postcode, city].filter((one) => one !== null).join(' ');
+  return [street, place === '' ? null : place, country];
 }
 
 function segment(facts: NetworkRequestFacts, texts: LetterTexts): Block[] {
@@ -130,7 +141,7 @@ function outgoing({ region, outbound }: NetworkRequestFacts, texts: LetterTexts)
   return [
     { kind: 'heading', text: texts.outTitle },
     { kind: 'paragraph', text: texts.outRegion(where) },
-    table(texts.outHead, [9, 6, 6, 5], rows),
+    table(texts.outHead, [8, 6, 8, 7], [...rows, ...texts.outBasics.map((cells) => ({ cells }))]),
     { kind: 'list', items: texts.outNotes },
   ];
 }

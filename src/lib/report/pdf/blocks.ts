@@ -83,7 +83,7 @@ function writeHeading(sheet: Sheet, { text, level = 2, tone }: Of<'heading'>): v
   const lines = sheet.lines(words, bodyWidth, size);
   sheet.space(level === 2 ? 9 : 5);
   // A heading alone at the foot of a page is of no use.
-  sheet.ensure(lines.length * size.size * leading + (level === 2 ? 84 : 48));
+  sheet.ensure(lines.length * size.size * leading + (level === 2 ? 64 : 48));
   sheet.flow(lines, page.left, size);
   if (level === 2) {
     sheet.rule(sheet.y + 1, 0.8, tone === undefined ? ink : toneInk[tone]);

@@ -33,7 +33,7 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
   };
 
   const cells = rows.map((row) => columns.map((_, at) => cut(row.cells[at] ?? '', at, cellStyle)));
-  const heightOf = (lines: readonly Line[][]) => Math.max(1, ...lines.map((one) => one.length)) * rowHeight + 6;
+  const heightOf = (lines: readonly Line[][]) => Math.max(1, ...lines.map((one) => one.length)) * rowHeight + 5;
   const [first] = cells;
   const pageHeight = bodyBottom - page.top - headHeight;
   sheet.ensure(headHeight + Math.min(first === undefined ? 0 : heightOf(first), pageHeight, 120));
@@ -52,20 +52,20 @@ export function writeTable(sheet: Sheet, { columns, rows }: Extract<Block, { kin
     const count = Math.max(1, ...lines.map((one) => one.length));
     let done = 0;
     while (done < count) {
-      let maxRows = Math.floor((bodyBottom - sheet.y - 6) / rowHeight);
+      let maxRows = Math.floor((bodyBottom - sheet.y - 5) / rowHeight);
       if (maxRows < 1) {
         sheet.turn();
         writeHead();
-        maxRows = Math.max(1, Math.floor((bodyBottom - sheet.y - 6) / rowHeight));
+        maxRows = Math.max(1, Math.floor((bodyBottom - sheet.y - 5) / rowHeight));
       }
       const part = Math.min(maxRows, count - done);
       const top = sheet.y;
       for (const [at, column] of lines.entries()) {
         for (const [row, line] of column.slice(done, done + part).entries()) {
-          sheet.line(line, (lefts[at] ?? 0) + pad, top + 3 + row * rowHeight, cellStyle);
+          sheet.line(line, (lefts[at] ?? 0) + pad, top + 2.5 + row * rowHeight, cellStyle);
         }
       }
-      sheet.y = top + part * rowHeight + 6;
+      sheet.y = top + part * rowHeight + 5;
       if (tone !== undefined) sheet.doc.rect(page.left - 3, top + 1, 3, sheet.y - top - 2).fill(toneInk[tone]);
       done += part;
     }

@@ -193,11 +193,22 @@ export const auditEn = {
   detail,
   findingsTitle: 'Findings',
   findingsHead: ['Place', 'Record', 'Finding', 'What to do'] as readonly string[],
-  noFindings: 'None.',
   place: (file: string | null, line: number | null) =>
     file === null ? '--' : line === null ? file : `${file}, line ${line}`,
   sessionOf: (session: string) => `session ${session}`,
   notListed: (count: number) => `${count} more findings are counted and not listed.`,
+  /** Why a notification was refused, by the code in the records. */
+  refusal: {
+    'not-configured': 'remote support not set up',
+    'not-destination': 'not for the gateway',
+    'other-region': 'other region',
+    'services-count': 'number of services',
+    'service-repeated': 'a service twice',
+    'service-not-in-list': 'service not in the list',
+    'seen-before': 'token received before',
+    'not-recorded': 'could not be recorded',
+    'shutting-down': 'gateway shutting down',
+  } as Readonly<Record<string, string>>,
   infoTitle: 'For information',
   info: {
     refused: (reasons: string) => `Refused requests: ${reasons}.`,

@@ -5,6 +5,11 @@ export const letterDe: typeof letterEn = {
   subject: (site) => `Netzwerkanbindung unseres Lieferroboters „${site}“`,
   subjectLine: (serial) => `Seriennummer des Fahrgestells: ${serial}`,
   greetingNamed: (name) => `Guten Tag ${name},`,
+  greetingFormal: (salutation, title, lastName) => {
+    const name = [title, lastName].filter((part) => part !== null).join(' ');
+    return salutation === 'Mr' ? `Sehr geehrter Herr ${name},` : `Sehr geehrte Frau ${name},`;
+  },
+  addressee: (salutation, name) => (name === null ? null : `${salutation === 'Mr' ? 'Herrn' : 'Frau'} ${name}`),
   greeting: 'Sehr geehrte Damen und Herren,',
   openOperator: '[offen: reichen wir nach]',
   openCustomer: '[offen: bitte von Ihnen]',
@@ -72,6 +77,15 @@ export const letterDe: typeof letterEn = {
     'in-session': 'ja; nur während einer Fernwartungssitzung offen',
     'before-delivery': 'einmalig vor der Auslieferung; bei Ihnen nur für eine Erneuerung',
   },
+  outBasics: [
+    ['Ihr DNS-Server, per DHCP zugewiesen', '53 UDP und TCP, DNS', 'Auflösung der Namen in dieser Tabelle', 'ja'],
+    [
+      'Ihr Zeitserver, per DHCP zugewiesen, falls vorhanden',
+      '123 UDP, NTP',
+      'Uhrzeit des Gateways für Aufzeichnungen und Zertifikate',
+      'wahlweise; kein sicherheitsrelevanter Vorgang hängt davon ab',
+    ],
+  ],
   outNotes: [
     'Bitte nehmen Sie diese Ziele von einer TLS-Inspektion aus: Das Gateway prüft die Serverzertifikate und weist sich beim MQTT-Broker mit einem eigenen Zertifikat aus. Bei einer TLS-Inspektion kommt die Verbindung nicht zustande.',
     'Die Verbindungen werden unmittelbar aufgebaut, nicht über einen Web-Proxy.',

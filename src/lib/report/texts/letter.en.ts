@@ -3,6 +3,9 @@ export const letterEn = {
   subject: (site: string) => `Network connection for our delivery robot "${site}"`,
   subjectLine: (serial: string) => `Serial number of the chassis: ${serial}`,
   greetingNamed: (name: string) => `Dear ${name},`,
+  greetingFormal: (salutation: 'Mr' | 'Ms', title: string | null, lastName: string) =>
+    `Dear ${title ?? salutation} ${lastName},`,
+  addressee: (_salutation: 'Mr' | 'Ms', name: string | null) => name,
   greeting: 'Dear Sir or Madam,',
   openOperator: '[open: we will send this]',
   openCustomer: '[open: please tell us]',
@@ -70,6 +73,15 @@ export const letterEn = {
     'in-session': 'yes; only open during a support session',
     'before-delivery': 'once, done before delivery; at your site only for a renewal',
   },
+  outBasics: [
+    ['your DNS server, as DHCP assigns it', '53 UDP and TCP, DNS', 'resolves the names in this table', 'yes'],
+    [
+      'your time server, as DHCP assigns it, if there is one',
+      '123 UDP, NTP',
+      'time of the gateway, for records and certificates',
+      'optional; nothing that concerns safety depends on it',
+    ],
+  ] as readonly (readonly string[])[],
   outNotes: [
     'Please exempt these destinations from TLS inspection: the gateway verifies the server certificates, and authenticates to the MQTT broker with a client certificate. An intercepted connection fails.',
     'The connections are made directly, not through a web proxy.',

@@ -5,7 +5,7 @@ import {
   networkRequestLetter,
   writeDocumentAs,
 } from '../../report/index.ts';
-import { loadSite } from '../../site/index.ts';
+import { loadSite, timeZoneOf } from '../../site/index.ts';
 import { assertPrintable, writeDocument } from '../document-file.ts';
 import { readKnownIdentity } from './check/identity.ts';
 import type { NetworkRequest } from './network.result.ts';
@@ -34,7 +34,7 @@ export async function writeNetworkRequest(options: NetworkRequestOptions): Promi
   const identity = await readKnownIdentity(site);
   const facts = networkRequestFacts(site, identity.kind === 'enrolled' ? identity.endpoint : null);
   const { content, pages, replacedCharacters } = await writeDocumentAs(
-    networkRequestLetter(facts, { lang, madeAt: options.now() }),
+    networkRequestLetter(facts, { lang, madeAt: options.now(), timeZone: timeZoneOf(site) }),
     format,
     options.fontsDir,
   );

@@ -10,7 +10,7 @@ import {
   type Language,
   writeDocumentAs,
 } from '../../report/index.ts';
-import { loadSite, type Site } from '../../site/index.ts';
+import { loadSite, type Site, timeZoneOf } from '../../site/index.ts';
 import {
   type AuditFacts,
   type AuditLimits,
@@ -60,7 +60,7 @@ export async function auditSessions(options: TunnelAuditOptions): Promise<Tunnel
   const about = { recordsPath, logs: [...logs] };
   if (report === undefined) return { ...audit, ...about, report: null };
   const { path, format, fontsDir } = report;
-  const model = auditDocument({ ...facts, logs }, { lang, madeAt });
+  const model = auditDocument({ ...facts, logs }, { lang, madeAt, timeZone: timeZoneOf(site) });
   const { content, pages, replacedCharacters } = await writeDocumentAs(model, format, fontsDir);
   const bytes = await writeDocument(path, content, { force });
   return { ...audit, ...about, report: { path, format, lang, bytes, pages, replacedCharacters } };
