@@ -99,7 +99,7 @@ describe('gw checklist verify, report and diff', () => {
     );
     expect(pdf).toMatchObject({ code: 0, stderr: '' });
     expect(readPdf(await readFile(file('a.pdf'))).pages[0]).toContain(
-      'Mit dem Schlüssel des Geräts signiert und geprüft',
+      'mit dem Schlüssel des Geräts SN0007 signiert und geprüft',
     );
     for (const format of ['md', 'markdown']) {
       const text = await gw(
