@@ -208,11 +208,12 @@ module.exports = {
     {
       name: 'child-processes',
       comment:
-        'Only where a child process is supervised, and for two relays: to an output that would block, and to systemd.',
+        'Only where a child process is supervised, and for two relays: to an output that would block, and to systemd, and for the pager of a person.',
       severity: 'error',
       from: {
         path: '^src/',
         pathNot: [
+          '^src/cli/pager\\.ts$',
           '^src/lib/toolkit/',
           '^src/lib/tunnel/session/',
           '^src/lib/gateway/(output-sink|service-manager)\\.ts$',
@@ -236,7 +237,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
         pathNot:
-          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|preact|preact-render-to-string|undici|ws|@types/ws|yaml|zod)/',
+          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|preact|preact-render-to-string|string-width|undici|ws|@types/ws|yaml|zod)/',
       },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },

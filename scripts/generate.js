@@ -99,8 +99,14 @@ function commandsPage(all) {
     '# Commands',
     '',
     'Every command takes `--json` (one envelope on stdout: `{schema, ok, data, warnings, error}`; long-running ones print',
-    'one object a line), `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong or open, 2 wrong usage or site file,',
+    'one object a line), `--quiet`, `--no-color` and `--help`. Exit codes: 0 fine, 1 a check found something wrong or open, 2 wrong usage or site file,',
     '3 not reachable, 4 refused, 70 a bug of gw, 130 interrupted.',
+    '',
+    '**Output.** The first line is the verdict; on a terminal it is the last line too where the text is longer than the screen.',
+    'Lines and the cells of tables break at spaces, at `COLUMNS` or the width of the terminal; elsewhere lines stay whole, so',
+    'that they can be searched and cut. Commands that only show use a pager on a terminal where the text is longer than the',
+    'screen: `GW_PAGER`, `PAGER`, else `less`; none with `GW_PAGER=cat`. `--quiet` prints no progress, and nothing on stdout but',
+    'the first line of a result that is not fine; errors, warnings and documents (`--format`) stay, and the exit code as well.',
     '',
     describeVerdicts(),
     describeSharedFlags(),
@@ -113,7 +119,7 @@ function commandsPage(all) {
     lines.push(`## gw ${[id.replaceAll(':', ' '), ...args].join(' ')}`, '', command.summary ?? '', '');
     if (command.description) lines.push(command.description.trim(), '');
     const flags = Object.values(command.flags ?? {}).filter(
-      (flag) => !flag.hidden && !['json', 'no-color'].includes(flag.name),
+      (flag) => !flag.hidden && !['json', 'no-color', 'quiet'].includes(flag.name),
     );
     if (flags.length > 0) {
       lines.push('| flag | meaning | default |', '| --- | --- | --- |');

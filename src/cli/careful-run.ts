@@ -76,7 +76,7 @@ export async function changeCarefully<T>(
   };
   const data = await command.withToolkit(
     flags,
-    (toolkit, signal) => runCarefully({ quiet: command.jsonEnabled(), signal }, (careful) => work(toolkit, careful)),
+    (toolkit, signal) => runCarefully({ quiet: command.isQuiet, signal }, (careful) => work(toolkit, careful)),
     { onLost, ifLost },
   );
   return { data, lost };

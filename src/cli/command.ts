@@ -8,6 +8,7 @@ import type { Deciding } from '../lib/toolkit/verdict.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { printable, renderError, renderWarning } from './output.ts';
 import type { Losses } from './ssh-options.ts';
+import { reflow, widthOf } from './wrap.ts';
 
 /** A longer list is written with one element per line, which is easy to count, cut and search. */
 const LONG_LIST = 200;
@@ -120,6 +121,11 @@ export abstract class GwCommand<T extends object> extends Command {
   /** Stands here for the help and the completion: it holds for every command, and is taken out before one is looked up. */
   static override baseFlags = {
     'no-color': Flags.boolean({ summary: 'Print no colours; so does NO_COLOR=1.', helpGroup: 'GLOBAL' }),
+    quiet: Flags.boolean({
+      char: 'q',
+      summary: 'Print no progress, and of the result only the first line when it is not fine.',
+      helpGroup: 'GLOBAL',
+    }),
   };
   /** `gw/<command-with-dashes>/<version>`. */
   static readonly schema: string;
@@ -151,6 +157,23 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** The result as text; its first line gives the verdict. */
   protected abstract render(data: T): string;
+
+  /** Whether the text is a document, or for programs: it is written as it is, whatever the terminal. */
+  protected isDocument(_data: T): boolean {
+    return false;
+  }
+
+  /** Whether a result that is longer than the screen is shown through a pager: for commands that only show. */
+  protected isPaged(): boolean {
+    return false;
+  }
+
+  /** With --json or --quiet: no progress. */
+  get isQuiet(): boolean {
+    const end = this.argv.indexOf('--');
+    const words = end < 0 ? this.argv : this.argv.slice(0, end);
+    return this.jsonEnabled() || words.includes('--quiet') || words.includes('-q');
+  }
 
   async run(): Promise<void> {
     const signals = onFirstSignal(() => this.#interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')));
@@ -216,7 +239,7 @@ export abstract class GwCommand<T extends object> extends Command {
       async (toolkit, signal) => {
         if (shown === undefined) return await work(toolkit, options, { signal, onProgress: () => {} });
         const { withProgress, withStages } = await import('./progress.ts');
-        const quiet = this.jsonEnabled();
+        const quiet = this.isQuiet;
         if (shown === 'stages') {
           return await withStages({ quiet }, (onProgress) => work(toolkit, options, { signal, onProgress }));
         }
@@ -259,8 +282,25 @@ export abstract class GwCommand<T extends object> extends Command {
       }
     } else if (data !== null) {
       const text = this.render(data);
-      if (text !== '') this.writeOut(text);
+      if (text === '') return;
+      if (this.isDocument(data)) this.writeOut(text);
+      else if (!this.isQuiet) await this.#show(text);
+      else if (!ok) this.writeOut(reflow(text.split('\n', 1)[0] ?? '', widthOf(process.stdout)));
     }
+  }
+
+  /** On a terminal no line is broken within a word, and the verdict is in sight at the end of a long text as well. */
+  async #show(text: string): Promise<void> {
+    const shown = reflow(text.trimEnd(), widthOf(process.stdout));
+    const lines = shown.split('\n');
+    const isLong = process.stdout.isTTY === true && lines.length >= (process.stdout.rows || Number.POSITIVE_INFINITY);
+    if (isLong && this.isPaged()) {
+      const { pagerOf, showThroughPager } = await import('./pager.ts');
+      const pager = pagerOf(process.env);
+      if (pager !== null && (await showThroughPager(`${forStdout(shown)}\n`, pager))) return;
+    }
+    const verdict = reflow(text.split('\n', 1)[0] ?? '', widthOf(process.stdout));
+    this.writeOut(isLong ? `${shown}\n\n${verdict}` : shown);
   }
 
   /** One line of a long-running command's stdout under --json. */
@@ -269,7 +309,7 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   note(text: string): void {
-    this.writeErr(text);
+    this.writeErr(reflow(text, widthOf(process.stderr)));
   }
 
   /** Writes lines to stdout; a command whose reader may stall overrides it. */
@@ -285,7 +325,7 @@ export abstract class GwCommand<T extends object> extends Command {
   override warn(input: string | Error): string | Error {
     const text = input instanceof Error ? input.message : input;
     this.#warnings.push(text);
-    if (!this.jsonEnabled()) this.writeErr(renderWarning(text));
+    if (!this.jsonEnabled()) this.writeErr(reflow(renderWarning(text), widthOf(process.stderr)));
     return input;
   }
 

@@ -20,6 +20,10 @@ interface Definition<F extends Interfaces.FlagInput, A extends Interfaces.ArgInp
   run(this: GwCommand<object>, given: Given<F, A>): Promise<Outcome<T>>;
   /** The result as text; its first line gives the verdict. */
   render(data: T): string;
+  /** Whether the text is a document, or for programs. */
+  isDocument?(data: T): boolean;
+  /** A result that is longer than the screen is shown through a pager: for commands that only show. */
+  readonly paged?: true;
 }
 
 type Given<F extends Interfaces.FlagInput, A extends Interfaces.ArgInput> = Interfaces.ParserOutput<
@@ -33,6 +37,8 @@ export function command<F extends Interfaces.FlagInput, A extends Interfaces.Arg
   run,
   render,
   there,
+  isDocument,
+  paged,
   ...shown
 }: Definition<F, A, T>) {
   class Defined extends GwCommand<T> {
@@ -43,6 +49,12 @@ export function command<F extends Interfaces.FlagInput, A extends Interfaces.Arg
       return await run.call(this, given);
     }
     protected override readonly render = render;
+    protected override isDocument(data: T): boolean {
+      return isDocument?.(data) ?? false;
+    }
+    protected override isPaged(): boolean {
+      return paged === true;
+    }
   }
   return Object.assign(Defined, shown);
 }

@@ -74,7 +74,7 @@ export async function drive<T extends Driven>(
   const data = await command.withToolkit(
     flags,
     (toolkit, signal) =>
-      runCarefully({ quiet: command.jsonEnabled(), signal, interrupted }, (context) => work(toolkit, follow, context)),
+      runCarefully({ quiet: command.isQuiet, signal, interrupted }, (context) => work(toolkit, follow, context)),
     { ifLost: (lost) => lossOfDrive(lost, { what, isOrdered, leaveRunning }) },
   );
   return driveOutcome(data);

@@ -1,5 +1,6 @@
 import chalk, { chalkStderr } from 'chalk';
 import { formatTried, type GwError } from '../lib/error/index.ts';
+import { visibleWidth, widthOf, wrapWords } from './wrap.ts';
 
 /** An error with what was tried and what to do next. For stderr. */
 export function renderError(error: GwError): string {
@@ -11,17 +12,8 @@ export function renderError(error: GwError): string {
 
 /** Wraps long lines at spaces for the terminal on stderr, with an indent. */
 function wrap(text: string, indent: number): string {
-  // A terminal without a known width reports 0 columns.
-  const width = (process.stderr.columns || Number.POSITIVE_INFINITY) - indent;
-  const lines = text.split('\n').flatMap((paragraph) => {
-    const broken: string[] = [];
-    for (const word of paragraph.split(' ')) {
-      const last = broken.at(-1);
-      if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`;
-      else broken.push(word);
-    }
-    return broken;
-  });
+  const width = widthOf(process.stderr) - indent;
+  const lines = text.split('\n').flatMap((paragraph) => wrapWords(paragraph, width));
   return lines.join(`\n${' '.repeat(indent)}`);
 }
 
@@ -99,16 +91,60 @@ export function right(title: string): Column {
   return { right: title };
 }
 
-/** A plain table for a terminal: columns as wide as their widest cell, two spaces between, no frame. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+/**
+ * A plain table for a terminal: columns as wide as their widest cell, two spaces between, no frame. Where that is too wide,
+ * cells break at their spaces; where the words alone are too wide, each row is a block of its own.
+ */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width = widthOf(process.stdout),
+): string {
   const titles = columns.map((column) => (typeof column === 'string' ? column : column.right));
-  const widths = titles.map((title, i) => Math.max(...[title, ...rows.map((row) => row[i] ?? '')].map(visibleWidth)));
+  const widths = columnWidths(titles, rows, width);
+  if (widths === null) return rows.map((row) => renderBlock(titles, row)).join('\n');
   const line = (cells: readonly string[]) =>
     columns
       .map((column, i) => pad(cells[i] ?? '', widths[i] ?? 0, typeof column === 'string' ? 'left' : 'right'))
       .join('  ')
       .trimEnd();
-  return [chalk.dim(line(titles)), ...rows.map(line)].join('\n');
+  const linesOf = (cells: readonly string[]) => {
+    const broken = columns.map((_, i) => wrapWords(cells[i] ?? '', widths[i] ?? 0));
+    const height = Math.max(...broken.map(({ length }) => length));
+    return Array.from({ length: height }, (_, at) => line(broken.map((lines) => lines[at] ?? '')));
+  };
+  return [...linesOf(titles).map((one) => chalk.dim(one)), ...rows.flatMap(linesOf)].join('\n');
+}
+
+/** Widths with which the table fits, the widest columns narrowed first; null: their words alone are too wide. */
+function columnWidths(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly number[] | null {
+  const cellsOf = (i: number) => [titles[i] ?? '', ...rows.map((row) => row[i] ?? '')];
+  const natural = titles.map((_, i) => Math.max(...cellsOf(i).map(visibleWidth)));
+  const free = width - 2 * (titles.length - 1);
+  const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
+  if (sum(natural) <= free) return natural;
+  const least = titles.map((_, i) => Math.max(...cellsOf(i).flatMap((cell) => cell.split(' ').map(visibleWidth))));
+  if (sum(least) > free) return null;
+  const capped = (cap: number) => natural.map((one, i) => Math.max(least[i] ?? 0, Math.min(one, cap)));
+  let cap = Math.max(...natural);
+  while (sum(capped(cap)) > free) cap -= 1;
+  return capped(cap);
+}
+
+/** A row by its titles: the first cell, and the others below it. */
+function renderBlock(titles: readonly string[], row: readonly string[]): string {
+  const labelWidth = Math.max(...titles.slice(1).map(visibleWidth), 0);
+  const others = titles.slice(1).flatMap((title, i) => {
+    const cell = row[i + 1] ?? '';
+    return cell === '' ? [] : [`  ${chalk.dim(pad(title, labelWidth, 'left'))}  ${cell}`];
+  });
+  // A number alone says nothing without the title of its column.
+  const first = /^\d*$/.test(row[0] ?? '') ? `${chalk.dim(titles[0] ?? '')} ${row[0] ?? ''}` : (row[0] ?? '');
+  return [first, ...others].join('\n');
 }
 
 /** Makes external text safe for a terminal: no control characters, escape sequences or bidirectional controls. */
@@ -138,9 +174,4 @@ export function ageText(ms: number): string {
 function pad(text: string, width: number, align: 'left' | 'right'): string {
   const gap = ' '.repeat(Math.max(0, width - visibleWidth(text)));
   return align === 'right' ? gap + text : text + gap;
-}
-
-function visibleWidth(text: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
-  return [...text.replace(/\u001b\[[0-9;]*m/g, '')].length;
 }

@@ -47,7 +47,7 @@ All traffic stays on this machine.`;
     ]);
     const signals = listenForSignals();
     try {
-      const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      const data = await withProgress({ quiet: this.isQuiet }, (progress) =>
         runDemo({
           dir: flags.dir,
           gw: [process.execPath, join(this.config.root, 'bin', 'run.js')],

@@ -22,4 +22,5 @@ export default command({
     return { data };
   },
   render: renderLog,
+  paged: true,
 });

@@ -25,4 +25,5 @@ export default command({
     return { data, ok: !data.worse };
   },
   render: renderRecordDiff,
+  paged: true,
 });

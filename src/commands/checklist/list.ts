@@ -11,4 +11,5 @@ export default command({
     return { data: await listLibrary(builtInChecklists(this.config.root)) };
   },
   render: renderChecklistList,
+  paged: true,
 });

@@ -47,4 +47,5 @@ export default command({
     return { data };
   },
   render: renderRecordReport,
+  isDocument: ({ document }) => document !== null,
 });

@@ -10,7 +10,7 @@ import { isInOrder, renderChecklistRun } from '../../cli/render/checklist.ts';
 import { readDevicePassword } from '../../cli/secrets.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
-import { exitCodes, type GwError } from '../../lib/error/index.ts';
+import { exitCodes, GwError } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
 
 export default class ChecklistRun extends GwCommand<Result> {
@@ -109,17 +109,22 @@ machine. Moves the robot only with --robot-will-move.`;
       import('../../lib/lifecycle/index.ts'),
     ]);
     if (flags.format !== 'text') {
+      if (this.jsonEnabled()) {
+        throw new GwError('USAGE', `--json and --format ${flags.format} cannot both be printed.`, {
+          remedy: 'Omit one of them, or write all forms into a folder with --results DIR.',
+        });
+      }
       const { toJUnit, toMarkdown } = await import('../../lib/report/index.ts');
       this.#print = flags.format === 'junit' ? toJUnit : toMarkdown;
     }
-    const quiet = this.jsonEnabled();
+    const quiet = this.isQuiet;
     const [firstSite = 'site.yaml', ...moreSites] = flags.site ?? [process.env.GW_SITE || 'site.yaml'];
     const technician = createTechnician({
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
       initials: flags.initials ?? null,
     });
     const given = await this.#given(flags['probe-from'] ?? [], flags['password-file']);
-    const canPrompt = canAsk() && !quiet;
+    const canPrompt = canAsk() && !this.jsonEnabled();
     let lost: GwError | undefined;
     const data = await this.through(
       flags.via,
@@ -168,6 +173,10 @@ machine. Moves the robot only with --robot-will-move.`;
     const { secondHosts } = await import('../../lib/toolkit/network/check/from.ts');
     const { sshOptionsHere } = await import('../../cli/ssh-options.ts');
     return { password, fromHosts: secondHosts(hosts, sshOptionsHere(this.signal)) };
+  }
+
+  protected override isDocument(): boolean {
+    return this.#print !== renderChecklistRun;
   }
 
   protected override render(data: Result): string {

@@ -20,4 +20,5 @@ export default command({
     return { data: await showChecklist(args.checklist, builtInChecklists(this.config.root)) };
   },
   render: renderChecklistShow,
+  paged: true,
 });

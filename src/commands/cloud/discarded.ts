@@ -18,4 +18,5 @@ export default command({
     return { data };
   },
   render: renderCloudDiscarded,
+  paged: true,
 });

@@ -46,7 +46,7 @@ export default command({
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { enrolDevice } = await import('../../lib/toolkit/enrol/enrol.ts');
     const toolkit = await openToolkit(flags.site);
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) => {
+    const data = await withProgress({ quiet: this.isQuiet }, (progress) => {
       const readCode = () => {
         progress.stop();
         return codeOfPerson();

@@ -34,4 +34,5 @@ export default command({
     return { data };
   },
   render: renderEvidenceList,
+  paged: true,
 });

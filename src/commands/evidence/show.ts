@@ -25,4 +25,5 @@ export default command({
     return { data };
   },
   render: renderEvidenceFact,
+  paged: true,
 });

@@ -69,7 +69,7 @@ export default command({
     const data = await this.withToolkit(
       flags,
       (toolkit, signal) =>
-        runCarefully({ quiet: this.jsonEnabled(), signal, interrupted: INTERRUPTED }, (context) => {
+        runCarefully({ quiet: this.isQuiet, signal, interrupted: INTERRUPTED }, (context) => {
           const onAlarm = (text: string) => {
             context.quieten();
             this.note(`\u0007${printable(text)}`);

@@ -15,4 +15,5 @@ export default command({
     return { data, ok: data.notKept === null && data.unreadable === 0 && data.folderProblem === null };
   },
   render: renderIncidents,
+  paged: true,
 });

@@ -30,4 +30,5 @@ export default command({
     return { data: await this.call(flags, showIncident, { id: Number(incident), host, password }) };
   },
   render: renderIncident,
+  paged: true,
 });

@@ -16,4 +16,5 @@ export default command({
     return { data };
   },
   render: renderMapList,
+  paged: true,
 });

@@ -19,4 +19,5 @@ export default command({
     return { data, ok: data.missing.length === 0 && data.overlays.problem === null };
   },
   render: renderMapShow,
+  paged: true,
 });

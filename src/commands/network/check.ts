@@ -46,7 +46,7 @@ export default class NetworkCheck extends GwCommand<Result> {
     const from = await this.secondHosts(flags['probe-from'] ?? []);
     const options = { timeoutMs: flags.timeout * 1_000, from, fromSegment: flags['probe-segment'] };
     // SSH prompts and a progress line cannot share a terminal.
-    const quiet = this.jsonEnabled() || from.length > 0;
+    const quiet = this.isQuiet || from.length > 0;
     const data = await withProgress({ quiet }, (progress) =>
       checkNetwork(toolkit, options, { signal: this.signal, onProgress: (text) => progress.say(text) }),
     );

@@ -45,4 +45,5 @@ export default command({
     return { data };
   },
   render: renderNetworkRequest,
+  isDocument: ({ document }) => document !== null,
 });

@@ -71,7 +71,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
       now: () => new Date(),
     };
     const result = await this.through(flags.via, (ssh, signal) =>
-      withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+      withProgress({ quiet: this.isQuiet }, (progress) =>
         compareMapOverlays(
           { ...options, openToolkit: () => openToolkit(flags.site, ssh) },
           { signal, onProgress: (text) => progress.say(text) },
@@ -81,6 +81,14 @@ export default class OverlaysDiff extends GwCommand<Result> {
     for (const warning of result.warnings) this.warn(warning);
     this.#isComplete = flags.all;
     return { data: result, ok: result.diff.same };
+  }
+
+  protected override isDocument({ document }: Result): boolean {
+    return document !== null;
+  }
+
+  protected override isPaged(): boolean {
+    return true;
   }
 
   protected override render(data: Result): string {

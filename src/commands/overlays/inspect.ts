@@ -131,6 +131,14 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     return withProgress({ quiet: false }, (progress) => work((text) => progress.say(text)));
   }
 
+  protected override isDocument({ document }: Result): boolean {
+    return document !== null;
+  }
+
+  protected override isPaged(): boolean {
+    return true;
+  }
+
   /** `ExactOverlaysInspect` is for --json only, which is not rendered. */
   protected override render(data: Result): string {
     return renderOverlaysInspect(data, { isComplete: this.#isComplete });

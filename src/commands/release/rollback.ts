@@ -28,7 +28,7 @@ export default command({
     const { runCarefully } = await import('../../cli/careful-run.ts');
     const options = { toBase: flags.base, isConfirmed: flags.yes, gwVersion: this.config.version };
     const data = await runCarefully(
-      { quiet: this.jsonEnabled(), signal: this.signal, interrupted: 'Interrupted. Completing the started switch.' },
+      { quiet: this.isQuiet, signal: this.signal, interrupted: 'Interrupted. Completing the started switch.' },
       () => this.call(flags, rollBackRelease, options),
     );
     return { data };

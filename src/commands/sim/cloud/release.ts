@@ -35,7 +35,7 @@ export default command({
   async run({ args, flags }) {
     const { dir, version, stage, serial, wait, timeout = 600 } = flags;
     const { simCloudRelease } = await import('../../../lib/sim/control/cloud-commands.ts');
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+    const data = await withProgress({ quiet: this.isQuiet }, (progress) =>
       simCloudRelease(
         { dir },
         {

@@ -41,7 +41,7 @@ export default command({
   async run({ flags }) {
     const { dir, tunnel, path, service, for: lifetime, region, timeout, serial } = flags;
     const { simTunnelBrowse } = await import('../../../lib/sim/control/tunnel-commands.ts');
-    const data = await withProgress({ quiet: this.jsonEnabled() }, (progress) =>
+    const data = await withProgress({ quiet: this.isQuiet }, (progress) =>
       simTunnelBrowse(
         { dir },
         {

@@ -1,0 +1,87 @@
+import stringWidth from 'string-width';
+
+/** A stream that may be a terminal. */
+interface Output {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+const MIN_WIDTH = 40;
+
+/**
+ * How wide lines may be: COLUMNS, else the width of the terminal. Infinity elsewhere, since a line in a file or a pipe is
+ * cut and searched whole.
+ */
+export function widthOf(output: Output, env: Readonly<Record<string, string | undefined>> = process.env): number {
+  const set = Number(env.COLUMNS);
+  if (Number.isInteger(set) && set > 0) return Math.max(MIN_WIDTH, set);
+  // A terminal without a known width reports 0 columns.
+  return output.isTTY === true && output.columns ? Math.max(MIN_WIDTH, output.columns) : Number.POSITIVE_INFINITY;
+}
+
+/** Columns that a text takes on a terminal: none for colour codes and joining marks, two for a wide character. */
+export function visibleWidth(text: string): number {
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
+}
+
+/**
+ * Breaks a text at its spaces into lines of at most `width` columns. A word that is longer stays whole on a line of its
+ * own, so that paths and addresses can be copied.
+ */
+export function wrapWords(text: string, width: number): string[] {
+  if (visibleWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S) +(?=\S)/)) {
+    if (line !== '' && visibleWidth(line) + 1 + visibleWidth(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
+/**
+ * Breaks the lines of a text that are too wide for the terminal, at spaces; what follows stands under the words of its
+ * line: behind a verdict, a label or the sign of a list.
+ */
+export function reflow(text: string, width: number): string {
+  if (width === Number.POSITIVE_INFINITY) return text;
+  return text
+    .split('\n')
+    .flatMap((line) => reflowLine(line, width))
+    .join('\n');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
+const CODE = /\u001b\[[0-9;]*m/g;
+
+function reflowLine(line: string, width: number): string[] {
+  if (visibleWidth(line) <= width) return [line];
+  const hang = hangOf(line.replace(CODE, ''), width);
+  const at = indexOfColumn(line, hang);
+  const [first = '', ...rest] = wrapWords(line.slice(at), width - hang);
+  const indent = ' '.repeat(hang);
+  return [line.slice(0, at) + first, ...rest.map((more) => indent + more)];
+}
+
+/** Column below which the rest of a line stands: after its indent, its verdict and its labels. */
+function hangOf(plain: string, width: number): number {
+  const [begin = ''] = /^\s*(?:(?:ok {2}|FAIL|-- {2}|n\/a ) |[-•] |\d+\. )?/.exec(plain) ?? [];
+  const [labels = ''] = /^(?:\s*\S+(?: \S+){0,4} {2,})+(?=\S)/.exec(plain) ?? [];
+  return [labels, begin].map(({ length }) => length).find((length) => length > 0 && length <= width / 2) ?? 2;
+}
+
+/** Index of the character in this column, behind the colour codes before it. */
+function indexOfColumn(line: string, column: number): number {
+  let left = column;
+  let at = 0;
+  for (const { index, 0: code } of line.matchAll(CODE)) {
+    if (index - at >= left) break;
+    left -= index - at;
+    at = index + code.length;
+  }
+  return at + left;
+}
