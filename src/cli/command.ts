@@ -330,7 +330,9 @@ export abstract class GwCommand<T extends object> extends Command {
   }
 
   protected override async catch(error: unknown): Promise<void> {
-    const gwError = this.explain((await this.#frameworkError(error)) ?? asGwError(error));
+    const { withSiteFileSource } = await import('./site-file.ts');
+    const thrown = (await this.#frameworkError(error)) ?? asGwError(error);
+    const gwError = this.explain(withSiteFileSource(thrown, this.argv));
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else this.writeErr(renderError(gwError));

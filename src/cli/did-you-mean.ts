@@ -49,8 +49,12 @@ export function unknownCommandError(args: readonly string[], known: readonly Kno
   const words = (options < 0 ? args : args.slice(0, options)).flatMap((word) => word.split(':'));
   if (words.length === 0) {
     if (options < 0) return undefined;
+    const meant = withFlagsBehind(args, known);
     return new GwError('USAGE', `No command before ${printable(args[options] ?? '')}.`, {
-      remedy: 'Name the command first, then its flags; `gw help` lists all commands.',
+      remedy:
+        meant === undefined
+          ? 'Name the command first, then its flags; `gw help` lists all commands.'
+          : `The command stands first, then its flags: ${printable(meant)}`,
     });
   }
   const matched = [...known]
@@ -72,6 +76,22 @@ export function unknownCommandError(args: readonly string[], known: readonly Kno
     remedy: [...question(similar.map((id) => `\`gw ${id}\``)), list].join(' '),
     ...(similar.length > 0 && { details: { didYouMean: similar.map((id) => `gw ${id}`) } }),
   });
+}
+
+/** The line with the flags behind the command that it names further on; undefined where it names none. */
+function withFlagsBehind(args: readonly string[], known: readonly KnownCommand[]): string | undefined {
+  const idAt = (at: number) =>
+    known
+      .filter(
+        ({ id, isTopic, takesArguments }) => (!isTopic || takesArguments) && args.slice(at).join(' ').startsWith(id),
+      )
+      .filter(({ id }) => id.split(' ').every((word, index) => word === args[at + index]))
+      .sort((a, b) => b.id.length - a.id.length)[0]?.id;
+  const at = args.findIndex((_, index) => index > 0 && idAt(index) !== undefined);
+  if (at < 0) return undefined;
+  const end = at + (idAt(at) ?? '').split(' ').length;
+  const words = [...args.slice(at, end), ...args.slice(0, at), ...args.slice(end)];
+  return `gw ${words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')}`;
 }
 
 /** The commands and topics nearest to what was typed, at most three, and all of them equally near. */

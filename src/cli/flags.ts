@@ -1,11 +1,13 @@
 import { Errors, Flags, type Interfaces } from '@oclif/core';
+import { defaultSiteFile } from './site-file.ts';
 
-/** Flags shared by several commands. */
+/** The site file: --site, GW_SITE, else site.yaml of this folder or of one above. */
 export const siteFlag = Flags.file({
   char: 's',
   summary: 'Site file of this robot.',
   helpValue: 'FILE',
-  default: 'site.yaml',
+  default: async () => defaultSiteFile(),
+  defaultHelp: async () => 'site.yaml, here or above',
   env: 'GW_SITE',
 });
 

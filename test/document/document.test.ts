@@ -35,6 +35,26 @@ const only = (text: string | Uint8Array, maxBytes?: number): Problem => {
   return problems[0] as Problem;
 };
 
+describe('a tab in the indentation', () => {
+  test('is one problem, at its place, however many lines follow', () => {
+    const text = `name: robot\nstations:\n${'\ta: { xM: 1 }\n'.repeat(7)}port: x\n`;
+    expect(only(text)).toMatchObject({ line: 3, column: 1, found: 'a tab in the indentation', expected: 'spaces' });
+  });
+
+  test('is no problem within a value', () => {
+    expect(problemsOf('name: "a\tb"\n')).toEqual([]);
+  });
+});
+
+describe('a file that is none', () => {
+  test('has no lines that could be corrected, and its remedy names none', async () => {
+    const read = readDocument({ path: tmpdir(), schema, maxBytes: 10, error: 'SITE_FILE_INVALID' });
+    await expect(read).rejects.toMatchObject({ remedy: 'Name another file.' });
+    const gone = readDocument({ path: '/nowhere', schema, maxBytes: 10, error: 'FILE_UNREADABLE' });
+    await expect(gone).rejects.toMatchObject({ remedy: 'There is no such file: name one that exists.' });
+  });
+});
+
 describe('a valid document', () => {
   test('yields the typed value with its defaults', () => {
     const value = parseDocument({

@@ -24,7 +24,14 @@ export function renderSiteCheck({ path, valid, verdict, errors, problems, findin
     if (suggestion !== null) lines.push(`     did you mean '${printable(suggestion)}'?`);
   }
   if (problems.length > 0) lines.push('');
-  for (const { title, verdict, detail, remedy } of findings) {
+  const [first] = findings;
+  const isOneReason =
+    findings.length > 1 && findings.every(({ detail, remedy }) => detail === first?.detail && remedy === null);
+  if (isOneReason && first !== undefined) {
+    const titles = findings.map(({ title }) => title).join(', ');
+    lines.push(`${renderVerdict(first.verdict)} not checked, because ${printable(first.detail)}: ${titles}`);
+  }
+  for (const { title, verdict, detail, remedy } of isOneReason ? [] : findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${detail.split('\n').map(printable).join('\n     ')}`);
     if (remedy !== null) lines.push(remedyLine(remedy));
   }

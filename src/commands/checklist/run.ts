@@ -9,6 +9,7 @@ import { createTechnician } from '../../cli/question.ts';
 import { isInOrder, renderChecklistRun } from '../../cli/render/checklist.ts';
 import { readDevicePassword } from '../../cli/secrets.ts';
 import { builtInChecklists } from '../../cli/shipped.ts';
+import { defaultSiteFile } from '../../cli/site-file.ts';
 import { INITIALS } from '../../lib/checklist/index.ts';
 import { exitCodes, GwError } from '../../lib/error/index.ts';
 import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/checklist.result.ts';
@@ -43,7 +44,7 @@ machine. Moves the robot only with --robot-will-move.`;
     // The site flag of the other commands, repeatable; GW_SITE is read below.
     site: Flags.file({
       char: 's',
-      summary: 'Site file of a robot; repeat for further robots. Default GW_SITE, else site.yaml.',
+      summary: 'Site file of a robot; repeat for further robots. Default GW_SITE, else site.yaml, here or above.',
       helpValue: 'FILE',
       multiple: true,
       multipleNonGreedy: true,
@@ -118,7 +119,8 @@ machine. Moves the robot only with --robot-will-move.`;
       this.#print = flags.format === 'junit' ? toJUnit : toMarkdown;
     }
     const quiet = this.isQuiet;
-    const [firstSite = 'site.yaml', ...moreSites] = flags.site ?? [process.env.GW_SITE || 'site.yaml'];
+    const usual = process.env.GW_SITE || defaultSiteFile();
+    const [firstSite = usual, ...moreSites] = flags.site ?? [];
     const technician = createTechnician({
       onInterrupt: () => process.kill(process.pid, 'SIGINT'),
       initials: flags.initials ?? null,

@@ -4,9 +4,9 @@ import { acceptUndecidedFlag, viaThereFlag } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { renderTunnelAudit } from '../../cli/render/tunnel.ts';
 import { embeddedFonts } from '../../cli/shipped.ts';
+import { defaultSiteFile } from '../../cli/site-file.ts';
 import { GwError } from '../../lib/error/index.ts';
 
-const DEFAULT_SITE = 'site.yaml';
 const STDIN = '-';
 
 export default command({
@@ -45,7 +45,7 @@ export default command({
     }),
     site: Flags.file({
       char: 's',
-      summary: `Site file of this robot; without --records ${DEFAULT_SITE} by default.`,
+      summary: 'Site file of this robot; without --records site.yaml, here or above, by default.',
       helpValue: 'FILE',
       env: 'GW_SITE',
     }),
@@ -81,7 +81,7 @@ export default command({
     const fontsDir = embeddedFonts(this.config.root);
     const report =
       out === undefined ? undefined : { path: out, format: chooseFormat(flags, ['html', 'pdf'], 'html'), fontsDir };
-    const sitePath = site ?? (records === undefined && !isStdin ? DEFAULT_SITE : undefined);
+    const sitePath = site ?? (records === undefined && !isStdin ? defaultSiteFile() : undefined);
     const where = { records, ...(isStdin && { input: process.stdin }), cloud, logs, sitePath, report };
     const data = await auditSessions({ ...where, lang, force, now: () => new Date(), signal: this.signal });
     return await this.judged(data, data.verdict === 'findings' ? 'wrong' : data.verdict, flags);

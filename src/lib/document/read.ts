@@ -119,7 +119,9 @@ function fail(options: { readonly file: string; readonly error: ErrorCode }, pro
   const count = `${problems.length} problems in ${options.file}:`;
   const message =
     lines.length === 1 && only !== undefined ? only : [count, ...lines.map((line) => `  ${line}`)].join('\n');
-  throw new GwError(options.error, message, { details: { problems } });
+  // Nothing can be corrected in a file that is none.
+  const remedy = problems.every(({ line }) => line === null) ? 'Name another file.' : undefined;
+  throw new GwError(options.error, message, { details: { problems }, remedy });
 }
 
 function whole(file: string, found: string, expected: string): Problem {

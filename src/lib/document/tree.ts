@@ -94,7 +94,10 @@ export function readTree(text: string, file: string): Tree {
     refuse(null, [], 'too many nested levels', `at most ${MAX_LEVELS} levels`);
     return { ...tree, value: undefined };
   }
-  for (const { pos, message } of complaints.slice(0, MAX_PARSER_ERRORS)) {
+  // A tab makes the parser complain of most lines after it as well.
+  const tab = complaints.find(({ message }) => /^Tabs are not allowed/.test(message));
+  if (tab !== undefined) refuse(tab.pos[0], [], 'a tab in the indentation', 'spaces');
+  for (const { pos, message } of tab === undefined ? complaints.slice(0, MAX_PARSER_ERRORS) : []) {
     refuse(pos[0], [], `invalid YAML (${firstLine(message)})`, 'valid YAML');
   }
   if (second) refuse(second.range?.[0] ?? null, [], 'a second document after ---', 'one document per file');

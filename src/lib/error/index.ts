@@ -48,7 +48,7 @@ export class GwError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.tried = options.tried;
-    this.remedy = options.remedy ?? errorTable[code].remedy;
+    this.remedy = options.remedy ?? (isMissing(code, options.cause) ? MISSING : errorTable[code].remedy);
     this.details = options.details;
   }
 
@@ -66,6 +66,14 @@ export class GwError extends Error {
       ...(this.details && { details: this.details }),
     };
   }
+}
+
+const MISSING = 'There is no such file: name one that exists.';
+
+/** Whether a file could not be read because there is none. */
+function isMissing(code: ErrorCode, cause: unknown): boolean {
+  const { code: system } = (cause ?? {}) as { readonly code?: unknown };
+  return code === 'FILE_UNREADABLE' && (system === 'ENOENT' || system === 'ENOTDIR');
 }
 
 /** System errors of a disk that cannot be written to: not internal errors, since a person can fix them. */
