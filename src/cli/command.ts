@@ -387,8 +387,7 @@ function isWritten(chunk: string): Promise<boolean> {
 /** Errors of the framework are usage errors; its state (argv, paths) must not leave the process. */
 export function fromFramework(error: unknown): GwError | undefined {
   if (error instanceof GwError || !(error instanceof Error)) return undefined;
-  // By its mark as well as by its class: a plugin brings a framework of its own along.
-  if (!(error instanceof Errors.CLIError) && typeof (error as { oclif?: unknown }).oclif !== 'object') return undefined;
+  if (!(error instanceof Errors.CLIError)) return undefined;
   return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
 }
 

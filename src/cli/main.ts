@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Command, Config, type Interfaces, run, settings } from '@oclif/core';
 import { asGwError, type GwError } from '../lib/error/index.ts';
@@ -17,6 +16,12 @@ export async function main(argv: string[], root: string): Promise<void> {
   const { stdout, stderr } = process;
   applyColours(decideColours(argv, process.env, { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true }));
   const { rest } = splitColourFlag(argv);
+  // Asked by a shell while a person types: without the framework.
+  if (argv[0] === '__complete') {
+    const { printCompletion } = await import('./completion/print.ts');
+    await printCompletion(argv.slice(1), root).catch(() => {});
+    return;
+  }
   // The schema library compiles a checker before it checks for the first time, which pays where that goes on for days, or
   // for each of a hundred thousand records.
   const isLong = rest[0] === 'serve' || (rest[0] === 'tunnel' && rest[1] === 'audit');
@@ -70,18 +75,16 @@ async function refuseMisplacedStop(args: readonly string[]): Promise<void> {
 type Described = Command.Cached & { readonly relativePath: readonly string[] };
 
 /**
- * What the command framework is started with: gw and its plugins, as their manifests describe them. Left to itself the
- * framework looks for all of this at every start, by patterns and in many folders, which takes longer than most
- * commands do. `root` is the folder with package.json.
+ * What the command framework is started with: gw as its manifest describes it. Left to itself the framework looks for all of
+ * this at every start, by patterns and in many folders, which takes longer than most commands do. `root` is the folder with
+ * package.json.
  */
 export function frameworkOptions(root: string): Interfaces.Options {
-  const own = describedPlugin(root, 'root');
-  const names = own.pjson.oclif.plugins ?? [];
-  const others = names.map((name) => describedPlugin(folderOf(name, root), 'core'));
-  return { root, pjson: own.pjson, plugins: new Map([own, ...others].map((plugin) => [plugin.name, plugin])) };
+  const own = describedPlugin(root);
+  return { root, pjson: own.pjson, plugins: new Map([[own.name, own]]) };
 }
 
-function describedPlugin(root: string, type: 'root' | 'core'): Interfaces.Plugin {
+function describedPlugin(root: string): Interfaces.Plugin {
   const pjson = readJson<Interfaces.PJSON>(join(root, 'package.json'));
   const { commands } = readJson<{ commands: Record<string, Described> }>(join(root, 'oclif.manifest.json'));
   const { name, version } = pjson;
@@ -91,7 +94,7 @@ function describedPlugin(root: string, type: 'root' | 'core'): Interfaces.Plugin
     return Object.assign(command, { id, plugin });
   };
   const plugin: Interfaces.Plugin = {
-    ...{ _base: '', alias: name, name, version, type: 'core', root, pjson, isRoot: type === 'root', valid: true },
+    ...{ _base: '', alias: name, name, version, type: 'core', root, pjson, isRoot: true, valid: true },
     ...{ moduleType: pjson.type === 'module' ? 'module' : 'commonjs', hasManifest: true, hooks: {} },
     options: { root },
     commandIDs: Object.keys(commands),
@@ -102,12 +105,6 @@ function describedPlugin(root: string, type: 'root' | 'core'): Interfaces.Plugin
     load: async () => {},
   };
   return plugin;
-}
-
-function folderOf(name: string, root: string): string {
-  const found = findPackageJSON(name, join(root, 'package.json'));
-  if (found === undefined) throw new Error(`the package ${name} is not installed`);
-  return dirname(found);
 }
 
 function readJson<T>(path: string): T {

@@ -20,6 +20,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'cloud status': async () => (await import('../lib/toolkit/cloud/cloud.result.ts')).cloudViewSchema,
   'cloud upload': async () => (await import('../lib/toolkit/cloud/cloud.result.ts')).cloudUploadSchema,
   'cloud watch': async () => (await import('../lib/toolkit/cloud/cloud.result.ts')).cloudWatchSchema,
+  completion: async () => (await import('./completion/completion.result.ts')).completionSchema,
   demo: async () => (await import('../lib/toolkit/demo/demo.result.ts')).demoSchema,
   enrol: async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolSchema,
   'enrol status': async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolStatusSchema,

@@ -40,7 +40,6 @@ describe('the framework, started from the manifests', () => {
     [],
     ...Object.keys(oclif.topics).map((topic) => topic.split(':')),
     ...Object.keys(commands).map((id) => id.split(':')),
-    ...[['autocomplete'], ['autocomplete', 'create']],
   ];
 
   it('prints every help page as with its own discovery', async () => {

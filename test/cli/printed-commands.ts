@@ -82,12 +82,10 @@ export async function faultOf({ line, part }: PrintedCommand): Promise<string | 
     const nouns = words.filter((word) => !word.startsWith('-'));
     if (nouns.some((noun) => noun.includes(FILLED_IN))) return null;
     const isTopic = Object.keys(listedCommands).some((id) => id.startsWith(`${nouns.join(':')}:`));
-    return isTopic || nouns.length === 0 || ['help', 'autocomplete'].includes(nouns[0] ?? '')
-      ? null
-      : 'no such command';
+    return isTopic || nouns.length === 0 || nouns[0] === 'help' ? null : 'no such command';
   }
   const argv = words.slice(found.length);
-  if (argv.includes('--help') || argv.includes('-h') || found.id === 'autocomplete') return null;
+  if (argv.includes('--help') || argv.includes('-h')) return null;
   const [, ...path] = listedCommands[found.id]?.relativePath ?? [];
   const source = join(root, 'src', ...path).replace(/\.js$/, '.ts');
   const { default: command } = (await import(source)) as { default: Command.Class };

@@ -139,14 +139,4 @@ describe('the build', () => {
     expect(packages.length).toBeGreaterThan(5);
     for (const name of packages) expect(text).toContain(`## ${name} - `);
   });
-
-  it('still runs plugin commands, and rejects unknown words as for its own commands', async () => {
-    const home = { env: { HOME: scratch, XDG_CACHE_HOME: join(scratch, 'cache') } };
-    const shown = await runGw(['autocomplete', 'script', 'bash'], home);
-    expect(shown.code).toBe(0);
-    expect(shown.stdout).toContain('gw');
-    const refused = await runGw(['autocomplete', '--no-such-flag'], home);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--no-such-flag');
-  });
 });

@@ -15,6 +15,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'enrol/index': 'toolkit/enrol/enrol.ts',
   'evidence/show': 'toolkit/evidence/list.ts',
   health: 'toolkit/gateway/health.ts',
+  completion: '../cli/completion/scripts.ts',
   help: '../cli/help.ts',
   'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
   log: 'toolkit/gateway/log.ts',
