@@ -7,7 +7,7 @@ import type { Texts } from './texts/texts.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the pages around a form need: they show no state of the robot. */
-interface Frame {
+export interface Frame {
   readonly site: string;
   readonly viewer: Viewer;
   readonly t: Texts;
@@ -30,9 +30,11 @@ function Plain({
           {children}
         </section>
       </main>
-      <footer>
-        <StopForm t={t} />
-      </footer>
+      {!viewer.readOnly && (
+        <footer>
+          <StopForm t={t} />
+        </footer>
+      )}
     </Document>
   );
 }
@@ -122,6 +124,21 @@ export function Refused({ code, technical, tried, from, ...frame }: RefusedProps
       <p>
         <a class="button" href={from === 'media' ? '/medien' : '/'}>
           {from === 'media' ? t.media.backToMedia : t.ui.backToSurface}
+        </a>
+      </p>
+    </Plain>
+  );
+}
+
+/** The answer to a browser that asks for a page that is not there, or not on this socket. */
+export function UnknownPage(frame: Frame) {
+  const { t, viewer } = frame;
+  return (
+    <Plain {...frame} kind="notice" title={t.ui.noPage}>
+      <p>{viewer.readOnly ? t.ui.noPageHere : t.ui.noPageText}</p>
+      <p>
+        <a class="button" href="/">
+          {t.ui.toSurface}
         </a>
       </p>
     </Plain>

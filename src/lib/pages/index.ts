@@ -27,6 +27,7 @@ export {
   signInPage,
   supportEndedPage,
   surfacePage,
+  unknownPage,
 } from './render.tsx';
 export { orderEnd } from './service/pose-draft.ts';
 export { languageOf } from './texts/catalogue.ts';

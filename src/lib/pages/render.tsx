@@ -2,6 +2,7 @@ import type { ComponentType, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { Document } from './document.tsx';
 import {
+  type Frame,
   Refused,
   type RefusedProps,
   SetPoseForm,
@@ -10,6 +11,7 @@ import {
   type SignInProps,
   SupportEnded,
   type SupportEndedProps,
+  UnknownPage,
 } from './form-pages.tsx';
 import { Media } from './media/media.tsx';
 import { type MediaPage, stillMedia } from './media/media-model.ts';
@@ -69,6 +71,7 @@ const texts = ({ language }: Viewer) => textsOf(language, 'UTC').t;
 
 export const signInPage = (props: Without<SignInProps>) => html(<SignIn {...props} t={texts(props.viewer)} />);
 export const refusedPage = (props: Without<RefusedProps>) => html(<Refused {...props} t={texts(props.viewer)} />);
+export const unknownPage = (props: Without<Frame>) => html(<UnknownPage {...props} t={texts(props.viewer)} />);
 export const setPosePage = (props: Without<SetPoseProps>) => html(<SetPoseForm {...props} t={texts(props.viewer)} />);
 export const supportEndedPage = (props: Without<SupportEndedProps>) =>
   html(<SupportEnded {...props} t={texts(props.viewer)} />);

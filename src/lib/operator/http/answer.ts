@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { formatTried } from '../../error/index.ts';
-import { refusedPage } from '../../pages/index.ts';
+import { refusedPage, unknownPage } from '../../pages/index.ts';
 import { scopeOf } from '../connections/listener.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -18,9 +18,23 @@ export function wantsPage(request: FastifyRequest): boolean {
   );
 }
 
+/** Whether a browser opened an address outside of the interface, for which there is no route on its socket. */
+function opensUnknownPage({ method, url, headers, routeOptions }: FastifyRequest, { body }: Refusal): boolean {
+  return (
+    (body.error.code === 'NOT_FOUND' || body.error.code === 'READ_ONLY') &&
+    (method === 'GET' || method === 'HEAD') &&
+    headers.accept?.includes('text/html') === true &&
+    !(routeOptions.config.row?.path ?? url).startsWith('/api')
+  );
+}
+
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   reply.code(refusal.status);
   if (refusal.headers) reply.headers(refusal.headers);
+  if (opensUnknownPage(request, refusal)) {
+    const { siteName, viewerOf } = request.server;
+    return sendPage(reply, unknownPage({ site: siteName, viewer: viewerOf(request) }));
+  }
   if (!wantsPage(request)) return sendJson(reply, refusal.body);
   const { code, message, tried, remedy } = refusal.body.error;
   return sendPage(
