@@ -7,6 +7,7 @@ import type { CheckContext, Toolkit } from '../lib/toolkit/index.ts';
 import type { Deciding } from '../lib/toolkit/verdict.ts';
 import { forStderr, forStdout } from './colour.ts';
 import { printable, renderError, renderWarning } from './output.ts';
+import { withOwnRemedy } from './own-remedy.ts';
 import type { Losses } from './ssh-options.ts';
 import { reflow, widthOf } from './wrap.ts';
 
@@ -332,7 +333,8 @@ export abstract class GwCommand<T extends object> extends Command {
   protected override async catch(error: unknown): Promise<void> {
     const { withSiteFileSource } = await import('./site-file.ts');
     const thrown = (await this.#frameworkError(error)) ?? asGwError(error);
-    const gwError = this.explain(withSiteFileSource(thrown, this.argv));
+    const own = withOwnRemedy(thrown, (this.id ?? '').replaceAll(':', ' '));
+    const gwError = this.explain(withSiteFileSource(own, this.argv));
     process.exitCode = gwError.exitCode;
     if (this.jsonEnabled()) await this.print(null, false, gwError.toJSON());
     else this.writeErr(renderError(gwError));

@@ -58,8 +58,11 @@ export function reflow(text: string, width: number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const CODE = /\u001b\[[0-9;]*m/g;
 
+/** A line to copy into a shell, which a break would make two commands. */
+const COMMAND_LINE = /^ *gw [a-z].* --/;
+
 function reflowLine(line: string, width: number): string[] {
-  if (visibleWidth(line) <= width) return [line];
+  if (visibleWidth(line) <= width || COMMAND_LINE.test(line)) return [line];
   const hang = hangOf(line.replace(CODE, ''), width);
   const at = indexOfColumn(line, hang);
   const [first = '', ...rest] = wrapWords(line.slice(at), width - hang);

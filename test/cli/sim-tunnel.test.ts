@@ -8,6 +8,7 @@ import {
   renderSimTunnelRotate,
 } from '../../src/cli/render/sim.ts';
 import type { SimTunnel, SimTunnelBrowse, SimTunnelPage } from '../../src/lib/sim/control/control.result.ts';
+import { faultOf } from './printed-commands.ts';
 
 const dir = '/tmp/robot';
 const place = { host: '127.0.0.1', port: 4711, caFile: '/tmp/robot/enrolment-ca.pem' };
@@ -54,7 +55,7 @@ const browsed = (values: Partial<SimTunnelBrowse> = {}): SimTunnelBrowse => ({
 const linesOf = (text: string) => stripVTControlCharacters(text).split('\n');
 
 describe('gw sim tunnel', () => {
-  it('open claims no delivery, and ends with the token', () => {
+  it('open claims no delivery, and ends with the token and the next command', async () => {
     const lines = linesOf(
       renderSimTunnelOpen({ dir, tunnel: tunnel(), sourceToken: 'TOKEN', connected: true, ...place }),
     );
@@ -63,10 +64,18 @@ describe('gw sim tunnel', () => {
       'The device was connected.',
     ]);
     expect(lines).toContain('service   wss://127.0.0.1:4711');
-    expect(lines.slice(-2)).toEqual([
+    expect(lines.slice(-5, -1)).toEqual([
       'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:',
       'TOKEN',
+      '',
+      'Then connect, and type the token when asked:',
     ]);
+    const next = lines.at(-1) ?? '';
+    expect(next).toMatch(
+      /^gw tunnel connect --service web --service status --tunnel-host 127\.0\.0\.1 --tunnel-port 4711 --ca-file \S+ /,
+    );
+    expect(await faultOf({ line: next, part: false })).toBeNull();
+    expect(next).not.toContain('TOKEN');
     const without = renderSimTunnelOpen({ dir, tunnel: tunnel(), sourceToken: 'T', connected: false, ...place });
     expect(linesOf(without)[1]).toBe(
       'The device was not connected: the notification waits only in a session with a subscription to it.',

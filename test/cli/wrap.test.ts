@@ -61,6 +61,12 @@ describe('a text', () => {
     expect(reflow(`\u001b[32mok  \u001b[39m The site: ${long}`, 40).split('\n')[1]).toMatch(/^ {5}\S/);
   });
 
+  it('stays whole where it is a command to copy', () => {
+    const line = `gw tunnel connect --service web --ca-file ${'/a b'.repeat(20)}`;
+    expect(reflow(line, 40)).toBe(line);
+    expect(reflow(`gw reads ${'the file '.repeat(20)}`, 40).split('\n').length).toBeGreaterThan(4);
+  });
+
   it('stays whole where nothing bounds it, and where it fits', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

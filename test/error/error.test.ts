@@ -169,4 +169,17 @@ describe('a system error of a disk', () => {
   it('is not a program output that only contains the word', () => {
     expect(asGwError(Object.assign(new Error('x'), { code: 'ENOSPC' })).code).toBe('INTERNAL');
   });
+
+  it.each(['ANSWERS_INVALID', 'KIOSK_PROFILE_INVALID', 'SSH_CONFIG_INVALID', 'FILE_UNREADABLE'] as const)(
+    'of a file speaks of no lines where none could be read: %s',
+    (code) => {
+      const of = (system: string) => Object.assign(new Error(system), { code: system, syscall: 'open' });
+      expect(new GwError(code, 'x', { cause: of('ENOENT') }).remedy).toBe(
+        'There is no such file: name one that exists.',
+      );
+      expect(new GwError(code, 'x', { cause: of('EACCES') }).remedy).toBe(errorTable.FILE_UNREADABLE.remedy);
+      expect(new GwError(code, 'x', { cause: new Error('content') }).remedy).toBe(errorTable[code].remedy);
+      expect(new GwError(code, 'x', { cause: of('ENOENT'), remedy: 'Do that.' }).remedy).toBe('Do that.');
+    },
+  );
 });

@@ -186,6 +186,8 @@ export function renderSimTunnelOpen(data: SimTunnelOpen): string {
     `services  ${services.map(printable).join(', ')}`,
     `region    ${printable(region)}`,
     tokenLines(data, data.sourceToken),
+    '',
+    connectLines(data),
   );
 }
 
@@ -270,5 +272,15 @@ function tokenLines({ host, port, caFile }: Pick<SimTunnelOpen, 'host' | 'port' 
     '',
     'Source token, a secret. Pass it in the environment as GW_TUNNEL_TOKEN, not as an argument:',
     token,
+  ];
+}
+
+/** What a technician types next; the token is typed without echo. */
+function connectLines({ host, port, caFile, tunnel: { services, region } }: SimTunnelOpen): readonly string[] {
+  const names = services.map((name) => `--service ${printable(name)}`).join(' ');
+  const where = `--tunnel-host ${printable(host)} --tunnel-port ${port} --ca-file ${printable(caFile)}`;
+  return [
+    'Then connect, and type the token when asked:',
+    `gw tunnel connect ${names} ${where} --region ${printable(region)}`,
   ];
 }

@@ -48,7 +48,7 @@ export class GwError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.tried = options.tried;
-    this.remedy = options.remedy ?? (isMissing(code, options.cause) ? MISSING : errorTable[code].remedy);
+    this.remedy = options.remedy ?? remedyOf(code, options.cause);
     this.details = options.details;
   }
 
@@ -70,10 +70,21 @@ export class GwError extends Error {
 
 const MISSING = 'There is no such file: name one that exists.';
 
-/** Whether a file could not be read because there is none. */
-function isMissing(code: ErrorCode, cause: unknown): boolean {
-  const { code: system } = (cause ?? {}) as { readonly code?: unknown };
-  return code === 'FILE_UNREADABLE' && (system === 'ENOENT' || system === 'ENOTDIR');
+/** Errors of files whose remedy speaks of lines, which a file that could not be read has not. */
+const ABOUT_LINES: ReadonlySet<ErrorCode> = new Set([
+  'SITE_FILE_INVALID',
+  'EVIDENCE_FILE_INVALID',
+  'CHECKLIST_INVALID',
+  'ANSWERS_INVALID',
+  'KIOSK_PROFILE_INVALID',
+  'SSH_CONFIG_INVALID',
+]);
+
+/** The remedy of the table, or that of a file that is not there or cannot be read. */
+function remedyOf(code: ErrorCode, cause: unknown): string {
+  const { code: system, syscall } = (cause ?? {}) as { readonly code?: unknown; readonly syscall?: unknown };
+  if (code !== 'FILE_UNREADABLE' && !(ABOUT_LINES.has(code) && syscall !== undefined)) return errorTable[code].remedy;
+  return system === 'ENOENT' || system === 'ENOTDIR' ? MISSING : errorTable.FILE_UNREADABLE.remedy;
 }
 
 /** System errors of a disk that cannot be written to: not internal errors, since a person can fix them. */

@@ -20,7 +20,9 @@ export function tabletCommand(parts: TemplateStringsArray, ...values: readonly (
  */
 export function quoteForTablet(text: string): string {
   if (/[\0\r\n]/.test(text)) {
-    throw new GwError('KIOSK_PROFILE_INVALID', 'A value contains a line end or a NUL.');
+    throw new GwError('KIOSK_PROFILE_INVALID', 'A value contains a line end or a NUL.', {
+      remedy: 'Remove it from the texts of the kiosk profile.',
+    });
   }
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
