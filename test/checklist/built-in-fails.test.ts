@@ -14,6 +14,7 @@ import {
   parsePath,
   runSteps,
 } from '../../src/lib/checklist/index.ts';
+import { pathWords } from '../../src/lib/checklist/match/path.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 
@@ -183,7 +184,8 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
         const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
         const completed = result.steps.find(({ id }) => id === step.id);
         expect(completed?.verdict, `${step.id}, ${path}`).not.toBe('ok');
-        if (completed?.verdict !== 'skipped') expect(completed?.why, step.id).toContain(`${path}: expected`);
+        if (completed?.verdict !== 'skipped')
+          expect(completed?.why, step.id).toContain(`${pathWords(parsePath(path) ?? [])}: expected`);
         expect(result.ok).toBe(false);
       }
     }

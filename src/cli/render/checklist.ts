@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import type { Deviation, StepResult } from '../../lib/checklist/index.ts';
+import { type Deviation, expectationText, type StepResult } from '../../lib/checklist/index.ts';
 import { plural, pluralWord } from '../../lib/text/index.ts';
 import type {
   ChecklistList,
@@ -73,7 +73,7 @@ function renderShownStep(step: ChecklistShow['steps'][number], index: number): s
     '',
     `${String(index + 1).padStart(2)}. ${chalk.bold(printable(step.title))} ${chalk.dim(`(${step.id})`)}${gate}`,
     `    ${what}${step.moves ? chalk.yellow('; moves the robot') : ''}`,
-    ...step.expects.map(({ path, expected }) => `    expects ${path}: ${printable(expected)}`),
+    ...step.expects.map((one) => `    expects ${printable(expectationText(one))}`),
     chalk.dim(`    proves: ${printable(step.proves)}`),
     ...(step.needs.length > 0 ? [chalk.dim(`    needs: ${step.needs.join(', ')}`)] : []),
     ...(step.facts.length > 0 ? [chalk.dim(`    relies on: ${step.facts.join(', ')}`)] : []),

@@ -43,6 +43,7 @@ export {
 } from './record.result.ts';
 export { type Answer, INITIALS, loadAnswers, parseAnswers } from './run/answers.ts';
 export type { AskContext } from './run/asking.ts';
+export { expectationText } from './run/outcome.ts';
 export { runSteps } from './run/runner.ts';
 export type { CompletedStep, Decision, RunnerOptions } from './run/runner-options.ts';
 export { selectSteps, type Wanted } from './run/selection.ts';

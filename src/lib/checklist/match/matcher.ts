@@ -1,7 +1,7 @@
 import { nearest } from '../../document/index.ts';
 import { isRecord } from '../../json/index.ts';
 import { excerptText, plainText } from './excerpt.ts';
-import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath } from './path.ts';
+import { lookUp, PATH_SYNTAX, type PathPart, type PathResult, parsePath, pathWords } from './path.ts';
 
 const MAX_CHARACTERS = 200;
 const MAX_REPETITIONS = 3;
@@ -319,7 +319,7 @@ function findingText(finding: unknown): string {
 function itemName(item: unknown, index: number): string {
   const names = ['title', 'name', 'path', 'id'].map((key) => fieldOf(item, key));
   const name = names.find((one) => typeof one === 'string');
-  return name === undefined ? `[${index}].` : `${plainText(name)}: `;
+  return name === undefined ? `number ${index + 1}: ` : `${plainText(name)}: `;
 }
 
 /** A non-empty list, each item of which meets the given expectations. */
@@ -329,16 +329,16 @@ function every(raw: unknown, report: ReportProblem): Matcher | undefined {
   }
   const expectations = compileExpectations(raw, report);
   if (expectations.length < Object.keys(raw).length) return undefined;
-  const expected = expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).join(', ');
+  const expected = expectations.map(({ parts, matcher }) => `${pathWords(parts)} ${matcher.expected}`).join(', ');
   return onValue(`every item with ${expected}`, (value) => {
     if (!Array.isArray(value) || value.length === 0) return false;
     let verdict: MatchVerdict = 'ok';
     const failures: string[] = [];
     for (const [index, item] of value.entries()) {
-      for (const { path, parts, matcher } of expectations) {
+      for (const { parts, matcher } of expectations) {
         const match = matcher.match(lookUp(item, parts));
         verdict = worse(verdict, match.verdict);
-        if (match.verdict !== 'ok') failures.push(`${itemName(item, index)}${path} ${match.found}`);
+        if (match.verdict !== 'ok') failures.push(`${itemName(item, index)}${pathWords(parts)} ${match.found}`);
       }
     }
     const found = failures.length === 0 ? `${value.length} of ${value.length}` : failures.slice(0, NAMED).join('; ');

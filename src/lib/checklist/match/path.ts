@@ -1,4 +1,5 @@
 import { isRecord } from '../../json/index.ts';
+import { keyWords } from './excerpt.ts';
 
 /** One part of a path into a result: a key, an index, or the one list item whose field has a value. */
 export type PathPart =
@@ -80,4 +81,16 @@ function partText(part: PathPart, first: boolean): string {
     case 'item':
       return `[${part.field}=${part.value}]`;
   }
+}
+
+/** A path in words: `findings[id=operator-password].verdict` as `operator-password`, `pose.ageMs` as `pose age (ms)`. */
+export function pathWords(path: readonly PathPart[]): string {
+  const words = path.flatMap((part, at) => {
+    if (part.kind === 'index') return [`number ${part.index + 1}`];
+    if (part.kind === 'item') return [part.value];
+    const isImplied =
+      path[at + 1]?.kind === 'item' || (at > 0 && at === path.length - 1 && /^(?:verdict|value)$/.test(part.key));
+    return isImplied ? [] : [keyWords(part.key)];
+  });
+  return words.join(' ');
 }

@@ -1,7 +1,8 @@
 import { shorten } from '../../text/index.ts';
+import { inWords } from '../match/excerpt.ts';
 import type { Expectation } from '../match/matcher.ts';
 import { type MatchVerdict, worse } from '../match/matcher.ts';
-import { lookUp, type PathPart } from '../match/path.ts';
+import { lookUp, type PathPart, parsePath, pathWords } from '../match/path.ts';
 import type { StepResult } from '../run.result.ts';
 
 /** Outcome of one step, before it is merged with the step itself. */
@@ -26,12 +27,19 @@ export function compare(
     const { verdict, found, findings } = matcher.match(lookUp(data, parts));
     const beside = findingAround(data, parts);
     const expectation = { path, expected: matcher.expected, verdict };
+    const what = pathWords(parts);
     if (beside !== null) {
       const { title, detail, remedy } = beside;
       const says = verdict === 'ok' || title === null ? detail : `${title}: ${detail}`;
-      return { expectation: { ...expectation, found: verdict === 'ok' ? found : `${found}: ${detail}` }, says, remedy };
+      return {
+        what,
+        expectation: { ...expectation, found: verdict === 'ok' ? found : `${found}: ${detail}` },
+        says,
+        remedy,
+      };
     }
-    return { expectation: { ...expectation, found }, says: findings ? found : null, remedy: findings?.remedy ?? null };
+    const says = findings ? found : null;
+    return { what, expectation: { ...expectation, found }, says, remedy: findings?.remedy ?? null };
   });
   const expectations = compared.map(({ expectation }) => expectation);
   const verdict = expectations.reduce<MatchVerdict>((sum, one) => worse(sum, one.verdict), 'ok');
@@ -43,21 +51,32 @@ export function compare(
 }
 
 interface Compared {
+  /** The path in words. */
+  readonly what: string;
   readonly expectation: StepResult['expectations'][number];
   /** In the words of the findings; null where there are none. */
   readonly says: string | null;
   readonly remedy: string | null;
 }
 
-function metText({ expectation: { path, found }, says }: Compared): string {
-  return says ?? `${path}: ${found}`;
+function metText({ what, expectation: { found }, says }: Compared): string {
+  return says ?? `${what}: ${inWords(found)}`;
 }
 
-function unmetText({ expectation: { path, expected, found }, says }: Compared, unmet: readonly Compared[]): string {
+function unmetText(
+  { what, expectation: { path, expected, found }, says }: Compared,
+  unmet: readonly Compared[],
+): string {
   if (says !== null) return says;
   // The findings explain the verdict of the whole.
   if (path === 'verdict' && unmet.some((one) => one.says !== null)) return found.replace(/^'(.*)'$/s, '$1');
-  return `${path}: expected ${expected}, found ${found}`;
+  return `${what}: expected ${inWords(expected)}, found ${inWords(found)}`;
+}
+
+/** What a step expects at a path, in words. */
+export function expectationText({ path, expected }: { readonly path: string; readonly expected: string }): string {
+  const parts = parsePath(path);
+  return `${parts === undefined ? path : pathWords(parts)}: ${inWords(expected)}`;
 }
 
 const MAX_DETAIL_CHARS = 300;
