@@ -13,6 +13,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   all: { value: null, meaning: 'every row of long tables' },
   'although-alert': { value: 'CODE', meaning: 'drive although the robot reports this alert' },
   'ca-file': { value: 'FILE', meaning: 'CA certificates (PEM) that are trusted' },
+  'chassis-port': { value: 'PORT', meaning: 'TCP port of the chassis' },
   dir: { value: 'DIR', meaning: 'folder of a simulated robot' },
   file: { value: 'FILE', meaning: 'what the command reads instead of its usual source' },
   for: { value: 'DURATION', meaning: 'how long it goes on: listening, watching, sending, an open tunnel' },

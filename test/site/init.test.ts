@@ -91,7 +91,9 @@ describe('creating a site file', () => {
       force: false,
       given: { ...given, mac: '02:00:00:00:00:07', operatorPort: '8080' },
     });
-    expect(siteInitSchema.parse(result)).toEqual({ path, ...given, mac: '02:00:00:00:00:07', operatorPort: 8080 });
+    expect(siteInitSchema.parse(result)).toEqual({
+      ...{ path, ...given, mac: '02:00:00:00:00:07', operatorPort: 8080, read: null },
+    });
     await expect(loadSite(path)).resolves.toMatchObject({
       operator: { port: 8080 },
       chassis: { mac: '02:00:00:00:00:07' },

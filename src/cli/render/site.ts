@@ -4,12 +4,22 @@ import type { SiteCheck, SiteInit } from '../../lib/toolkit/site/site.result.ts'
 import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw site init` */
-export function renderSiteInit({ path, serial, host }: SiteInit): string {
+export function renderSiteInit({ path, serial, host, read }: SiteInit): string {
   return [
     `Created ${printable(path)} for chassis ${serial} at ${host}.`,
+    ...(read === null ? [] : [readText(read)]),
     '',
     `Next: review it, then run gw site check ${printable(path)}`,
   ].join('\n');
+}
+
+function readText({ address, model, software, maps, points }: NonNullable<SiteInit['read']>): string {
+  const about = `read from ${address}: model ${model ?? 'not reported'}, software ${software ?? 'not reported'}, ${plural(maps.length, 'map')}`;
+  const named =
+    points === 0
+      ? ''
+      : `; ${plural(points, 'point')} of the current map are comments in it: name those that are stations`;
+  return printable(`${about}${named}`);
 }
 
 /** `gw site check` */

@@ -25,5 +25,7 @@ export {
   describeSiteSchema,
   type NewSite,
   refuseExisting,
+  type SeenChassis,
+  type SeenPoint,
   writeSiteFile,
 } from './write.ts';

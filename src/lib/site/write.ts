@@ -3,6 +3,8 @@ import { link, lstat, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import type { Degrees } from '../angle/index.ts';
+import { oneLine, quoted } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import { openFresh } from '../lifecycle/index.ts';
 import { siteSchema } from './schema.ts';
@@ -10,9 +12,36 @@ import { siteSchema } from './schema.ts';
 /** The keys that `gw site init` sets; all others start as comments. */
 export interface NewSite {
   readonly name: string;
-  readonly chassis: { readonly host: string; readonly serial: string; readonly mac?: string | undefined };
+  readonly chassis: {
+    readonly host: string;
+    /** An invalid one is kept as typed. */
+    readonly port?: number | string | undefined;
+    readonly serial: string;
+    readonly mac?: string | undefined;
+  };
   /** An invalid port is kept as typed, so that validation reports it. */
   readonly operator: { readonly port: number | string };
+}
+
+/** A point of the current map. What it is for is not known: a person names the stations. */
+export interface SeenPoint {
+  readonly name: string | null;
+  readonly xM: number;
+  readonly yM: number;
+  /** As the map has it; null where it has none. */
+  readonly yawDeg: Degrees | null;
+}
+
+/** What a chassis said of itself while its site file was made. */
+export interface SeenChassis {
+  readonly address: string;
+  /** Time of the reading, UTC. */
+  readonly at: string;
+  readonly serial: string;
+  readonly model: string | null;
+  readonly software: string | null;
+  readonly maps: readonly { readonly id: string; readonly name: string; readonly isCurrent: boolean }[];
+  readonly points: readonly SeenPoint[];
 }
 
 const HEADER = `# Site file of one robot, for gw. \`gw site check\` validates it.
@@ -24,8 +53,42 @@ const HEADER = `# Site file of one robot, for gw. \`gw site check\` validates it
  * A site file as text: the given values, and every other key as a comment with its default or an example. The
  * comments are the schema's own descriptions.
  */
-export function commentedSiteFile(site: NewSite): string {
-  return `${HEADER}${keyLines(siteSchema, site, '').join('\n')}\n`;
+export function commentedSiteFile(site: NewSite, seen: SeenChassis | null = null): string {
+  const head = seen === null ? '' : seenLines(seen).map(comment).join('');
+  const below = seen === null ? '' : candidateLines(seen).map(comment).join('');
+  return `${HEADER}${head}${keyLines(siteSchema, site, '').join('\n')}\n${below === '' ? '' : `\n${below}`}`;
+}
+
+/** Foreign text stays within its line. */
+function comment(text: string): string {
+  return `# ${oneLine(text)}\n`;
+}
+
+function seenLines({ address, at, serial, model, software, maps }: SeenChassis): string[] {
+  const names = maps.map(({ id, name, isCurrent }) => `${id} ${quoted(name)}${isCurrent ? ' (current)' : ''}`);
+  return [
+    `Read from the chassis at ${address} on ${at}: serial ${serial}, model ${model ?? 'not reported'}, software ${software ?? 'not reported'};`,
+    `maps: ${names.length === 0 ? 'none' : names.join(', ')}.`,
+  ];
+}
+
+/** The points of the map as entries that a person may move up into `stations`, under a name of his own. */
+function candidateLines({ points, maps }: SeenChassis): string[] {
+  if (points.length === 0) return [];
+  const map = maps.find(({ isCurrent }) => isCurrent);
+  return [
+    `Points of the current map${map === undefined ? '' : ` ${quoted(map.name)}`}, as candidates for stations. What a point is for is not known: name those that are`,
+    'stations under `stations` above, and measure each of them on site.',
+    ...points.map(({ name, xM, yM, yawDeg }) => {
+      const pose = inlineYaml({ xM: rounded(xM), yM: rounded(yM), ...(yawDeg !== null && { yawDeg }) });
+      return `  ${name === null ? 'a point without a name' : quoted(name)}: ${pose}`;
+    }),
+  ];
+}
+
+/** To the millimetre. */
+function rounded(metres: number): number {
+  return Math.round(metres * 1000) / 1000;
 }
 
 function keyLines(schema: z.ZodType, values: object, indent: string): string[] {
@@ -61,6 +124,7 @@ export interface AskedKey {
 export const askedKeys = {
   name: askedKey('name'),
   host: askedKey('chassis', 'host'),
+  port: askedKey('chassis', 'port'),
   serial: askedKey('chassis', 'serial'),
   mac: askedKey('chassis', 'mac'),
   operatorPort: askedKey('operator', 'port'),

@@ -1,13 +1,16 @@
 import type { Problem } from '../../document/index.ts';
 import { GwError } from '../../error/index.ts';
+import type { Endpoint } from '../../net/index.ts';
 import {
   askedKeys,
   commentedSiteFile,
   type NewSite,
   parseSite,
   refuseExisting,
+  type SeenChassis,
   writeSiteFile,
 } from '../../site/index.ts';
+import type { ChassisReading } from './read-chassis.ts';
 import type { SiteInit } from './site.result.ts';
 
 type Asked = keyof typeof askedKeys;
@@ -33,12 +36,20 @@ export interface SiteInitOptions {
   readonly given: { readonly [key in Asked]?: string | undefined };
   /** Absent: not interactive, so all required values must be given. */
   readonly ask?: Ask | undefined;
+  /**
+   * Reads the chassis at the address that was given or answered. Called with questions, and where the serial number is not
+   * given.
+   */
+  readonly read?: ((endpoint: Endpoint) => Promise<ChassisReading>) | undefined;
+  /** Receives what the chassis said of itself, or why nothing is known of it. */
+  readonly onRead?: ((reading: ChassisReading, endpoint: Endpoint) => void) | undefined;
 }
 
 /** The flag of each question. */
 const flags: Readonly<Record<Asked, string>> = {
   name: '--name',
   host: '--chassis-host',
+  port: '--chassis-port',
   serial: '--serial',
   mac: '--mac',
   operatorPort: '--operator-port',
@@ -46,49 +57,94 @@ const flags: Readonly<Record<Asked, string>> = {
 
 /**
  * Writes the commented site file of one robot atomically. Throws FILE_EXISTS without `force`, USAGE when a required
- * value is missing or invalid, FILE_UNWRITABLE, INTERRUPTED when the person aborts.
+ * value is missing or invalid, FILE_UNWRITABLE, INTERRUPTED when the person aborts. Without questions and without a serial
+ * number it throws why the chassis cannot be read.
  */
 export async function initSite(options: SiteInitOptions): Promise<SiteInit> {
   const { path, force, ask } = options;
   if (!force) await refuseExisting(path);
-  const answers = ask ? await askAll(options.given, ask) : takeGiven(options.given);
+  const { answers, seen } = ask ? await askAll(options, ask) : await takeGiven(options);
   const site = newSite(answers);
-  await writeSiteFile(path, commentedSiteFile(site), { force });
+  await writeSiteFile(path, commentedSiteFile(site, seen), { force });
   const { host, serial, mac } = site.chassis;
-  return { path, name: site.name, host, serial, mac: mac ?? null, operatorPort: Number(site.operator.port) };
+  return {
+    ...{ path, name: site.name, host, serial, mac: mac ?? null, operatorPort: Number(site.operator.port) },
+    read: seen && { ...seen, maps: [...seen.maps], points: seen.points.length },
+  };
 }
 
 type Answers = Readonly<Record<Asked, string>>;
 
-async function askAll(given: SiteInitOptions['given'], ask: Ask): Promise<Answers> {
+interface Filled {
+  readonly answers: Answers;
+  readonly seen: SeenChassis | null;
+}
+
+async function askAll({ given, read, onRead }: SiteInitOptions, ask: Ask): Promise<Filled> {
   // Open questions have their default or example, so that each answer is validated together with the earlier ones.
   const answers = mapKeys((key) => defaultOf(key) ?? String(askedKeys[key].example));
+  let seen: SeenChassis | null = null;
   for (const key of Object.keys(answers) as Asked[]) {
+    if (key === 'port' && given.port === undefined) continue;
     const { description } = askedKeys[key];
+    const reported = key === 'serial' ? seen?.serial : undefined;
     answers[key] = await ask({
       text: key === 'mac' ? `${description} Empty if unknown.` : description,
-      fallback: given[key] ?? defaultOf(key),
+      fallback: given[key] ?? reported ?? defaultOf(key),
       check: (answer) => {
         const problems = problemsOf({ ...answers, [key]: answer });
         return problems.length === 0 ? undefined : problems.map(({ expected }) => expected).join('; ');
       },
     });
+    // The address is known, and the next question is the serial number.
+    if (key === (given.port === undefined ? 'host' : 'port') && read !== undefined) {
+      const endpoint = endpointOf(answers);
+      const reading = await read(endpoint);
+      onRead?.(reading, endpoint);
+      seen = reading.seen;
+    }
   }
-  return answers;
+  return { answers, seen: seen?.serial === answers.serial ? seen : null };
 }
 
-function takeGiven(given: SiteInitOptions['given']): Answers {
+async function takeGiven({ given, read, onRead }: SiteInitOptions): Promise<Filled> {
   const answers = mapKeys((key) => given[key] ?? defaultOf(key) ?? '');
-  const missing = (Object.keys(answers) as Asked[]).filter((key) => answers[key] === '' && key !== 'mac');
-  if (missing.length > 0) {
-    throw new GwError('USAGE', `Required flags are missing: ${missing.map((key) => flags[key]).join(', ')}.`);
+  const missing = () => (Object.keys(answers) as Asked[]).filter((key) => answers[key] === '' && key !== 'mac');
+  let seen: SeenChassis | null = null;
+  const isSerialOpen = missing().join() === 'serial' && problemsOf({ ...answers, serial: 'SN' }).length === 0;
+  if (isSerialOpen && read !== undefined) {
+    const endpoint = endpointOf(answers);
+    const reading = await read(endpoint);
+    onRead?.(reading, endpoint);
+    if (reading.error !== null) {
+      const { code, message, tried, details } = reading.error;
+      throw new GwError(code, message, {
+        ...{ tried, details, cause: reading.error },
+        remedy:
+          'Check power, network segment and the DHCP reservation, or give the serial number with --serial SERIAL.',
+      });
+    }
+    seen = reading.seen;
+    answers.serial = seen.serial;
+  }
+  if (missing().length > 0) {
+    throw new GwError(
+      'USAGE',
+      `Required flags are missing: ${missing()
+        .map((key) => flags[key])
+        .join(', ')}.`,
+    );
   }
   const problems = problemsOf(answers);
   if (problems.length > 0) {
     const lines = problems.map(({ path, found, expected }) => `${flagOf(path)}: found ${found}, expected ${expected}`);
     throw new GwError('USAGE', lines.join('\n'));
   }
-  return answers;
+  return { answers, seen };
+}
+
+function endpointOf({ host, port }: Answers): Endpoint {
+  return { host, port: Number(port) };
 }
 
 function mapKeys(answerTo: (key: Asked) => string): Record<Asked, string> {
@@ -107,9 +163,19 @@ function flagOf(path: string): string {
   return key === undefined ? path : flags[key];
 }
 
-function newSite({ name, host, serial, mac, operatorPort }: Answers): NewSite {
-  const port = /^\d{1,10}$/.test(operatorPort) ? Number(operatorPort) : operatorPort;
-  return { name, chassis: { host, serial, ...(mac !== '' && { mac }) }, operator: { port } };
+function newSite({ name, host, port, serial, mac, operatorPort }: Answers): NewSite {
+  const portOf = (text: string) => (/^\d{1,10}$/.test(text) ? Number(text) : text);
+  const chassisPort = portOf(port);
+  return {
+    name,
+    chassis: {
+      host,
+      ...(chassisPort !== askedKeys.port.fallback && { port: chassisPort }),
+      serial,
+      ...(mac !== '' && { mac }),
+    },
+    operator: { port: portOf(operatorPort) },
+  };
 }
 
 /** Validates the file that would be written. */

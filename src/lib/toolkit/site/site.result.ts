@@ -52,5 +52,17 @@ export const siteInitSchema = z.strictObject({
   serial: z.string(),
   mac: z.string().nullable(),
   operatorPort: z.int(),
+  read: z
+    .strictObject({
+      address: z.string(),
+      at: z.iso.datetime().describe('Wall clock, UTC.'),
+      serial: z.string(),
+      model: z.string().nullable(),
+      software: z.string().nullable(),
+      maps: z.array(z.strictObject({ id: z.string(), name: z.string(), isCurrent: z.boolean() })),
+      points: z.int().describe('Points of the current map, in the file as comments: candidates for stations.'),
+    })
+    .nullable()
+    .describe('What the chassis said of itself (HINWEIS); null when it was not read, or is not the one of the file.'),
 });
 export type SiteInit = z.infer<typeof siteInitSchema>;
