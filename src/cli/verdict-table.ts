@@ -19,6 +19,8 @@ export const judgedCommands: Readonly<Record<string, string>> = {
   'overlays inspect': 'a finding `not-checked`, such as without the picture, and a running map that cannot be compared',
   'release status': 'a release that has not ended or is not acknowledged, a base installation as the way back',
   'site check': 'not enrolled yet, verifications that only the chassis can confirm',
+  status:
+    'no gateway answers (exit code 3), a part that is set up and not checked, a value that was not received; clock and tablet never decide',
   'tunnel audit': 'checks without `--cloud`, `--log` or a site file, rotated records, a running session',
 };
 

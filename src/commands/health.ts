@@ -5,7 +5,7 @@ import { renderHealth } from '../cli/render/gateway.ts';
 export default command({
   summary: 'Show the health that the running gateway reports: services, disk, cloud, remote support.',
   description:
-    'Asks `gw serve` and checks nothing itself; docs/gateway.md says what makes it degraded. Exits with 1 when the gateway is degraded, also while a part is not checked that its site file configures, unless --accept-undecided, and with 3 when no gateway answers.',
+    'The state of the services of the gateway, for monitoring; whether the robot may drive is shown by `gw status`. Asks `gw serve` and checks nothing itself; docs/gateway.md says what makes it degraded. Exits with 1 when the gateway is degraded, also while a part is not checked that its site file configures, unless --accept-undecided, and with 3 when no gateway answers.',
   examples: [
     '<%= config.bin %> health',
     '<%= config.bin %> health --via root@192.0.2.2',

@@ -5,8 +5,7 @@ import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import { createPathFilter } from '../../src/lib/operator/application.ts';
 import { cloudLamp, outboxLamp, releaseLamp } from '../../src/lib/operator/view/cloud-lamps.ts';
 import type { Cell, LabelCode, Lamp } from '../../src/lib/pages/index.ts';
-import { cellText } from '../../src/lib/pages/service/service.tsx';
-import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
+import { cellText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 import { ask, get, postJson, signIn, startServer } from './server.ts';
 

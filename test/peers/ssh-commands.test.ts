@@ -100,6 +100,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       ['tunnel', 'sessions'],
       ['tunnel', 'end'],
       ['health', '--accept-undecided'],
+      ['status', '--accept-undecided'],
       ['log'],
     ];
 

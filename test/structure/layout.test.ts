@@ -16,6 +16,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'evidence/show': 'toolkit/evidence/list.ts',
   health: 'toolkit/gateway/health.ts',
   completion: '../cli/completion/scripts.ts',
+  status: 'toolkit/gateway/status.ts',
   help: '../cli/help.ts',
   'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
   log: 'toolkit/gateway/log.ts',

@@ -18,7 +18,7 @@ export { causeTexts, incidentEventTexts } from './incident/incident-texts.ts';
 export { type LastHour, lastHourSchema } from './last-hour.ts';
 export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
-export { pageStateSchema } from './model.ts';
+export { headlineCodes, lampIds, lampLevels, pageStateSchema } from './model.ts';
 export {
   mediaPage,
   refusedPage,
@@ -31,5 +31,6 @@ export {
 } from './render.tsx';
 export { orderEnd } from './service/pose-draft.ts';
 export { languageOf } from './texts/catalogue.ts';
+export { stateTexts } from './texts/state-texts.ts';
 export type { LabelCode, WordCode } from './texts/texts.ts';
 export { readChoice, type Viewer } from './viewer.ts';

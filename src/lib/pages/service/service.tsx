@@ -2,8 +2,8 @@ import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
 import { Incidents } from '../incident/incidents.tsx';
 import type { Cell, Lamp } from '../model.ts';
 import { ageText, Value, type ValueKey } from '../surface/values.tsx';
-import { noteText } from '../texts/catalogue.ts';
-import type { LabelCode, WordCode } from '../texts/texts.ts';
+import { cellText } from '../texts/catalogue.ts';
+import type { LabelCode } from '../texts/texts.ts';
 import type { Props } from '../ui.ts';
 import { Charts } from './charts.tsx';
 import { Log } from './log.tsx';
@@ -98,16 +98,6 @@ function Cells({ cells, t, f }: Pick<Props, 't' | 'f'> & { readonly cells: reado
       })}
     </>
   );
-}
-
-/** A part of a value in the words of this language. */
-export function cellText(cell: Exclude<Cell, { technical: string }>, t: Props['t'], f: Props['f']): string {
-  if ('word' in cell) return t.words[cell.word as WordCode];
-  if ('text' in cell) return cell.text;
-  if ('number' in cell) return `${f.number(cell.number, cell.digits)}${cell.unit === '' ? '' : ` ${cell.unit}`}`;
-  if ('spanMs' in cell) return f.span(cell.spanMs);
-  if ('at' in cell) return f.time(cell.at);
-  return noteText(cell.note, t, f);
 }
 
 /** The facts that an order relies on and that are not verified on this robot yet, with the command that does. */

@@ -7,6 +7,7 @@ import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from
 import { COMMAND_AGENT } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
+import { firstEvent } from './first-event.ts';
 
 /** As the operator server defines it: the serial number of the robot that is meant, or that answered. */
 const ROBOT_HEADER = 'gw-robot';
@@ -57,6 +58,8 @@ export interface OperatorAccess {
   ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>>;
   /** The answer to a GET as text. Throws as `ask`. */
   askText(path: string): Promise<string>;
+  /** The data of the first event of this name of an endless stream, which is then left. Throws as `ask`. */
+  askEvent<T extends z.ZodType>(path: string, name: string, schema: T): Promise<z.output<T>>;
   /** Returns the status, and the code of a refusal, instead of throwing it. Throws OPERATOR_NOT_REACHABLE. */
   answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer>;
   /** Serial number of the robot of this gateway; null: it does not name it. */
@@ -106,10 +109,11 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
     robot: toolkit.site.chassis?.serial,
     isSame: false,
   };
-  const { fetch, ask, askText, answerTo, robot } = requestsOver(way, null, signal);
+  const { fetch, ask, askText, askEvent, answerTo, robot } = requestsOver(way, null, signal);
   return {
     ask,
     askText,
+    askEvent,
     answerTo,
     robot,
     async signIn(password) {
@@ -123,6 +127,7 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
         cookie,
         ask: signedIn.ask,
         askText: signedIn.askText,
+        askEvent: signedIn.askEvent,
         answerTo: signedIn.answerTo,
         robot,
         signOut,
@@ -152,11 +157,11 @@ export interface Way {
 
 /** Requests as the session of this cookie; null: without one. */
 export function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
-  async function fetch(method: Method, path: string, body?: object) {
+  async function fetch(method: Method, path: string, body?: object, isEnough?: Asked['isEnough']) {
     const request = `${method} ${path}`;
     if (way.robot === undefined || FOR_ANY_ROBOT.has(request)) return await fetchAny(method, path, body);
     if (ORDERS.has(request) && !way.isSame) compareRobot(await fetchAny('GET', '/api/stopp'), true);
-    const reply = await fetchAny(method, path, body);
+    const reply = await fetchAny(method, path, body, isEnough);
     compareRobot(reply, false);
     return reply;
   }
@@ -166,9 +171,9 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
     else if (robot !== null || isNeeded) throw otherRobot(robot, way.robot ?? '', tried);
   }
 
-  async function fetchAny(method: Method, path: string, body?: object) {
+  async function fetchAny(method: Method, path: string, body?: object, isEnough?: Asked['isEnough']) {
     const action = `${method} ${path}`;
-    const reply = await fetchText(way, { path, method, body, cookie }, signal).catch((cause: unknown) => {
+    const reply = await fetchText(way, { path, method, body, cookie, isEnough }, signal).catch((cause: unknown) => {
       signal.throwIfAborted();
       // The error of the transport, not of the gateway.
       if (cause instanceof GwError && !(cause instanceof DialError)) throw cause;
@@ -197,6 +202,15 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
       if (status >= 400) throw answeredError(status, json, tried);
       if (text === null) throw notTheOperator(tried);
       return text;
+    },
+    async askEvent<T extends z.ZodType>(path: string, name: string, schema: T): Promise<z.output<T>> {
+      const isWhole = (body: string) => firstEvent(body, name) !== null;
+      const { status, json, text, tried } = await fetch('GET', path, undefined, isWhole);
+      if (status >= 400) throw answeredError(status, json, tried);
+      const data = text === null ? null : firstEvent(text, name);
+      const result = schema.safeParse(data === null ? undefined : asJson(data));
+      if (result.success) return result.data;
+      throw notTheOperator(tried, result.error);
     },
     async answerTo(method: Method, path: string, body?: object): Promise<OperatorAnswer> {
       const { status, json } = await fetch(method, path, body);
@@ -253,10 +267,12 @@ interface Asked {
   readonly method: Method;
   readonly body: object | undefined;
   readonly cookie: string | null;
+  /** Of the text received so far: whether the rest, which may never end, is not needed. */
+  readonly isEnough?: ((text: string) => boolean) | undefined;
 }
 
 /** `text` is null when it exceeds the limit. */
-async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal: AbortSignal) {
+async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Asked, signal: AbortSignal) {
   const late = new AbortController();
   using _deadline = afterOverLink(way.dialer, systemClock, way.timeoutMs ?? TIMEOUT_MS, () =>
     late.abort(new DOMException('no answer in time', 'TimeoutError')),
@@ -283,6 +299,7 @@ async function fetchText(way: Way, { path, method, body, cookie }: Asked, signal
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, robot, text: null };
     chunks.push(chunk);
+    if (isEnough?.(Buffer.concat(chunks).toString('utf8'))) break;
   }
   return { status: response.statusCode, setCookies, robot, text: Buffer.concat(chunks).toString('utf8') };
 }

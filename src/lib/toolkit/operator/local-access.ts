@@ -43,7 +43,7 @@ export async function localOperatorAccess(
   const socket = ssh === undefined ? await socketHere(own) : await socketThere(ssh, own, signal);
   if (socket === null) return null;
   const { path, ...way } = socket;
-  const { ask, askText, answerTo, robot } = requestsOver(
+  const { ask, askText, askEvent, answerTo, robot } = requestsOver(
     {
       ...way,
       origin: 'http://localhost',
@@ -55,7 +55,7 @@ export async function localOperatorAccess(
     null,
     signal,
   );
-  return { ask, askText, answerTo, robot };
+  return { ask, askText, askEvent, answerTo, robot };
 }
 
 /**

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { firstEvent } from '../../../src/lib/toolkit/operator/first-event.ts';
+
+const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+describe('the first event of a stream', () => {
+  it('is the first of its name, whatever stands before and after it', () => {
+    expect(firstEvent(`: hello\n\n${event('other', 1)}${event('state', 2)}${event('state', 3)}`, 'state')).toBe('2');
+    expect(firstEvent(event('other', 1), 'state')).toBeNull();
+  });
+
+  it('is never a part of one, wherever the stream was cut', () => {
+    const isOfWhole = (value: unknown, at: number) => {
+      const whole = event('state', value);
+      const cut = whole.slice(0, Math.min(at, whole.length - 1));
+      expect(firstEvent(cut, 'state')).toBeNull();
+      expect(firstEvent(whole, 'state')).toBe(JSON.stringify(value));
+    };
+    fc.assert(fc.property(fc.jsonValue(), fc.nat(400), isOfWhole));
+  });
+
+  it('is found in no foreign text, and no text makes it fail', () => {
+    const isSafe = (text: string) => {
+      const found = firstEvent(text, 'state');
+      if (found !== null) expect(text).toContain('event: state');
+    };
+    const words = fc.constantFrom('event: state', 'event:', 'data: {}', 'data', '\n', '\n\n', '\r\n', '\u0000');
+    fc.assert(fc.property(fc.string(), isSafe));
+    fc.assert(
+      fc.property(
+        fc.array(words).map((all) => all.join('')),
+        isSafe,
+      ),
+    );
+  });
+});
