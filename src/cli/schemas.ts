@@ -23,6 +23,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   completion: async () => (await import('./completion/completion.result.ts')).completionSchema,
   demo: async () => (await import('../lib/toolkit/demo/demo.result.ts')).demoSchema,
   enrol: async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolSchema,
+  doctor: async () => (await import('../lib/toolkit/doctor/doctor.result.ts')).doctorSchema,
   'enrol status': async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolStatusSchema,
   'tunnel proxy': async () => (await import('../lib/tunnel/proxy.result.ts')).proxyEventSchema,
   serve: async () => (await import('../lib/gateway/serve.result.ts')).serveEventSchema,

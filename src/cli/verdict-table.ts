@@ -4,6 +4,8 @@ export const judgedCommands: Readonly<Record<string, string>> = {
   'chassis probe': 'the unit of the pose at rest, facts not verified on this chassis, a condition not received',
   'cloud outbox': 'the gateway does not know its outbox yet',
   'cloud status': 'no connection attempt has a result yet',
+  doctor:
+    'no site file, a clock that nothing synchronises, no gateway or no systemd that answers; completion of the shell never decides',
   'enrol status':
     'the validity under a wrong clock; the region in the name of the broker never decides when the name has none',
   health: 'a part that the gateway has not checked, and its site file configures',

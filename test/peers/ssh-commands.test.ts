@@ -197,6 +197,15 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(shown.stdout.length).toBeGreaterThan(0);
   });
 
+  it('examine the installation of the remote host, also without its site file', async () => {
+    const there = await json('doctor', '--site', robot.site, '--via', via);
+    expect(there).toMatchObject({ error: null, data: { site: robot.site } });
+    const lines = there.data.lines as { id: string; verdict: string }[];
+    expect(lines.find(({ id }) => id === 'site-file')).toMatchObject({ verdict: 'ok' });
+    const missing = await json('doctor', '--site', 'none.yaml', '--via', via);
+    expect(missing).toMatchObject({ code: 1, error: null, data: { verdict: 'not-checked' } });
+  });
+
   it('pass on errors and exit code of the remote host, prefixed with its name', async () => {
     const missing = await json('heartbeat', 'check', '--site', "it's not there.yaml", '--via', via);
     expect(missing).toMatchObject({ code: 2, error: { code: 'SITE_FILE_NOT_FOUND' } });

@@ -12,6 +12,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'checklist/list': 'toolkit/checklist/run.ts',
   'checklist/show': 'toolkit/checklist/run.ts',
   demo: 'toolkit/demo/demo.ts',
+  doctor: 'toolkit/doctor/doctor.ts',
   'enrol/index': 'toolkit/enrol/enrol.ts',
   'evidence/show': 'toolkit/evidence/list.ts',
   health: 'toolkit/gateway/health.ts',

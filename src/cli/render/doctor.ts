@@ -1,0 +1,51 @@
+import chalk from 'chalk';
+import type { Doctor, DoctorLine } from '../../lib/toolkit/doctor/doctor.result.ts';
+import { countsText, findingLines, page, printable } from '../output.ts';
+
+const titles: Readonly<Record<DoctorLine['group'], string>> = {
+  runtime: 'Runtime',
+  files: 'Files',
+  clock: 'Clock',
+  disk: 'Disk',
+  ports: 'Ports',
+  versions: 'Versions',
+  unit: 'Unit of systemd',
+  programs: 'Programs',
+};
+
+/** `gw doctor` */
+export function renderDoctor(result: Doctor): string {
+  const { lines } = result;
+  const groups = Object.entries(titles).map(([group, title]) => ({
+    title,
+    lines: lines.filter((line) => line.group === group),
+  }));
+  return page(
+    firstLine(result),
+    groups.map(({ title, lines: own }) => [
+      '',
+      chalk.bold(title),
+      own.map((line) =>
+        findingLines({ ...line, title: line.need === 'optional' ? `${line.title} (optional)` : line.title }),
+      ),
+    ]),
+  );
+}
+
+function firstLine({ verdict, lines, version, host }: Doctor): string {
+  const count = (wanted: DoctorLine['verdict']) => lines.filter((line) => line.verdict === wanted).length;
+  const where = `gw ${printable(version)} on ${printable(host)}`;
+  const counts = countsText([
+    [count('wrong'), 'wrong'],
+    [count('not-checked'), 'not checked'],
+    [count('ok'), 'ok'],
+  ]);
+  switch (verdict) {
+    case 'ok':
+      return `${chalk.green('Installation ok')}: ${where}: ${counts}`;
+    case 'wrong':
+      return `${chalk.red.bold('Installation has faults')}: ${where}: ${counts}`;
+    case 'not-checked':
+      return `${chalk.yellow('Installation not completely checked')}: ${where}: ${counts}`;
+  }
+}
