@@ -61,6 +61,7 @@ function host(over: Partial<DoctorHost> = {}): DoctorHost {
   return {
     ...thisMachine(given),
     run: missing,
+    completionFiles: [join(dir, 'gw.bash')],
     sockets: async () => [],
     space: async () => ({ freeBytes: 1e12, freeInodes: 1e6 }),
     ...over,
@@ -193,9 +194,12 @@ describe('gw doctor', () => {
   });
 
   it('finds the completion in a start file of the shell, and not in a comment', async () => {
-    writeFileSync(join(dir, '.bashrc'), '# gw autocomplete script bash\n');
+    writeFileSync(join(dir, 'gw.bash'), 'complete');
+    expect(await lineOf('completion')).toMatchObject({ verdict: 'ok' });
+    rmSync(join(dir, 'gw.bash'));
+    writeFileSync(join(dir, '.bashrc'), '# gw completion script bash\n');
     expect(await lineOf('completion')).toMatchObject({ verdict: 'not-checked' });
-    writeFileSync(join(dir, '.bashrc'), 'eval $(gw autocomplete script bash)\n');
+    writeFileSync(join(dir, '.bashrc'), 'eval $(gw completion script bash)\n');
     expect(await lineOf('completion')).toMatchObject({ verdict: 'ok' });
   });
 });

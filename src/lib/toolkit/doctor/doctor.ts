@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../lifecycle/index.ts';
 import { readOpenSockets } from '../../net/probe/index.ts';
 import type { Site } from '../../site/index.ts';
@@ -25,6 +26,11 @@ export function thisMachine(
     ...given,
     clock: systemClock,
     name: hostname(),
+    completionFiles: [
+      '/etc/bash_completion.d/gw',
+      '/usr/share/zsh/vendor-completions/_gw',
+      join(given.home ?? '/', '.config/fish/completions/gw.fish'),
+    ],
     run: (program, args) => runSystemProgram(program, args, PROGRAM_MS),
     sockets: readOpenSockets,
     async space(path) {

@@ -14,6 +14,8 @@ export interface DoctorHost {
   readonly node: { readonly version: string; readonly path: string };
   readonly name: string;
   readonly home: string | undefined;
+  /** Places of the scripts of `gw completion`. */
+  readonly completionFiles: readonly string[];
   /** Search path of programs. */
   readonly path: string;
   readonly signal: AbortSignal;

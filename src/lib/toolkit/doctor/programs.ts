@@ -70,13 +70,16 @@ async function firstOf(names: readonly string[], folders: readonly string[]): Pr
 
 const RC_FILES = ['.bashrc', '.bash_profile', '.zshrc', '.config/fish/config.fish'];
 
-/** The line that `gw autocomplete` asks to add to the start file of the shell. */
-async function completionLine({ home }: DoctorHost): Promise<Line> {
+/** A script of `gw completion` at its place, or a line that loads it in the start file of a shell. */
+async function completionLine({ home, completionFiles }: DoctorHost): Promise<Line> {
   const line = start('completion', 'Completion in the shell');
-  if (home === undefined) return notChecked(line, 'the home folder of this user is not known');
-  for (const name of RC_FILES) {
-    const text = await readFile(join(home, name), 'utf8').catch(() => '');
-    if (/^[^#\n]*gw autocomplete/m.test(text)) return ok(line, `loaded by ${join(home, name)}`);
+  for (const path of completionFiles) {
+    if ((await readFile(path, 'utf8').catch(() => '')) !== '') return ok(line, `loaded from ${path}`);
   }
-  return notChecked(line, `in no start file of a shell in ${home}`, 'gw autocomplete');
+  for (const name of home === undefined ? [] : RC_FILES) {
+    const text = await readFile(join(home ?? '', name), 'utf8').catch(() => '');
+    if (/^[^#\n]*gw completion/m.test(text)) return ok(line, `loaded by ${join(home ?? '', name)}`);
+  }
+  const remedy = 'gw completion bash | sudo tee /etc/bash_completion.d/gw, or see gw completion --help';
+  return notChecked(line, `neither in ${completionFiles.join(', ')} nor in a start file of a shell`, remedy);
 }
