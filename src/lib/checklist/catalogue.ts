@@ -39,6 +39,12 @@ export interface CatalogueEntry {
   readonly with: z.ZodType;
   /** Reads the chassis software from its result; null when the result has none. */
   readonly software?: (data: object) => SoftwareRead | null;
+  /** What the check found and from where, in a sentence beside the expectations. Absent: its findings say it. */
+  readonly says?: (data: object) => string;
+  /** Timeout of a step that has no `withinS`. Absent: 60 s. */
+  readonly withinMs?: (options: unknown) => number;
+  /** It changes nothing, so that a step may repeat it. */
+  readonly repeatable?: boolean;
   /** Inputs of this run that the check can use. Absent: none. */
   readonly given?: readonly Given[];
   /**

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { cloud } from './cloud-schema.ts';
 import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, words } from './key-types.ts';
@@ -310,6 +311,23 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+const checklists = z
+  .strictObject({
+    programs: z
+      .array(words(4096).refine(isAbsolute, 'an absolute path').meta({ type: 'path' }))
+      .max(100)
+      .meta({
+        description:
+          'Programs, each with its absolute path, that checklists may run by `run: command`: with any arguments, as the user of gw. Absent: none.',
+        example: ['/usr/bin/systemctl'],
+      }),
+  })
+  .optional()
+  .meta({
+    description: 'What checklists of your own may do on this gateway.',
+    example: { programs: ['/usr/bin/systemctl'] },
+  });
+
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'Display name of this site and robot.', example: 'Lobby, robot 7' }),
   chassis,
@@ -320,6 +338,7 @@ export const siteSchema = z.strictObject({
   tablet: tablet.optional(),
   network,
   contacts,
+  checklists,
   timeZone: z.string().refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin').optional().meta({
     description:
       'Time zone of the site (IANA name), for letters and reports; by default that of the machine that makes them.',

@@ -7,6 +7,7 @@ import type { Ssh } from '../net/index.ts';
 import type { ChassisProbe } from './chassis/chassis.result.ts';
 import { needsOfIdentity, needsOfLines } from './checklist/needs-by-result.ts';
 import type { SecondHost } from './network/check/outside.ts';
+import { detailOf, type OwnCheck, ownChecks } from './own-check/entries.ts';
 import { type Need, needs } from './site/needs.ts';
 import type { CheckContext, Toolkit } from './toolkit.ts';
 
@@ -25,9 +26,14 @@ export interface CatalogueOptions {
   readonly password?: string | undefined;
   /** Name of the technician, for evidence records that a step writes. */
   readonly who?: string | undefined;
+  /** Programs that `run: command` may run, by the site file; undefined where a list is only shown. */
+  readonly programs?: readonly string[] | undefined;
   /** Switches a fault of the simulated robot; only in `gw demo`. */
   readonly switchFault?: (fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
 }
+
+/** For a check that has timed out, to say so itself. */
+const REPORT_MS = 5_000;
 
 /** What a step expects of the result, as its checklist has it. */
 type Expected = Parameters<NonNullable<CatalogueEntry['missing']>>[1];
@@ -64,7 +70,7 @@ const allowWithinS = (seconds: number) =>
 
 /** Every check that a checklist may name, on the functions of the commands of the same names. */
 export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
-  const { sitePath, searchPath, ssh, gwVersion, fromHosts = [], switchFault } = options;
+  const { sitePath, searchPath, ssh, gwVersion, fromHosts = [], switchFault, programs } = options;
   const { who = 'a technician, by a checklist', password } = options;
   function path(): string {
     if (sitePath === undefined) throw new GwError('USAGE', 'No site file was given for this check.');
@@ -113,7 +119,24 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
     };
   }
 
+  /** A check of own lists: changes nothing, and says from where it looked. */
+  function own<O>({ summary, with: schema, timeoutS, run }: OwnCheck<O>): CatalogueEntry {
+    return {
+      ...entry({ summary, with: schema, run }),
+      says: detailOf,
+      withinMs: (of) => timeoutS(of as O) * 1_000 + REPORT_MS,
+      repeatable: true,
+    };
+  }
+
+  const { http, tcp, dns, file, process, command } = ownChecks(programs);
   return {
+    http: own(http),
+    tcp: own(tcp),
+    dns: own(dns),
+    file: own(file),
+    process: own(process),
+    command: own(command),
     'site check': entry({
       summary: 'The site file is valid, and the files and folders it names are usable on this machine.',
       with: nothing,

@@ -126,7 +126,6 @@ describe('a checklist file', () => {
       'steps[0].with.seconds: found 900, expected at most 60',
     ],
     ['shows a broken path', { shows: 'serial {identity..serial}' }, 'expected text with paths in braces'],
-    ['has no remedy', { remedy: undefined }, 'steps[0].remedy: found nothing'],
     ['reads a missing step', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
     ['reads itself', { run: undefined, reads: 'probe' }, 'the id of an earlier step with run:'],
     ['reads a result and has options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],

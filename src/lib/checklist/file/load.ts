@@ -14,6 +14,8 @@ import {
   type ChecklistFile,
   checklistSchema,
   DEFAULT_WITHIN_S,
+  NO_REMEDY,
+  NO_RULE,
   type SectionFile,
   type StepFile,
 } from './schema.ts';
@@ -74,6 +76,8 @@ export interface RunStep extends StepBase {
   readonly shows: Template | null;
   readonly values: readonly WantedValue[];
   readonly withinMs: number;
+  /** Further attempts until the step is ok, and the pause before each. */
+  readonly retry: { readonly times: number; readonly everyMs: number };
 }
 
 /** The technician answers a question. */
@@ -190,7 +194,7 @@ function place({ id, needs = [], preconditions = [], steps }: SectionFile): Plac
 
 function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogue): Step {
   const { step, section, precondition, gates } = placed;
-  const { id, proves, remedy, needs = [], facts = [] } = step;
+  const { id, proves = NO_RULE, remedy = NO_REMEDY, needs = [], facts = [] } = step;
   const base = {
     id,
     ...titlesOf(step.title),
@@ -236,6 +240,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
       personMoves: step.moves ?? false,
     };
   }
+  const options = step.reads === undefined ? entry.with.parse(step.with ?? {}) : null;
   return {
     ...base,
     kind: 'run',
@@ -245,13 +250,19 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
     entry,
     // Reading the result of another step moves nothing.
     moves: step.reads === undefined && (entry.moves || step.moves === true),
-    options: step.reads === undefined ? entry.with.parse(step.with ?? {}) : null,
+    options,
     expectations: compileExpectations(step.expect, () => {}),
     expected: step.expect ?? {},
     shows: step.shows === undefined ? null : (parseTemplate(step.shows) ?? null),
     values: Object.entries(step.values ?? {}).map(([name, written]) => wantedValue(name, written)),
-    withinMs: (step.withinS ?? DEFAULT_WITHIN_S) * 1000,
+    withinMs: step.withinS === undefined ? ownLimitMs(entry, step, options) : step.withinS * 1_000,
+    retry: { times: step.retry?.times ?? 0, everyMs: (step.retry?.everyS ?? 1) * 1_000 },
   };
+}
+
+function ownLimitMs(entry: CatalogueEntry, step: StepFile, options: unknown): number {
+  const own = step.reads === undefined ? entry.withinMs?.(options) : undefined;
+  return own ?? DEFAULT_WITHIN_S * 1_000;
 }
 
 /** The title is the English one; in a list of one language, what stands there. */

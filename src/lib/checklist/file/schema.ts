@@ -28,7 +28,9 @@ const valueSchema = z.union([
 const stepSchema = z.strictObject({
   id,
   title,
-  proves: line.describe('The section of the specification whose rule this step proves.'),
+  proves: line
+    .optional()
+    .describe('The section of the specification whose rule this step proves. Optional in own lists.'),
   needs: z.array(id).max(50).optional().describe('Earlier steps and sections that must be ok before this step runs.'),
   run: z.string().min(1).max(64).optional().describe('Name of a check of gw; see `gw checklist list`.'),
   reads: id.optional().describe('Id of an earlier check step whose result this step reads.'),
@@ -62,8 +64,20 @@ const stepSchema = z.strictObject({
   tool: line.optional().describe('Measuring tool, for the record.'),
   facts: z.array(z.string()).max(50).optional().describe('Facts of the ledger that this step relies on.'),
   moves: z.boolean().optional().describe('true when this step moves the robot.'),
-  withinS: z.int().min(1).max(3600).optional().describe('Timeout of the check in seconds; default 60.'),
-  remedy: line.max(1000).describe('What to do when this step is not ok.'),
+  withinS: z
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe('Timeout of the check in seconds; default 60, for checks with timeoutS a little more than that.'),
+  retry: z
+    .strictObject({
+      times: z.int().min(1).max(20).describe('How often the check is repeated until the step is ok.'),
+      everyS: z.number().min(0.1).max(60).default(1).describe('Pause before each in seconds; default 1.'),
+    })
+    .optional()
+    .describe('Repeats a check of the kinds for own lists.'),
+  remedy: line.max(1000).optional().describe('What to do when this step is not ok. Optional in own lists.'),
 });
 
 const sectionSchema = z.strictObject({
@@ -98,3 +112,6 @@ export const CHECKLIST_MAX_BYTES = 256 * 1024;
 /** Over all sections together. */
 export const MAX_STEPS = 500;
 export const DEFAULT_WITHIN_S = 60;
+/** Of a step of an own list that names none. */
+export const NO_RULE = 'own checklist, no rule named';
+export const NO_REMEDY = 'The checklist names no remedy for this step.';

@@ -14,6 +14,7 @@ const KINDS = ['run', 'reads', 'confirm', 'measure', 'unavailable'] as const;
 const KEYS_OF: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = {
   with: ['run'],
   withinS: ['run'],
+  retry: ['run'],
   moves: ['run'],
   expect: ['run', 'reads', 'measure'],
   shows: ['run', 'reads'],
@@ -189,6 +190,10 @@ function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {
     return;
   }
   report.schema([...at, 'with'], entry.with, step.with ?? {});
+  if (step.retry !== undefined && entry.repeatable !== true) {
+    const repeatable = names.filter((name) => catalogue[name]?.repeatable === true);
+    report([...at, 'retry'], { expected: `retry only with run: ${repeatable.join(', ')}`, at: 'key' });
+  }
   if (entry.moves && step.moves !== true) {
     report([...at, 'moves'], {
       expected: `true: '${String(step.run)}' moves the robot, and the file must state it`,

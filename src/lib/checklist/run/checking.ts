@@ -25,6 +25,29 @@ export interface Checked {
 
 /** Runs the check of a step, for it and its readers. A failure is its outcome; never throws. */
 export async function check(step: RunStep, readers: readonly RunStep[], options: CheckingOptions): Promise<Checked> {
+  const { clock, signal } = options;
+  for (let attempt = 0; ; attempt += 1) {
+    const checked = await checkOnce(step, readers, options);
+    if (checked.outcome.verdict === 'ok' || attempt >= step.retry.times || signal.aborted) {
+      return attempt === 0 ? checked : withAttempts(checked, attempt + 1);
+    }
+    options.onProgress?.(`attempt ${attempt + 1} of ${step.retry.times + 1}: ${checked.outcome.why}`);
+    await clock.sleep(step.retry.everyMs, signal).catch(() => {});
+    if (signal.aborted) return { ...checked, outcome: failed(step, signal.reason, signal) };
+  }
+}
+
+/** A step that is ok only at a later attempt says so. */
+function withAttempts(checked: Checked, attempts: number): Checked {
+  const { outcome } = checked;
+  if (outcome.interrupted) return checked;
+  const which = outcome.verdict === 'ok' ? `at attempt ${attempts}` : `after ${attempts} attempts`;
+  const why = `${outcome.why}; ${which}`;
+  const shown = outcome.shown ? `${outcome.shown}; ${which}` : outcome.shown;
+  return { ...checked, outcome: { ...outcome, why, shown } };
+}
+
+async function checkOnce(step: RunStep, readers: readonly RunStep[], options: CheckingOptions): Promise<Checked> {
   let data: object;
   try {
     data = await withDeadline(step, options);
@@ -64,7 +87,10 @@ function compareRun(step: RunStep, data: object): Outcome {
   const filled = step.shows === null ? null : fillTemplate(step.shows, data);
   // Beside a failure, an incomplete sentence would mislead.
   const shown = outcome.verdict !== 'ok' && filled?.includes(NOT_THERE) ? null : filled;
-  return { ...outcome, shown, values: figuresOf(step, data) };
+  const says = step.entry.says?.(data);
+  // What it found comes with the place that it looked from; beside a failed expectation it is the reason.
+  const why = says === undefined ? outcome.why : outcome.verdict === 'ok' ? says : `${outcome.why}; ${says}`;
+  return { ...outcome, why, shown: shown ?? says ?? null, values: figuresOf(step, data) };
 }
 
 /** How long an aborted check may take to clean up, such as stopping the robot. */

@@ -156,8 +156,12 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const [first, ...more] = options.sitePaths;
   const openAll = async (checks: ChecklistRunOptions['checks']): Promise<readonly [RunRobot, ...RunRobot[]]> => {
     const openOne = async (sitePath: string): Promise<RunRobot> => {
-      const checklist = await open(nameOrFile, dir, createCatalogue({ ...checks, sitePath, gwVersion }));
-      const site = await siteOf(sitePath);
+      const read = await siteOf(sitePath).catch((error: unknown) => ({ error }));
+      const site = read !== null && 'error' in read ? null : read;
+      // Only a readable site file allows programs, before anything of the list runs.
+      const programs = site?.checklists?.programs ?? [];
+      const checklist = await open(nameOrFile, dir, createCatalogue({ ...checks, sitePath, gwVersion, programs }));
+      if (read !== null && 'error' in read) throw read.error;
       return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
     };
     return [await openOne(first), ...(await Promise.all(more.map(openOne)))];

@@ -1,0 +1,225 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GwError } from '../../error/index.ts';
+import { firstOf, readWhole, systemClock } from '../../lifecycle/index.ts';
+import { DialError, type Dialer, dialFailureText } from '../../net/index.ts';
+import type { TlsProbe } from '../../net/probe/index.ts';
+import type { CheckContext } from '../toolkit.ts';
+import { NOT_CHECKED, type NotChecked, placeOf, textOf } from './place.ts';
+
+export interface HttpOptions {
+  readonly url: string;
+  readonly method: 'GET' | 'HEAD';
+  readonly headers: Readonly<Record<string, string>>;
+  /** false: an answer over an unverified certificate counts. */
+  readonly verifyTls: boolean;
+  /** CA certificates (PEM) instead of those of Node and the operating system. */
+  readonly caFile?: string | undefined;
+  readonly timeoutS: number;
+}
+
+/** What is known of the TLS connection and the certificate of the server. Names are untrusted text. */
+interface TlsFacts {
+  /** not-checked: the list has verifyTls: false. */
+  readonly verified: boolean | NotChecked;
+  readonly protocol: string;
+  readonly subject: string;
+  readonly issuer: string;
+  readonly notAfter: string;
+  /** Whole days until then by the clock of this machine; negative once it has expired. */
+  readonly daysLeft: number | NotChecked;
+}
+
+/** Result of the check `http`. */
+export interface HttpCheck {
+  readonly from: string;
+  readonly url: string;
+  /** A whole HTTP answer was received; of a longer body its first MiB. */
+  readonly answered: boolean;
+  readonly failure: string | null;
+  /** Absent without an answer. A redirect is an answer, and is not followed. */
+  readonly status?: number;
+  /** Names in lower case. Values of cookies are not kept. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes?: number | NotChecked;
+  /** not-checked: more than 1 MiB, or no UTF-8 text. */
+  readonly body?: string | NotChecked;
+  /** null for http://; absent where no handshake was made. */
+  readonly tls?: TlsFacts | null;
+  readonly tookMs: number;
+  readonly detail: string;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_HEADER_BYTES = 32 * 1024;
+const MAX_CA_BYTES = 1024 * 1024;
+const DAY_MS = 86_400_000;
+
+/** Sends one request to the address of the URL and reads the answer. Follows no redirect. */
+export async function checkHttp(dialer: Dialer, options: HttpOptions, { signal }: CheckContext): Promise<HttpCheck> {
+  const { timeoutS } = options;
+  const from = placeOf(dialer);
+  const { href: url, hostname, port, protocol } = new URL(options.url);
+  const isTls = protocol === 'https:';
+  const endpoint = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port) || (isTls ? 443 : 80) };
+  const beganMs = performance.now();
+  const since = () => Math.round(performance.now() - beganMs);
+  const late = AbortSignal.timeout(timeoutS * 1_000);
+  const over = firstOf(signal, late);
+  const without = (failure: string, tls?: TlsFacts): HttpCheck => {
+    const detail = `${url}: ${failure}, ${from}`;
+    return { from, url, answered: false, failure, ...(tls && { tls }), tookMs: since(), detail };
+  };
+  const trusted = await trustedBy(options);
+  let stream: Duplex | undefined;
+  try {
+    stream = await dialer.dial(endpoint, { timeoutMs: timeoutS * 1_000, signal });
+    let tls: TlsFacts | null = null;
+    if (isTls) {
+      const left = Math.max(1, timeoutS * 1_000 - since());
+      const probe = await handshake(stream, endpoint.host, trusted, { timeoutMs: left, signal });
+      if (probe.kind === 'failed') return without(tlsFailureText(probe.failure));
+      stream = probe.socket;
+      tls = factsOf(probe, options);
+      const { trust } = probe;
+      if (tls.verified === false) {
+        return without(`certificate not verified (${'reason' in trust ? trust.reason : trust.kind})`, tls);
+      }
+    }
+    const answer = await request(stream, options, over);
+    const text = answer.body === null ? NOT_CHECKED : textOf(answer.body);
+    const cut = answer.body === null ? ', of which 1 MiB was read' : '';
+    const unverified = tls?.verified === NOT_CHECKED ? ', certificate not verified' : '';
+    return {
+      from,
+      url,
+      answered: true,
+      failure: null,
+      status: answer.status,
+      headers: answer.headers,
+      bytes: answer.body?.length ?? NOT_CHECKED,
+      body: text,
+      tls,
+      tookMs: since(),
+      detail: `${url}: status ${answer.status}${cut}${unverified}, ${from}`,
+    };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof DialError) return without(dialFailureText[error.failure]);
+    if (late.aborted) return without(`no whole answer within ${timeoutS} s`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    return without(`no whole HTTP answer (${code ?? message})`);
+  } finally {
+    stream?.on('error', () => {});
+    stream?.destroy();
+  }
+}
+
+/** Throws CHECK_FAILED when the CA file cannot be read. */
+async function trustedBy({ caFile }: HttpOptions): Promise<string> {
+  if (caFile === undefined) return 'system';
+  try {
+    return Buffer.from(await readWhole(caFile, MAX_CA_BYTES)).toString('utf8');
+  } catch (cause) {
+    throw new GwError('CHECK_FAILED', `${caFile} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
+      cause,
+    });
+  }
+}
+
+async function handshake(
+  stream: Duplex,
+  host: string,
+  trusted: string,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<TlsProbe> {
+  const { probeTls } = await import('../../net/probe/index.ts');
+  return probeTls(stream, { host, trusted, ...limits });
+}
+
+function tlsFailureText(failure: Extract<TlsProbe, { kind: 'failed' }>['failure']): string {
+  switch (failure.kind) {
+    case 'no-answer':
+      return 'no answer to the TLS handshake';
+    case 'cut':
+      return 'connection closed in the TLS handshake';
+    case 'not-tls':
+      return 'the server does not speak TLS on this port';
+    case 'alpn-refused':
+      return 'TLS: the protocol was refused';
+    default:
+      return `TLS: ${failure.alert}`;
+  }
+}
+
+function factsOf(
+  { protocol, chain, trust }: Extract<TlsProbe, { kind: 'established' }>,
+  { verifyTls }: HttpOptions,
+): TlsFacts {
+  const [leaf] = chain;
+  const ends = Date.parse(leaf?.notAfter ?? '');
+  return {
+    verified: trust.kind === 'trusted' ? true : verifyTls ? false : NOT_CHECKED,
+    protocol,
+    subject: leaf?.subject ?? NOT_CHECKED,
+    issuer: leaf?.issuer ?? NOT_CHECKED,
+    notAfter: leaf?.notAfter ?? NOT_CHECKED,
+    daysLeft: Number.isNaN(ends) ? NOT_CHECKED : Math.floor((ends - systemClock.wall().getTime()) / DAY_MS),
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** null: longer than the bound. */
+  readonly body: Buffer | null;
+}
+
+/** One request over this connection; the library makes no other. */
+async function request(stream: Duplex, { url, method, headers }: HttpOptions, signal: AbortSignal): Promise<Answer> {
+  const { Client, requestOver } = await import('../../net/http/index.ts');
+  const { origin, pathname, search } = new URL(url);
+  let isUsed = false;
+  const client = new Client(origin, {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The signal bounds both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (_options, done) => {
+      // The library waits for an answer that comes later than its call.
+      if (isUsed) setImmediate(() => done(new Error('the connection was closed'), null));
+      else setImmediate(() => done(null, stream as Socket));
+      isUsed = true;
+    },
+  });
+  try {
+    const response = await requestOver(client, {
+      origin,
+      path: `${pathname}${search}`,
+      method,
+      headers: { 'user-agent': 'gw', accept: '*/*', connection: 'close', ...headers },
+      signal,
+    });
+    const chunks: Buffer[] = [];
+    let total = 0;
+    for await (const chunk of response.body) {
+      total += (chunk as Buffer).length;
+      if (total > MAX_BODY_BYTES) break;
+      chunks.push(chunk as Buffer);
+    }
+    const body = total > MAX_BODY_BYTES ? null : Buffer.concat(chunks);
+    return { status: response.statusCode, headers: plainHeaders(response.headers), body };
+  } finally {
+    stream.destroy();
+    client.destroy().catch(() => {});
+  }
+}
+
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => {
+      const key = name.toLowerCase();
+      return [key, key === 'set-cookie' ? '[not kept]' : Array.isArray(value) ? value.join(', ') : value];
+    }),
+  );
+}
