@@ -78,7 +78,7 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
       const give = (answer: Answer['answer'], value: number | null = null): Answer => {
         return { answer, by: null, initials: known, remark, value, attachments };
       };
-      const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y = yes, n = no';
+      const what = step.kind === 'measure' ? `a number in ${printable(step.unit)}` : 'y or j = yes, n = no';
       const accepted = `${what}, Enter = skip, r = remark, p = photo`;
       const keys = chalkStderr.dim(`[${accepted}]`);
       for (;;) {
@@ -95,8 +95,8 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
           const number = rest === '' || rest === step.unit ? readNumber(word) : undefined;
           if (number !== undefined) return give('yes', number);
           say(`expected a number in ${printable(step.unit)}, such as 1.5`);
-        } else if (rest === '' && 'yes'.startsWith(key)) return give('yes');
-        else if (rest === '' && 'no'.startsWith(key)) {
+        } else if (rest === '' && ('yes'.startsWith(key) || 'ja'.startsWith(key))) return give('yes');
+        else if (rest === '' && ('no'.startsWith(key) || 'nein'.startsWith(key))) {
           remark ??= await text('What is wrong?', '', signal);
           return give('no');
         } else sayNoAnswer(line, accepted);

@@ -85,7 +85,7 @@ describe('a checklist on the screen', () => {
 Lobby, chassis S1, 2.0 s
 
 ok    It answers serial S1
-FAIL  It answers
+FAIL  It answers (a)
         unit: expected degrees
         fix: Stop it.`,
     );
@@ -181,11 +181,21 @@ describe('the output of a run beside its steps', () => {
     const part = { ...run(step({}), left), leftOut: 1, robots: [robot] };
     expect(first(part)).toBe('PART OK  A robot: 1 of 1 chosen steps are ok, 1 left out.');
     expect(isInOrder(part)).toBe(true);
-    expect(plain(renderChecklistRun(part))).toContain('--    It answers left out');
+    const text = plain(renderChecklistRun({ ...part, steps: [...part.steps, { ...left, id: 'S1/c' }] }));
+    expect(text.match(/left out: .*/g)).toEqual(['left out: b, c']);
     expect(isInOrder({ ...part, interrupted: true })).toBe(false);
     expect(isInOrder({ ...part, robots: [{ ...robot, redLines: [red] }] })).toBe(false);
     expect(isInOrder({ ...part, steps: [step({ verdict: 'wrong' }), left] })).toBe(false);
     expect(isInOrder(run(step({}), step({ verdict: 'not-checked' })))).toBe(false);
+  });
+
+  test('a run without a record is no acceptance, and a dry run no result, whatever their steps are', () => {
+    const unkept = { ...run(step({})), noRecord: true as const };
+    expect(first(unkept)).toMatch(/^ALL OK, NO RECORD .*it is no acceptance\.$/);
+    expect(first({ ...unkept, ok: false, accepted: true, deviations: 1 })).toMatch(/^OK WITH DEVIATIONS, NO RECORD/);
+    const dry = { ...run(step({ verdict: 'not-checked' })), dryRun: true as const };
+    expect(first(dry)).toBe('DRY RUN  A robot: nothing was run; this is what 1 step would do.');
+    expect(isInOrder(dry)).toBe(false);
   });
 
   test('an accepted deviation stays red in its line, and the whole is not ok', () => {
@@ -194,7 +204,7 @@ describe('the output of a run beside its steps', () => {
     const result = { ...run(step({}), bad), accepted: true, deviations: 1 };
     expect(first(result)).toBe('ACCEPTED WITH DEVIATIONS  A robot: 1 wrong, 1 ok of 2 steps.');
     const text = plain(renderChecklistRun(result));
-    expect(text).toContain('FAIL  It answers accepted by A. Boss');
+    expect(text).toContain('FAIL  It answers (a) accepted by A. Boss');
     expect(text).toContain('accepted by A. Boss: no lift here');
     expect(first({ ...result, accepted: false })).toBe(
       'NOT OK  A robot: 1 wrong, 1 ok of 2 steps; 1 deviation accepted by name.',

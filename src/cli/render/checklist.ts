@@ -124,7 +124,11 @@ export function renderChecklistRun(result: ChecklistRun): string {
       return `${chalk.red.bold('RED LINE')}  ${who}${printable(title)}: ${printable(detail)}\n        ${chalk.cyan('fix:')} ${printable(remedy)}`;
     }),
     '',
-    ...renderSteps(steps, sections),
+    ...renderSteps(
+      steps.filter((step) => !step.leftOut),
+      sections,
+    ),
+    ...renderLeftOut(steps),
     ...(record ? ['', renderRecordLine(record)] : []),
     ...(interrupted ? ['', 'Resume with the same command and --resume.'] : []),
     ...(written.length > 0 ? ['', 'Report:', ...written.map((path) => `  ${printable(path)}`)] : []),
@@ -169,14 +173,24 @@ export function renderSectionHead(title: string): string {
 
 /** The first line: verdict and title. */
 export function renderChecklistVerdict(
-  result: Pick<ChecklistRun, 'title' | 'ok' | 'counts' | 'steps' | 'robots' | 'leftOut' | 'accepted' | 'deviations'>,
+  result: Pick<
+    ChecklistRun,
+    'noRecord' | 'dryRun' | 'title' | 'ok' | 'counts' | 'steps' | 'robots' | 'leftOut' | 'accepted' | 'deviations'
+  >,
 ): string {
   const { ok, counts, steps, robots, leftOut, accepted, deviations } = result;
   const title = printable(result.title);
+  if (result.dryRun) {
+    return `${chalk.yellow.bold('DRY RUN')}  ${title}: nothing was run; this is what ${plural(steps.length - leftOut, 'step')} would do.`;
+  }
+  const unkept = result.noRecord ? ', NO RECORD' : '';
+  if (ok && unkept) {
+    return `${chalk.yellow.bold(`ALL OK${unkept}`)}  ${title}: ${steps.length} of ${steps.length} steps are ok; nothing of this run is kept, and it is no acceptance.`;
+  }
   if (ok) return `${chalk.green.bold('ALL OK')}  ${title}: ${steps.length} of ${steps.length} steps are ok.`;
   const chosen = steps.length - leftOut;
   if (leftOut > 0 && counts.ok === chosen && robots.every(({ redLines }) => redLines.length === 0)) {
-    return `${chalk.yellow.bold('PART OK')}  ${title}: ${chosen} of ${chosen} chosen steps are ok, ${leftOut} left out.`;
+    return `${chalk.yellow.bold(`PART OK${unkept}`)}  ${title}: ${chosen} of ${chosen} chosen steps are ok, ${leftOut} left out.`;
   }
   const redLines = robots.reduce((sum, robot) => sum + robot.redLines.length, 0);
   const parts = [
@@ -190,10 +204,25 @@ export function renderChecklistVerdict(
   const summary = parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`);
   const acceptedText = deviations > 0 ? `; ${plural(deviations, 'deviation')} accepted by name` : '';
   if (accepted)
-    return `${chalk.yellow.bold('ACCEPTED WITH DEVIATIONS')}  ${title}: ${summary.join(', ')} of ${steps.length} steps.`;
+    return `${chalk.yellow.bold(`${unkept ? 'OK' : 'ACCEPTED'} WITH DEVIATIONS${unkept}`)}  ${title}: ${summary.join(', ')} of ${steps.length} steps.`;
   const isBad = counts.wrong > 0 || redLines > 0;
-  const mark = isBad ? chalk.red.bold('NOT OK') : chalk.yellow.bold('NOT COMPLETE');
+  const mark = isBad ? chalk.red.bold(`NOT OK${unkept}`) : chalk.yellow.bold(`NOT COMPLETE${unkept}`);
   return `${mark}  ${title}: ${summary.join(', ')} of ${steps.length} steps${acceptedText}.`;
+}
+
+const MAX_LEFT_OUT = 8;
+
+/** One line for all steps that --only or --from left out, with their ids. */
+function renderLeftOut(steps: readonly StepResult[]): string[] {
+  const ids = [...new Set(steps.filter((step) => step.leftOut).map(idOf))];
+  if (ids.length === 0) return [];
+  const more = ids.length > MAX_LEFT_OUT ? `, and ${ids.length - MAX_LEFT_OUT} more` : '';
+  return [chalk.dim(`--    ${plural(ids.length, 'step')} left out: ${ids.slice(0, MAX_LEFT_OUT).join(', ')}${more}`)];
+}
+
+/** As --only takes it; of several robots the serial stands before it. */
+function idOf({ id }: StepResult): string {
+  return printable(id.slice(id.lastIndexOf('/') + 1));
 }
 
 /** The steps, one below the other, under their sections; their figures stand in a column. */
@@ -233,6 +262,7 @@ export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): strin
   const mark = verdict === 'skipped' ? chalk.yellow('skip') : renderVerdict(verdict);
   const accepted = deviation === null || verdict === 'ok' ? '' : `accepted by ${deviation.approvedBy}`;
   const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
-  const result = [found, accepted].filter(Boolean).join('; ');
+  const id = verdict === 'ok' || step.leftOut ? '' : `(${idOf(step)})`;
+  const result = [id, [found, accepted].filter(Boolean).join('; ')].filter(Boolean).join(' ');
   return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(result))}`.trimEnd();
 }

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { Args, Errors, Flags } from '@oclif/core';
 import { canAsk } from '../../cli/ask.ts';
 import { createChecklistReporter } from '../../cli/checklist-reporter.ts';
@@ -68,7 +69,8 @@ machine. Moves the robot only with --robot-will-move.`;
     initials: Flags.string({ summary: 'Your initials, recorded with every answer.', helpValue: 'KM' }),
     who: Flags.string({ summary: 'Your name, for the record.', helpValue: 'NAME' }),
     answers: Flags.file({
-      summary: 'YAML file: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
+      summary:
+        'YAML file, or - for standard input: step id to yes, no, skip, a measured number, or {answer, by, remark, photo, accept}.',
       helpValue: 'FILE',
     }),
     'probe-from': Flags.string({
@@ -83,6 +85,15 @@ machine. Moves the robot only with --robot-will-move.`;
     }),
     'robot-will-move': Flags.boolean({
       summary: 'The way is clear: steps that move the robot may run.',
+    }),
+    'fail-fast': Flags.boolean({ summary: 'End the run at the first wrong step that is not accepted.' }),
+    'dry-run': Flags.boolean({
+      summary: 'Say what each step would do; run, ask and write nothing. Exits with 1, because nothing was checked.',
+      exclusive: ['resume', 'results', 'out', 'no-record'],
+    }),
+    'no-record': Flags.boolean({
+      summary: 'Keep nothing of this run: no record, nothing to resume. It is no acceptance.',
+      exclusive: ['resume', 'out'],
     }),
     format: Flags.option({
       summary: 'Format of the result, md being markdown; --json prints the envelope of all commands.',
@@ -126,7 +137,8 @@ machine. Moves the robot only with --robot-will-move.`;
       initials: flags.initials ?? null,
     });
     const given = await this.#given(flags['probe-from'] ?? [], flags['password-file']);
-    const canPrompt = canAsk() && !this.jsonEnabled();
+    const isPiped = flags.answers === '-';
+    const canPrompt = canAsk() && !this.jsonEnabled() && !isPiped;
     let lost: GwError | undefined;
     const data = await this.through(
       flags.via,
@@ -135,7 +147,11 @@ machine. Moves the robot only with --robot-will-move.`;
           nameOrFile: args.checklist,
           dir: builtInChecklists(this.config.root),
           sitePaths: [firstSite, ...moreSites],
-          answersPath: flags.answers,
+          answersPath: isPiped ? undefined : flags.answers,
+          readAnswers: isPiped ? () => readInput(signal) : undefined,
+          failFast: flags['fail-fast'],
+          dryRun: flags['dry-run'],
+          noRecord: flags['no-record'],
           outDir: flags.results,
           only: flags.only,
           from: flags.from,
@@ -184,6 +200,21 @@ machine. Moves the robot only with --robot-will-move.`;
   protected override render(data: Result): string {
     return this.#print(data);
   }
+}
+
+const MAX_INPUT_BYTES = 256 * 1024;
+
+/** Standard input to its end. Throws ANSWERS_INVALID when it is longer than a file may be. */
+async function readInput(signal: AbortSignal): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of addAbortSignal(signal, process.stdin)) {
+    total += (chunk as Buffer).length;
+    if (total > MAX_INPUT_BYTES)
+      throw new GwError('ANSWERS_INVALID', 'The answers on standard input have more than 256 KiB.');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Hidden prompt; without input the steps become questions. */

@@ -108,6 +108,8 @@ export const checklistResultSchema = z.strictObject({
   tookMs: z.number(),
   motionAllowed: z.boolean(),
   interrupted: z.boolean(),
+  dryRun: z.literal(true).optional().describe('true: nothing was run (--dry-run).'),
+  noRecord: z.literal(true).optional().describe('true: nothing of the run is kept (--no-record); it is no acceptance.'),
   ok: z.boolean().describe('true only when every step is ok.'),
   counts: countsSchema,
   sections: z

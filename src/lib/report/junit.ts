@@ -40,6 +40,8 @@ export function toJUnit({ name, tookMs, startedAt, steps, subject, ...result }: 
     ...(subject && { 'gw.site': subject.site, 'gw.serial': subject.serial }),
     'gw.motion-allowed': result.motionAllowed,
     'gw.interrupted': result.interrupted,
+    ...(result.noRecord && { 'gw.record': 'none' }),
+    ...(result.dryRun && { 'gw.dry-run': true }),
   };
   return documentOf([{ name, tookMs, startedAt, properties, cases: steps.map(caseOf) }]);
 }

@@ -75,12 +75,19 @@ describe('asking the technician', () => {
   });
 
   test('asks again after another word, and says which answers it accepts', async () => {
-    const { shown, ask } = technician(['perhaps', 'j', 'y please', 'yes']);
+    const { shown, ask } = technician(['perhaps', 'o', 'y please', 'yes']);
     expect(await ask('Is it?')).toMatchObject({ answer: 'yes' });
     const text = shown();
-    for (const word of ['perhaps', 'j', 'y please']) {
-      expect(text).toContain(`'${word}' is no answer: y = yes, n = no, Enter = skip, r = remark, p = photo`);
+    for (const word of ['perhaps', 'o', 'y please']) {
+      expect(text).toContain(`'${word}' is no answer: y or j = yes, n = no, Enter = skip, r = remark, p = photo`);
     }
+  });
+
+  test('accepts what a German technician types', async () => {
+    const { ask } = technician(['j', 'Ja', 'nein', 'Kabel lose']);
+    expect(await ask('One?')).toMatchObject({ answer: 'yes' });
+    expect(await ask('Two?')).toMatchObject({ answer: 'yes' });
+    expect(await ask('Three?')).toMatchObject({ answer: 'no', remark: 'Kabel lose' });
   });
 
   test('asks once for the initials of the technician, until they are valid', async () => {

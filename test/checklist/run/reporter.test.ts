@@ -34,6 +34,6 @@ test('a repeated step asks the person again for what it waits for, and one attem
     subject: null,
     decide: async () => decisions.shift() ?? { kind: 'leave' },
   });
-  const attempt = [`… ${request}`, '… waiting, 300 s left', expect.stringMatching(/^-- +A$/)];
+  const attempt = [`… ${request}`, '… waiting, 300 s left', expect.stringMatching(/^-- +A +\(a\)$/)];
   expect(lines).toEqual([...attempt, ...attempt]);
 });

@@ -69,6 +69,33 @@ async function runAll(steps: string[], options: Partial<RunnerOptions> = {}): Pr
 const verdicts = (result: ChecklistResult) => result.steps.map(({ verdict }) => verdict);
 
 describe('running a checklist', () => {
+  test('--fail-fast runs nothing after a wrong step, and not after one that is accepted', async () => {
+    const steps = [step('a', run('echo', 'value: 2', ONE)), step('b', run('echo', 'value: 1', ONE))];
+    const stopped = await runAll(steps, { failFast: true });
+    expect(verdicts(stopped)).toEqual(['wrong', 'not-checked']);
+    expect(stopped).toMatchObject({ ok: false, steps: [{}, { why: expect.stringContaining("'a', which is wrong") }] });
+    const answers = parseAnswers('a: { accept: { reason: old, by: A } }', 'a.yaml', checklist(...steps));
+    expect(verdicts(await runAll(steps, { failFast: true, answers }))).toEqual(['wrong', 'ok']);
+  });
+
+  test('--dry-run calls no check and asks nothing, and no step is ok', async () => {
+    calls.length = 0;
+    const steps = [
+      step('a', run('echo', 'value: 1', ONE)),
+      step('b', '    confirm: Is it?\n'),
+      step('c', run('drive', 'state: succeeded', '    moves: true\n')),
+    ];
+    const ask = () => Promise.reject(new Error('asked'));
+    const dry = await runAll(steps, { dryRun: true, ask });
+    expect(dry).toMatchObject({ ok: false, dryRun: true });
+    expect(dry.steps.map(({ verdict, why, remedy }) => [verdict, why, remedy])).toEqual([
+      ['not-checked', 'Would run \'echo\' with {"value":1}.', null],
+      ['not-checked', 'Would ask: Is it?', null],
+      ['not-checked', 'Would not run: it moves the robot, which needs --robot-will-move.', null],
+    ]);
+    expect(calls).toEqual([]);
+  });
+
   test('all steps ok is ok, with the sections proven', async () => {
     const result = await runAll([step('a', run('echo', 'value: 1', `${ONE}    shows: value {value} of {none}\n`))]);
     expect(result).toMatchObject({

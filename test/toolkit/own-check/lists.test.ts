@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
@@ -206,6 +206,29 @@ test.each(refused)('%s is refused with its line', async (_name, step, expected) 
   const loaded = loadChecklist(path, createCatalogue());
   await expect(loaded).rejects.toMatchObject({ code: 'CHECKLIST_INVALID', message: expect.stringMatching(expected) });
   await expect(loaded).rejects.toThrow(/own\.yaml:6:\d+/);
+});
+
+test('--no-record and --dry-run write nothing, and JUnit says so', async () => {
+  const dir = await tempDir();
+  const site = `name: A\nchassis: { host: 127.0.0.1, serial: SN1 }\nstateDir: ${join(dir, 'state')}\n`;
+  await writeFile(join(dir, 'site.yaml'), site);
+  const list = listOf('  - { id: file, title: A, run: file, with: { path: /etc/passwd }, expect: { exists: true } }\n');
+  const unkept = await run(dir, list, { noRecord: true });
+  expect(unkept).toMatchObject({ ok: true, record: null, noRecord: true });
+  expect(toJUnit(unkept)).toContain('<property name="gw.record" value="none"/>');
+  const dry = await run(dir, list, { dryRun: true });
+  expect(dry).toMatchObject({ ok: false, record: null, dryRun: true, counts: { notChecked: 1 } });
+  expect(toJUnit(dry)).toContain('errors="1"');
+  expect((await readdir(dir)).sort()).toEqual(['own.yaml', 'site.yaml']);
+});
+
+test('answers come from standard input too, with its name in their errors', async () => {
+  const dir = await tempDir();
+  await writeFile(join(dir, 'site.yaml'), 'name: A\nchassis: { host: 127.0.0.1, serial: SN1 }\n');
+  const list = listOf('  - { id: label, title: A, confirm: Is it there? }\n');
+  const typed = (text: string) => ({ noRecord: true, readAnswers: async () => Buffer.from(text) });
+  expect(await run(dir, list, typed('label: yes'))).toMatchObject({ ok: true });
+  await expect(run(dir, list, typed('lable: yes'))).rejects.toThrow(/standard input:1/);
 });
 
 test('the example of the docs is a valid list with one of each kind', async () => {

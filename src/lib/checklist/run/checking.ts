@@ -90,7 +90,12 @@ function compareRun(step: RunStep, data: object): Outcome {
   const says = step.entry.says?.(data);
   // What it found comes with the place that it looked from; beside a failed expectation it is the reason.
   const why = says === undefined ? outcome.why : outcome.verdict === 'ok' ? says : `${outcome.why}; ${says}`;
-  return { ...outcome, why, shown: shown ?? says ?? null, values: figuresOf(step, data) };
+  return {
+    ...outcome,
+    why,
+    shown: shown ?? (outcome.verdict === 'ok' ? (says ?? null) : null),
+    values: figuresOf(step, data),
+  };
 }
 
 /** How long an aborted check may take to clean up, such as stopping the robot. */

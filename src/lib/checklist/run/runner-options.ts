@@ -24,6 +24,10 @@ export interface CompletedStep {
 export interface RunnerOptions extends AskingOptions, CheckingOptions {
   /** Whether the technician allowed movement (--robot-will-move). */
   readonly motionAllowed: boolean;
+  /** After a wrong step nothing more runs, unless a person accepts it. */
+  readonly failFast?: boolean | undefined;
+  /** Says of each step what would happen, and does nothing. */
+  readonly dryRun?: boolean | undefined;
   /** Asks what to do about a wrong step; absent: it stays wrong. */
   readonly decide?: (result: StepResult, signal: AbortSignal) => Promise<Decision>;
   /** Site and serial number of the robot. */

@@ -1,5 +1,6 @@
 import type { Checklist, Step } from '../file/load.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
+import { planned } from './dry-run.ts';
 import { isOutdated } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunnerOptions } from './runner-options.ts';
@@ -16,6 +17,7 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
   const startedAt = clock.wall().toISOString();
   const run = createRunState(checklist, earlier);
   const anew = toRunAgain(run, options);
+  let failedAt: string | undefined;
   for (const [index, step] of checklist.steps.entries()) {
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
@@ -31,10 +33,19 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
       run.results.set(step.id, joinResult(step, leftOut(checklist), { at: null, tookMs: 0, before }));
       continue;
     }
+    if (options.dryRun || failedAt !== undefined) {
+      const outcome = failedAt === undefined ? planned(step, options) : stopped(failedAt);
+      const result = before ?? joinResult(step, outcome, { at: null, tookMs: 0, before });
+      // Nothing was found that could be remedied.
+      run.results.set(step.id, options.dryRun ? { ...result, remedy: null } : result);
+      continue;
+    }
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
     options.onStep?.({ step, section, index, of: checklist.steps.length });
     const isNamed = selection?.named.has(step.id) ?? false;
-    run.results.set(step.id, await performUntilSettled(step, { before, isNamed, outdated }, run, options));
+    const result = await performUntilSettled(step, { before, isNamed, outdated }, run, options);
+    run.results.set(step.id, result);
+    if (options.failFast && result.verdict === 'wrong' && result.deviation === null) failedAt = step.id;
   }
   const steps = [...run.results.values()];
   const { name, title, titleDe, purpose, phase, file } = checklist;
@@ -51,6 +62,7 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     tookMs: Math.round(clock.monotonicMs() - began),
     motionAllowed,
     interrupted: signal.aborted,
+    ...(options.dryRun && { dryRun: true as const }),
     ok: steps.length > 0 && counts.ok === steps.length,
     counts,
     sections: checklist.sections.map(({ id, title, titleDe }) => ({
@@ -93,6 +105,11 @@ function isSettled(result: StepResult | undefined, step: Step): boolean {
   if (result === undefined) return false;
   if (step.kind === 'confirm' && step.expires) return result.verdict === 'ok';
   return result.verdict === 'ok' || result.verdict === 'wrong' || result.answer !== null;
+}
+
+function stopped(failedAt: string): Outcome {
+  const why = `Not run: --fail-fast ended the run at '${failedAt}', which is wrong.`;
+  return { verdict: 'not-checked', why, remedy: `Fix '${failedAt}' first.` };
 }
 
 function leftOut({ name }: Checklist): Outcome {

@@ -6,7 +6,7 @@ import type { CheckContext } from '../toolkit.ts';
 import type { Prerequisite } from './checklist.result.ts';
 
 export interface ChecklistRunOptions
-  extends Pick<RunnerOptions, 'motionAllowed' | 'ask' | 'decide' | 'onStep' | 'onResult'>,
+  extends Pick<RunnerOptions, 'motionAllowed' | 'failFast' | 'dryRun' | 'ask' | 'decide' | 'onStep' | 'onResult'>,
     Pick<CheckContext, 'signal' | 'onProgress'> {
   readonly nameOrFile: string;
   /** Folder of the built-in checklists. */
@@ -14,6 +14,10 @@ export interface ChecklistRunOptions
   /** One site file for each robot of this run; journal and record go to the state folder of the first. */
   readonly sitePaths: readonly [string, ...string[]];
   readonly answersPath?: string | undefined;
+  /** Reads the answers in place of a file. */
+  readonly readAnswers?: (() => Promise<Uint8Array>) | undefined;
+  /** Keeps nothing of the run: neither journal nor record. */
+  readonly noRecord?: boolean | undefined;
   /** Folder of the report files; absent: none are written. */
   readonly outDir?: string | undefined;
   /** Ids of steps and sections: only these and what they need. */

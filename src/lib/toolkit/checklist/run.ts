@@ -10,6 +10,7 @@ import {
   loadChecklist,
   type Missing,
   mergeResults,
+  parseAnswers,
   type RedLine,
   type RunStep,
   readPhoto,
@@ -150,7 +151,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
  * FILE_EXISTS, FILE_UNWRITABLE, USAGE.
  */
 export async function runChecklist(options: ChecklistRunOptions): Promise<ChecklistRun> {
-  const { nameOrFile, dir, answersPath, outDir, clock, gwVersion, onWarning = () => {} } = options;
+  const { nameOrFile, dir, outDir, clock, gwVersion, onWarning = () => {} } = options;
   const wanted: Wanted = { only: options.only ?? [], from: options.from ?? null };
   const technician = options.technician ?? { name: null, initials: null };
   const [first, ...more] = options.sitePaths;
@@ -168,16 +169,18 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   };
   const who = technician.name ?? technician.initials ?? undefined;
   let robots = await openAll({ ...options.checks, who });
-  const password = usesPassword(robots[0].checklist, wanted) ? await askedPassword(options, options.checks?.ssh) : null;
+  const isAsked = !options.dryRun && usesPassword(robots[0].checklist, wanted);
+  const password = isAsked ? await askedPassword(options, options.checks?.ssh) : null;
   if (password !== null) robots = await openAll({ ...options.checks, who, password });
   const [{ checklist }] = robots;
-  const answers = answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
+  const answers = await answersOf(options, checklist);
   // Invalid photos are reported before the run and not in the middle of it.
   for (const { photos } of answers?.answers.values() ?? []) for (const photo of photos) await readPhoto(photo);
   selectSteps(checklist, wanted);
   if (options.recordPath !== undefined) await checkRecordFree(options.recordPath);
 
-  await using journal = await openJournal(robots, { ...options, checklist, onWarning });
+  const isKept = !options.noRecord && !options.dryRun;
+  await using journal = isKept ? await openJournal(robots, { ...options, checklist, onWarning }) : undefined;
   const prerequisites = await findPrerequisites(robots, wanted, journal?.state.completed ?? []);
   if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
   const sessions = await runSession({
@@ -199,7 +202,7 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const merged = mergeResults(results);
   const isClean = redLines.every((lines) => lines.length === 0);
   // Report files count red lines as well.
-  const result = { ...merged, ok: merged.ok && isClean };
+  const result = { ...merged, ok: merged.ok && isClean, ...(options.noRecord && { noRecord: true as const }) };
   const record =
     journal === undefined || (result.interrupted && options.recordPath === undefined)
       ? null
@@ -233,6 +236,11 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     record,
     written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
   };
+}
+
+async function answersOf({ answersPath, readAnswers }: ChecklistRunOptions, checklist: Checklist) {
+  if (readAnswers) return parseAnswers(await readAnswers(), 'standard input', checklist);
+  return answersPath === undefined ? undefined : await loadAnswers(answersPath, checklist);
 }
 
 /** Whether the device password would turn a question of this session into a check. */
