@@ -109,7 +109,7 @@ function commandsPage(all) {
     '**Output.** The first line is the verdict; on a terminal it is the last line too where the text is longer than the screen.',
     'Lines and the cells of tables break at spaces, at `COLUMNS` or the width of the terminal; elsewhere lines stay whole, so',
     'that they can be searched and cut. Commands that only show use a pager on a terminal where the text is longer than the',
-    'screen: `GW_PAGER`, `PAGER`, else `less`; none with `GW_PAGER=cat`. `--quiet` prints no progress, and nothing on stdout but',
+    'screen: `GW_PAGER`, `PAGER`, else `less`; none with `--no-pager` or `GW_PAGER=cat`. `--quiet` prints no progress, and nothing on stdout but',
     'the first line of a result that is not fine; errors, warnings and documents (`--format`) stay, and the exit code as well.',
     '',
     describeVerdicts(),

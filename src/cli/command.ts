@@ -171,9 +171,14 @@ export abstract class GwCommand<T extends object> extends Command {
 
   /** With --json or --quiet: no progress. */
   get isQuiet(): boolean {
+    return this.jsonEnabled() || this.#hasFlag('--quiet', '-q');
+  }
+
+  /** Whether one of these names of a flag stands before `--`. */
+  #hasFlag(...names: readonly string[]): boolean {
     const end = this.argv.indexOf('--');
     const words = end < 0 ? this.argv : this.argv.slice(0, end);
-    return this.jsonEnabled() || words.includes('--quiet') || words.includes('-q');
+    return names.some((name) => words.includes(name));
   }
 
   async run(): Promise<void> {
@@ -295,7 +300,7 @@ export abstract class GwCommand<T extends object> extends Command {
     const shown = reflow(text.trimEnd(), widthOf(process.stdout));
     const lines = shown.split('\n');
     const isLong = process.stdout.isTTY === true && lines.length >= (process.stdout.rows || Number.POSITIVE_INFINITY);
-    if (isLong && this.isPaged()) {
+    if (isLong && this.isPaged() && !this.#hasFlag('--no-pager')) {
       const { pagerOf, showThroughPager } = await import('./pager.ts');
       const pager = pagerOf(process.env);
       if (pager !== null && (await showThroughPager(`${forStdout(shown)}\n`, pager))) return;

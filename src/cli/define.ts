@@ -1,6 +1,7 @@
 import type { Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { GwCommand, type Outcome } from './command.ts';
+import { noPagerFlag } from './flags.ts';
 
 /** A command as data: what its help shows, the name of its schema, its one call, and the text of its result. */
 interface Definition<F extends Interfaces.FlagInput, A extends Interfaces.ArgInput, T extends object> {
@@ -56,5 +57,5 @@ export function command<F extends Interfaces.FlagInput, A extends Interfaces.Arg
       return paged === true;
     }
   }
-  return Object.assign(Defined, shown);
+  return Object.assign(Defined, shown, paged === true && { flags: { ...shown.flags, 'no-pager': noPagerFlag } });
 }

@@ -26,6 +26,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   live: { value: null, meaning: 'query the chassis too' },
   map: { value: 'ID', meaning: 'only this map' },
   mark: { value: 'BELEGT|HINWEIS|VORSICHT|OFFEN', meaning: 'only what has this mark' },
+  'no-pager': { value: null, meaning: 'a long result is printed without a pager' },
   'operator-port': { value: 'PORT', meaning: 'TCP port of the operator server' },
   out: { value: 'FILE', meaning: 'the file that is written' },
   'password-file': { value: 'FILE', meaning: 'the device password, in the first line of a file of its owner alone' },

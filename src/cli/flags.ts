@@ -160,3 +160,7 @@ export const safetyFlags = {
     helpValue: 'FILE',
   }),
 };
+
+export const noPagerFlag = Flags.boolean({
+  summary: 'Print a long result without a pager, as GW_PAGER=cat does.',
+});

@@ -52,6 +52,24 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(onTerminal('version', env).lines.length).toBeLessThan(24);
     expect(onTerminal('evidence list --json', env).lines[0]).toBe('{');
   });
+
+  it('uses none with --no-pager, and loses nothing where the reader leaves at once', () => {
+    writeFileSync(join(dir, 'leaves.sh'), '#!/bin/sh\necho left\nexit 3\n', { mode: 0o755 });
+    const env = { GW_PAGER: join(dir, 'leaves.sh') };
+    expect(onTerminal('evidence list', env)).toEqual({ code: 0, lines: ['left'] });
+    const { code, lines } = onTerminal('evidence list --no-pager', env);
+    expect([code, lines.includes('left'), lines.length > 1_000]).toEqual([0, false, true]);
+    writeFileSync(join(dir, 'few.json'), '{"type":"FeatureCollection","features":[]}');
+    // A check that is not fine keeps its exit code behind the pager.
+    const features = Array.from(
+      { length: 60 },
+      (_, x) => `{"type":"Feature","id":"${x}","properties":{},"geometry":{"type":"Point","coordinates":[${x},0]}}`,
+    );
+    writeFileSync(join(dir, 'many.json'), `{"type":"FeatureCollection","features":[${features.join(',')}]}`);
+    const diff = onTerminal('overlays diff few.json many.json', env);
+    // The terminal also shows the progress.
+    expect([diff.code, diff.lines.some((line) => line.endsWith('left'))]).toEqual([1, true]);
+  });
 });
 
 describe('elsewhere', () => {

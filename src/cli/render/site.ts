@@ -25,8 +25,9 @@ function readText({ address, model, software, maps, points }: NonNullable<SiteIn
 /** `gw site check` */
 export function renderSiteCheck({ path, valid, verdict, errors, problems, findings, completeFor }: SiteCheck): string {
   const name = printable(path);
-  const lines = [valid ? `${name} is valid${completeText(completeFor)}` : `${plural(errors, 'error')} in ${name}`, ''];
-  if (valid && verdict === 'not-checked') lines.splice(1, 0, chalk.yellow('Not everything was checked, see below.'));
+  const open = verdict === 'not-checked' ? `, ${chalk.yellow('but not everything was checked')}` : '';
+  const first = valid ? `${name} is valid${open}${completeText(completeFor)}` : `${plural(errors, 'error')} in ${name}`;
+  const lines = [first, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);
@@ -34,12 +35,12 @@ export function renderSiteCheck({ path, valid, verdict, errors, problems, findin
     if (suggestion !== null) lines.push(`     did you mean '${printable(suggestion)}'?`);
   }
   if (problems.length > 0) lines.push('');
-  const [first] = findings;
+  const [one] = findings;
   const isOneReason =
-    findings.length > 1 && findings.every(({ detail, remedy }) => detail === first?.detail && remedy === null);
-  if (isOneReason && first !== undefined) {
+    findings.length > 1 && findings.every(({ detail, remedy }) => detail === one?.detail && remedy === null);
+  if (isOneReason && one !== undefined) {
     const titles = findings.map(({ title }) => title).join(', ');
-    lines.push(`${renderVerdict(first.verdict)} not checked, because ${printable(first.detail)}: ${titles}`);
+    lines.push(`${renderVerdict(one.verdict)} not checked, because ${printable(one.detail)}: ${titles}`);
   }
   for (const { title, verdict, detail, remedy } of isOneReason ? [] : findings) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${detail.split('\n').map(printable).join('\n     ')}`);

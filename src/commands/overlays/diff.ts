@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
-import { siteFlag, viaFlag } from '../../cli/flags.ts';
+import { noPagerFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { renderOverlaysDiff } from '../../cli/render/overlays.ts';
 import { GwError } from '../../lib/error/index.ts';
@@ -32,6 +32,7 @@ export default class OverlaysDiff extends GwCommand<Result> {
       options: formats,
     })(),
     out: Flags.file({ char: 'o', summary: 'Write svg or html to this file.', helpValue: 'FILE' }),
+    'no-pager': noPagerFlag,
     force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
     all: Flags.boolean({ summary: 'Print every row of long tables.' }),
   };

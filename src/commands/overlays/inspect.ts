@@ -1,6 +1,6 @@
 import { Errors, Flags } from '@oclif/core';
 import { GwCommand, isJsonFormat, type Outcome } from '../../cli/command.ts';
-import { acceptUndecidedFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
+import { acceptUndecidedFlag, noPagerFlag, siteFlag, viaFlag } from '../../cli/flags.ts';
 import { chooseFormat } from '../../cli/format.ts';
 import { printable } from '../../cli/output.ts';
 import { renderOverlaysInspect } from '../../cli/render/overlays.ts';
@@ -68,6 +68,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       options: formats,
     })(),
     out: Flags.file({ char: 'o', summary: 'Write geojson, svg, html or csv to this file.', helpValue: 'FILE' }),
+    'no-pager': noPagerFlag,
     force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
     all: Flags.boolean({ summary: 'Print every row of long tables.' }),
   };
@@ -128,7 +129,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
   /** Not loaded for JSON output, to start faster. */
   async #withProgress<T>(work: (onProgress: (text: string) => void) => Promise<T>): Promise<T> {
     const { withProgress } = await import('../../cli/progress.ts');
-    return withProgress({ quiet: false }, (progress) => work((text) => progress.say(text)));
+    return withProgress({ quiet: this.isQuiet }, (progress) => work((text) => progress.say(text)));
   }
 
   protected override isDocument({ document }: Result): boolean {
