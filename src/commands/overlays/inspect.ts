@@ -26,6 +26,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     '<%= config.bin %> overlays inspect --kind charger,zone --near 4.5,-2,3',
     '<%= config.bin %> overlays inspect --file overlays.json --mark OFFEN --all',
     '<%= config.bin %> overlays inspect --file maps-SN0001.tar.gz --map 3 --out map.html',
+    '<%= config.bin %> overlays inspect --lang de --out karte.html',
     '<%= config.bin %> overlays inspect --json',
   ];
   static override flags = {
@@ -67,6 +68,10 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
       summary: 'Output format; by default that of the name of --out, else table.',
       options: formats,
     })(),
+    lang: Flags.option({
+      summary: 'Language of the html page, by default en; what findings and facts say is English in both.',
+      options: ['de', 'en'] as const,
+    })(),
     out: Flags.file({ char: 'o', summary: 'Write geojson, svg, html or csv to this file.', helpValue: 'FILE' }),
     'no-pager': noPagerFlag,
     force: Flags.boolean({ summary: 'Replace an existing file.', dependsOn: ['out'] }),
@@ -86,6 +91,11 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     const { out, force } = flags;
     const format = chooseFormat(flags, formats, 'table');
     const document = documents.find((name) => name === format);
+    if (flags.lang !== undefined && format !== 'html') {
+      throw new GwError('USAGE', `--lang is for the html page, and --format is ${format}.`, {
+        remedy: 'Omit --lang, or write the page with --out FILE.html.',
+      });
+    }
     if (document === undefined && out !== undefined) {
       throw new GwError('USAGE', `--out writes ${documents.join(', ')}, and --format is ${format}.`, {
         remedy: 'Name one of these with --format, or redirect the output: gw overlays inspect > FILE.',
@@ -101,7 +111,7 @@ export default class OverlaysInspect extends GwCommand<Result | ExactOverlaysIns
     const optionsOf = (ssh: Ssh | undefined): OverlaysInspectOptions => ({
       source: sourceOf(flags),
       filter: { kinds: flags.kind, mark: flags.mark, near: flags.near, withFindings: flags.findings },
-      ...(document !== undefined && { document: { format: document, out, force } }),
+      ...(document !== undefined && { document: { format: document, out, force, lang: flags.lang } }),
       // Not needed for a file.
       openToolkit: async () => (await import('../../lib/toolkit/index.ts')).openToolkit(flags.site, ssh),
       siteNamed: metadata.flags.site?.setFromDefault !== true,

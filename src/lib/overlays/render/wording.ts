@@ -1,9 +1,10 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
-import { plural } from '../../text/index.ts';
 import type { Code, CodeBook, CodeMeaning, Feature, Inspection, Reading } from '../model.ts';
 import { widthOf } from './figure/lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
 import { type Sign, signs } from './marks.ts';
+import type { PageTexts } from './page/texts/catalogue.ts';
+import { pageEn } from './page/texts/page.en.ts';
 
 /** A piece of text in one style. */
 export interface Span {
@@ -149,19 +150,15 @@ function codeLine(code: Code, codeBook: CodeBook): string {
 }
 
 /** The first line of every output: counts of features and findings. */
-export function countLine({ selected, overlays, findings }: Inspection): string {
+export function countLine({ selected, overlays, findings }: Inspection, t: PageTexts = pageEn): string {
   const count = (kind: string) => selected.filter((feature) => feature.kind === kind).length;
-  const parts = (['point', 'zone', 'lane'] as const).map((kind) => plural(count(kind), kind));
-  if (count('other') > 0) parts.push(`${count('other')} other`);
-  const of = selected.length < overlays.features.length ? ` (of ${overlays.features.length} features)` : '';
+  const parts = (['point', 'zone', 'lane'] as const).map((kind) => t.count[kind](count(kind)));
+  if (count('other') > 0) parts.push(t.others(count('other')));
+  const of = selected.length < overlays.features.length ? t.filtered(overlays.features.length) : '';
   const countOf = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
   const severities = (['wrong', 'warning', 'note', 'not-checked'] as const)
     .filter((severity) => countOf(severity) > 0)
-    .map(
-      (severity) =>
-        `${countOf(severity)} ${severity === 'not-checked' ? 'not checked' : severity === 'wrong' ? 'wrong' : plural(countOf(severity), severity).replace(/^\d+ /, '')}`,
-    );
-  const found =
-    findings.length === 0 ? 'no findings' : `${plural(findings.length, 'finding')}: ${severities.join(', ')}`;
+    .map((severity) => t.severities[severity](countOf(severity)));
+  const found = findings.length === 0 ? t.noFindings : `${t.count.findings(findings.length)}: ${severities.join(', ')}`;
   return `${parts.join(', ')}${of} — ${found}`;
 }

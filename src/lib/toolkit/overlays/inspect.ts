@@ -22,7 +22,13 @@ export interface OverlaysInspectOptions {
   readonly source: OverlaysSource;
   readonly filter?: FeatureFilter | undefined;
   /** A document beside the result: written to `out`, or returned. */
-  readonly document?: { readonly format: DocumentFormat; readonly out?: string | undefined; readonly force?: boolean };
+  readonly document?: {
+    readonly format: DocumentFormat;
+    readonly out?: string | undefined;
+    readonly force?: boolean;
+    /** Of a page. */
+    readonly lang?: 'de' | 'en' | undefined;
+  };
   readonly openToolkit: () => Promise<Toolkit>;
   /** The site file was given explicitly, so it must exist. */
   readonly siteNamed?: boolean | undefined;
@@ -64,8 +70,8 @@ async function inspect<F>(
   };
   if (document === undefined) return result;
 
-  const { format, out, force = false } = document;
-  const text = await documentOf(format, inspection, opened, options.now());
+  const { format, out, force = false, lang } = document;
+  const text = await documentOf(format, inspection, opened, { now: options.now(), lang });
   if (out === undefined) return { ...result, document: text };
   return { ...result, written: { format, path: out, bytes: await writeDocument(out, text, { force }) } };
 }
@@ -74,7 +80,7 @@ async function documentOf(
   format: DocumentFormat,
   inspection: Inspection,
   opened: OpenedOverlays,
-  now: Date,
+  { now, lang }: { readonly now: Date; readonly lang: 'de' | 'en' | undefined },
 ): Promise<string> {
   const { renderPage, renderSvg, toCsv, toGeojson } = await import('../../overlays/render/index.ts');
   const { label, image, map, chassis } = opened;
@@ -87,7 +93,7 @@ async function documentOf(
     case 'svg':
       return renderSvg(inspection, { title, image });
     case 'html':
-      return renderPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString() });
+      return renderPage(inspection, { title, image, source: label, chassis, madeAt: now.toISOString(), lang });
   }
 }
 

@@ -292,7 +292,7 @@ const meaningColumns: readonly Column<CodeMeaning>[] = [
   {
     head: 'Every reading, with mark and source',
     short: 'Readings',
-    cell: ({ readings }) => markup`<ul>${readings.map(readingItem)}</ul>`,
+    cell: ({ readings }) => markup`<ul>${readings.map((reading) => readingItem(reading))}</ul>`,
   },
 ];
 

@@ -1,14 +1,25 @@
 import { factById } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
-import { plural } from '../../../text/index.ts';
 import { cornersOf } from '../../diff/shape-change.ts';
 import { areaOfZoneM2, lengthM } from '../../geometry.ts';
 import { hasOffset } from '../../inspect/survey.ts';
 import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } from '../../model.ts';
 import { figure, oneLine } from '../lines.ts';
-import { kindWords, readingTexts } from '../wording.ts';
+import { readingTexts } from '../wording.ts';
 import { rulesByFeature } from './census.ts';
-import { type Column, link, MAX_ROWS, markBadge, more, nameAndId, section, table, written } from './page-tables.ts';
+import {
+  type Column,
+  english,
+  link,
+  MAX_ROWS,
+  markBadge,
+  more,
+  nameAndId,
+  section,
+  table,
+  written,
+} from './page-tables.ts';
+import type { PageTexts } from './texts/catalogue.ts';
 
 const kinds: readonly FeatureKind[] = ['point', 'zone', 'lane', 'other'];
 
@@ -22,28 +33,30 @@ export function featureSections(
   inspection: Inspection,
   rowsOf: ReadonlyMap<FeatureKind, readonly Feature[]>,
   shapes: ReadonlySet<number>,
+  t: PageTexts,
 ): readonly Markup[] {
+  const corners = cornersColumn(t);
   const { selected, codeBook } = inspection;
   const rulesOf = rulesByFeature(inspection);
   const number: Column<Feature> = {
     head: '#',
     cell: ({ index }) => link('m', index, shapes),
   };
-  const name: Column<Feature> = { head: 'Name', cell: (feature) => nameCell(feature) };
+  const name: Column<Feature> = { head: t.head.name, cell: (feature) => nameCell(feature, t) };
   const findingCell: Column<Feature> = {
-    head: 'Findings',
+    head: t.title.findings,
     cell: ({ index }) =>
       [...(rulesOf.get(index) ?? [])].map((rule, at) => markup`${at > 0 ? ', ' : null}<code>${rule}</code>`),
   };
   const own = (field: string): Column<Feature> => ({
     head: markup`<code>${field}</code>`,
     short: field,
-    cell: ({ code }) => (code === null ? markup`<small>none</small>` : codeCell(code, codeBook)),
+    cell: ({ code }) => (code === null ? markup`<small>${t.none}</small>` : codeCell(code, codeBook, t)),
   });
   const others: Column<Feature> = {
-    head: 'Other numbers',
-    short: 'Other',
-    cell: (feature) => otherCodes(feature, codeBook),
+    head: t.head.otherNumbers,
+    short: t.head.other,
+    cell: (feature) => otherCodes(feature, codeBook, t),
   };
   const place = (axis: 0 | 1, word: string): Column<Feature> => ({
     head: markup`${word} <small>m</small>`,
@@ -52,29 +65,29 @@ export function featureSections(
     cell: ({ shape }) => (shape.kind === 'point' ? figure(shape.at[axis], 3) : null),
   });
   const yaw: Column<Feature> = {
-    head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'))}</small>`,
+    head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'), t)}</small>`,
     short: 'yaw (°)',
     isNumber: true,
-    cell: ({ yaw: angle }) => angleCell(angle),
+    cell: ({ yaw: angle }) => angleCell(angle, t),
   };
   const icon: Column<Feature> = {
-    head: markup`iconYaw <small>° ${markBadge(factById('angles.overlay-icon-yaw'))}</small>`,
+    head: markup`iconYaw <small>° ${markBadge(factById('angles.overlay-icon-yaw'), t)}</small>`,
     short: 'iconYaw (°)',
     isNumber: true,
-    cell: (feature) => iconCell(feature, inspection.survey.icons.offsetDeg),
+    cell: (feature) => iconCell(feature, inspection.survey.icons.offsetDeg, t),
   };
   const tables: readonly (readonly [FeatureKind, string, readonly Column<Feature>[]])[] = [
-    ['point', 'Points', [number, name, place(0, 'x'), place(1, 'y'), yaw, own('type'), others, icon, findingCell]],
+    ['point', t.title.point, [number, name, place(0, 'x'), place(1, 'y'), yaw, own('type'), others, icon, findingCell]],
     [
       'zone',
-      'Zones',
+      t.title.zone,
       [
         number,
         name,
         own('regionType'),
         {
-          head: markup`Area <small>m²</small>`,
-          short: 'Area (m²)',
+          head: markup`${t.head.area} <small>m²</small>`,
+          short: `${t.head.area} (m²)`,
           isNumber: true,
           cell: ({ shape }) => (shape.kind === 'zone' ? figure(areaOfZoneM2(shape), 2) : null),
         },
@@ -86,14 +99,14 @@ export function featureSections(
     ],
     [
       'lane',
-      'Lanes',
+      t.title.lane,
       [
         number,
         name,
         own('lineType'),
         {
-          head: markup`Length <small>m</small>`,
-          short: 'Length (m)',
+          head: markup`${t.head.length} <small>m</small>`,
+          short: `${t.head.length} (m)`,
           isNumber: true,
           cell: ({ shape }) => (shape.kind === 'lane' ? figure(lengthM(shape.line), 2) : null),
         },
@@ -105,16 +118,16 @@ export function featureSections(
     ],
     [
       'other',
-      'Other features, carried through',
+      t.title.other,
       [
         number,
         name,
         {
-          head: 'Geometry',
+          head: t.head.geometry,
           cell: ({ shape }) =>
             shape.kind === 'other'
               ? shape.type === null
-                ? markup`<small>none</small>`
+                ? markup`<small>${t.none}</small>`
                 : oneLine(shape.type, 40)
               : null,
         },
@@ -128,58 +141,60 @@ export function featureSections(
     if (rows.length === 0) return [];
     const count = selected.filter((feature) => feature.kind === kind).length;
     return [
-      section(`${kind}s`, title, plural(count, kindWords[kind].toLowerCase()), [
+      section(`${kind}s`, title, t.count[kind](count), [
         table(columns, rows, ({ index }) => `d${index}`),
-        more(count - rows.length, 'rows', 'csv'),
+        more(count - rows.length, 'rows', 'csv', t),
       ]),
     ];
   });
 }
 
-const corners: Column<Feature> = {
-  head: 'Corners',
+const cornersColumn = (t: PageTexts): Column<Feature> => ({
+  head: t.head.corners,
   isNumber: true,
   cell: ({ shape }) => {
     if (shape.kind === 'zone') return cornersOf(shape).length;
     if (shape.kind === 'lane') return shape.line.length;
-    return shape.kind === 'broken' ? markup`<small>${oneLine(shape.problem, 80)}</small>` : null;
+    return shape.kind === 'broken' ? markup`<small>${english(oneLine(shape.problem, 80), t)}</small>` : null;
   },
-};
+});
 
-function nameCell({ name, id, shape }: Feature): Part {
+function nameCell({ name, id, shape }: Feature, t: PageTexts): Part {
   const broken =
     shape.kind === 'broken' && shape.expected === 'point'
-      ? markup`<br/><small>${oneLine(shape.problem, 80)}</small>`
+      ? markup`<br/><small>${english(oneLine(shape.problem, 80), t)}</small>`
       : null;
-  return markup`${nameAndId(name, id)}${broken}`;
+  return markup`${nameAndId(name, id, t)}${broken}`;
 }
 
-function codeCell(code: Code, codeBook: CodeBook): Part {
-  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>not a whole number</small>`;
+function codeCell(code: Code, codeBook: CodeBook, t: PageTexts): Part {
+  if (code.number === null) return markup`<code>${written(code.written)}</code> <small>${t.notWhole}</small>`;
   const texts = readingTexts(codeBook.meaning(code.field, code.number)).map(
-    ({ sign, basis, text }, at) => markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis })} ${text}`,
+    ({ sign, basis, text }, at) =>
+      markup`${at > 0 ? ' · ' : null}${markBadge({ mark: sign, basis }, t)} ${english(text, t)}`,
   );
   return markup`<strong>${code.number}</strong> ${texts}`;
 }
 
-function otherCodes({ code, codes }: Feature, codeBook: CodeBook): Part {
+function otherCodes({ code, codes }: Feature, codeBook: CodeBook, t: PageTexts): Part {
   return codes
     .filter((other) => other !== code)
     .map(
-      (other, at) => markup`${at > 0 ? markup`<br/>` : null}<code>${other.field}</code> ${codeCell(other, codeBook)}`,
+      (other, at) =>
+        markup`${at > 0 ? markup`<br/>` : null}<code>${other.field}</code> ${codeCell(other, codeBook, t)}`,
     );
 }
 
-function angleCell(angle: FeatureAngle | null): Part {
+function angleCell(angle: FeatureAngle | null, t: PageTexts): Part {
   if (angle === null) return null;
   return angle.deg === null
-    ? markup`<code>${written(angle.written)}</code> <small>not a number</small>`
+    ? markup`<code>${written(angle.written)}</code> <small>${t.notNumber}</small>`
     : figure(angle.deg, 2);
 }
 
-function iconCell(feature: Feature, offsetDeg: number): Part {
+function iconCell(feature: Feature, offsetDeg: number, t: PageTexts): Part {
   if (feature.iconYaw === null) return null;
   return hasOffset(feature, offsetDeg)
-    ? markup`${angleCell(feature.iconYaw)}<br/><small>yaw ${offsetDeg < 0 ? '−' : '+'} ${Math.abs(offsetDeg)}</small>`
-    : angleCell(feature.iconYaw);
+    ? markup`${angleCell(feature.iconYaw, t)}<br/><small>yaw ${offsetDeg < 0 ? '−' : '+'} ${Math.abs(offsetDeg)}</small>`
+    : angleCell(feature.iconYaw, t);
 }

@@ -1,12 +1,12 @@
 import { factById } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
-import { plural } from '../../../text/index.ts';
 import { knownOf } from '../../known.ts';
 import type { Inspection, KnownRow, OverlayFinding } from '../../model.ts';
 import { figure, oneLine } from '../lines.ts';
 import { numbersOf } from './census.ts';
 import {
   type Column,
+  english,
   hereText,
   link,
   MAX_ROWS,
@@ -18,36 +18,37 @@ import {
   section,
   table,
 } from './page-tables.ts';
+import type { PageTexts } from './texts/catalogue.ts';
 
 const MAX_FINDINGS = 1000;
 const MAX_LINKS = 12;
 
 /** `rows`: the features with a row on this page, to which findings link. */
-export function findingsSection(inspection: Inspection, rows: ReadonlySet<number>): Markup {
+export function findingsSection(inspection: Inspection, rows: ReadonlySet<number>, t: PageTexts): Markup {
   const { findings } = inspection;
   const shown = findings.slice(0, MAX_FINDINGS);
   const names = namesOf(inspection);
   const columns: readonly Column<OverlayFinding>[] = [
     {
-      head: 'Severity',
-      cell: ({ severity }) => markup`<span class="s ${severity}">${severity}</span>`,
+      head: t.head.severity,
+      cell: ({ severity }) => markup`<span class="s ${severity}">${t.severity[severity]}</span>`,
     },
     {
-      head: 'Finding',
-      cell: ({ detail, rule }) => markup`${prose(detail)}<br/><small><code>${rule}</code></small>`,
+      head: t.head.finding,
+      cell: ({ detail, rule }) => markup`${english(prose(detail), t)}<br/><small><code>${rule}</code></small>`,
     },
-    { head: 'Features', cell: ({ features }) => links(features, names, rows) },
-    { head: 'Remedy', cell: ({ remedy }) => prose(remedy) },
+    { head: t.head.features, cell: ({ features }) => links(features, names, rows, t) },
+    { head: t.head.remedy, cell: ({ remedy }) => english(prose(remedy), t) },
     {
-      head: 'Relies on',
+      head: t.head.reliesOn,
       isTight: true,
       cell: ({ mark, basis }) =>
-        mark === null || basis === null ? markup`<small>the JSON text</small>` : markWord({ mark, basis }),
+        mark === null || basis === null ? markup`<small>${t.jsonText}</small>` : markWord({ mark, basis }, t),
     },
   ];
-  return section('findings', 'Findings', plural(findings.length, 'finding'), [
-    findings.length === 0 ? markup`<p>No findings.</p>` : table(columns, shown),
-    more(findings.length - shown.length, 'findings', 'json'),
+  return section('findings', t.title.findings, t.count.findings(findings.length), [
+    findings.length === 0 ? markup`<p>${t.noFindingsHere}</p>` : table(columns, shown),
+    more(findings.length - shown.length, 'findings', 'json', t),
   ]);
 }
 
@@ -55,124 +56,121 @@ function namesOf({ overlays }: Inspection): ReadonlyMap<number, string> {
   return new Map(overlays.features.flatMap(({ index, name }) => (name === null ? [] : [[index, name] as const])));
 }
 
-function links(features: readonly number[], names: ReadonlyMap<number, string>, rows: ReadonlySet<number>): Part {
-  if (features.length === 0) return markup`<small>the map as a whole</small>`;
+function links(
+  features: readonly number[],
+  names: ReadonlyMap<number, string>,
+  rows: ReadonlySet<number>,
+  t: PageTexts,
+): Part {
+  if (features.length === 0) return markup`<small>${t.wholeMap}</small>`;
   const shown = features.slice(0, MAX_LINKS).map((index, at) => {
     const name = names.get(index);
     return markup`${at > 0 ? ', ' : null}${link('d', index, rows)}${name === undefined ? null : markup` ${nameMarkup(name, 24)}`}`;
   });
-  return features.length > MAX_LINKS ? [shown, markup` <small>and ${features.length - MAX_LINKS} more</small>`] : shown;
+  return features.length > MAX_LINKS
+    ? [shown, markup` <small>${t.andMore(features.length - MAX_LINKS)}</small>`]
+    : shown;
 }
 
 /** `shapes`: the features with an anchor on the map. */
-export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>): Markup {
+export function pairsSection(inspection: Inspection, shapes: ReadonlySet<number>, t: PageTexts): Markup {
   const { pairs } = inspection;
   const names = namesOf(inspection);
   const measured = factById('overlays.charging-pair-distance');
   const constant = factById('overlays.charging-pair-distance-constant');
   const name = (index: number | null) => {
-    if (index === null) return markup`<span class="s wrong">missing</span>`;
+    if (index === null) return markup`<span class="s wrong">${t.missing}</span>`;
     const text = names.get(index);
     return markup`${link('m', index, shapes)}${text === undefined ? null : markup` ${nameMarkup(text, 40)}`}`;
   };
   const columns: readonly Column<(typeof pairs)[number]>[] = [
-    { head: 'Charger', cell: ({ charger }) => name(charger) },
-    { head: 'Docking point', short: 'Dock', cell: ({ dockingPoint }) => name(dockingPoint) },
-    { head: markup`By <code>dockingPointId</code> of`, short: 'By', cell: referenceCell },
+    { head: t.head.charger, cell: ({ charger }) => name(charger) },
+    { head: t.head.dockingPoint, short: t.head.dock, cell: ({ dockingPoint }) => name(dockingPoint) },
     {
-      head: 'Distance here',
-      short: 'Distance',
+      head: markup`${t.head.byOf[0] ?? ''}<code>dockingPointId</code>${t.head.byOf[1] ?? ''}`,
+      short: t.head.by,
+      cell: (pair) => referenceCell(pair, t),
+    },
+    {
+      head: t.head.distanceHere,
+      short: t.head.distance,
       isNumber: true,
-      cell: ({ distanceM }) => (distanceM === null ? markup`<small>not measured</small>` : `${figure(distanceM, 3)} m`),
+      cell: ({ distanceM }) =>
+        distanceM === null ? markup`<small>${t.notMeasured}</small>` : `${figure(distanceM, 3)} m`,
     },
   ];
   const whole = pairs.filter(({ charger, dockingPoint }) => charger !== null && dockingPoint !== null).length;
   const incomplete = pairs.length - whole;
-  const counts = `${plural(whole, 'pair')}${incomplete === 0 ? '' : `, ${incomplete} incomplete`}`;
-  return section('chargers', 'Charging stations', counts, [
-    pairs.length === 0
-      ? markup`<p>The overlays hold no charger and no docking point.</p>`
-      : table(columns, pairs.slice(0, MAX_ROWS)),
-    more(pairs.length - MAX_ROWS, 'rows', 'json'),
-    markup`<p>${markWord(measured)} ${prose(measured.statement)} ${markWord(constant)} ${prose(constant.statement)} Which two belong together follows from <code>dockingPointId</code> on either of them: ${markWord(factById('vendor.overlays.charger-partner'))}.</p>`,
+  return section('chargers', t.title.chargers, t.count.pairs(whole, incomplete), [
+    pairs.length === 0 ? markup`<p>${t.noPairs}</p>` : table(columns, pairs.slice(0, MAX_ROWS)),
+    more(pairs.length - MAX_ROWS, 'rows', 'json', t),
+    markup`<p>${markWord(measured, t)} ${english(prose(measured.statement), t)} ${markWord(constant, t)} ${english(prose(constant.statement), t)} ${t.belong[0] ?? ''}<code>dockingPointId</code>${t.belong[1] ?? ''}${markWord(factById('vendor.overlays.charger-partner'), t)}.</p>`,
   ]);
 }
 
-const referenceWords = {
-  both: 'both',
-  charger: 'the charger',
-  'docking-point': 'the docking point',
-  'not-decided': 'not decided',
-} as const;
-
 /** The side with the reference; for an item without a partner the id that it refers to. */
-function referenceCell({
-  charger,
-  linkedBy,
-  chargerReference,
-  dockingPointReference,
-}: Inspection['pairs'][number]): Part {
+function referenceCell(
+  { charger, linkedBy, chargerReference, dockingPointReference }: Inspection['pairs'][number],
+  t: PageTexts,
+): Part {
   const refersTo = charger === null ? dockingPointReference : chargerReference;
-  if (linkedBy !== null && linkedBy !== 'not-decided') return referenceWords[linkedBy];
+  if (linkedBy !== null && linkedBy !== 'not-decided') return t.linkedBy[linkedBy];
   const id =
-    refersTo === null ? markup`<small>nothing</small>` : markup`<span class="id">${oneLine(refersTo, 80)}</span>`;
-  return linkedBy === null ? id : markup`${id}<br/><small>${referenceWords[linkedBy]}</small>`;
+    refersTo === null ? markup`<small>${t.nothing}</small>` : markup`<span class="id">${oneLine(refersTo, 80)}</span>`;
+  return linkedBy === null ? id : markup`${id}<br/><small>${t.linkedBy[linkedBy]}</small>`;
 }
 
-export function numbersSection(inspection: Inspection): Markup {
+export function numbersSection(inspection: Inspection, t: PageTexts): Markup {
   const numbers = numbersOf(inspection);
   const columns: readonly Column<(typeof numbers)[number]>[] = [
     {
-      head: 'Number',
+      head: t.head.number,
       cell: ({ meaning }) => markup`<code>${meaning.field}</code> <strong>${meaning.number}</strong>`,
     },
-    { head: 'Features', isNumber: true, cell: ({ count }) => count },
-    { head: 'Overall mark', isTight: true, cell: ({ meaning }) => markWord(meaning) },
+    { head: t.head.features, isNumber: true, cell: ({ count }) => count },
+    { head: t.head.overallMark, isTight: true, cell: ({ meaning }) => markWord(meaning, t) },
     {
-      head: 'Every reading, with mark and source',
-      short: 'Readings',
+      head: t.head.everyReading,
+      short: t.head.readings,
       cell: ({ meaning }) =>
-        markup`<ul>${meaning.readings.map(readingItem)}</ul>${meaning.disagreement === null ? null : markup`<small>The sources disagree: <code>${meaning.disagreement}</code></small>`}`,
+        markup`<ul>${meaning.readings.map((reading) => readingItem(reading, t))}</ul>${meaning.disagreement === null ? null : markup`<small>${t.disagree} <code>${meaning.disagreement}</code></small>`}`,
     },
   ];
-  return section('numbers', 'Readings of the numbers', plural(numbers.length, 'number'), [
-    numbers.length === 0 ? markup`<p>No feature has a number.</p>` : table(columns, numbers.slice(0, MAX_ROWS)),
-    more(numbers.length - MAX_ROWS, 'numbers', 'json'),
+  return section('numbers', t.title.numbers, t.count.numbers(numbers.length), [
+    numbers.length === 0 ? markup`<p>${t.noNumbers}</p>` : table(columns, numbers.slice(0, MAX_ROWS)),
+    more(numbers.length - MAX_ROWS, 'numbers', 'json', t),
   ]);
 }
 
-export function carriedSection({ survey }: Inspection): Markup | null {
+export function carriedSection({ survey }: Inspection, t: PageTexts): Markup | null {
   if (survey.carried.length === 0) return null;
-  const where = { collection: 'the collection', feature: 'features', properties: 'properties of features' } as const;
   const columns: readonly Column<(typeof survey.carried)[number]>[] = [
-    { head: 'Member', cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
-    { head: 'Of', cell: (member) => where[member.in] },
-    { head: 'Times', isNumber: true, cell: ({ count }) => count },
-    { head: 'JSON types', cell: ({ types }) => types.join(', ') },
+    { head: t.head.member, cell: ({ name }) => markup`<code>${oneLine(name, 80)}</code>` },
+    { head: t.head.of, cell: (member) => t.where[member.in] },
+    { head: t.head.times, isNumber: true, cell: ({ count }) => count },
+    { head: t.head.types, cell: ({ types }) => types.join(', ') },
   ];
-  return section('carried', 'Carried through unchanged', plural(survey.carried.length, 'member'), [
-    markup`<p>These have no documented meaning, so gw does not interpret them. They stay unchanged, also in a backup.</p>`,
+  return section('carried', t.title.carried, t.count.carried(survey.carried.length), [
+    markup`<p>${t.carriedText}</p>`,
     table(columns, survey.carried),
-    more(survey.carriedMore, 'members', 'json'),
+    more(survey.carriedMore, 'members', 'json', t),
   ]);
 }
 
-export function knownSections(inspection: Inspection): readonly Markup[] {
+export function knownSections(inspection: Inspection, t: PageTexts): readonly Markup[] {
   const rows = knownOf(inspection);
   const columns: readonly Column<KnownRow>[] = [
-    { head: 'Mark', isTight: true, cell: (row) => markWord(row) },
+    { head: t.head.mark, isTight: true, cell: (row) => markWord(row, t) },
     {
-      head: 'Statement',
+      head: t.head.statement,
       cell: ({ statement, source, fact, here }) =>
-        markup`${prose(statement)}${hereText(here)}<br/><small>${source}, <code>${fact}</code></small>`,
+        markup`${english(prose(statement), t)}${hereText(here, t)}<br/><small>${english(source, t)}, <code>${fact}</code></small>`,
     },
-    { head: 'On this map', cell: ({ found }) => prose(found) },
+    { head: t.head.onThisMap, cell: ({ found }) => english(prose(found), t) },
   ];
   const of = (group: KnownRow['group']) => rows.filter((row) => row.group === group);
   return [
-    section('unknown', 'Open questions', plural(of('not-shown').length, 'open question'), [
-      table(columns, of('not-shown')),
-    ]),
-    section('known', 'Known', plural(of('known').length, 'statement'), [table(columns, of('known'))]),
+    section('unknown', t.title.unknown, t.count.unknown(of('not-shown').length), [table(columns, of('not-shown'))]),
+    section('known', t.title.known, t.count.known(of('known').length), [table(columns, of('known'))]),
   ];
 }

@@ -1,10 +1,12 @@
-import { type Basis, type Mark, markText } from '../../../evidence/index.ts';
+import type { Basis, Mark } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { shorten } from '../../../text/index.ts';
 import type { Reading } from '../../model.ts';
 import { nameText, oneLine } from '../lines.ts';
 import { signs } from '../marks.ts';
 import { readingText } from '../wording.ts';
+import type { PageTexts } from './texts/catalogue.ts';
+import { pageEn } from './texts/page.en.ts';
 
 /** Rows of one table, for browsers and readers; CSV and GeoJSON hold all. */
 export const MAX_ROWS = 3000;
@@ -44,8 +46,8 @@ export function nameMarkup(name: string, max?: number): Markup {
 }
 
 /** The cell of a feature: its name, and its id below. */
-export function nameAndId(name: string | null, id: string | null): Markup {
-  return markup`${name === null ? markup`<small>no name</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>no id</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
+export function nameAndId(name: string | null, id: string | null, t: PageTexts = pageEn): Markup {
+  return markup`${name === null ? markup`<small>${t.noName}</small>` : markup`<strong>${nameMarkup(name)}</strong>`}<br/>${id === null ? markup`<small>${t.noId}</small>` : markup`<span class="id">${oneLine(id, 80)}</span>`}`;
 }
 
 /** A sentence with `code` rendered as such. */
@@ -58,21 +60,28 @@ interface MarkWithBasis {
   readonly basis: Basis;
 }
 
-export function markBadge(given: MarkWithBasis): Markup {
+export function markBadge(given: MarkWithBasis, t: PageTexts = pageEn): Markup {
   const { letter } = signs[given.mark];
-  return markup`<span class="m ${letter.toLowerCase()}" title="${markText(given)}">${letter}</span>`;
+  return markup`<span class="m ${letter.toLowerCase()}" title="${t.markText(given)}">${letter}</span>`;
 }
 
-export const markWord = (given: MarkWithBasis) => markup`${markBadge(given)} ${markText(given)}`;
+export const markWord = (given: MarkWithBasis, t: PageTexts = pageEn) =>
+  markup`${markBadge(given, t)} ${t.markText(given)}`;
 
-export function readingItem(reading: Reading): Markup {
-  return markup`<li>${markWord(reading)}: ${reading.meaning === null ? markup`<em>unknown</em>` : readingText(reading)} <span class="src">— ${reading.source}, <code>${reading.fact}</code></span>${hereText(reading.here)}</li>`;
+export function readingItem(reading: Reading, t: PageTexts = pageEn): Markup {
+  const meaning = reading.meaning === null ? markup`<em>${t.unknown}</em>` : english(readingText(reading), t);
+  return markup`<li>${markWord(reading, t)}: ${meaning} <span class="src">— ${english(reading.source, t)}, <code>${reading.fact}</code></span>${hereText(reading.here, t)}</li>`;
 }
 
-export function hereText(here: Reading['here']): Part {
+/** What is English in every language, marked as such on a page in another one. */
+export function english(content: Part, t: PageTexts): Part {
+  return t.lang === 'en' ? content : markup`<span lang="en">${content}</span>`;
+}
+
+export function hereText(here: Reading['here'], t: PageTexts = pageEn): Part {
   if (here === null) return null;
-  const word = here.verdict === 'verified' ? 'verified on this device' : 'contradicted on this device';
-  return markup` <span class="here">${word} by ${oneLine(here.who, 60)}, ${oneLine(here.when, 40)}</span>`;
+  const word = t.here[here.verdict === 'verified' ? 'verified' : 'contradicted'];
+  return markup` <span class="here">${word} ${t.hereBy(oneLine(here.who, 60), oneLine(here.when, 40))}</span>`;
 }
 
 /** A value as received, in its own JSON type, bounded. */
@@ -90,8 +99,11 @@ export function section(id: string, title: string, count: string, body: Part): M
   return markup`<section id="${id}"><h2>${title} <small>${count}</small></h2>${body}</section>\n`;
 }
 
-export function more(count: number, what: string, format: string): Markup | null {
-  return count > 0
-    ? markup`<p>and ${count} more ${what}: <code>--format ${format}</code> holds all of them.</p>`
-    : null;
+export function more(
+  count: number,
+  what: keyof PageTexts['more'],
+  format: string,
+  t: PageTexts = pageEn,
+): Markup | null {
+  return count > 0 ? markup`<p>${t.more[what](count)}: <code>--format ${format}</code> ${t.holdsAll}</p>` : null;
 }
