@@ -10,6 +10,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'chassis restart': async () => (await import('../lib/toolkit/chassis/chassis.result.ts')).chassisRestartSchema,
   'chassis watch': async () => (await import('../lib/toolkit/chassis/watch.result.ts')).chassisWatchSchema,
   'checklist diff': async () => (await import('../lib/toolkit/checklist/checklist.result.ts')).recordDiffSchema,
+  'checklist init': async () => (await import('../lib/toolkit/checklist/checklist.result.ts')).checklistInitSchema,
   'checklist list': async () => (await import('../lib/toolkit/checklist/checklist.result.ts')).checklistListSchema,
   'checklist report': async () => (await import('../lib/toolkit/checklist/checklist.result.ts')).recordReportSchema,
   'checklist run': async () => (await import('../lib/toolkit/checklist/checklist.result.ts')).checklistRunSchema,

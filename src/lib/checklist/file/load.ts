@@ -14,7 +14,6 @@ import {
   type ChecklistFile,
   checklistSchema,
   DEFAULT_WITHIN_S,
-  NO_REMEDY,
   NO_RULE,
   type SectionFile,
   type StepFile,
@@ -50,6 +49,7 @@ interface StepBase extends Titled {
   /** Facts of the ledger that it relies on. */
   readonly facts: readonly string[];
   readonly moves: boolean;
+  /** Empty where an own list names none. */
   readonly remedy: string;
 }
 
@@ -194,7 +194,7 @@ function place({ id, needs = [], preconditions = [], steps }: SectionFile): Plac
 
 function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogue): Step {
   const { step, section, precondition, gates } = placed;
-  const { id, proves = NO_RULE, remedy = NO_REMEDY, needs = [], facts = [] } = step;
+  const { id, proves = NO_RULE, remedy = '', needs = [], facts = [] } = step;
   const base = {
     id,
     ...titlesOf(step.title),

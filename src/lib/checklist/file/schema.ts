@@ -112,6 +112,5 @@ export const CHECKLIST_MAX_BYTES = 256 * 1024;
 /** Over all sections together. */
 export const MAX_STEPS = 500;
 export const DEFAULT_WITHIN_S = 60;
-/** Of a step of an own list that names none. */
+/** Of a step of an own list that names no rule; one that names no remedy has an empty one. */
 export const NO_RULE = 'own checklist, no rule named';
-export const NO_REMEDY = 'The checklist names no remedy for this step.';

@@ -76,7 +76,7 @@ function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {
   return {
     verdict: 'wrong',
     why: tried === null ? error.message : `${error.message} Tried ${tried}.`,
-    remedy: `${error.remedy} ${step.remedy}`,
+    remedy: `${error.remedy} ${step.remedy}`.trim(),
     error: { code: error.code, message: error.message, tried, remedy: error.remedy },
     measured: error.details ? excerpt(error.details) : null,
   };
@@ -89,7 +89,7 @@ function compareRun(step: RunStep, data: object): Outcome {
   const shown = outcome.verdict !== 'ok' && filled?.includes(NOT_THERE) ? null : filled;
   const says = step.entry.says?.(data);
   // What it found comes with the place that it looked from; beside a failed expectation it is the reason.
-  const why = says === undefined ? outcome.why : outcome.verdict === 'ok' ? says : `${outcome.why}; ${says}`;
+  const why = says === undefined ? outcome.why : outcome.verdict === 'ok' ? says : `${says}; ${outcome.why}`;
   return {
     ...outcome,
     why,

@@ -259,7 +259,7 @@ export function joinResult(step: Step, outcome: Outcome, { at, tookMs, before }:
     leftOut: outcome.leftOut ?? false,
     why: outcome.why,
     shown: outcome.shown ?? null,
-    remedy: outcome.verdict === 'ok' ? null : (outcome.remedy ?? step.remedy),
+    remedy: outcome.verdict === 'ok' ? null : (outcome.remedy ?? step.remedy) || null,
     at,
     tookMs,
     expectations: outcome.expectations ?? [],

@@ -67,6 +67,13 @@ export const checklistListSchema = z.strictObject({
 });
 export type ChecklistList = z.infer<typeof checklistListSchema>;
 
+/** Shape of `gw checklist init --json`. */
+export const checklistInitSchema = z.strictObject({
+  path: z.string().describe('The file that was created.'),
+  name: z.string().describe('Name of the list, after which records are named.'),
+});
+export type ChecklistInit = z.infer<typeof checklistInitSchema>;
+
 /** `gw checklist show`: what a checklist proves, step by step. */
 export const checklistShowSchema = z.strictObject({
   name: z.string(),
