@@ -89,7 +89,7 @@ describe('running a checklist', () => {
     const dry = await runAll(steps, { dryRun: true, ask });
     expect(dry).toMatchObject({ ok: false, dryRun: true });
     expect(dry.steps.map(({ verdict, why, remedy }) => [verdict, why, remedy])).toEqual([
-      ['not-checked', 'Would run \'echo\' with {"value":1}.', null],
+      ['not-checked', "Would run 'echo' with value 1.", null],
       ['not-checked', 'Would ask: Is it?', null],
       ['not-checked', 'Would not run: it moves the robot, which needs --robot-will-move.', null],
     ]);
