@@ -34,6 +34,8 @@ export function toMarkdown(result: ChecklistResult): string {
         ['Chassis serial', subject === null ? 'not known' : [{ text: subject.serial, code: true }]],
         ['Started', `${result.startedAt}, took ${seconds(result.tookMs)} s`],
         ['Motion', result.motionAllowed ? 'allowed' : 'not allowed'],
+        ...(result.noRecord ? [['Record', 'none: nothing of this run is kept, and it is no acceptance'] as const] : []),
+        ...(result.dryRun ? [['Dry run', 'nothing was run'] as const] : []),
         ...(result.interrupted ? [['Interrupted', 'before its end'] as const] : []),
       ],
     },

@@ -208,7 +208,7 @@ test.each(refused)('%s is refused with its line', async (_name, step, expected) 
   await expect(loaded).rejects.toThrow(/own\.yaml:6:\d+/);
 });
 
-test('--no-record and --dry-run write nothing, and JUnit says so', async () => {
+test('--no-record and --dry-run write nothing, and JUnit and Markdown say so', async () => {
   const dir = await tempDir();
   const site = `name: A\nchassis: { host: 127.0.0.1, serial: SN1 }\nstateDir: ${join(dir, 'state')}\n`;
   await writeFile(join(dir, 'site.yaml'), site);
@@ -216,7 +216,9 @@ test('--no-record and --dry-run write nothing, and JUnit says so', async () => {
   const unkept = await run(dir, list, { noRecord: true });
   expect(unkept).toMatchObject({ ok: true, record: null, noRecord: true });
   expect(toJUnit(unkept)).toContain('<property name="gw.record" value="none"/>');
+  expect(toMarkdown(unkept)).toContain('it is no acceptance');
   const dry = await run(dir, list, { dryRun: true });
+  expect(toMarkdown(dry)).toContain('nothing was run');
   expect(dry).toMatchObject({ ok: false, record: null, dryRun: true, counts: { notChecked: 1 } });
   expect(toJUnit(dry)).toContain('errors="1"');
   expect((await readdir(dir)).sort()).toEqual(['own.yaml', 'site.yaml']);
