@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -24,6 +24,15 @@ function onTerminal(args: string, env: Record<string, string> = {}) {
 }
 
 describe.skipIf(!hasScript)('on a terminal', () => {
+  it('asks nothing where the questions would go to a file, and says how to answer', () => {
+    const { code } = onTerminal('site init asked.yaml 2>asked.txt');
+    expect(code).toBe(2);
+    const text = readFileSync(join(dir, 'asked.txt'), 'utf8');
+    expect(text).toContain('Prompts need a terminal.');
+    expect(text).toContain('--yes with --name and --chassis-host');
+    expect(existsSync(join(dir, 'asked.yaml'))).toBe(false);
+  });
+
   it('breaks no line within a word, and ends a long text with its verdict', () => {
     const { code, lines } = onTerminal('evidence list', { GW_PAGER: 'cat' });
     expect(code).toBe(0);

@@ -60,12 +60,13 @@ export default command({
       },
     };
     if (flags.yes) return { data: await initSite(options) };
-    if (!process.stdin.isTTY) {
+    const { askLine, canAsk, interruption } = await import('../../cli/ask.ts');
+    // The prompts are on stderr: in a file they would be waited for unseen.
+    if (!canAsk()) {
       throw new GwError('USAGE', 'Prompts need a terminal.', {
         remedy: 'Pass --yes with --name and --chassis-host, and --serial where the chassis is not reachable.',
       });
     }
-    const { askLine, interruption } = await import('../../cli/ask.ts');
     const asking = { signal: this.signal, interrupted: 'Interrupted; nothing was written.' };
     const ask = async ({ text, ...accepted }: Question) => {
       const answer = await askLine(text, asking, accepted);
