@@ -146,7 +146,7 @@ describe('PDF', () => {
         const title = /<dc:title>[\s\S]*<\/dc:title>/.exec(metadata)?.[0] ?? '';
         expect(title.replace(/<\/?(dc:title|rdf:Alt|rdf:li)( xml:lang="x-default")?>/g, '')).not.toMatch(/[<>&]/);
       }),
-      { numRuns: 120 },
+      { numRuns: 40 },
     );
   });
 
@@ -169,7 +169,7 @@ describe('PDF', () => {
           expect(read).toContain(expected);
         }
       }),
-      { numRuns: 80 },
+      { numRuns: 25 },
     );
   });
 

@@ -99,7 +99,8 @@ describe('the part of a record that the customer signs', () => {
   it.each(names)('has no word of the other language, for the checklist %s', async (name) => {
     const list = lists[names.indexOf(name)];
     if (list === undefined) throw new Error('no such list');
-    for (const verdict of ['ok', 'wrong', 'not-checked'] as const) {
+    const verdicts = ['ok', 'wrong', 'not-checked'] as const;
+    for (const verdict of name === 'site' ? verdicts : [verdicts[names.indexOf(name) % 3] ?? 'ok']) {
       const record = recordFor(list);
       const [de, en] = [
         await partForTheCustomer(record, 'de', verdict),

@@ -295,7 +295,7 @@ describe('the letter', () => {
           readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

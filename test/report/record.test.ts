@@ -330,7 +330,7 @@ describe('the document', () => {
           expect(suites).toHaveLength(record.robots.length);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

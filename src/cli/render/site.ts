@@ -7,10 +7,16 @@ import { printable, remedyLine, renderVerdict } from '../output.ts';
 export function renderSiteInit({ path, serial, host, read }: SiteInit): string {
   return [
     `Created ${printable(path)} for chassis ${serial} at ${host}.`,
-    ...(read === null ? [] : [readText(read)]),
+    ...(read === null ? [] : [read.serial === serial ? readText(read) : chalk.yellow(otherText(read))]),
     '',
     `Next: review it, then run gw site check ${printable(path)}`,
   ].join('\n');
+}
+
+function otherText({ address, serial }: NonNullable<SiteInit['read']>): string {
+  return printable(
+    `The chassis at ${address} reports serial ${serial}: another robot answers there, or the number is mistyped.`,
+  );
 }
 
 function readText({ address, model, software, maps, points }: NonNullable<SiteInit['read']>): string {

@@ -54,8 +54,9 @@ const HEADER = `# Site file of one robot, for gw. \`gw site check\` validates it
  * comments are the schema's own descriptions.
  */
 export function commentedSiteFile(site: NewSite, seen: SeenChassis | null = null): string {
-  const head = seen === null ? '' : seenLines(seen).map(comment).join('');
-  const below = seen === null ? '' : candidateLines(seen).map(comment).join('');
+  const head = seen === null ? '' : seenLines(seen, site.chassis.serial).map(comment).join('');
+  const isOther = seen !== null && seen.serial !== site.chassis.serial;
+  const below = seen === null || isOther ? '' : candidateLines(seen).map(comment).join('');
   return `${HEADER}${head}${keyLines(siteSchema, site, '').join('\n')}\n${below === '' ? '' : `\n${below}`}`;
 }
 
@@ -64,11 +65,12 @@ function comment(text: string): string {
   return `# ${oneLine(text)}\n`;
 }
 
-function seenLines({ address, at, serial, model, software, maps }: SeenChassis): string[] {
+function seenLines({ address, at, serial, model, software, maps }: SeenChassis, own: string): string[] {
   const names = maps.map(({ id, name, isCurrent }) => `${id} ${quoted(name)}${isCurrent ? ' (current)' : ''}`);
   return [
     `Read from the chassis at ${address} on ${at}: serial ${serial}, model ${model ?? 'not reported'}, software ${software ?? 'not reported'};`,
     `maps: ${names.length === 0 ? 'none' : names.join(', ')}.`,
+    ...(serial === own ? [] : [`THIS FILE NAMES ANOTHER CHASSIS: ${own}.`]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { renderSiteInit } from '../../../src/cli/render/site.ts';
 import { degrees } from '../../../src/lib/angle/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
@@ -53,9 +54,11 @@ describe('a new site file for a chassis that answers', () => {
     expect(taken.serial).toBe(sim.chassis.serial);
     expect(told).toEqual([sim.chassis.serial]);
     const typed = await initSite({ path: join(dir, 'b.yaml'), force: false, given, read, ask: answering('SN9') });
-    // What another chassis said of itself does not stand in the file.
-    expect(typed).toMatchObject({ serial: 'SN9', read: null });
-    expect(readFileSync(join(dir, 'b.yaml'), 'utf8')).not.toContain('Read from the chassis');
+    expect(typed).toMatchObject({ serial: 'SN9', read: { serial: sim.chassis.serial } });
+    expect(renderSiteInit(typed)).toContain(`reports serial ${sim.chassis.serial}: another robot answers there`);
+    const text = readFileSync(join(dir, 'b.yaml'), 'utf8');
+    expect(text).toContain('# THIS FILE NAMES ANOTHER CHASSIS: SN9.');
+    expect(text).not.toContain('candidates for stations');
   });
 });
 

@@ -104,7 +104,7 @@ async function askAll({ given, read, onRead }: SiteInitOptions, ask: Ask): Promi
       seen = reading.seen;
     }
   }
-  return { answers, seen: seen?.serial === answers.serial ? seen : null };
+  return { answers, seen };
 }
 
 async function takeGiven({ given, read, onRead }: SiteInitOptions): Promise<Filled> {

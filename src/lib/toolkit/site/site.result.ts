@@ -63,6 +63,6 @@ export const siteInitSchema = z.strictObject({
       points: z.int().describe('Points of the current map, in the file as comments: candidates for stations.'),
     })
     .nullable()
-    .describe('What the chassis said of itself (HINWEIS); null when it was not read, or is not the one of the file.'),
+    .describe('What the chassis said of itself (HINWEIS); null when it was not read.'),
 });
 export type SiteInit = z.infer<typeof siteInitSchema>;
