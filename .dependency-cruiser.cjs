@@ -117,7 +117,7 @@ const owned = [
   ['yaml', '^src/lib/(document|site|sim)/'],
   ['pngjs', '^src/lib/sim/'],
   ['flatbush', '^src/lib/overlays/'],
-  ['modern-tar', '^src/lib/(cloud|maps)/'],
+  ['modern-tar', '^src/lib/(cloud|maps|toolkit/support)/'],
   ['ssh2', '^src/lib/net/'],
   ['@devicefarmer/[^/]+', '^src/lib/kiosk/'],
   ['(@peculiar/[^/]+|reflect-metadata)', '^src/lib/(enrolment|sim)/'],

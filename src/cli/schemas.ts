@@ -84,6 +84,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'site check': async () => (await import('../lib/toolkit/site/site.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/site.result.ts')).siteInitSchema,
   status: async () => (await import('../lib/toolkit/gateway/status.result.ts')).statusSchema,
+  'support bundle': async () => (await import('../lib/toolkit/support/bundle.result.ts')).supportBundleSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,
   'tunnel audit': async () => (await import('../lib/tunnel/audit/audit.result.ts')).tunnelAuditSchema,
   'tunnel connect': async () => (await import('../lib/toolkit/tunnel/tunnel.result.ts')).tunnelConnectSchema,

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
@@ -204,6 +205,17 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(lines.find(({ id }) => id === 'site-file')).toMatchObject({ verdict: 'ok' });
     const missing = await json('doctor', '--site', 'none.yaml', '--via', via);
     expect(missing).toMatchObject({ code: 1, error: null, data: { verdict: 'not-checked' } });
+  });
+
+  it('bring the support bundle of the remote host here, and list one without a file', async () => {
+    const out = join(robot.dir, 'via-support.tar.gz');
+    const at = ['support', 'bundle', '--site', robot.site, '--via', via];
+    expect(await json(...at, '--dry-run')).toMatchObject({ code: 0, data: { state: 'dry-run', path: null } });
+    const made = await json(...at, '--yes', '--out', out);
+    expect(made).toMatchObject({ code: 0, data: { state: 'written', path: out, archive: null } });
+    expect(createHash('sha256').update(readFileSync(out)).digest('hex')).toBe(made.data.sha256);
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect(await json(...at, '--yes', '--out', out)).toMatchObject({ code: 2, error: { code: 'FILE_EXISTS' } });
   });
 
   it('pass on errors and exit code of the remote host, prefixed with its name', async () => {
