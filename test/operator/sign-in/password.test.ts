@@ -98,7 +98,11 @@ describe('asking for a new password', () => {
     expect(await readNewPassword(undefined, passwordProblem, { streams, signal })).toBe('from a pipe');
     const dir = await mkdtemp(join(tmpdir(), 'gw-password-'));
     const file = join(dir, 'new');
-    await writeFile(file, 'from a file\r\n');
+    await writeFile(file, 'from a file\r\n', { mode: 0o644 });
+    await expect(readNewPassword(file, passwordProblem, { streams, signal })).rejects.toMatchObject({
+      code: 'SECRET_UNREADABLE',
+    });
+    await chmod(file, 0o600);
     expect(await readNewPassword(file, passwordProblem, { streams, signal })).toBe('from a file');
     await rm(dir, { recursive: true });
   });
