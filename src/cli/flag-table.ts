@@ -15,6 +15,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   'ca-file': { value: 'FILE', meaning: 'CA certificates (PEM) that are trusted' },
   'chassis-port': { value: 'PORT', meaning: 'TCP port of the chassis' },
   dir: { value: 'DIR', meaning: 'folder of a simulated robot' },
+  'dry-run': { value: null, meaning: 'say what would be done, and do nothing' },
   file: { value: 'FILE', meaning: 'what the command reads instead of its usual source' },
   for: { value: 'DURATION', meaning: 'how long it goes on: listening, watching, sending, an open tunnel' },
   force: { value: null, meaning: 'replace an existing file' },
