@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { GwError } from '../lib/error/index.ts';
 import { onAbort } from '../lib/lifecycle/index.ts';
-import { type Asking, askSecret } from './ask.ts';
+import { type Asking, askSecret, canAsk } from './ask.ts';
 
 export const passwordFileFlag = Flags.file({
   summary: 'File with the device password, for operations that require sign-in.',
@@ -24,7 +24,17 @@ async function readSecretFile(file: string, what: string): Promise<string> {
 /** An existing secret: typed once at a hidden prompt, or the first line of stdin. Throws INTERRUPTED. */
 export async function readHidden(message: string, asking: Asking): Promise<string> {
   const { input = process.stdin } = asking.streams ?? {};
-  return input.isTTY === true ? await askSecret(message, asking) : firstLine(await readAll(input, asking.signal));
+  if (input.isTTY !== true) return firstLine(await readAll(input, asking.signal));
+  assertSeen(asking);
+  return await askSecret(message, asking);
+}
+
+/** Throws USAGE where a person would type at a prompt that goes to a file. */
+function assertSeen({ streams }: Asking): void {
+  if (streams !== undefined || canAsk()) return;
+  throw new GwError('USAGE', 'The prompt would go to a file, not to this terminal.', {
+    remedy: 'Leave stderr at the terminal, or pass the secret by its file flag or through stdin.',
+  });
 }
 
 /** A new password: from an owner-only file, typed twice at a hidden prompt, or the first line of stdin. */
@@ -36,6 +46,7 @@ export async function readNewPassword(
   if (fromFile !== undefined) return await readSecretFile(fromFile, 'the new device password');
   const { input, output } = asking.streams ?? { input: process.stdin, output: process.stderr };
   if (input.isTTY !== true) return firstLine(await readAll(input, asking.signal));
+  assertSeen(asking);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const password = await askSecret('New device password:', asking);
     const problem = check(password);

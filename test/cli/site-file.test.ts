@@ -16,38 +16,41 @@ function tree(owners: Readonly<Record<string, number>>, devices: Readonly<Record
 
 describe('the search for site.yaml', () => {
   const me = 1000;
-  const folders = { '/': 0, '/home': 0, '/home/me': me, '/home/me/robot': me, '/home/me/robot/maps': me };
-  const from = '/home/me/robot/maps';
+  const folders = { '/': 0, '/people': 0, '/people/me': me, '/people/me/robot': me, '/people/me/robot/maps': me };
+  const from = '/people/me/robot/maps';
   const search = (files: Record<string, number>, more: Parameters<typeof searchSiteFile>[1] = {}, folder = from) =>
-    searchSiteFile(folder, { stat: tree({ ...folders, ...files }), uid: me, home: '/home/me', ...more });
+    searchSiteFile(folder, { stat: tree({ ...folders, ...files }), uid: me, home: '/people/me', ...more });
 
   it('takes that of this folder, then that of the nearest folder above', () => {
-    const both = { '/home/me/robot/site.yaml': me, '/home/me/robot/maps/site.yaml': me };
+    const both = { '/people/me/robot/site.yaml': me, '/people/me/robot/maps/site.yaml': me };
     expect(search(both)).toMatchObject({ path: 'site.yaml', foundIn: from });
-    expect(search({ '/home/me/robot/site.yaml': me })).toMatchObject({
+    expect(search({ '/people/me/robot/site.yaml': me })).toMatchObject({
       path: '../site.yaml',
-      foundIn: '/home/me/robot',
+      foundIn: '/people/me/robot',
     });
-    expect(search({ '/home/me/site.yaml': me })).toMatchObject({ path: '../../site.yaml' });
+    expect(search({ '/people/me/site.yaml': me })).toMatchObject({ path: '../../site.yaml' });
   });
 
   it('ends at the home folder', () => {
-    expect(search({ '/home/site.yaml': 0 })).toEqual({
+    expect(search({ '/people/site.yaml': 0 })).toEqual({
       path: 'site.yaml',
       foundIn: null,
-      searched: [from, '/home/me/robot', '/home/me'],
+      searched: [from, '/people/me/robot', '/people/me'],
     });
   });
 
   it('ends at a folder of another person and at the root of a file system', () => {
-    const other = { '/home/me/robot': 1001, '/home/me/robot/site.yaml': me };
+    const other = { '/people/me/robot': 1001, '/people/me/robot/site.yaml': me };
     expect(search(other).foundIn).toBeNull();
-    const stat = tree({ ...folders, '/home/me/site.yaml': me }, { '/home/me/robot': 2, '/home/me/robot/maps': 2 });
-    expect(search({}, { stat }).searched).toEqual([from, '/home/me/robot']);
+    const stat = tree(
+      { ...folders, '/people/me/site.yaml': me },
+      { '/people/me/robot': 2, '/people/me/robot/maps': 2 },
+    );
+    expect(search({}, { stat }).searched).toEqual([from, '/people/me/robot']);
   });
 
   it('passes over a file of another person above, and takes one that lies here', () => {
-    expect(search({ '/home/me/robot/site.yaml': 1001 }).foundIn).toBeNull();
+    expect(search({ '/people/me/robot/site.yaml': 1001 }).foundIn).toBeNull();
     expect(search({ [`${from}/site.yaml`]: 1001 }).foundIn).toBe(from);
   });
 

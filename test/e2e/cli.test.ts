@@ -130,7 +130,7 @@ describe('the site file', () => {
     [['site', 'check'], { GW_SITE: 'three.yaml' }, 'three.yaml'],
   ] as [string[], Record<string, string>, string][])('of gw %j with %j is %s', async (args, env, file) => {
     const { code, stderr } = await runGw(args, { cwd: scratch, env });
-    expect(stderr).toContain(`File not found: ${file}.`);
+    expect(stderr).toContain(file === 'site.yaml' ? 'No site.yaml in ' : `File not found: ${file}.`);
     expect(code).toBe(2);
   });
 

@@ -95,7 +95,7 @@ describe('gw heartbeat key new', () => {
   it('ends with 2 and a remedy when no file is named', async () => {
     const lonely = await keyNew(folderWith());
     expect(lonely).toMatchObject({ code: 2, stdout: '' });
-    expect(lonely.stderr).toContain('File not found: site.yaml.');
+    expect(lonely.stderr).toContain('No site.yaml in ');
     expect(lonely.stderr).toContain('gw heartbeat key new FILE');
     const without = await keyNew(folderWith(''), '--json');
     expect(without.code).toBe(2);

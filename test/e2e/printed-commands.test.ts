@@ -18,6 +18,7 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ['runs until Ctrl-C with a token: test/e2e/tunnel-connect.test.ts', /^gw tunnel connect /],
   ['typed by test/e2e/demo.test.ts', /gw-demo|^gw demo --keep/],
   ['asks at a terminal', /^gw site init( site\.yaml)?$/],
+  ['reads the chassis of another host', /^gw site init --yes --name "Lobby" --chassis-host robot-7\.local$/],
   ['takes three minutes: test/e2e/kiosk.test.ts restarts a tablet', /^gw kiosk setup --after-restart$/],
   ['takes up to a minute and asks: test/e2e/checklist.test.ts', /^gw checklist run /],
   ['typed with another name', /^gw evidence verify .* --who "J\. Doe"$/],

