@@ -1,10 +1,11 @@
 import { chalkStderr } from 'chalk';
 import { GwError } from '../lib/error/index.ts';
 import { firstOf } from '../lib/lifecycle/index.ts';
+import { widthOf, wrapWords } from './wrap.ts';
 
 export interface Streams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly output: NodeJS.WritableStream;
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
 export interface Asking {
@@ -39,6 +40,12 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
+/** The library breaks a long question within its words. */
+function wrapped(message: string, { streams }: Asking): string {
+  // Two for the sign before it, two for the space behind it and the cursor.
+  return wrapWords(message, widthOf(streams?.output ?? process.stderr) - 4).join('\n  ');
+}
+
 /** One line without spaces at its ends; undefined on Ctrl-D and at the end of the input. Throws INTERRUPTED. */
 export async function askLine(
   message: string,
@@ -50,14 +57,21 @@ export async function askLine(
     const expected = check(answer.trim());
     return expected === undefined || `expected ${expected}`;
   };
-  const config = { message, validate, theme: theme(), ...(fallback !== undefined && { default: fallback }) };
+  const config = {
+    message: wrapped(message, asking),
+    validate,
+    theme: theme(),
+    ...(fallback !== undefined && { default: fallback }),
+  };
   return (await prompted(asking, (context) => input(config, context)))?.trim();
 }
 
 /** A line that is not shown and cannot be made visible. Throws INTERRUPTED, also on Ctrl-D. */
 export async function askSecret(message: string, asking: Asking): Promise<string> {
   const { password } = await import('@inquirer/prompts');
-  const typed = await prompted(asking, (context) => password({ message, toggleMask: false, theme: theme() }, context));
+  const typed = await prompted(asking, (context) =>
+    password({ message: wrapped(message, asking), toggleMask: false, theme: theme() }, context),
+  );
   if (typed === undefined) throw interruption(asking);
   return typed;
 }

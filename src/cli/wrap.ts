@@ -63,19 +63,35 @@ const COMMAND_LINE = /^ *gw [a-z].* --/;
 
 function reflowLine(line: string, width: number): string[] {
   if (visibleWidth(line) <= width || COMMAND_LINE.test(line)) return [line];
-  const hang = hangOf(line.replace(CODE, ''), width);
-  const at = indexOfColumn(line, hang);
-  const [first = '', ...rest] = wrapWords(line.slice(at), width - hang);
-  const indent = ' '.repeat(hang);
+  const plain = line.replace(CODE, '');
+  const [begin = ''] = BEGIN.exec(plain) ?? [];
+  const [labels = ''] = LABELS.exec(plain) ?? [];
+  if (labels.length > begin.length && labels.length <= width / 2) return hung(line, labels.length, width);
+  // A wide column before the words, such as the title of a step: the words begin below it.
+  const [, column = '', gap = ''] = /^(.*?\S)( {2,})(?=\S)/.exec(plain.slice(begin.length)) ?? [];
+  if (column === '') return hung(line, begin.length > 0 ? begin.length : 2, width);
+  const end = begin.length + column.length;
+  const head = line.slice(0, indexOfColumn(line, end));
+  const rest = line.slice(indexOfColumn(line, end + gap.length));
+  const indent = ' '.repeat(begin.length + 2);
+  return [
+    ...(visibleWidth(head) <= width ? [head] : hung(head, begin.length, width)),
+    ...wrapWords(rest, width - indent.length).map((more) => indent + more),
+  ];
+}
+
+/** Breaks a line whose continuation stands below this column. */
+function hung(line: string, column: number, width: number): string[] {
+  const at = indexOfColumn(line, column);
+  const [first = '', ...rest] = wrapWords(line.slice(at), width - column);
+  const indent = ' '.repeat(column);
   return [line.slice(0, at) + first, ...rest.map((more) => indent + more)];
 }
 
-/** Column below which the rest of a line stands: after its indent, its verdict and its labels. */
-function hangOf(plain: string, width: number): number {
-  const [begin = ''] = /^\s*(?:(?:ok {2}|FAIL|-- {2}|n\/a ) |[-•] |\d+\. )?/.exec(plain) ?? [];
-  const [labels = ''] = /^(?:\s*\S+(?: \S+){0,4} {2,})+(?=\S)/.exec(plain) ?? [];
-  return [labels, begin].map(({ length }) => length).find((length) => length > 0 && length <= width / 2) ?? 2;
-}
+/** The indent of a line with its verdict, or the sign of a list. */
+const BEGIN = /^\s*(?:(?:ok {4}|FAIL {2}|-- {4}|n\/a {3}|ok {3}|FAIL |-- {3}|n\/a {2})(?=\S)|[-•] |\d+\. )?/;
+/** Short labels before the words, each with a gap behind it. */
+const LABELS = /^(?:\s*\S+(?: \S+){0,4} {2,})+(?=\S)/;
 
 /** Index of the character in this column, behind the colour codes before it. */
 function indexOfColumn(line: string, column: number): number {

@@ -67,6 +67,15 @@ describe('a text', () => {
     expect(reflow(`gw reads ${'the file '.repeat(20)}`, 40).split('\n').length).toBeGreaterThan(4);
   });
 
+  it('begins below a column that is too wide to stand under', () => {
+    const line =
+      'ok    The chassis has the configured serial number      serial SIM-0001, software 2.12.3, answers in 1 ms';
+    expect(reflow(line, 60).split('\n')).toEqual([
+      'ok    The chassis has the configured serial number',
+      '        serial SIM-0001, software 2.12.3, answers in 1 ms',
+    ]);
+  });
+
   it('stays whole where nothing bounds it, and where it fits', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
