@@ -38,7 +38,7 @@ describe('gw support bundle', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({ ok: true, data: { state: 'dry-run', path: null, missing: [] } });
   });
 
-  it('asks nobody where there is no terminal, and writes nothing then', async () => {
+  it('is refused, and writes nothing, where there is no terminal to ask at', async () => {
     const refused = await bundle();
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('--dry-run');

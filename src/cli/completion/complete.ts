@@ -38,7 +38,7 @@ export interface Completion {
   readonly paths: 'files' | 'folders' | 'none';
 }
 
-/** Values that no manifest has: names of facts, faults, checklists, stations. `of`: what was typed before. */
+/** Values that no manifest has: names of facts, faults, checklists, stations. */
 export type ValuesOf = (what: {
   readonly command: string;
   /** Without the dashes. */

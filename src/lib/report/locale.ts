@@ -1,3 +1,4 @@
+import { isTimeZone } from '../site/index.ts';
 import type { Language } from './document.ts';
 
 /** How a document writes times, durations and numbers. */
@@ -45,13 +46,4 @@ export function localeOf(lang: Language, timeZone: string): Locale {
     },
     number: (value) => numbers.format(value),
   };
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

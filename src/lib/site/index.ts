@@ -5,7 +5,7 @@
 
 export { CLOUD_REGION, MIN_TLS_VERSION } from './cloud-schema.ts';
 export { regionOfHost } from './host-region.ts';
-export { host as hostKey, httpUrl as httpUrlKey, port as portKey } from './key-types.ts';
+export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } from './key-types.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
 export {

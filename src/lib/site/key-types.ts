@@ -30,6 +30,7 @@ export const httpsUrl = words(2048)
   .meta({ type: 'https address' });
 export const cidr = words(64).refine(isCidr, 'an address range, such as 192.0.2.0/28').meta({ type: 'address range' });
 export const macAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i, 'six pairs of hex digits with colons');
+export const timeZone = z.string().refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin');
 
 function isHost(text: string): boolean {
   if (text.includes(':')) return isIPv6(text) && !text.includes('%');
@@ -54,4 +55,14 @@ function isCidr(text: string): boolean {
   const [address = '', bits = '', ...more] = text.split('/');
   const family = isIP(address);
   return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** Whether this machine knows a time zone of this IANA name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { cloud } from './cloud-schema.ts';
-import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, words } from './key-types.ts';
+import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, timeZone, words } from './key-types.ts';
 
 /**
  * The site file: one YAML file per robot. One schema gives type, validation, the commented example and the page
@@ -302,15 +302,6 @@ const contacts = z
   .optional()
   .meta({ description: 'Names for letters and reports.', example: { customer: { company: 'Example GmbH' } } });
 
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const checklists = z
   .strictObject({
     programs: z
@@ -339,7 +330,7 @@ export const siteSchema = z.strictObject({
   network,
   contacts,
   checklists,
-  timeZone: z.string().refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin').optional().meta({
+  timeZone: timeZone.optional().meta({
     description:
       'Time zone of the site (IANA name), for letters and reports; by default that of the machine that makes them.',
     example: 'Europe/Berlin',

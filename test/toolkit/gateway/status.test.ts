@@ -160,7 +160,7 @@ describe('without a gateway that answers', () => {
   });
 });
 
-/** Up to 100 MB, as long as somebody reads. */
+/** Up to 100 MB, as long as the client reads. */
 function flood(response: ServerResponse): void {
   let sent = 0;
   const more = () => {

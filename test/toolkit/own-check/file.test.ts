@@ -43,7 +43,7 @@ test('of a link, what it leads to', async () => {
   expect(await look(join(dir, 'link'))).toMatchObject({ exists: true, type: 'file', linkTo: 'real', content: 'x' });
 });
 
-test('a folder, a pipe and a device are told, and never read', async () => {
+test('a folder, a pipe and a device are reported, and never read', async () => {
   const dir = await tempDir();
   await mkdir(join(dir, 'folder'));
   execFileSync('mkfifo', [join(dir, 'pipe')]);

@@ -96,7 +96,7 @@ test('a body that is no UTF-8 is not checked', async () => {
   expect(await get(url)).toMatchObject({ body: 'not-checked', bytes: 2 });
 });
 
-test('https is verified, and its certificate is told', async () => {
+test('https is verified, and its certificate is reported', async () => {
   const caFile = join(await tempDir(), 'ca.pem');
   await writeFile(caFile, authority.caPem);
   const found = await get(await secure(['127.0.0.1']), { caFile });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A context of a check that nobody interrupts. */
+/** A context of a check that is never interrupted. */
 export const context = { signal: new AbortController().signal, onProgress: () => {} };
 
 /** Listens on 127.0.0.1 for the duration of the test; returns the port. */

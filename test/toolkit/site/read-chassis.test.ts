@@ -42,17 +42,17 @@ describe('a new site file for a chassis that answers', () => {
     await using sim = await startSim();
     const { host, port } = sim.chassis;
     const asked: Question[] = [];
-    const told: string[] = [];
+    const reported: string[] = [];
     const answering = (serial: string) => async (question: Question) => {
       asked.push(question);
       if (/^Serial/.test(question.text)) return serial || (question.fallback ?? '');
       return question.fallback ?? '';
     };
     const given = { name: 'L', host, port: String(port) };
-    const onRead = ({ seen }: Awaited<ReturnType<typeof read>>) => void told.push(seen?.serial ?? '');
+    const onRead = ({ seen }: Awaited<ReturnType<typeof read>>) => void reported.push(seen?.serial ?? '');
     const taken = await initSite({ path: join(dir, 'a.yaml'), force: false, given, read, onRead, ask: answering('') });
     expect(taken.serial).toBe(sim.chassis.serial);
-    expect(told).toEqual([sim.chassis.serial]);
+    expect(reported).toEqual([sim.chassis.serial]);
     const typed = await initSite({ path: join(dir, 'b.yaml'), force: false, given, read, ask: answering('SN9') });
     expect(typed).toMatchObject({ serial: 'SN9', read: { serial: sim.chassis.serial } });
     expect(renderSiteInit(typed)).toContain(`reports serial ${sim.chassis.serial}: another robot answers there`);

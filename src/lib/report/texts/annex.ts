@@ -1,15 +1,9 @@
 import { markText } from '../../evidence/index.ts';
+import { recordEn } from './record.en.ts';
 
 /** The technical annex of a record, in English in every report: what the checks found, word for word. */
 export const annexTexts = {
-  mark: {
-    redLine: 'RED LINE',
-    wrong: 'WRONG',
-    accepted: 'ACCEPTED DEVIATION',
-    'not-checked': 'NOT CHECKED',
-    skipped: 'SKIPPED',
-    ok: 'ok',
-  },
+  mark: recordEn.mark,
   row: {
     why: 'Why',
     found: 'Found',
