@@ -3,8 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import type { Site } from '../../../src/lib/site/index.ts';
+import { commentedSiteFile, type Site } from '../../../src/lib/site/index.ts';
 import { newestRecord } from '../../../src/lib/toolkit/gateway/newest-record.ts';
+import { recordOf, robotOf } from '../../report/records.ts';
+
+const siteFile = commentedSiteFile({
+  name: 'hotel',
+  chassis: { host: '127.0.0.1', serial: 'S1' },
+  operator: { port: 5173 },
+});
 
 let dir: string;
 let given: Parameters<typeof newestRecord>[0];
@@ -30,5 +37,18 @@ describe('the newest record', () => {
     writeFileSync(join(dir, 'records', 'a.json'), '{"format":');
     mkdirSync(join(dir, 'records', 'b.json'));
     expect(await newestRecord(given)).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('2 of') });
+  });
+
+  it('is not checked, and not none, where a folder has more files than are read', async () => {
+    mkdirSync(join(dir, 'records'));
+    writeFileSync(join(dir, 'site.yaml'), siteFile);
+    const ofAnother = JSON.stringify(recordOf([robotOf([])]));
+    for (let n = 0; n < 20; n += 1) writeFileSync(join(dir, 'records', `${n}.json`), ofAnother);
+    expect(await newestRecord(given)).toMatchObject({ status: 'none', detail: expect.stringMatching(/folder$/) });
+    writeFileSync(join(dir, 'records', '20.json'), ofAnother);
+    expect(await newestRecord(given)).toMatchObject({
+      status: 'not-checked',
+      detail: expect.stringContaining('of 21 files only the newest 20'),
+    });
   });
 });

@@ -53,8 +53,11 @@ export async function newestRecord({ site, clock }: Pick<Toolkit, 'site' | 'cloc
     });
   }
   const [latest] = found.sort((a, b) => Date.parse(b.endedAt ?? '') - Date.parse(a.endedAt ?? ''));
-  const damaged = unread.length === 0 ? '' : `; ${unread.length} of the files cannot be read as records`;
-  if (latest !== undefined) return { ...latest, detail: `${latest.detail}${damaged}` };
-  if (unread.length > 0) return { ...none, status: 'not-checked', detail: `no readable record${damaged}` };
-  return { ...none, status: 'none', detail: 'no record of this robot in the state folder' };
+  const unreadable = unread.length === 0 ? '' : `; ${unread.length} of the files cannot be read as records`;
+  const beyond =
+    files.length === newest.length ? '' : `; of ${files.length} files only the newest ${newest.length} were read`;
+  const notes = `${unreadable}${beyond}`;
+  if (latest !== undefined) return { ...latest, detail: `${latest.detail}${notes}` };
+  const detail = `no record of this robot in the state folder${notes}`;
+  return { ...none, status: notes === '' ? 'none' : 'not-checked', detail };
 }

@@ -14,7 +14,7 @@ export interface ProcessOptions {
 export interface ProcessCheck {
   readonly from: string;
   readonly name: string;
-  /** not-checked where this user may not see all processes and sees none of this name. */
+  /** not-checked where this user may not see all processes and sees none that it is. */
   readonly running: boolean | NotChecked;
   readonly count: number | NotChecked;
   readonly pids: readonly number[];
@@ -37,12 +37,15 @@ export async function checkProcess(options: ProcessOptions, { signal }: CheckCon
   const { name, argument } = options;
   const all = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
   const pids: number[] = [];
+  // Mounted with hidepid, /proc has only the processes of the same user, or names the others and opens none of them.
+  let isWhole = all.includes(1);
   for (const pid of all) {
     signal.throwIfAborted();
-    if (pid !== process.pid && (await isMeant(pid, name, argument))) pids.push(pid);
+    if (pid === process.pid) continue;
+    const found = await isMeant(pid, name, argument);
+    if (found === NOT_CHECKED) isWhole = false;
+    else if (found) pids.push(pid);
   }
-  // Mounted with hidepid, /proc has only the processes of the same user.
-  const isWhole = all.includes(1);
   const count = isWhole ? pids.length : NOT_CHECKED;
   const running = pids.length > 0 ? true : isWhole ? false : NOT_CHECKED;
   const what = argument === undefined ? name : `${name} … ${argument}`;
@@ -52,15 +55,16 @@ export async function checkProcess(options: ProcessOptions, { signal }: CheckCon
   return { from: THIS_MACHINE, name, running, count, pids: pids.slice(0, MAX_PIDS), detail };
 }
 
-async function isMeant(pid: number, name: string, argument: string | undefined): Promise<boolean> {
+async function isMeant(pid: number, name: string, argument: string | undefined): Promise<boolean | NotChecked> {
   try {
     const known = parseProcessStat(await readFile(`/proc/${pid}/stat`, 'latin1'));
     if (known === undefined || known.state === 'Z' || known.state === 'X') return false;
     const [program = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
     const isNamed = basename(program) === name || known.name === name;
     return isNamed && (argument === undefined || args.includes(argument));
-  } catch {
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
     // It has ended meanwhile.
-    return false;
+    return ['ENOENT', 'ESRCH'].includes(code) ? false : NOT_CHECKED;
   }
 }
