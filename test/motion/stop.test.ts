@@ -200,6 +200,13 @@ describe('a stop', () => {
     await until(() => cancels() === 2, 'the second cancel');
   });
 
+  it('that is still being saved when gw shuts down is on the disk afterwards', async () => {
+    void bench.motion.stopRobot('person in the way', 'tablet');
+    expect(bench.motion.status().stop.saved).toBe('pending');
+    await bench.motion.stop();
+    expect(JSON.parse(readFileSync(join(bench.stateDir, 'stop-latch.json'), 'utf8'))).toMatchObject({ latched: true });
+  });
+
   it('persists over a restart of gw: nothing is ordered, and a running move is cancelled at once', async () => {
     await bench.motion.stopRobot('drill', 'tablet');
     await bench.motion.stop();

@@ -266,6 +266,8 @@ export function createMotion(options: MotionOptions): Motion {
         await orAfter(clock, SHUTDOWN_WAIT_MS, activity.done);
       }
       life.abort();
+      // A stop that was latched just now must not be forgotten by the restart.
+      await orAfter(clock, SHUTDOWN_WAIT_MS, latch.settled());
     },
 
     describe() {

@@ -136,6 +136,9 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     /** Resolves when the present state is on the disk, or a later one is. */
     untilSaved: (): Promise<void> => kept.promise,
 
+    /** Resolves when the disk has answered every change so far. Never rejects. */
+    settled: (): Promise<unknown> => queue,
+
     /** Reads the saved latch and probes the disk. Never fails; see `trouble`. */
     load(): Promise<void> {
       loading ??= load().finally(() => {

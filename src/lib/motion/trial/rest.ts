@@ -29,8 +29,16 @@ export async function untilRest(sampler: Sampler, sinceMs: number, signal?: Abor
   return rest;
 }
 
-/** Where the robot stands, by its poses; otherwise the reason why no order may be sent. */
-export async function untilAtRest(sampler: Sampler, signal: AbortSignal): Promise<Rest | string> {
+/**
+ * Where the robot stands, by its poses; otherwise the reason why no order may be sent. `isProofAwaited`: an earlier cancel
+ * is not yet seen obeyed. That is judged by fewer poses than the rest, and the gate takes no order before.
+ */
+export async function untilAtRest(
+  sampler: Sampler,
+  isProofAwaited: () => boolean,
+  signal: AbortSignal,
+): Promise<Rest | string> {
+  await sampler.until(() => !isProofAwaited(), MAX_WAIT_MS, signal);
   const rest = await untilRest(sampler, Number.NEGATIVE_INFINITY, signal);
   const { invalidatedBy } = sampler;
   if (rest === null) {

@@ -43,6 +43,8 @@ interface Running {
   done: Promise<void>;
 }
 
+const isProofAwaited = ({ stopProof }: GateInput) => stopProof?.verdict === 'awaited';
+
 /** Trials of one motion service: one at a time, each through the gate, each with a report. */
 export function createTrials(options: TrialsOptions): Trials {
   const { site, tools, clock, log, store, gateInput } = options;
@@ -90,9 +92,9 @@ export function createTrials(options: TrialsOptions): Trials {
     from: Rest | null,
   ): { readonly order: Order; readonly refusals: readonly Refusal[] } {
     const now = gateInput();
-    const isAwaited = now.stopProof?.verdict === 'awaited';
     // Before its order a trial waits for the rest itself; then the gate judges it.
-    const input = from !== null ? now : { ...now, isUnderWay: true, stopProof: isAwaited ? null : now.stopProof };
+    const input =
+      from !== null ? now : { ...now, isUnderWay: true, stopProof: isProofAwaited(now) ? null : now.stopProof };
     const { pose } = input.snapshot.values;
     const stance =
       from ?? (pose.status === 'received' ? { ...pose.value, ori: pose.value.yawDeg } : { xM: 0, yM: 0, ori: 0 });
@@ -164,7 +166,7 @@ export function createTrials(options: TrialsOptions): Trials {
     let failure: string | null = null;
     try {
       change(running, { phase: 'Verifies that the robot stands still.' });
-      const rest = await untilAtRest(sampler, whole);
+      const rest = await untilAtRest(sampler, () => isProofAwaited(gateInput()), whole);
       if (typeof rest === 'string') {
         await finish(running, { outcome: 'refused', reason: rest, facts: [], refusals: [rest] }, sampler);
         return;
