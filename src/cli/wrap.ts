@@ -59,7 +59,7 @@ export function reflow(text: string, width: number): string {
 const CODE = /\u001b\[[0-9;]*m/g;
 
 /** A line to copy into a shell, which a break would make two commands. */
-const COMMAND_LINE = /^ *gw [a-z].* --/;
+const COMMAND_LINE = /(?:^ *(?:\$ )?|\| )gw [a-z].* -/;
 
 function reflowLine(line: string, width: number): string[] {
   if (visibleWidth(line) <= width || COMMAND_LINE.test(line)) return [line];

@@ -1,4 +1,4 @@
-import { printable, renderTable } from '../output.ts';
+import { page, printable } from '../output.ts';
 import type { VersionResult } from '../version.result.ts';
 
 export function renderVersion({
@@ -18,5 +18,8 @@ export function renderVersion({
     ['folder', printable(folder)],
     ['documentation', printable(`${folder}/docs`)],
   ];
-  return `${name} ${version}\n${renderTable(['', ''], rows).replace(/^.*\n/, '')}`;
+  return page(
+    `${name} ${version}`,
+    rows.map(([label = '', value]) => `${label.padEnd(13)}  ${value}`),
+  );
 }

@@ -18,12 +18,7 @@ import type { ChecklistRun as Result } from '../../lib/toolkit/checklist/checkli
 export default class ChecklistRun extends GwCommand<Result> {
   static override summary = 'Run a checklist on one or more robots and write the signed record.';
   static override description =
-    `Each step is ok, wrong, skipped (a step it needs is not ok) or not-checked (not answered, or
-movement is not allowed). Exits with 0 only when every requested step is ok and there is no red line, else with 1; with 2 when a
-site file is missing or invalid.
-Questions are asked at a terminal; --answers supplies prepared answers. Every result is on disk before it is shown, so
---resume continues an interrupted run. The run ends with a record, signed with the device key where that is on this
-machine. Moves the robot only with --robot-will-move.`;
+    'Each step is ok, wrong, skipped (a step it needs is not ok) or not-checked (not answered, or movement is not allowed). Exits with 0 only when every requested step is ok and there is no red line, else with 1; with 2 when a site file is missing or invalid. Questions are asked at a terminal; --answers supplies prepared answers. Every result is on disk before it is shown, so --resume continues an interrupted run. The run ends with a record, signed with the device key where that is on this machine. Moves the robot only with --robot-will-move.';
   static override examples = [
     '<%= config.bin %> checklist run premises --site site.yaml --initials KM',
     '<%= config.bin %> checklist run site --resume',

@@ -1,0 +1,60 @@
+import { stripVTControlCharacters } from 'node:util';
+import { Config } from '@oclif/core';
+import { afterEach, expect, it, vi } from 'vitest';
+import { HelpText } from '../../src/cli/help.ts';
+import { renderVersion } from '../../src/cli/render/version.ts';
+import { visibleWidth } from '../../src/cli/wrap.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+async function helpAt(columns: number, words: string[]): Promise<string> {
+  vi.stubEnv('COLUMNS', `${columns}`);
+  const config = await Config.load(import.meta.dirname);
+  const help = new HelpText(config, { ...config.pjson.oclif.helpOptions });
+  await help.showHelp(words);
+  return stripVTControlCharacters(help.text);
+}
+
+it.each([44, 60, 80, 140])(
+  'help of every command has no line over %i columns but an example, nor a torn paragraph',
+  async (columns) => {
+    const config = await Config.load(import.meta.dirname);
+    const commands = config.commands.filter(({ hidden }) => !hidden);
+    expect(commands.length).toBeGreaterThan(80);
+    for (const { id } of commands) {
+      const text = await helpAt(columns, id.split(':'));
+      for (const line of (text.split('\nEXAMPLES')[0] ?? '').split('\n')) {
+        const isWhole = /^ *\$ gw /.test(line) || !line.trim().includes(' ');
+        if (!isWhole) expect([id, line, visibleWidth(line) <= columns]).toEqual([id, line, true]);
+      }
+      // A line that ends early although the first word of the next one had room was broken twice.
+      const description = /\nDESCRIPTION\n([\s\S]*?)\n\nEXAMPLES/.exec(text)?.[1] ?? '';
+      for (const paragraph of description.split('\n\n')) {
+        const lines = paragraph.split('\n');
+        for (const [at, line] of lines.slice(0, -1).entries()) {
+          const [next = ''] = (lines[at + 1] ?? '').trim().split(' ');
+          expect([id, line, visibleWidth(`${line} ${next}`) > columns]).toEqual([id, line, true]);
+        }
+      }
+    }
+  },
+);
+
+it('the first line of the help breaks at its words', async () => {
+  const [first, second] = (await helpAt(60, [])).split('\n');
+  expect([first, second]).toEqual(['Commissioning toolkit and gateway daemon for autonomous', 'delivery robots']);
+});
+
+it('the version names each of its lines, however narrow the terminal', () => {
+  vi.stubEnv('COLUMNS', '40');
+  const about = { nodePath: `/usr/${'long/'.repeat(20)}node`, os: 'Debian', kernel: 'Linux', architecture: 'x64' };
+  const text = renderVersion({ name: 'gw', version: '1.2.3', node: '24.0.0', folder: '/usr/lib/gw', ...about });
+  expect(text.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([
+    'gw 1.2.3',
+    'Node.js',
+    'system',
+    'architecture',
+    'folder',
+    'documentation',
+  ]);
+});
