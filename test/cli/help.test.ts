@@ -1,14 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Config } from '@oclif/core';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { HelpText } from '../../src/cli/help.ts';
 import { renderVersion } from '../../src/cli/render/version.ts';
 import { visibleWidth } from '../../src/cli/wrap.ts';
 
-afterEach(() => vi.unstubAllEnvs());
+const before = process.env.COLUMNS;
+afterEach(() => {
+  if (before === undefined) delete process.env.COLUMNS;
+  else process.env.COLUMNS = before;
+});
 
 async function helpAt(columns: number, words: string[]): Promise<string> {
-  vi.stubEnv('COLUMNS', `${columns}`);
+  process.env.COLUMNS = `${columns}`;
   const config = await Config.load(import.meta.dirname);
   const help = new HelpText(config, { ...config.pjson.oclif.helpOptions });
   await help.showHelp(words);
@@ -46,7 +50,7 @@ it('the first line of the help breaks at its words', async () => {
 });
 
 it('the version names each of its lines, however narrow the terminal', () => {
-  vi.stubEnv('COLUMNS', '40');
+  process.env.COLUMNS = '40';
   const about = { nodePath: `/usr/${'long/'.repeat(20)}node`, os: 'Debian', kernel: 'Linux', architecture: 'x64' };
   const text = renderVersion({ name: 'gw', version: '1.2.3', node: '24.0.0', folder: '/usr/lib/gw', ...about });
   expect(text.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([

@@ -32,7 +32,8 @@ function readText({ address, model, software, maps, points }: NonNullable<SiteIn
 export function renderSiteCheck({ path, valid, verdict, errors, problems, findings, completeFor }: SiteCheck): string {
   const name = printable(path);
   const open = verdict === 'not-checked' ? `, ${chalk.yellow('but not everything was checked')}` : '';
-  const first = valid ? `${name} is valid${open}${completeText(completeFor)}` : `${plural(errors, 'error')} in ${name}`;
+  const wrong = `${plural(errors, 'error')} in ${problems.length > 0 ? name : `what ${name} names`}`;
+  const first = valid ? `${name} is valid${open}${completeText(completeFor)}` : wrong;
   const lines = [first, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
     const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;

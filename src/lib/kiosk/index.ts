@@ -54,4 +54,5 @@ export {
 } from './record/record.ts';
 export { applySteps, planSteps } from './setup/engine.ts';
 export { kioskSteps } from './setup/kiosk-steps.ts';
+export { checkAppFile } from './setup/package-step.ts';
 export { type StepOutcome, stepOutcomeSchema } from './setup/step.ts';

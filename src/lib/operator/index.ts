@@ -11,6 +11,6 @@ export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './he
 export { createJournal } from './journal.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
-export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './sign-in/password-hash.ts';
+export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, parsePasswordHash } from './sign-in/password-hash.ts';
 export { SESSION_COOKIE } from './sign-in/sessions.ts';
 export { noSupport } from './support-handlers.ts';

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderDoctor } from '../../../src/cli/render/doctor.ts';
+import { hashPassword } from '../../../src/lib/operator/index.ts';
 import { timeSource } from '../../../src/lib/toolkit/doctor/clock.ts';
 import { doctorSchema } from '../../../src/lib/toolkit/doctor/doctor.result.ts';
 import { examine, thisMachine } from '../../../src/lib/toolkit/doctor/doctor.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
     `name: T\nchassis: { host: 127.0.0.1, port: 1, serial: S1 }\noperator: { port: ${port}, passwordFile: password }\n`,
   );
   chmodSync(site, 0o644);
-  writeFileSync(join(dir, 'password'), 'scrypt');
+  writeFileSync(join(dir, 'password'), await hashPassword('a long enough password'));
   chmodSync(join(dir, 'password'), 0o600);
   mkdirSync(join(dir, 'state'));
   server = createServer((_request, response) => response.end(answer));

@@ -39,7 +39,7 @@ export function packageStep({ app }: KioskProfile): Step {
 
 async function install(context: StepContext, name: string, file: string, sha256: string): Promise<void> {
   const { tablet, onProgress } = context;
-  const bytes = await checkFile(file, sha256);
+  const bytes = await checkAppFile(file, sha256);
   const target = `/data/local/tmp/gw-${sha256.slice(0, 16)}.apk`;
   // A transfer that completed before the connection was lost is not repeated.
   if ((await digestOnTablet(context, target)) !== sha256) {
@@ -80,13 +80,15 @@ function installRefused(output: string, exitCode: number): GwError {
 }
 
 /** The size of the package file in bytes. Throws KIOSK_PACKAGE_DIFFERS, FILE_UNREADABLE. */
-async function checkFile(file: string, sha256: string): Promise<number> {
+export async function checkAppFile(file: string, sha256: string): Promise<number> {
   try {
-    const { size } = await stat(file);
+    const stats = await stat(file);
+    // A pipe would be waited for.
+    if (!stats.isFile()) throw Object.assign(new Error('not a file'), { code: 'it is not a regular file' });
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
     const found = hash.digest('hex');
-    if (found === sha256) return size;
+    if (found === sha256) return stats.size;
     throw new GwError('KIOSK_PACKAGE_DIFFERS', `${file} has the SHA-256 ${found}; the profile requires ${sha256}.`, {
       details: { expected: sha256, found },
     });
