@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
 import { shorten } from '../lib/text/index.ts';
 import { GwCommand } from './command.ts';
+import { reflow, widthOf } from './wrap.ts';
 
 /** The output of a screen: a terminal, or a list in a test. */
 interface ScreenOutput {
@@ -28,7 +29,9 @@ export function createScreen(output: ScreenOutput) {
     show(text: string): void {
       const columns = Math.max(20, output.columns ?? 80);
       // One row stays free, since a full screen would scroll with every redraw.
-      const lines = text.split('\n').slice(0, Math.max(1, (output.rows ?? 24) - 1));
+      const lines = reflow(text, columns - 1)
+        .split('\n')
+        .slice(0, Math.max(1, (output.rows ?? 24) - 1));
       const up = shownLines > 0 ? `${ESC}${shownLines}A\r` : HIDE_CURSOR;
       const body = lines.map((line) => `${clip(line, columns)}${ESC}K\n`).join('');
       output.write(`${BEGIN}${up}${body}${ESC}J${END}`);
@@ -87,7 +90,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     if (this.jsonEnabled()) this.printEvent(event);
     else {
       const text = this.render(event);
-      if (text !== '') this.writeOut(text);
+      if (text !== '') this.writeOut(reflow(text, widthOf(process.stdout)));
     }
   }
 

@@ -101,7 +101,7 @@ export function renderTable(
   width = widthOf(process.stdout),
 ): string {
   const titles = columns.map((column) => (typeof column === 'string' ? column : column.right));
-  const widths = columnWidths(titles, rows, width);
+  const widths = columnWidths(titles, rows, width) ?? pairWidths(titles, rows, width);
   if (widths === null) return rows.map((row) => renderBlock(titles, row)).join('\n');
   const line = (cells: readonly string[]) =>
     columns
@@ -135,13 +135,32 @@ function columnWidths(
   return capped(cap);
 }
 
-/** A row by its titles: the first cell, and the others below it. */
+/** A name and its value stay side by side: a word of the value that is too wide, such as a checksum, stands out alone. */
+function pairWidths(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly number[] | null {
+  if (titles.length !== 2) return null;
+  const first = Math.max(...[titles, ...rows].map(([cell = '']) => visibleWidth(cell)));
+  return first > width / 2 ? null : [first, width - first - 2];
+}
+
+/** So short a first cell, such as a verdict, is no name of its row. */
+const MAX_VERDICT_CHARS = 4;
+
+/** A row by its titles: the first cell, and the others below it. One without a first cell continues the row before. */
 function renderBlock(titles: readonly string[], row: readonly string[]): string {
-  const labelWidth = Math.max(...titles.slice(1).map(visibleWidth), 0);
-  const others = titles.slice(1).flatMap((title, i) => {
-    const cell = row[i + 1] ?? '';
-    return cell === '' ? [] : [`  ${chalk.dim(pad(title, labelWidth, 'left'))}  ${cell}`];
+  const isContinued = (row[0] ?? '') === '' && titles[0] !== '';
+  const isVerdict = titles[0] === '' && titles.length > 2 && visibleWidth(row[0] ?? '') <= MAX_VERDICT_CHARS;
+  const named = isVerdict ? 2 : 1;
+  const labelWidth = Math.max(...titles.slice(named).map(visibleWidth), 0);
+  const others = titles.slice(named).flatMap((title, i) => {
+    const cell = row[i + named] ?? '';
+    return cell === '' ? [] : [`  ${chalk.dim(pad(isContinued ? '' : title, labelWidth, 'left'))}  ${cell}`];
   });
+  if (isContinued) return others.join('\n');
+  if (isVerdict) return [`${row[0] ?? ''} ${row[1] ?? ''}`, ...others].join('\n');
   // A number alone says nothing without the title of its column.
   const first = /^\d*$/.test(row[0] ?? '') ? `${chalk.dim(titles[0] ?? '')} ${row[0] ?? ''}` : (row[0] ?? '');
   return [first, ...others].join('\n');

@@ -46,7 +46,7 @@ describe('gw incident', () => {
   it('shows causes first, then events and log with their time', () => {
     const text = plain(renderIncident(shown));
     expect(text.split('\n')[0]).toBe(`Incident 3 of robot TEST-1, 2026-01-31T12:00:00.000Z: ${summary}.`);
-    expect(text).toContain(`  +0.0 s ${summary}`);
+    expect(text).toContain(`  +0.0 s  ${summary}`);
     expect(text).toContain('  +0.0 s warn  stop by=x');
     const partial = { ...shown, head: { ...sampleHead, isComplete: false }, leftOut: { poses: 0, scenes: 3, log: 1 } };
     expect(plain(renderIncident(partial))).toMatch(/not complete[\s\S]*left out: 3 scenes, 1 log\./);

@@ -96,6 +96,38 @@ describe('a text', () => {
 });
 
 describe('a table', () => {
+  it('of names and values keeps them side by side, and a word that is too wide stands out alone', () => {
+    const sha = 'AB:'.repeat(20);
+    const rows = [
+      ['path', 'direct'],
+      ['certificate', `until tomorrow, SHA-256 ${sha}`],
+    ];
+    expect(renderTable(['Part', 'State'], rows, 40).split('\n').slice(1)).toEqual([
+      'path         direct',
+      'certificate  until tomorrow, SHA-256',
+      `             ${sha}`,
+    ]);
+  });
+
+  it('of blocks: a row without a first cell continues the one before, a verdict stands before its name', () => {
+    const wide = 'x'.repeat(30);
+    const columns = ['what', 'value', 'mark'];
+    expect(
+      renderTable(
+        columns,
+        [
+          ['capabilities', wide, 'HINWEIS'],
+          ['', 'more', ''],
+        ],
+        40,
+      ).split('\n'),
+    ).toEqual(['capabilities', `  value  ${wide}`, '  mark   HINWEIS', '         more']);
+    expect(renderTable(['', 'route', '5173'], [['ok', `GET /${wide}`, '200']], 30).split('\n')).toEqual([
+      `ok GET /${wide}`,
+      '  5173  200',
+    ]);
+  });
+
   const columns = ['name', right('count'), 'what it says'];
 
   it('is as wide as its cells where there is room', () => {

@@ -7,6 +7,7 @@ export function renderChecklistInit({ path }: ChecklistInit): string {
   return [
     `Created ${name}.`,
     '',
-    `Next: review it, then run gw checklist run ${path.includes('/') ? name : `./${name}`} --no-record`,
+    'Next: review it, then run',
+    `  gw checklist run ${path.includes('/') ? name : `./${name}`} --no-record`,
   ].join('\n');
 }

@@ -145,14 +145,13 @@ export function renderEvidenceRecorded(recorded: EvidenceRecorded): string {
   row('movement', movementChange(movement));
   if (movement.orders.length > 0) row('orders', `relying on it: ${movement.orders.join(', ')}`);
   row('file', `${printable(path)}${created ? ', new' : ''}, ${plural(records, 'record')}`);
-  lines.push(
-    '',
-    'The record counts for this serial number and software version only. Commands read the file each time;',
-  );
-  lines.push(
+  const gateway =
     appliesTo.gateway === 'within-a-second'
       ? 'a running `gw serve` closes its gate within a second and cancels a move that relies on this fact.'
-      : 'in a running `gw serve` it counts after a restart, or with `gw evidence adopt`.',
+      : 'in a running `gw serve` it counts after a restart, or with `gw evidence adopt`.';
+  lines.push(
+    '',
+    `The record counts for this serial number and software version only. Commands read the file each time; ${gateway}`,
   );
   return lines.join('\n');
 }

@@ -13,8 +13,8 @@ export function renderHeartbeatKey({ file, key }: HeartbeatKey): string {
   return [
     `Key ${key} written to ${printable(file)}.`,
     '',
-    'Only its owner can read it. Copy the same file to every robot of the site over an encrypted connection, with mode',
-    '600 and the user of `gw serve` as its owner. `gw serve` reads it at its next start.',
+    'Only its owner can read it. `gw serve` reads it at its next start.',
+    'Copy it to every robot of the site over an encrypted connection: mode 600, owned by the user of `gw serve`.',
   ].join('\n');
 }
 

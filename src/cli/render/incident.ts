@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { plural } from '../../lib/text/index.ts';
+import { eachOnce, plural } from '../../lib/text/index.ts';
 import type { ExportedIncident, Incidents, ShownIncident } from '../../lib/toolkit/incident/incident.result.ts';
 import { printable, renderTable, right } from '../output.ts';
 import { logLine } from './gateway.ts';
@@ -31,10 +31,10 @@ export function renderIncidents({ incidents, recording, unreadable, folderProble
 /** `gw incident show` */
 export function renderIncident({ path, sha256, head, events, log, leftOut, poses }: ShownIncident): string {
   const { id, at, serial, site, version, fromMs, toMs, isComplete } = head;
-  const causes = events.filter(({ kind }) => kind === 'cause').map(({ text }) => printable(text));
+  const causes = eachOnce(events.filter(({ kind }) => kind === 'cause').map(({ text }) => printable(text)));
   const missing = Object.entries(leftOut).filter(([, count]) => count > 0);
   return [
-    `Incident ${id} of robot ${printable(serial)}, ${printable(at)}: ${causes.join(', ')}.`,
+    `Incident ${id} of robot ${printable(serial)}, ${printable(at)}: ${causes.join('; ')}.`,
     ...(isComplete
       ? []
       : [chalk.yellow('It is not complete: still being recorded, or the gateway ended before its end.')]),
@@ -51,7 +51,7 @@ export function renderIncident({ path, sha256, head, events, log, leftOut, poses
     '',
     ...events.map(
       ({ atMs, kind, text }) =>
-        `${chalk.dim(offset(atMs).padStart(8))} ${kind === 'cause' ? chalk.bold(printable(text)) : printable(text)}`,
+        `${chalk.dim(offset(atMs).padStart(8))}  ${kind === 'cause' ? chalk.bold(printable(text)) : printable(text)}`,
     ),
     '',
     log.length === 0 ? 'No log event of this time.' : 'Log of this time:',

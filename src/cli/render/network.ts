@@ -114,8 +114,6 @@ export function openPointLines({ facts, complete }: NetworkRequest): string[] {
   const rows = facts.open.map(({ key, what, from }) => [key, what, from === 'customer' ? "the customer's IT" : 'you']);
   return [
     chalk.yellow(`${plural(count, 'open point')} in the letter:`),
-    ...renderTable(['site file key', 'missing', 'provided by'], rows)
-      .split('\n')
-      .map((line) => `  ${line}`),
+    renderTable(['site file key', 'missing', 'provided by'], rows),
   ];
 }

@@ -9,7 +9,8 @@ export function renderSiteInit({ path, serial, host, read }: SiteInit): string {
     `Created ${printable(path)} for chassis ${serial} at ${host}.`,
     ...(read === null ? [] : [read.serial === serial ? readText(read) : chalk.yellow(otherText(read))]),
     '',
-    `Next: review it, then run gw site check ${printable(path)}`,
+    'Next: review it, then run',
+    `  gw site check ${printable(path)}`,
   ].join('\n');
 }
 

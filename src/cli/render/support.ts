@@ -39,7 +39,7 @@ export function bundleContents({ files, missing, bytes }: SupportBundle): string
       ),
     ],
     '',
-    `${plural(files.length, 'file')}, ${bytes} bytes packed, ${plural(redacted, 'passage')} redacted. It holds addresses, names of places`,
-    'and people, and texts of the robot. Read it before you pass it on.',
+    `${plural(files.length, 'file')}, ${bytes} bytes packed, ${plural(redacted, 'passage')} redacted.`,
+    'It holds addresses, names of places and people, and texts of the robot. Read it before you pass it on.',
   );
 }

@@ -85,7 +85,7 @@ function sessionRows({ session, since, services, state, reportAgeMs, open, conne
 
 function recordsText({ status, detail, notSentYet }: TunnelStatus['records']): string {
   const waiting = notSentYet === null ? 'not checked' : notSentYet === 0 ? 'none' : String(notSentYet);
-  const text = `${status}: ${printable(detail)} Waiting for the outbox: ${waiting}.`;
+  const text = `${status === 'not-checked' ? 'not checked' : status}: ${printable(detail)} Waiting for the outbox: ${waiting}.`;
   return status === 'failing' ? chalk.red(text) : text;
 }
 

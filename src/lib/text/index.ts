@@ -1,4 +1,15 @@
 /**
- * Helpers for output texts: shortening, plural, Markdown escaping, lists of JSON texts, changing all texts of plain data. Every module may import it, and it imports none.
+ * Helpers for output texts: shortening, plural, repeated texts, Markdown escaping, lists of JSON texts, changing all texts of plain
+ * data. Every module may import it, and it imports none.
  */
-export { codeSpan, escapeMarkdown, mapTexts, plural, pluralWord, RawList, shorten, tableCell } from './text.ts';
+export {
+  codeSpan,
+  eachOnce,
+  escapeMarkdown,
+  mapTexts,
+  plural,
+  pluralWord,
+  RawList,
+  shorten,
+  tableCell,
+} from './text.ts';

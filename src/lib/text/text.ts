@@ -72,3 +72,10 @@ export function mapTexts<T>(value: T, change: (text: string) => string): T {
   };
   return map(value) as T;
 }
+
+/** Each text once, in the order of the first ones, with its number where it occurs several times. */
+export function eachOnce(texts: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${text}, ${count} times`));
+}

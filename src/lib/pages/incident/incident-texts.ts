@@ -1,12 +1,13 @@
+import { eachOnce } from '../../text/index.ts';
 import { textsOf } from '../texts/catalogue.ts';
 import { causeText } from './cause-text.ts';
 import { type IncidentEvent, incidentEvents } from './incident-events.ts';
 import type { IncidentBody, IncidentHead } from './incident-model.ts';
 
-/** The causes of an incident in English, for commands. */
+/** The causes of an incident in English, for commands; one that occurred several times once, with their number. */
 export function causeTexts({ causes, timeZone }: IncidentHead): readonly string[] {
   const { t } = textsOf('en', timeZone);
-  return causes.map((cause) => causeText(cause, t));
+  return eachOnce(causes.map((cause) => causeText(cause, t)));
 }
 
 /** What happened in an incident, in English. */

@@ -200,7 +200,7 @@ export const en: Texts = {
       case 'paused':
         return `Paused before station ${run.at + 1} of ${run.stations.length} (${station}), for ${f.seconds(run.forMs)} · ${where(run)}`;
       case 'succeeded':
-        return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run)}`;
+        return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run).replace(/^to /, 'at ')}`;
       case 'failed':
         return `${capital(`drive ${where(run)}${of}`)} failed${
           run.failReason === null || run.failReason === 0 ? '' : ` (${en.failReason(run.failReason)})`

@@ -80,6 +80,6 @@ async function completionLine({ home, completionFiles }: DoctorHost): Promise<Li
     const text = await readFile(join(home ?? '', name), 'utf8').catch(() => '');
     if (/^[^#\n]*gw completion/m.test(text)) return ok(line, `loaded by ${join(home ?? '', name)}`);
   }
-  const remedy = 'gw completion bash | sudo tee /etc/bash_completion.d/gw, or see gw completion --help';
+  const remedy = 'For bash: gw completion bash | sudo tee /etc/bash_completion.d/gw';
   return notChecked(line, `neither in ${completionFiles.join(', ')} nor in a start file of a shell`, remedy);
 }

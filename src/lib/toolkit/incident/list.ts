@@ -11,5 +11,5 @@ export async function listIncidents(
   context: CheckContext,
 ): Promise<Incidents> {
   const list = await (await gatewayAccess(toolkit, context, host)).ask('GET', '/api/vorfaelle', incidentListSchema);
-  return { ...list, incidents: list.incidents.map((head) => ({ ...head, summary: causeTexts(head).join(', ') })) };
+  return { ...list, incidents: list.incidents.map((head) => ({ ...head, summary: causeTexts(head).join('; ') })) };
 }
