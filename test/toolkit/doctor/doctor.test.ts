@@ -18,13 +18,12 @@ import { freePort } from '../../free-port.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
-let dir: string;
+const dir = mkdtempSync(join(tmpdir(), 'gw-doctor-'));
 let site: string;
 let port: number;
 let server: Server;
 let answer = '';
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-doctor-'));
   site = join(dir, 'site.yaml');
   port = await freePort();
   writeFileSync(
@@ -32,6 +31,9 @@ beforeAll(async () => {
     `name: T\nchassis: { host: 127.0.0.1, port: 1, serial: S1 }\noperator: { port: ${port}, passwordFile: password }\n`,
   );
   chmodSync(site, 0o644);
+  // As docs/install.md installs it: with the folder of this installation.
+  const shipped = readFileSync(join(root, 'packaging/gw.service'), 'utf8');
+  writeFileSync(join(dir, 'gw.service'), shipped.replaceAll('/usr/local/lib/node_modules/gw', root));
   writeFileSync(join(dir, 'password'), await hashPassword('a long enough password'));
   chmodSync(join(dir, 'password'), 0o600);
   mkdirSync(join(dir, 'state'));
@@ -80,7 +82,7 @@ const unit = (over: Record<string, string> = {}) => {
     LoadState: 'loaded',
     ActiveState: 'active',
     UnitFileState: 'enabled',
-    FragmentPath: join(root, 'packaging/gw.service'),
+    FragmentPath: join(dir, 'gw.service'),
     DropInPaths: '',
     NeedDaemonReload: 'no',
     ...over,
@@ -126,6 +128,12 @@ describe('gw doctor', () => {
     ['a bad unit', 'unit-installed', unit({ LoadState: 'bad-setting' }), 'wrong'],
     ['the unit', 'unit-settings', unit(), 'ok'],
     ['another unit', 'unit-settings', unit({ FragmentPath: '/etc/hostname' }), 'wrong'],
+    [
+      'a unit that starts what is not here',
+      'unit-settings',
+      unit({ FragmentPath: join(root, 'packaging/gw.service') }),
+      'wrong',
+    ],
     ['an unread unit', 'unit-settings', unit({ NeedDaemonReload: 'yes' }), 'wrong'],
     ['a unit with additions', 'unit-settings', unit({ DropInPaths: '/etc/x.conf' }), 'not-checked'],
     ['a missing unit file', 'unit-settings', unit({ FragmentPath: '/nonexistent' }), 'not-checked'],

@@ -5,6 +5,8 @@ import { notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { type DoctorHost, start } from './host.ts';
 
 const PROPERTIES = ['LoadState', 'ActiveState', 'UnitFileState', 'FragmentPath', 'DropInPaths', 'NeedDaemonReload'];
+/** Where npm usually installs gw globally; packaging/gw.service names it. */
+const USUAL_FOLDER = '/usr/local/lib/node_modules/gw';
 const RELOAD = 'sudo systemctl daemon-reload && sudo systemctl restart gw';
 
 /** The unit `gw` of systemd: installed, enabled, running, and with the settings of this version. */
@@ -55,9 +57,10 @@ async function settingsLine(
     return notChecked(line, `${ours === null ? 'the unit of this version' : unit.FragmentPath} cannot be read`);
   }
   if (unit.NeedDaemonReload === 'yes') return wrong(line, 'changed on the disk, and systemd has not read it', RELOAD);
-  const different = differentSettings(ours, theirs);
+  const different = differentSettings(ours.replaceAll(USUAL_FOLDER, folder), theirs);
   if (different.length > 0) {
-    const remedy = `sudo cp ${join(folder, 'packaging', 'gw.service')} /etc/systemd/system/ && ${RELOAD}`;
+    const put = `sed 's#${USUAL_FOLDER}#${folder}#' ${join(folder, 'packaging', 'gw.service')}`;
+    const remedy = `${put} | sudo tee /etc/systemd/system/gw.service && ${RELOAD}`;
     return wrong(line, `other values of ${different.join(', ')} in ${unit.FragmentPath}`, remedy);
   }
   if (unit.DropInPaths) {
