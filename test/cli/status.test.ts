@@ -70,7 +70,7 @@ describe('gw status', () => {
     [
       'unverified facts',
       { gate: { isOpen: false, reasons: ['No.'], lacks: ['f1'] } },
-      /locked: No\.; not verified here: f1/,
+      /locked: No; not verified here: f1/,
     ],
     [
       'an old battery',

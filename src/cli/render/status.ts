@@ -77,7 +77,7 @@ function ownRows({ gate, stop, battery, run, source }: Status): readonly Row[] {
   if (source === 'chassis')
     return [['gateway', 'no answer: gate, stop, cloud and neighbours are not checked', chalk.yellow]];
   const lacks = gate === null || gate.lacks.length === 0 ? '' : `; not verified here: ${gate.lacks.join(', ')}`;
-  const reasons = gate === null || gate.isOpen ? '' : `: ${gate.reasons.join(' ')}`;
+  const reasons = gate === null || gate.isOpen ? '' : `: ${gate.reasons.join(' ').replace(/\.$/, '')}`;
   return [
     ['gate', gate?.isOpen ? 'open' : `locked${reasons}${lacks}`, gate?.isOpen ? plain : chalk.yellow],
     ...(stop === null ? [] : [stopRow(stop)]),
@@ -138,8 +138,9 @@ const names: Readonly<Partial<Record<StatusPart['id'], string>>> = {
 function partRow({ id, level, state, details }: StatusPart, { gateway }: Status): Row {
   const why = details.length === 0 ? '' : `: ${details.join('; ')}`;
   const own = id === 'gateway' ? `, gw ${gateway?.version ?? 'unknown'}, up for ${gateway?.upFor ?? 'unknown'}` : '';
+  const said = id === 'heartbeat' ? state.replace(/(\d+)$/, '$1 received') : state;
   const tone = level === 'good' ? plain : level === 'bad' ? chalk.red : chalk.yellow;
-  return [names[id] ?? id, `${state}${own}${why}`, tone];
+  return [names[id] ?? id, `${said}${own}${why}`, tone];
 }
 
 /** In one line, since they say nothing of this robot. */

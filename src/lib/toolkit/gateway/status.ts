@@ -95,7 +95,7 @@ function ofGateway(state: PageState, given: Seen & Pick<Status, 'record' | 'inci
       saved: stop.saved,
     },
     gate: { isOpen: gate.isOpen, reasons: texts.gateNotes, lacks: gate.unverified },
-    battery: batteryOf(state.battery, isConnected),
+    battery: batteryOf(state.battery, texts.batteryDoubt, isConnected),
     run: texts.run,
     parts,
     gateway: {
@@ -113,10 +113,10 @@ function sinceMs(at: string | null, now: string): number | null {
   return ms >= 0 ? ms : null;
 }
 
-function batteryOf(battery: PageState['battery'], isConnected: boolean): Status['battery'] {
-  const { value, ageMs, stale, doubts, isUnreadable } = battery;
+function batteryOf(battery: PageState['battery'], inWords: string | null, isConnected: boolean): Status['battery'] {
+  const { value, ageMs, isUnreadable } = battery;
   const gone = isUnreadable ? 'unreadable' : value === null ? 'not received' : null;
-  const doubt = gone ?? (!isConnected ? 'no connection' : (stale ?? doubts[0] ?? null));
+  const doubt = gone ?? (isConnected ? inWords : 'no connection');
   return { percent: value?.percent ?? null, status: value?.status ?? null, ageMs, doubt };
 }
 
