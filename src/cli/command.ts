@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { Command, Config, Errors, Flags, type Interfaces } from '@oclif/core';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
@@ -395,11 +396,17 @@ function isWritten(chunk: string): Promise<boolean> {
 export function fromFramework(error: unknown): GwError | undefined {
   if (error instanceof GwError || !(error instanceof Error)) return undefined;
   if (!(error instanceof Errors.CLIError)) return undefined;
-  return new GwError('USAGE', stripHelpHint(error.message), { cause: error });
+  return new GwError('USAGE', usageText(error.message), { cause: error });
 }
 
-function stripHelpHint(message: string): string {
-  return message.replace(/\nSee more help with --help$/, '').trim();
+/** The words of the framework without its heading and its hint. */
+function usageText(message: string): string {
+  return stripVTControlCharacters(message)
+    .replace(/\nSee more help with --help$/, '')
+    .replace(/^The following errors? occurred:\n/, '')
+    .replace(/Missing required flag (?=[a-z])/g, 'Missing required flag --')
+    .replace(/\n +/g, '\n')
+    .trim();
 }
 
 /** Whether argv contains `--format json`, which is equivalent to `--json`, even if it cannot be parsed. */

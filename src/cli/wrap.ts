@@ -32,7 +32,7 @@ export function wrapWords(text: string, width: number): string[] {
   if (visibleWidth(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/(?<=\S) +(?=\S)/)) {
+  for (const word of wordsOf(text, width)) {
     if (line !== '' && visibleWidth(line) + 1 + visibleWidth(word) > width) {
       lines.push(line);
       line = word;
@@ -41,6 +41,16 @@ export function wrapWords(text: string, width: number): string[] {
     }
   }
   return [...lines, line];
+}
+
+const QUOTED_COMMAND = /`gw [^`]+`/g;
+
+/** A quoted command stays whole where it has room: it is read, and copied, as one. */
+function wordsOf(text: string, width: number): readonly string[] {
+  const kept = text.replace(QUOTED_COMMAND, (quoted) =>
+    quoted.length <= width / 2 ? quoted.replaceAll(' ', '\0') : quoted,
+  );
+  return kept.split(/(?<=\S) +(?=\S)/).map((word) => word.replaceAll('\0', ' '));
 }
 
 /**

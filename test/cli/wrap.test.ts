@@ -61,6 +61,15 @@ describe('a text', () => {
     expect(reflow(`\u001b[32mok  \u001b[39m The site: ${long}`, 40).split('\n')[1]).toMatch(/^ {5}\S/);
   });
 
+  it('keeps a quoted command whole where it has room', () => {
+    expect(wrapWords('the clock is compared by `gw network check` later', 40)).toEqual([
+      'the clock is compared by',
+      '`gw network check` later',
+    ]);
+    const long = `\`gw evidence record ${'x '.repeat(20)}\``;
+    expect(wrapWords(`do ${long}`, 40).length).toBeGreaterThan(1);
+  });
+
   it('stays whole where it is a command to copy', () => {
     const line = `gw tunnel connect --service web --ca-file ${'/a b'.repeat(20)}`;
     expect(reflow(line, 40)).toBe(line);
