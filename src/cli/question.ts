@@ -13,6 +13,7 @@ import { GwError } from '../lib/error/index.ts';
 import { untilAborted } from '../lib/lifecycle/index.ts';
 import { askLine, type Streams } from './ask.ts';
 import { printable } from './output.ts';
+import { reflow, widthOf } from './wrap.ts';
 
 export interface Technician {
   /** Asks one question of a checklist, or for a measured value; an empty line skips it. */
@@ -36,6 +37,7 @@ const NUMBER = /^[-+]?\d{1,15}(?:[.,]\d{1,15})?$/;
 export function createTechnician({ streams, onInterrupt, initials }: TechnicianOptions): Technician {
   const { output } = streams ?? { output: process.stderr };
   let known = initials;
+  const write = (line: string) => output.write(`${reflow(line, widthOf(output))}\n`);
 
   /** The next line; undefined at the end of the input. */
   async function nextLine(prompt: string, signal: AbortSignal): Promise<string | undefined> {
@@ -58,7 +60,7 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
   }
 
   function say(text: string): void {
-    output.write(`  ${chalkStderr.dim(text)}\n`);
+    write(`  ${chalkStderr.dim(text)}`);
   }
 
   function sayNoAnswer(line: string, accepted: string): void {
@@ -116,8 +118,8 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
 
     async decide({ deviation, verdict, why, remedy }, signal) {
       if (deviation !== null) return { kind: 'leave' };
-      output.write(`        ${printable(why)}\n`);
-      if (remedy !== null) output.write(`        ${chalkStderr.cyan('fix:')} ${printable(remedy)}\n`);
+      write(`        ${printable(why)}`);
+      if (remedy !== null) write(`        ${chalkStderr.cyan('fix:')} ${printable(remedy)}`);
       const accepted = 'Enter = keep this result, again = repeat the step, accept = accept as a deviation';
       const keys = chalkStderr.dim(`[${accepted}]`);
       const what = verdict === 'wrong' ? 'Step failed.' : 'Step not checked.';

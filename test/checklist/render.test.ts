@@ -84,8 +84,8 @@ describe('a checklist on the screen', () => {
       `NOT OK  A robot: 1 wrong, 1 ok of 2 steps.
 Lobby, chassis S1, 2.0 s
 
-ok    It answers serial S1
-FAIL  It answers (a)
+ok    It answers  serial S1
+FAIL  It answers  (a)
         unit: expected degrees
         fix: Stop it.`,
     );
@@ -204,7 +204,7 @@ describe('the output of a run beside its steps', () => {
     const result = { ...run(step({}), bad), accepted: true, deviations: 1 };
     expect(first(result)).toBe('ACCEPTED WITH DEVIATIONS  A robot: 1 wrong, 1 ok of 2 steps.');
     const text = plain(renderChecklistRun(result));
-    expect(text).toContain('FAIL  It answers (a) accepted by A. Boss');
+    expect(text).toContain('FAIL  It answers  (a) accepted by A. Boss');
     expect(text).toContain('accepted by A. Boss: no lift here');
     expect(first({ ...result, accepted: false })).toBe(
       'NOT OK  A robot: 1 wrong, 1 ok of 2 steps; 1 deviation accepted by name.',

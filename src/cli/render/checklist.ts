@@ -264,5 +264,5 @@ export function renderStepLine(step: StepResult, width = MAX_TITLE_WIDTH): strin
   const found = step.leftOut ? 'left out' : (shown ?? (kind === 'run' && verdict === 'ok' ? why : ''));
   const id = verdict === 'ok' || step.leftOut ? '' : `(${idOf(step)})`;
   const result = [id, [found, accepted].filter(Boolean).join('; ')].filter(Boolean).join(' ');
-  return `${mark}  ${printable(title).padEnd(width)} ${chalk.dim(printable(result))}`.trimEnd();
+  return `${mark}  ${printable(title).padEnd(width)}  ${chalk.dim(printable(result))}`.trimEnd();
 }

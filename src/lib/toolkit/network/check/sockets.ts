@@ -107,7 +107,7 @@ function judgeAll(sockets: readonly NetworkSocket[]): Outcome {
   const ports = [...new Set(reachable.map((socket) => `${socket.protocol} ${socket.port}`))].join(', ');
   const detail = ports === '' ? 'no port is open for other machines' : `open for other machines: ${ports}`;
   if (refusedOf(sockets).length > 0) {
-    return { verdict: 'wrong', detail, remedy: 'See the lines of the single sockets below.' };
+    return { verdict: 'wrong', detail, remedy: 'Each wrong socket has a line of its own, with what to do.' };
   }
   return { verdict: sockets.some(({ allowedBy }) => allowedBy === 'not-checked') ? 'not-checked' : 'ok', detail };
 }
