@@ -27,7 +27,12 @@ const personAtTerminal: SshPerson = {
       `Unknown host ${printable(host)}. Its ${printable(keyType)} host key is\n  ${printable(fingerprint)}\n` +
         'Compare it on the host itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n',
     );
-    return (await askLine("Does it match? Type 'yes' to trust this key from now on:", { signal })) === 'yes';
+    for (;;) {
+      const answer = await askLine("Does it match? Type 'yes' to trust this key from now on, or 'no':", { signal });
+      if (answer === 'yes') return true;
+      if (answer === 'no' || answer === undefined) return false;
+      process.stderr.write("  'yes' or 'no', in full\n");
+    }
   },
 };
 

@@ -3,7 +3,6 @@ import { GwCommand, type Outcome } from '../cli/command.ts';
 import { acceptUndecidedFlag, durationFlag, gatewayFlags } from '../cli/flags.ts';
 import { createScreen } from '../cli/long-running.ts';
 import { changeKey, renderStatus } from '../cli/render/status.ts';
-import { reflow, widthOf } from '../cli/wrap.ts';
 import type { ErrorJson } from '../lib/error/index.ts';
 import type { Status as StatusData } from '../lib/toolkit/gateway/status.result.ts';
 
@@ -51,7 +50,7 @@ export default class Status extends GwCommand<StatusData> {
     try {
       return await this.withToolkit(flags, (toolkit, signal) =>
         watchStatus(toolkit, { host: flags.host, seconds }, { signal, onProgress: () => {} }, (status) => {
-          if (screen !== undefined) return screen.show(reflow(this.render(status), widthOf(process.stdout)));
+          if (screen !== undefined) return screen.show(this.render(status));
           const key = changeKey(status);
           if (key === last) return;
           if (this.jsonEnabled()) this.printEvent(status);

@@ -24,7 +24,7 @@ export default command({
     })(),
     format: Flags.option({
       summary:
-        'Format of the report; by default that of the name of --out, else html. pdf needs --out, junit is English.',
+        'Format of the report; by default that of the name of --out, else html, and md at a terminal. pdf needs --out, junit is English.',
       options: ['html', 'pdf', 'md', 'markdown', 'junit'] as const,
     })(),
     out: Flags.file({ char: 'o', summary: 'Write the report to this file.', helpValue: 'FILE' }),
@@ -35,7 +35,11 @@ export default command({
     const { reportRecord } = await import('../../lib/toolkit/checklist/report.ts');
     const { 'ca-file': caPath, site: sitePath, serial, lang, out, force } = flags;
     const given = flags.format === 'markdown' ? 'md' : flags.format;
-    const format = chooseFormat({ format: given, out }, ['html', 'pdf', 'md', 'junit'], 'html');
+    const format = chooseFormat(
+      { format: given, out },
+      ['html', 'pdf', 'md', 'junit'],
+      process.stdout.isTTY ? 'md' : 'html',
+    );
     const trust = { caPath, sitePath, serial };
     const data = await reportRecord({
       ...{ path: args.file, ...trust, lang, format, out, force },
