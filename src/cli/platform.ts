@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { release, type } from 'node:os';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { VersionResult } from './version.result.ts';
+import { type VersionResult, versionSchema } from './version.result.ts';
 
 type Platform = Pick<VersionResult, 'node' | 'nodePath' | 'os' | 'kernel' | 'architecture'>;
 
@@ -14,6 +15,15 @@ export async function readPlatform(osRelease = '/etc/os-release'): Promise<Platf
     kernel: `${type()} ${release()}`,
     architecture: process.arch,
   };
+}
+
+/** What the package in this folder says of itself (scripts/package). */
+export async function readOrigin(folder: string): Promise<VersionResult['origin']> {
+  try {
+    return versionSchema.shape.origin.parse(JSON.parse(await readFile(join(folder, 'origin.json'), 'utf8')));
+  } catch {
+    return null;
+  }
 }
 
 async function distribution(path: string): Promise<string | undefined> {

@@ -52,9 +52,17 @@ it('the first line of the help breaks at its words', async () => {
 it('the version names each of its lines, however narrow the terminal', () => {
   process.env.COLUMNS = '40';
   const about = { nodePath: `/usr/${'long/'.repeat(20)}node`, os: 'Debian', kernel: 'Linux', architecture: 'x64' };
-  const text = renderVersion({ name: 'gw', version: '1.2.3', node: '24.0.0', folder: '/usr/lib/gw', ...about });
+  const text = renderVersion({
+    name: 'gw',
+    version: '1.2.3',
+    node: '24.0.0',
+    folder: '/usr/lib/gw',
+    origin: null,
+    ...about,
+  });
   expect(text.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([
     'gw 1.2.3',
+    'from',
     'Node.js',
     'system',
     'architecture',

@@ -1,0 +1,101 @@
+// npm run package [-- --out DIR] [--arch x64,arm64] [--level 1-9]
+// Makes the packages of this version from the lock: a .deb and a tar.gz for each processor, the npm tarball, a bill of
+// materials for each, and their checksums. The same commit gives the same bytes, at any path.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeDeb } from './debian.js';
+import { sbomOf } from './sbom.js';
+import { root, sourceOf, stageGateway, stageNpm, writeOrigin } from './stage.js';
+
+/** Decided for a gateway: at most so much is installed and sent. */
+const MAX_UNPACKED_MB = 150;
+const MAX_PACKED_MB = 40;
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(root, 'packages') },
+    arch: { type: 'string', default: 'x64,arm64' },
+    level: { type: 'string', default: '6' },
+  },
+});
+const out = resolve(values.out);
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const source = sourceOf();
+const scratch = mkdtempSync(join(tmpdir(), 'gw-package-'));
+const problems = [];
+try {
+  mkdirSync(out, { recursive: true });
+  for (const name of readdirSync(out)) if (/^(gw[-_]|SHA256SUMS)/.test(name)) rmSync(join(out, name));
+  for (const arch of values.arch.split(',')) {
+    const name = `gw-${version}-linux-${arch}`;
+    const staged = join(scratch, name);
+    stageGateway(staged, { arch, kind: 'tar', source });
+    writeFileSync(join(out, `${name}.cdx.json`), sbomOf(staged, source));
+    // --sort and the fixed owner and time: the order of a folder and who built it are not of the package.
+    const tar = [
+      '--sort=name',
+      `--mtime=@${source.epoch}`,
+      '--owner=0',
+      '--group=0',
+      '--numeric-owner',
+      '--format=ustar',
+    ];
+    const archive = execFileSync('tar', [...tar, '-cf', '-', '-C', scratch, name], { maxBuffer: 1024 ** 3 });
+    // gzip, since the smallest Debian has no xz.
+    const packed = execFileSync('gzip', ['-n', `-${values.level}`], { input: archive, maxBuffer: 1024 ** 3 });
+    writeFileSync(join(out, `${name}.tar.gz`), packed);
+    writeOrigin(staged, { kind: 'deb', source });
+    const { file, unpackedBytes } = makeDeb({
+      staged,
+      scratch,
+      out,
+      arch,
+      version,
+      epoch: source.epoch,
+      level: values.level,
+    });
+    if (unpackedBytes > MAX_UNPACKED_MB * 1e6)
+      problems.push(`${file} unpacks to ${megabytes(unpackedBytes)}, more than ${MAX_UNPACKED_MB} MB`);
+    if (statSync(file).size > MAX_PACKED_MB * 1e6)
+      problems.push(`${file} has ${megabytes(statSync(file).size)}, more than ${MAX_PACKED_MB} MB`);
+    process.stdout.write(`${arch}: unpacked ${megabytes(unpackedBytes)}\n`);
+  }
+  const npm = join(scratch, 'npm');
+  stageNpm(npm, { source });
+  execFileSync('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', out], {
+    cwd: npm,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const lines = [];
+  for (const name of readdirSync(out).sort()) {
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(join(out, name))) hash.update(chunk);
+    lines.push(`${hash.digest('hex')}  ${name}`);
+    process.stdout.write(`${megabytes(statSync(join(out, name)).size).padStart(9)}  ${name}\n`);
+  }
+  writeFileSync(join(out, 'SHA256SUMS'), `${lines.join('\n')}\n`);
+  process.stdout.write(`packages of gw ${version}, commit ${source.commit.slice(0, 12)}, in ${out}\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+if (problems.length > 0) {
+  process.stderr.write(`${problems.join('\n')}\n`);
+  process.exitCode = 1;
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,88 @@
+// The software bill of materials of a staged installation (CycloneDX 1.5): its libraries, what is built into dist, and
+// Node.js itself.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** JSON text; the same for the same installation. */
+export function sbomOf(folder, { epoch }) {
+  const words = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
+  const bom = JSON.parse(execFileSync('npm', words, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
+  const installed = new Set(packagesIn(join(folder, 'node_modules')));
+  // Of the lock those that this processor does not need, or that are left out.
+  const left = bom.components.filter(
+    ({ group, name, version }) => !installed.has(`${group ? `${group}/` : ''}${name}@${version}`),
+  );
+  const gone = new Set(left.map((component) => component['bom-ref']));
+  const components = [
+    ...bom.components.filter((component) => !gone.has(component['bom-ref'])),
+    ...builtIn(readFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8')),
+    ...runtime(join(folder, 'node_modules')),
+  ];
+  const unique = new Map(components.map((component) => [component['bom-ref'], component]));
+  const listed = [...unique.values()].sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
+  const dependencies = bom.dependencies
+    .filter(({ ref }) => !gone.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => !gone.has(other)).sort() }));
+  const content = JSON.stringify([listed, dependencies]);
+  const hash = createHash('sha256').update(content).digest('hex');
+  const serial = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-5${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+  return `${JSON.stringify(
+    {
+      ...bom,
+      serialNumber: `urn:uuid:${serial}`,
+      metadata: { ...bom.metadata, timestamp: new Date(epoch * 1_000).toISOString() },
+      components: listed,
+      dependencies,
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+function packagesIn(modules) {
+  return readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /(^|\/)package\.json$/.test(path))
+    .flatMap((path) => {
+      const { name, version } = JSON.parse(readFileSync(join(modules, path), 'utf8'));
+      return name && version ? [`${name}@${version}`] : [];
+    });
+}
+
+/** The bundler writes one heading for each library that it built in: `## name - version (licence)`. */
+function builtIn(licences) {
+  const found = [...licences.matchAll(/^## (\S+) - (\S+) \(([^)]+)\)$/gm)];
+  if (found.length === 0) throw new Error('dist/THIRD-PARTY-LICENSES.md names no library');
+  return found.map(([, full, version, licence]) => {
+    const [name, scope] = full.split('/').reverse();
+    const purl = `pkg:npm/${full.replace('@', '%40')}@${version}`;
+    return {
+      'bom-ref': `${full}@${version}`,
+      type: 'library',
+      name,
+      ...(scope && { group: scope }),
+      version,
+      purl,
+      licenses: [/ (AND|OR|WITH) /.test(licence) ? { expression: licence } : { license: { id: licence } }],
+      properties: [{ name: 'gw:builtInto', value: 'dist' }],
+    };
+  });
+}
+
+function runtime(modules) {
+  return readdirSync(modules)
+    .filter((name) => name.startsWith('node-linux-'))
+    .map((name) => {
+      const { version } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
+      return {
+        'bom-ref': `nodejs@${version}`,
+        type: 'application',
+        name: 'node',
+        version,
+        purl: `pkg:github/nodejs/node@v${version}`,
+        cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+        licenses: [{ license: { id: 'MIT' } }],
+      };
+    });
+}
