@@ -1,4 +1,5 @@
-// What must not stand in the repository: registry hosts in the lock file, machine paths, key material.
+// What must not stand in the repository: registry hosts in the lock file, machine paths, key material, lines that
+// break .editorconfig.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,8 @@ const rules = [
   },
   { what: 'a machine path', pattern: /\/(root|work|home\/[a-z]+)\/[A-Za-z0-9._-]/ },
   { what: 'key material', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ },
+  { what: 'a blank or a carriage return at the end of a line', pattern: /[ \t\r]$/m, files: /^(?!test\/fuzz\/hits\/)/ },
+  { what: 'no line feed at the end', pattern: /[^\n]$(?![\s\S])/, files: /^(?!test\/fuzz\/hits\/)/ },
   { what: 'a focused or skipped test', pattern: /\b(it|test|describe)\.(only|todo)\(/, files: /\.test\.ts$/ },
 ];
 const self = 'scripts/check-repository.js';

@@ -45,7 +45,7 @@ export function wrapWords(text: string, width: number): string[] {
 
 const QUOTED_COMMAND = /`gw [^`]+`/g;
 
-/** A quoted command stays whole where it has room: it is read, and copied, as one. */
+/** A quoted command stays whole where the line is wide enough: it is read, and copied, as one. */
 function wordsOf(text: string, width: number): readonly string[] {
   const kept = text.replace(QUOTED_COMMAND, (quoted) =>
     quoted.length <= width / 2 ? quoted.replaceAll(' ', '\0') : quoted,

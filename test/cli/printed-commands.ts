@@ -24,6 +24,8 @@ export interface PrintedCommand {
 /** Every page but the generated list of commands, whose lines are the examples of the help. */
 export const printedPages = [
   'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
   ...readdirSync(join(root, 'docs'), { encoding: 'utf8' }).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md') && name !== 'docs/commands.md');
 

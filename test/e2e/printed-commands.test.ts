@@ -49,6 +49,7 @@ type Around = readonly (readonly [pattern: RegExp, command: string])[];
 /** What a person does before a command, as its page says: the robot is put on its dock, its position is known. */
 const prepared: Around = [
   [/^gw evidence verify stop --(?!help)/, atDock],
+  [/^gw motion go /, atDock],
   [/^gw motion dock /, 'gw motion pose --at A --robot-stands-there'],
 ];
 /** What a person does after a command, so that the next one finds the robot as its page expects it. */
@@ -121,6 +122,12 @@ describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
     expect(await typed('gw enrol', code)).toMatchObject({ code: 0 });
     serve = startGw(['serve', '--site', 'gw-sim/site.yaml', '--json'], { cwd: dir });
     await serve.untilOutput('"event":"ready"');
+    // Its outbox opens after that.
+    await until(
+      () => typed('gw status'),
+      ({ code }) => code === 0,
+      30_000,
+    );
     expect(await typed('gw map backup')).toMatchObject({ code: 0 });
     const [backup = ''] = readdirSync(dir).filter((name) => name.startsWith('maps-'));
     for (const name of archives) cpSync(join(dir, backup), join(dir, name));

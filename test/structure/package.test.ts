@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { linksOf } from './markdown.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -15,13 +16,6 @@ const files = new Set(packed.files.map(({ path }) => path));
 
 /** Pages referenced by a text, as in 'see docs/kiosk.md'. */
 const pagesNamedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w-]+\.\w+/g)].map(([page]) => page);
-
-/** Link targets of a page, relative to its folder. */
-const linkedFrom = (page: string) =>
-  [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
-    .map(([, target = '']) => target)
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .map((target) => normalize(join(dirname(page), target)));
 
 describe('the packed tarball', () => {
   it.each([
@@ -47,9 +41,9 @@ describe('the packed tarball', () => {
     const pages = [...files].filter((path) => path.endsWith('.md'));
     expect(pages.length).toBeGreaterThan(20);
     const broken = pages.flatMap((page) =>
-      linkedFrom(page)
-        .filter((target) => !files.has(target))
-        .map((target) => `${page} -> ${target}`),
+      linksOf(page, read(page))
+        .filter(({ path }) => !files.has(path))
+        .map(({ target }) => `${page} -> ${target}`),
     );
     expect(broken).toEqual([]);
   });

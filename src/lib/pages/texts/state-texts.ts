@@ -1,7 +1,7 @@
 import type { Cell, Lamp, Note, PageState } from '../model.ts';
 import { cellText, noteText, textsOf } from './catalogue.ts';
 
-/** Whoever types a command is the technician that the pages tell to call. */
+/** Whoever types a command is the technician whom the pages name to call. */
 const forTechnicians: Readonly<Partial<Record<Note['code'], string>>> = {
   facts: 'Facts that orders rely on are not verified on this robot.',
   'gate-closed': 'The robot must not drive now.',
