@@ -69,7 +69,7 @@ try {
     });
     if (unpackedBytes > MAX_UNPACKED_MB * 1e6)
       problems.push(`${file} unpacks to ${megabytes(unpackedBytes)}, more than ${MAX_UNPACKED_MB} MB`);
-    if (statSync(file).size > MAX_PACKED_MB * 1e6)
+    if (Number(values.level) >= 6 && statSync(file).size > MAX_PACKED_MB * 1e6)
       problems.push(`${file} has ${megabytes(statSync(file).size)}, more than ${MAX_PACKED_MB} MB`);
     process.stdout.write(`${arch}: unpacked ${megabytes(unpackedBytes)}\n`);
   }

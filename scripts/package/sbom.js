@@ -21,6 +21,7 @@ export function sbomOf(folder, { epoch }) {
     ...runtime(join(folder, 'node_modules')),
   ];
   const unique = new Map(components.map((component) => [component['bom-ref'], component]));
+  for (const component of unique.values()) component.licenses ??= oldLicences(join(folder, 'node_modules'), component);
   const listed = [...unique.values()].sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1));
   const dependencies = bom.dependencies
     .filter(({ ref }) => !gone.has(ref))
@@ -39,6 +40,16 @@ export function sbomOf(folder, { epoch }) {
     null,
     2,
   )}\n`;
+}
+
+/** Packages of earlier years name their licence in another way, or in their licence file alone. */
+function oldLicences(modules, { group, name }) {
+  const folder = join(modules, group ?? '', name);
+  const { licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (licenses?.[0]?.type !== undefined) return [{ license: { id: licenses[0].type } }];
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8');
+  return /^\s*(the )?mit license/im.test(text) ? [{ license: { id: 'MIT' } }] : [];
 }
 
 function packagesIn(modules) {

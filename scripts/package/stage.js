@@ -135,6 +135,9 @@ function strip(folder, arch) {
 }
 
 function leaveOutSimulator(folder) {
+  const own = json(join(folder, 'package.json'));
+  for (const topic of Object.keys(own.oclif.topics)) if (SIMULATOR_COMMANDS.test(topic)) delete own.oclif.topics[topic];
+  writeJson(join(folder, 'package.json'), own);
   const path = join(folder, 'oclif.manifest.json');
   const manifest = json(path);
   for (const id of Object.keys(manifest.commands)) if (SIMULATOR_COMMANDS.test(id)) delete manifest.commands[id];

@@ -1,0 +1,75 @@
+// Makes the packages of this processor, compressed quickly, and looks into them: what a gateway would get starts, says
+// where it comes from, and its bill of materials names what is in it.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'gw-packages-'));
+const run = (program, words, options = {}) =>
+  execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, ...options });
+const expect = (is, what) => {
+  if (!is) throw new Error(what);
+};
+
+try {
+  const out = join(scratch, 'out');
+  run('node', [join(root, 'scripts/package/make.js'), '--arch', 'x64', '--level', '1', '--out', out], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const named = (pattern) => {
+    const name = readdirSync(out).find((one) => pattern.test(one));
+    expect(name !== undefined, `no file like ${pattern} was made`);
+    return join(out, name);
+  };
+  run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: out });
+
+  run('tar', ['xzf', named(/linux-x64\.tar\.gz$/), '-C', scratch]);
+  const [folder] = readdirSync(scratch).filter((name) => name.startsWith('gw-'));
+  // Without the Node.js of this machine.
+  const gw = (...words) =>
+    run(join(scratch, folder, 'bin/gw'), words, { cwd: scratch, env: { PATH: '/usr/bin:/bin' } });
+  const version = JSON.parse(gw('version', '--json')).data;
+  expect(version.origin?.kind === 'tar', 'gw version does not say that it comes from the archive');
+  expect(version.nodePath.startsWith(join(scratch, folder)), `it runs on ${version.nodePath}`);
+  expect(!/^ {2}(sim|demo) /m.test(gw('--help')), 'a gateway has no simulator, and its help names one');
+  expect(JSON.parse(gw('evidence', 'list', '--json')).ok, 'gw evidence list does not work');
+  const installed = run('find', [
+    join(scratch, folder),
+    '-name',
+    '*.map',
+    '-o',
+    '-name',
+    'aedes',
+    '-o',
+    '-name',
+    'include',
+  ]);
+  expect(installed === '', `left in: ${installed}`);
+
+  const fields = run('dpkg-deb', ['--field', named(/_amd64\.deb$/)]);
+  expect(/^Depends: libc6/m.test(fields) && /^Architecture: amd64$/m.test(fields), fields);
+  const content = run('dpkg-deb', ['--contents', named(/_amd64\.deb$/)]);
+  for (const path of ['./usr/bin/gw', './lib/systemd/system/gw.service', './usr/share/doc/gw/copyright']) {
+    expect(content.includes(path), `the Debian package lacks ${path}`);
+  }
+  expect(
+    /root\/root/.test(content) && !/^\S+ (?!root\/root)/m.test(content),
+    'a file belongs to another user than root',
+  );
+
+  const bom = JSON.parse(readFileSync(named(/\.cdx\.json$/), 'utf8'));
+  const names = new Set(bom.components.map(({ name }) => name));
+  for (const name of ['node', 'fastify', 'zod', 'ssh2']) expect(names.has(name), `the bill of materials lacks ${name}`);
+  expect(!names.has('aedes') && !names.has('vitest'), 'the bill of materials names what is not there');
+  const without = bom.components.filter(({ licenses = [] }) => licenses.length === 0).map(({ name }) => name);
+  expect(without.length === 0, `no licence is known of ${without.join(', ')}`);
+
+  const npm = run('tar', ['tzf', named(/gw-[^-]*\.tgz$/)]);
+  expect(npm.includes('package/npm-shrinkwrap.json'), 'the npm tarball has no lock');
+  process.stdout.write(`packages: ${readdirSync(out).length} files, ${bom.components.length} components, started\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
