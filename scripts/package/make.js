@@ -1,6 +1,6 @@
-// npm run package [-- --out DIR] [--arch x64,arm64] [--level 1-9]
+// npm run package [-- --out DIR] [--arch x64,arm64] [--level 1-9] [--signing-key FILE]
 // Makes the packages of this version from the lock: a .deb and a tar.gz for each processor, the npm tarball, a bill of
-// materials for each, and their checksums. The same commit gives the same bytes, at any path.
+// materials for each, with a key the release packages, and their checksums. The same commit gives the same bytes, at any path.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -29,6 +29,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: join(root, 'packages') },
     arch: { type: 'string', default: 'x64,arm64' },
     level: { type: 'string', default: '6' },
+    'signing-key': { type: 'string' },
   },
 });
 const out = resolve(values.out);
@@ -57,6 +58,13 @@ try {
     // gzip, since the smallest Debian has no xz.
     const packed = execFileSync('gzip', ['-n', `-${values.level}`], { input: archive, maxBuffer: 1024 ** 3 });
     writeFileSync(join(out, `${name}.tar.gz`), packed);
+    if (values['signing-key'] !== undefined) {
+      writeOrigin(staged, { kind: 'release', source });
+      const words = ['--signing-key', resolve(values['signing-key']), '--out', join(out, `${name}.release.tar`)];
+      execFileSync('node', [join(root, 'bin/run.js'), 'release', 'make', staged, ...words], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+    }
     writeOrigin(staged, { kind: 'deb', source });
     const { file, unpackedBytes } = makeDeb({
       staged,

@@ -64,6 +64,8 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'operator password': async () => (await import('../lib/toolkit/operator/operator.result.ts')).operatorPasswordSchema,
   'overlays diff': async () => (await import('../lib/toolkit/overlays/diff.result.ts')).overlaysDiffSchema,
   'overlays inspect': async () => (await import('../lib/toolkit/overlays/inspect.result.ts')).overlaysInspectSchema,
+  'release key new': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseKeyNewSchema,
+  'release make': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseMakeSchema,
   'release rollback': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseRollbackSchema,
   'release status': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseStatusSchema,
   'release verify': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseVerifySchema,

@@ -22,6 +22,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'heartbeat/key/new': 'toolkit/heartbeat/key.ts',
   log: 'toolkit/gateway/log.ts',
   'motion/dock': 'toolkit/motion/go.ts',
+  'release/key/new': 'toolkit/release/make.ts',
   serve: 'gateway/gateway.ts',
   'sim/cloud/cancel': 'sim/control/cloud-commands.ts',
   'sim/cloud/jobs': 'sim/control/cloud-commands.ts',

@@ -72,7 +72,14 @@ describe('the texts of a source', () => {
 describe('left-out words', () => {
   const sources = globSync(['{src,web,bench,scripts}/**/*.{ts,js}', 'bin/*.js', '*.ts'], { cwd: root }).sort();
   const documents = globSync(
-    ['{README,SECURITY,CONTRIBUTING}.md', 'docs/*.md', 'checklists/*.yaml', 'packaging/*.*', 'packaging/debian/*', 'package.json'],
+    [
+      '{README,SECURITY,CONTRIBUTING}.md',
+      'docs/*.md',
+      'checklists/*.yaml',
+      'packaging/*.*',
+      'packaging/debian/*',
+      'package.json',
+    ],
     {
       cwd: root,
     },

@@ -1,6 +1,12 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
-import type { ReleaseRollback, ReleaseStatus, ReleaseVerify } from '../../lib/toolkit/release/release.result.ts';
+import type {
+  ReleaseKeyNew,
+  ReleaseMake,
+  ReleaseRollback,
+  ReleaseStatus,
+  ReleaseVerify,
+} from '../../lib/toolkit/release/release.result.ts';
 import { DO_NEXT, findingLines, printable, renderTable } from '../output.ts';
 
 const table = (rows: readonly (readonly string[])[]) =>
@@ -11,19 +17,44 @@ const table = (rows: readonly (readonly string[])[]) =>
 
 /** `gw release verify` */
 export function renderReleaseVerify(data: ReleaseVerify): string {
-  const { version, files, file, bytes, sha256, minimumVersion, unpackedBytes, key } = data;
+  const { version, files, file } = data;
   return [
     `${chalk.green('ok')}: release ${printable(version)}, signature and ${plural(files, 'file')} verified. ${printable(file)}`,
     '',
-    table([
-      ['version', version],
-      ['replaces', `${minimumVersion} or newer`],
-      ['size', `${bytes} bytes, ${unpackedBytes} unpacked`],
-      ['sha-256', sha256],
-      ['key', key.file],
-      ['key sha-256', key.fingerprintSha256],
-    ]),
+    packageTable(data),
   ].join('\n');
+}
+
+/** `gw release make` */
+export function renderReleaseMake(data: ReleaseMake): string {
+  const { version, files, file } = data;
+  return [
+    `Made ${printable(file)}: release ${printable(version)}, ${plural(files, 'file')}, signed and verified.`,
+    '',
+    packageTable(data),
+  ].join('\n');
+}
+
+/** `gw release key new` */
+export function renderReleaseKeyNew({ file, publicFile, fingerprintSha256 }: ReleaseKeyNew): string {
+  return [
+    `Made ${printable(file)}, which signs releases, readable for its owner only.`,
+    '',
+    `${printable(publicFile)} verifies them: cloud.release.keyFile of every gateway.`,
+    `SHA-256 of the public key: ${fingerprintSha256}`,
+    'Keep the private key away from every gateway, with a copy at a safe place: without it no gateway accepts another release.',
+  ].join('\n');
+}
+
+function packageTable({ version, bytes, sha256, minimumVersion, unpackedBytes, key }: ReleaseVerify): string {
+  return table([
+    ['version', version],
+    ['replaces', `${minimumVersion} or newer`],
+    ['size', `${bytes} bytes, ${unpackedBytes} unpacked`],
+    ['sha-256', sha256],
+    ['key', key.file],
+    ['key sha-256', key.fingerprintSha256],
+  ]);
 }
 
 /** `gw release status` */

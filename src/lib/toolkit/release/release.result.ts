@@ -21,6 +21,20 @@ export const releaseVerifySchema = z.strictObject({
 });
 export type ReleaseVerify = z.infer<typeof releaseVerifySchema>;
 
+/** Shape of `gw release make --json`. */
+export const releaseMakeSchema = releaseVerifySchema.extend({
+  verdict: z.literal('ok').describe('The package was written, read back and verified.'),
+});
+export type ReleaseMake = z.infer<typeof releaseMakeSchema>;
+
+/** Shape of `gw release key new --json`. */
+export const releaseKeyNewSchema = z.strictObject({
+  file: z.string().describe('The private key, which signs; for its owner only.'),
+  publicFile: z.string().describe('The public key, for the gateways.'),
+  fingerprintSha256: key.shape.fingerprintSha256,
+});
+export type ReleaseKeyNew = z.infer<typeof releaseKeyNewSchema>;
+
 const installed = z.strictObject({
   folder: z.string().nullable().describe('In the release folder; null: the base installation.'),
   version: z.string().nullable().describe('null: the base installation, whose version is not recorded.'),
