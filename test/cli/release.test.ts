@@ -226,6 +226,15 @@ describe('gw release rollback', () => {
     expect(await at.rollBack(true)).toMatchObject({ from: '0.1.0', to: '2.0.0' });
   });
 
+  it('names the base installation by its present version, and not by that before its update', async () => {
+    await using at = await createFolder({ previous: { folder: null, version: '0.0.9' } });
+    const shown = plain(renderReleaseStatus(await at.status()));
+    expect(shown).toMatch(/rollback to +base installation$/m);
+    expect(shown).not.toContain('0.0.9');
+    expect(await at.rollBack(true)).toMatchObject({ to: '0.1.0', toBase: true });
+    expect(await readState(at.dir)).toMatchObject({ onSite: { to: { folder: null, version: '0.1.0' } } });
+  });
+
   it('completes a rollback that was interrupted between record and switch', async () => {
     await using at = await createFolder();
     await at.rollBack(true);

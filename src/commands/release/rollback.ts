@@ -16,7 +16,7 @@ export default command({
     site: siteFlag,
     via: viaThereFlag,
     base: Flags.boolean({
-      summary: 'Go back to the base installation, which npm installed.',
+      summary: 'Go back to the base installation, which dpkg or npm installed.',
       default: false,
     }),
     yes: Flags.boolean({ summary: 'Switch.', default: false }),

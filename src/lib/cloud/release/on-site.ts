@@ -12,7 +12,7 @@ import { previousOf, viewRun } from './view.ts';
 interface InstalledVersion {
   /** In the release folder; null: the base installation. */
   readonly folder: string | null;
-  /** Null: the base installation, whose version the release folder does not record. */
+  /** Null: the base installation, which may have been updated since the release folder recorded its version. */
   readonly version: string | null;
   /** Why it must not be started; null: signature and every file were verified, or it is the base installation. */
   readonly problem: string | null;
@@ -34,16 +34,16 @@ export async function readReleaseFolder(dir: string, publicKey: KeyObject): Prom
   const [state, current, folders] = await Promise.all([readState(dir), readCurrent(dir), installedFolders(dir)]);
   const installed: InstalledVersion[] = [];
   for (const folder of folders) installed.push(await inspect(dir, folder, publicKey));
-  const view = async ({ folder, version }: { folder: string | null; version: string | null }) =>
+  const view = async (folder: string | null) =>
     folder === null
-      ? { folder, version, problem: null }
+      ? { folder, version: null, problem: null }
       : (installed.find((each) => each.folder === folder) ?? (await inspect(dir, folder, publicKey)));
   const next = startsNext(state, current);
   const isRollingBack = state.run?.phase === 'rolling-back';
   const previous = isRollingBack ? other(state.previous, next) : targetOf(state, current);
   return {
-    current: await view({ folder: next, version: next === null ? baseVersionOf(state) : null }),
-    previous: previous === null ? null : await view(previous),
+    current: await view(next),
+    previous: previous === null ? null : await view(previous.folder),
     installed,
     run: state.run === null ? null : viewRun(state.run, null),
     onSite: state.onSite,
@@ -78,16 +78,10 @@ function targetOf(state: ReleaseState, current: string | null): Installation | n
   return candidates.find((each) => each !== null && each.folder !== current) ?? null;
 }
 
-/** The version of the base installation, when a release has replaced it. */
-function baseVersionOf({ previous, run, onSite }: ReleaseState): string | null {
-  const known = [previous, run?.from, onSite?.from, onSite?.to];
-  return known.find((each) => each?.folder === null)?.version ?? null;
-}
-
 /** What is wanted of a rollback. `toBase`: back to the base installation. */
 interface RollbackWish {
   readonly toBase: boolean;
-  /** Of the base installation, where the release folder does not record it. */
+  /** Of the base installation: that of the command, which belongs to it. */
   readonly baseVersion: string;
 }
 
@@ -131,8 +125,10 @@ function decide(state: ReleaseState, current: string | null, { toBase, baseVersi
           : 'Wait for its end, or have its job cancelled in the cloud; then see `gw release status`.',
     });
   }
-  const base: Installation = { folder: null, version: baseVersionOf(state) ?? baseVersion };
-  const to = toBase ? base : targetOf(state, current);
+  // Not as it was recorded: the base installation may have been updated below a release.
+  const base: Installation = { folder: null, version: baseVersion };
+  const target = targetOf(state, current);
+  const to = toBase || target?.folder === null ? base : target;
   if (to === null || to.folder === current) {
     const problem = toBase ? 'The base installation is the current version.' : 'There is no version to go back to.';
     throw new GwError('RELEASE_REFUSED', problem, { remedy: 'See the versions with `gw release status`.' });

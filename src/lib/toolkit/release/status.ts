@@ -58,7 +58,7 @@ function findingsOf({ current, previous, run }: Folder): Line[] {
   const findings: Line[] = [];
   const files = { id: 'current', title: 'The current version is complete', spec: null };
   if (current.folder === null) {
-    findings.push(notApplicable(files, 'the base installation, which npm installed and no release key signs'));
+    findings.push(notApplicable(files, 'the base installation, which dpkg or npm installed and no release key signs'));
   } else if (current.problem === null) {
     findings.push(ok(files, `${current.folder}: signature and every file verified`));
   } else {
