@@ -47,7 +47,7 @@ function answersFor(robot: Robot): string {
   return path;
 }
 
-describe('a robot without evidence', { timeout: 240_000 }, () => {
+describe('a robot without evidence', { timeout: 300_000 }, () => {
   let robot: Robot;
   let serve: Awaited<ReturnType<typeof startServe>>;
   beforeAll(async () => {
@@ -214,7 +214,11 @@ describe('a robot without evidence', { timeout: 240_000 }, () => {
 
   test('cancel-ignored: contradicted, exit code 1, and no order passes any more', async () => {
     await robot.fault('cancel-ignored', 'on');
-    const ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
+    let ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
+    // On a busy machine poses arrive in bunches, which decides nothing: the trial says so, and is run again as it says.
+    for (let more = 2; more > 0 && /^NOT DECIDED.*poses arrived in bunches/s.test(ended.stdout); more -= 1) {
+      ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
+    }
     await robot.fault('cancel-ignored', 'off');
     expect(ended).toMatchObject({
       code: 1,
