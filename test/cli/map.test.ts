@@ -144,7 +144,7 @@ describe('gw map backup', () => {
     const text = plain(renderMapBackup(archive));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz');
     expect(text).toContain(`sha256   ${'f'.repeat(64)}  (9.0 kB)`);
-    expect(text).toMatch(/^ 1 +Erdgeschoss +3 +none +yes +6 +320 × 180 +60 bytes$/m);
+    expect(text).toMatch(/^ 1 +Erdgeschoss +3 +none +yes +6 +320×180 +60 bytes$/m);
     expect(text).toMatch(/^-- {3}It can be restored: never$/m);
     expect(text).toContain('gw map verify maps.tar.gz');
     expect(backupWarnings(archive)).toEqual([]);

@@ -19,8 +19,8 @@ export function renderHealth(health: JudgedHealth): string {
     ['disk of the media', disk.media.status, disk.media.detail],
     ['cloud', cloud.status, cloud.detail],
     ['remote support', support.status, support.detail],
-    ['its records', support.records, ''],
-    ['other robots', fleet?.status ?? 'not-checked', fleet?.detail ?? 'this gateway does not report them'],
+    ['its records', support.records === 'not-checked' ? 'not checked' : support.records, ''],
+    ['other robots', fleet?.status ?? 'not checked', fleet?.detail ?? 'this gateway does not report them'],
     ['log output', log.status, log.detail],
   ];
   const remedies = [...services, disk.state, disk.media].flatMap(({ remedy }) => remedy ?? []);

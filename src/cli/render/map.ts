@@ -143,7 +143,7 @@ function archivedRow(map: MapArchiveView['maps'][number]): string[] {
     versionText(map.overlaysVersion),
     map.isCurrent ? 'yes' : '',
     overlays.count === null ? chalk.red('unreadable') : String(point + lane + zone + other),
-    picture === null ? chalk.red('missing') : `${picture.width} × ${picture.height}`,
+    picture === null ? chalk.red('missing') : `${picture.width}×${picture.height}`,
     localisation === undefined ? chalk.red('missing') : sizeText(localisation.bytes),
   ];
 }
