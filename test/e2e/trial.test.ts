@@ -214,12 +214,16 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
 
   test('cancel-ignored: contradicted, exit code 1, and no order passes any more', async () => {
     await robot.fault('cancel-ignored', 'on');
+    // Slow, so that late poses are few against its way to the goal.
+    await setSpeed(0.4);
     let ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
-    // On a busy machine poses arrive in bunches, which decides nothing: the trial says so, and is run again as it says.
-    for (let more = 2; more > 0 && /^NOT DECIDED.*poses arrived in bunches/s.test(ended.stdout); more -= 1) {
+    // On a busy machine poses arrive in bunches, or the cancel near the goal, which decides nothing: the trial says so, and
+    // is run again as it says.
+    for (let more = 3; more > 0 && ended.stdout.startsWith('NOT DECIDED'); more -= 1) {
       ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
     }
     await robot.fault('cancel-ignored', 'off');
+    await setSpeed(1);
     expect(ended).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/^CONTRADICTED: Trial 'stop', 1 fact on SIM-0001/),
