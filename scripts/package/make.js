@@ -1,14 +1,16 @@
 // npm run package [-- --out DIR] [--arch x64,arm64] [--level 1-9] [--signing-key FILE]
 // Makes the packages of this version from the lock: a .deb and a tar.gz for each processor, the npm tarball, a bill of
-// materials for each, with a key the release packages, and their checksums. The same commit gives the same bytes, at any path.
+// materials for each, and their checksums; with a key the release package, and a signature of the checksums. The same
+// commit gives the same bytes, at any path.
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey, sign } from 'node:crypto';
 import {
   createReadStream,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -37,6 +39,8 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const source = sourceOf();
 const scratch = mkdtempSync(join(tmpdir(), 'gw-package-'));
 const problems = [];
+const signingKey = values['signing-key'] && resolve(values['signing-key']);
+const releaseSums = new Set();
 try {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) if (/^(gw[-_]|SHA256SUMS)/.test(name)) rmSync(join(out, name));
@@ -58,13 +62,7 @@ try {
     // gzip, since the smallest Debian has no xz.
     const packed = execFileSync('gzip', ['-n', `-${values.level}`], { input: archive, maxBuffer: 1024 ** 3 });
     writeFileSync(join(out, `${name}.tar.gz`), packed);
-    if (values['signing-key'] !== undefined) {
-      writeOrigin(staged, { kind: 'release', source });
-      const words = ['--signing-key', resolve(values['signing-key']), '--out', join(out, `${name}.release.tar`)];
-      execFileSync('node', [join(root, 'bin/run.js'), 'release', 'make', staged, ...words], {
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-    }
+    if (signingKey !== undefined) releaseSums.add(makeRelease(staged, arch));
     writeOrigin(staged, { kind: 'deb', source });
     const { file, unpackedBytes } = makeDeb({
       staged,
@@ -81,6 +79,7 @@ try {
       problems.push(`${file} has ${megabytes(statSync(file).size)}, more than ${MAX_PACKED_MB} MB`);
     process.stdout.write(`${arch}: unpacked ${megabytes(unpackedBytes)}\n`);
   }
+  if (releaseSums.size > 1) throw new Error('the release package differs between the processors');
   const npm = join(scratch, 'npm');
   stageNpm(npm, { source });
   execFileSync('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', out], {
@@ -94,7 +93,11 @@ try {
     lines.push(`${hash.digest('hex')}  ${name}`);
     process.stdout.write(`${megabytes(statSync(join(out, name)).size).padStart(9)}  ${name}\n`);
   }
-  writeFileSync(join(out, 'SHA256SUMS'), `${lines.join('\n')}\n`);
+  const sums = Buffer.from(`${lines.join('\n')}\n`);
+  writeFileSync(join(out, 'SHA256SUMS'), sums);
+  if (signingKey !== undefined) {
+    writeFileSync(join(out, 'SHA256SUMS.sig'), sign(null, sums, createPrivateKey(readFileSync(signingKey))));
+  }
   process.stdout.write(`packages of gw ${version}, commit ${source.commit.slice(0, 12)}, in ${out}\n`);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -102,6 +105,21 @@ try {
 if (problems.length > 0) {
   process.stderr.write(`${problems.join('\n')}\n`);
   process.exitCode = 1;
+}
+
+/** Without Node.js: that of the base installation runs every release, and without it one package is for both processors. */
+function makeRelease(staged, arch) {
+  const node = join(staged, `node_modules/node-linux-${arch}`);
+  const aside = join(scratch, 'node');
+  renameSync(node, aside);
+  writeOrigin(staged, { kind: 'release', source });
+  const words = ['--signing-key', signingKey, '--out', join(out, `gw-${version}.release.tar`), '--force', '--json'];
+  const made = execFileSync('node', [join(root, 'bin/run.js'), 'release', 'make', staged, ...words], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  renameSync(aside, node);
+  return JSON.parse(made).data.sha256;
 }
 
 function megabytes(bytes) {

@@ -21,6 +21,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   force: { value: null, meaning: 'replace an existing file' },
   format: { value: 'FORMAT', meaning: 'format of a document; by default that of the name of `--out`' },
   host: { value: 'HOST', meaning: 'the gateway, whose operator server is asked' },
+  key: { value: 'FILE', meaning: 'the public key (PEM) that signs releases' },
   lang: { value: 'de|en', meaning: 'language of a document' },
   'leave-running': { value: null, meaning: 'the robot continues when the command is interrupted or lost' },
   limit: { value: 'N', meaning: 'at most so many, the newest' },

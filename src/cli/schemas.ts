@@ -65,6 +65,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'overlays diff': async () => (await import('../lib/toolkit/overlays/diff.result.ts')).overlaysDiffSchema,
   'overlays inspect': async () => (await import('../lib/toolkit/overlays/inspect.result.ts')).overlaysInspectSchema,
   'release key new': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseKeyNewSchema,
+  'release inspect': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseInspectSchema,
   'release make': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseMakeSchema,
   'release rollback': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseRollbackSchema,
   'release status': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseStatusSchema,

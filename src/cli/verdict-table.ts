@@ -19,6 +19,7 @@ export const judgedCommands: Readonly<Record<string, string>> = {
     'a needed line that cannot be seen from inside or without `--probe-from`; lines marked optional never decide',
   'operator check': 'routes that need a map or the chassis, and the read-only socket from another machine',
   'overlays inspect': 'a finding `not-checked`, such as without the picture, and a running map that cannot be compared',
+  'release inspect': 'the signature, without `--key`',
   'release status': 'a release that has not ended or is not acknowledged, a base installation as the way back',
   'site check': 'not enrolled yet, verifications that only the chassis can confirm',
   status:

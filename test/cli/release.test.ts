@@ -1,11 +1,18 @@
-import { chmod, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderReleaseRollback, renderReleaseStatus, renderReleaseVerify } from '../../src/cli/render/release.ts';
+import {
+  renderReleaseInspect,
+  renderReleaseRollback,
+  renderReleaseStatus,
+  renderReleaseVerify,
+} from '../../src/cli/render/release.ts';
+import { readReleaseKeys } from '../../src/lib/cloud/release/keys.ts';
 import { carryOutRollback, planRollback } from '../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, readState, writeState } from '../../src/lib/cloud/release/state.ts';
 import { unpackPackage } from '../../src/lib/cloud/release/unpack.ts';
 import type { Site } from '../../src/lib/site/index.ts';
+import { inspectRelease } from '../../src/lib/toolkit/release/inspect.ts';
 import { rollBackRelease } from '../../src/lib/toolkit/release/rollback.ts';
 import { readReleaseStatus } from '../../src/lib/toolkit/release/status.ts';
 import { verifyRelease } from '../../src/lib/toolkit/release/verify.ts';
@@ -47,7 +54,7 @@ async function createFolder(change: Partial<ReleaseState> = {}) {
   for (const version of ['1.0.0', '2.0.0']) {
     const { path } = await makePackage(folder.dir, keys.privateKey, { version });
     const signal = new AbortController().signal;
-    await unpackPackage(path, { publicKey: keys.publicKey, dir, folder: version, signal });
+    await unpackPackage(path, { keys: [keys.publicKey], dir, folder: version, signal });
   }
   await symlink('2.0.0', join(dir, 'current'));
   const state: ReleaseState = {
@@ -93,7 +100,86 @@ describe('gw release verify', () => {
   });
 });
 
+describe('gw release inspect', () => {
+  const signal = new AbortController().signal;
+  const origin = { kind: 'release', commit: 'abc123', sourceTime: '2026-01-31T12:00:00.000Z' };
+
+  it('shows what is in a package, and is not green without a key', async () => {
+    await using at = await createFolder();
+    const files = { 'origin.json': JSON.stringify(origin) };
+    const { path } = await makePackage(at.dir, at.keys.privateKey, { version: '3.0.0', files });
+    const unchecked = await inspectRelease({ path, keyFile: undefined, signal });
+    expect(unchecked).toMatchObject({
+      verdict: 'not-checked',
+      version: '3.0.0',
+      origin: { commit: 'abc123', sourceTime: origin.sourceTime },
+      key: null,
+    });
+    expect(unchecked.parts).toContainEqual({ path: 'bin/', files: 1, bytes: expect.any(Number) });
+    expect(unchecked.parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(unchecked.unpackedBytes);
+    expect(first(renderReleaseInspect(unchecked))).toBe(
+      `Not verified: release 3.0.0, 6 files as its manifest lists them, whose signature was not checked. ${path}`,
+    );
+    const checked = await inspectRelease({ path, keyFile: at.keyFile, signal });
+    expect(checked.verdict).toBe('ok');
+    expect(first(renderReleaseInspect(checked))).toMatch(/^ok: release 3\.0\.0, .*signature verified/);
+    expect(plain(renderReleaseInspect(checked))).toMatch(/built from +commit abc123 of 2026-01-31T12:00:00\.000Z/);
+    await writeFile(at.keyFile, makeKeys().publicPem);
+    await expect(inspectRelease({ path, keyFile: at.keyFile, signal })).rejects.toMatchObject({
+      code: 'RELEASE_INVALID',
+    });
+  });
+
+  it.each([
+    ['none', {}],
+    ['no JSON', { 'origin.json': '{' }],
+    ['other fields', { 'origin.json': '{"commit":1}' }],
+    ['too large', { 'origin.json': JSON.stringify({ ...origin, text: 'x'.repeat(5_000) }) }],
+  ])('says that the origin is not stated: %s', async (_what, files) => {
+    await using at = await createFolder();
+    const { path } = await makePackage(at.dir, at.keys.privateKey, { version: '3.0.0', files });
+    const data = await inspectRelease({ path, keyFile: at.keyFile, signal });
+    expect(data.origin).toBeNull();
+    expect(plain(renderReleaseInspect(data))).toMatch(/built from +not stated/);
+  });
+
+  it('refuses a package whose file differs from the manifest, also without a key', async () => {
+    await using at = await createFolder();
+    const { path } = await makePackage(at.dir, at.keys.privateKey, { version: '3.0.0' });
+    const bytes = await readFile(path);
+    await writeFile(
+      path,
+      Buffer.from(bytes.toString('latin1').replace("console.log('3.0.0')", "console.log('4.0.0')"), 'latin1'),
+    );
+    await expect(inspectRelease({ path, keyFile: undefined, signal })).rejects.toMatchObject({
+      code: 'RELEASE_INVALID',
+      message: expect.stringContaining('"bin/run.js": SHA-256 differs'),
+    });
+  });
+});
+
 describe('gw release status', () => {
+  it('names during a change of key which key each installed version needs', async () => {
+    await using at = await createFolder();
+    const next = makeKeys();
+    await writeFile(at.keyFile, `${next.publicPem}${at.keys.publicPem}`);
+    const { path } = await makePackage(at.dir, next.privateKey, { version: '3.0.0' });
+    const keys = await readReleaseKeys(at.keyFile);
+    await unpackPackage(path, { keys, dir: at.dir, folder: '3.0.0', signal: new AbortController().signal });
+    const data = await at.status();
+    expect(data.keys).toHaveLength(2);
+    expect(data.installed.map(({ folder, signedBy }) => [folder, data.keys.indexOf(signedBy ?? '')])).toEqual([
+      ['1.0.0', 1],
+      ['2.0.0', 1],
+      ['3.0.0', 0],
+    ]);
+    expect(plain(renderReleaseStatus(data))).toMatch(
+      /both keys are accepted: .* signed 3\.0\.0; .* signed 1\.0\.0, 2\.0\.0/,
+    );
+    await rm(join(at.dir, '3.0.0'), { recursive: true });
+    expect(plain(renderReleaseStatus(await at.status()))).toContain('signed none of the installed versions');
+  });
+
   it('verifies the current version and the rollback target', async () => {
     await using at = await createFolder();
     const data = await at.status();
@@ -288,7 +374,7 @@ describe('gw release rollback', () => {
   ])('is refused when %s while the files were verified', async (_what, before, after) => {
     await using at = await createFolder({ run: before });
     const wish = { toBase: false, baseVersion: '0.1.0' };
-    const plan = await planRollback(at.dir, { ...wish, publicKey: at.keys.publicKey });
+    const plan = await planRollback(at.dir, { ...wish, keys: [at.keys.publicKey] });
     const changed = { ...(await readState(at.dir)), run: after };
     await writeState(at.dir, changed);
     await expect(carryOutRollback(at.dir, plan, { ...wish, at: '2026-01-31T12:00:00.000Z' })).rejects.toMatchObject({

@@ -19,9 +19,9 @@ import { readSecret } from '../../src/lib/site/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { runChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-options.ts';
-import { makeDemoPackage } from '../../src/lib/toolkit/demo/demo.ts';
 import type { Running } from './gw.ts';
 import { startLaunched } from './launched.ts';
+import { makeLightRelease } from './light-release.ts';
 import { until } from './robot.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -147,7 +147,7 @@ export async function openWorld(
   let packed: Promise<string> | undefined;
   const releasesDir = join(dir, 'releases');
   const releasePackage = () => {
-    packed ??= makeDemoPackage({ root, dir, releasesDir, version });
+    packed ??= makeLightRelease(root, dir, version);
     return packed;
   };
   let tunnel: Promise<string> | undefined;

@@ -62,15 +62,15 @@ async function typed(line: string) {
 }
 
 describe('gw demo', () => {
-  test('ends green on its own in under 90 seconds, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
+  test('ends green on its own in under three minutes, writes the report, leaves nothing running, and runs again until Ctrl-C', async () => {
     const began = performance.now();
-    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 95_000 });
+    const { code, stdout, stderr } = await runGw(['demo', '--dir', dir], { limitMs: 190_000 });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
-    expect(performance.now() - began).toBeLessThan(90_000);
+    expect(performance.now() - began).toBeLessThan(180_000);
 
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(
-      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 5 of 5 parts are ok\.$/,
+      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 6 of 6 parts are ok\.$/,
     );
     expect(lines.length).toBeLessThan(40);
     expect(stdout).toContain('SIM-0001');
@@ -93,7 +93,7 @@ describe('gw demo', () => {
     // Again in its own folder, with JSON output, and kept running.
     const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
     await using _ended = kept;
-    await kept.untilOutput('\n}\n', 95_000);
+    await kept.untilOutput('\n}\n', 190_000);
     const envelope = JSON.parse(kept.stdout());
     expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
     const demo = demoSchema.parse(envelope.data);

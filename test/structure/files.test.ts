@@ -18,9 +18,9 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/lib/net/ssh/host/known-hosts.ts': "the person's own list, which ssh itself writes through a link too",
   'src/lib/operator/media/media.ts': 'reads what it gives out, with O_NOFOLLOW',
   'src/lib/site/secret.ts': 'reads secrets, with O_NOFOLLOW, and looks whose they are',
-  'src/lib/toolkit/demo/demo.ts': 'copies its own installation into a folder that it has just made',
   'src/lib/toolkit/own-check/file.ts':
     'reads a file that a list names, through a link too, without waiting for a pipe, up to a bound and a timeout',
+  'src/lib/toolkit/release/installation.ts': 'copies its own installation into a folder that the demo has just made',
   'src/lib/tunnel/audit/lines.ts':
     'reads logs and copies that the person named, often through a link, and prints nothing of them',
   'src/lib/toolkit/demo/child-program.ts': 'a stream for a log, taken away first and made with O_EXCL',

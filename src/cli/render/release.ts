@@ -1,13 +1,14 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type {
+  ReleaseInspect,
   ReleaseKeyNew,
   ReleaseMake,
   ReleaseRollback,
   ReleaseStatus,
   ReleaseVerify,
 } from '../../lib/toolkit/release/release.result.ts';
-import { DO_NEXT, findingLines, printable, renderTable } from '../output.ts';
+import { DO_NEXT, findingLines, printable, renderTable, right } from '../output.ts';
 
 const table = (rows: readonly (readonly string[])[]) =>
   renderTable(
@@ -32,6 +33,31 @@ export function renderReleaseMake(data: ReleaseMake): string {
     `Made ${printable(file)}: release ${printable(version)}, ${plural(files, 'file')}, signed and verified.`,
     '',
     packageTable(data),
+  ].join('\n');
+}
+
+/** `gw release inspect` */
+export function renderReleaseInspect({ verdict, parts, origin, key, ...data }: ReleaseInspect): string {
+  const { version, files, file, minimumVersion, bytes, unpackedBytes, sha256 } = data;
+  const whole = `release ${printable(version)}, ${plural(files.length, 'file')} as its manifest lists them`;
+  const rows = [
+    ['version', version],
+    ['replaces', `${minimumVersion} or newer`],
+    ['built from', origin === null ? 'not stated' : `commit ${origin.commit} of ${origin.sourceTime}`],
+    ['size', `${bytes} bytes, ${unpackedBytes} unpacked`],
+    ['sha-256', sha256],
+    ['signed by', key === null ? 'not checked: name the public key with --key FILE' : key.file],
+    ...(key === null ? [] : [['key sha-256', key.fingerprintSha256]]),
+  ];
+  const partRows = parts.map((part) => [printable(part.path), String(part.files), String(part.bytes)]);
+  return [
+    verdict === 'ok'
+      ? `${chalk.green('ok')}: ${whole}, signature verified. ${printable(file)}`
+      : `${chalk.yellow('Not verified')}: ${whole}, whose signature was not checked. ${printable(file)}`,
+    '',
+    table(rows),
+    '',
+    renderTable(['part', right('files'), right('bytes')], partRows),
   ].join('\n');
 }
 

@@ -9,9 +9,10 @@ export { type LinkIdentity, type LinkPath, linkTroubleKinds, type PathCheck } fr
 export type * from './model.ts';
 export { messageClasses } from './outbox/model.ts';
 export { isThere } from './release/folder.ts';
+export { keyFingerprint, readReleaseKeys } from './release/keys.ts';
 export { releasePhases } from './release/model.ts';
-export { carryOutRollback, keyFingerprint, planRollback, readReleaseFolder } from './release/on-site.ts';
-export { readReleaseKey, verifyPackage } from './release/read-package.ts';
+export { carryOutRollback, planRollback, readReleaseFolder } from './release/on-site.ts';
+export { inspectPackage, verifyPackage } from './release/read-package.ts';
 export { writePackage } from './release/write-package.ts';
 export type { CurrentFaults, PresentFault } from './reporting/model.ts';
 export { addUpload, type SpoolEntry, UPLOADS_FOLDER } from './storage/spool.ts';

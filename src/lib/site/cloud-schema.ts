@@ -64,7 +64,8 @@ const outbox = z
 const release = z
   .strictObject({
     keyFile: file.meta({
-      description: 'File with the Ed25519 public key (PEM) that signs releases; without it every release is rejected.',
+      description:
+        'File with the Ed25519 public key (PEM) that signs releases, or with the old and the new one during a change of key; without it every release is rejected.',
       example: 'release-key.pem',
     }),
     dir: file.default('releases').describe('Folder of the installed releases, one folder per version.'),

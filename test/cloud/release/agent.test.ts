@@ -56,7 +56,9 @@ describe('the release agent', () => {
       previous: BASE,
       run: { phase: 'confirmed', isReported: true, stage: 3, starts: 1 },
     });
-    expect(await verifyInstalled(robot.dir, '0.2.0', robot.keys)).toEqual({ version: '0.2.0' });
+    expect(await verifyInstalled(robot.dir, '0.2.0', { keys: [robot.keys.publicKey] })).toMatchObject({
+      version: '0.2.0',
+    });
     // Neither the package nor its URL stays.
     expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0', 'current', 'state.json']);
     expect(await readFile(join(robot.dir, 'state.json'), 'utf8')).not.toContain('secret');
@@ -226,7 +228,7 @@ describe('the release agent', () => {
     await robot.until(() => robot.agent().view().run?.detail?.includes('the cloud link') === true);
     robot.robot.moving = true;
     const wish = { toBase: false, baseVersion: BASE };
-    const plan = await planRollback(robot.dir, { ...wish, publicKey: robot.keys.publicKey });
+    const plan = await planRollback(robot.dir, { ...wish, keys: [robot.keys.publicKey] });
     await carryOutRollback(robot.dir, plan, { ...wish, at: '2026-01-31T12:00:00.000Z' });
     expect(await robot.current()).toBeNull();
     // The agent learns of it at the end of the health check.

@@ -163,7 +163,7 @@ describe('boot.js', () => {
         await using at = await createInstallation();
         await at.link(link);
         await writeState(at.dir, stateOf({ phase, starts }));
-        const { current } = await readReleaseFolder(at.dir, publicKey);
+        const { current } = await readReleaseFolder(at.dir, [publicKey]);
         expect((await at.boot()).split(' ')[1], `${phase} ${starts} ${link}`).toBe(current.folder);
       }
     }

@@ -234,7 +234,7 @@ export async function release(): Promise<Parser> {
       await writeFile(path, input);
       const listed = new Set<string>();
       const { manifest } = await openPackage(path, {
-        publicKey,
+        keys: [publicKey],
         sink: {
           onManifest: (signed) => {
             for (const file of signed.files) listed.add(file.path);

@@ -95,6 +95,8 @@ async function startWorld() {
           cloud,
           password: '',
           makePackage: () => Promise.reject(new Error('not rehearsed here')),
+          restartGateway: () => Promise.reject(new Error('not rehearsed here')),
+          gwVersion: '1.0.0',
           onFinding: () => {},
         },
         { signal: new AbortController().signal, onProgress: () => {} },

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readReleaseKey, verifyPackage } from '../../../src/lib/cloud/index.ts';
+import { readReleaseKeys, verifyPackage } from '../../../src/lib/cloud/index.ts';
 import { makeRelease, newReleaseKey } from '../../../src/lib/toolkit/release/make.ts';
 
 let dir: string;
@@ -58,7 +58,7 @@ describe('a key pair for releases', () => {
     const made = await newReleaseKey(file);
     expect(made).toMatchObject({ file, publicFile: join(dir, 'own.pub.pem') });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const read = await readReleaseKey(made.publicFile);
+    const [read] = await readReleaseKeys(made.publicFile);
     expect(read.equals(createPublicKey(readFileSync(file, 'utf8')))).toBe(true);
     const before = readFileSync(file, 'utf8');
     await expect(newReleaseKey(file)).rejects.toMatchObject({ code: 'FILE_EXISTS' });
@@ -75,12 +75,12 @@ describe('a release that is made', () => {
     install(folder);
     const made = await make({ minimumVersion: '1.0.0' });
     expect(made).toMatchObject({ version: '1.2.3', minimumVersion: '1.0.0', files: 4 });
-    const publicKey = await readReleaseKey(join(dir, 'signing.pub.pem'));
-    const { manifest, sha256 } = await verifyPackage(made.file, { publicKey });
+    const keys = await readReleaseKeys(join(dir, 'signing.pub.pem'));
+    const { manifest, sha256 } = await verifyPackage(made.file, { keys });
     expect(sha256).toBe(made.sha256);
     expect(manifest.files.filter(({ executable }) => executable).map(({ path }) => path)).toEqual(['bin/run.js']);
     const other = generateKeyPairSync('ed25519').publicKey;
-    await expect(verifyPackage(made.file, { publicKey: other })).rejects.toMatchObject({ code: 'RELEASE_INVALID' });
+    await expect(verifyPackage(made.file, { keys: [other] })).rejects.toMatchObject({ code: 'RELEASE_INVALID' });
   });
 
   it('has the same bytes for the same files, wherever, whenever and in whatever order they were written', async () => {

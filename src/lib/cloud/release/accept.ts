@@ -1,9 +1,8 @@
-import type { KeyObject } from 'node:crypto';
 import { asGwError } from '../../error/index.ts';
 import type { JobExecutionWire, ReleaseDocumentWire } from '../wire.ts';
 import type { ReleaseAgentOptions } from './agent-model.ts';
 import { parametersText, readDocument } from './document.ts';
-import { readReleaseKey } from './read-package.ts';
+import { readReleaseKeys } from './keys.ts';
 import type { Installation, RunState } from './state.ts';
 import { compareVersions } from './version.ts';
 
@@ -78,8 +77,8 @@ export async function acceptExecution(
 }
 
 async function problemOfKey(path: string): Promise<string | null> {
-  return await readReleaseKey(path).then(
-    (_key: KeyObject) => null,
+  return await readReleaseKeys(path).then(
+    () => null,
     (error) => asGwError(error).message,
   );
 }

@@ -4,8 +4,9 @@ import { GwError } from '../../error/index.ts';
 import { createBackoff, ensureFolder } from '../../lifecycle/index.ts';
 import { readDocument } from './document.ts';
 import { folderFor, isThere, packagePath, readCurrent } from './folder.ts';
+import { readReleaseKeys } from './keys.ts';
 import { announce, assertPackage, expectedPackage, JobEnded, type PhaseContext } from './phase-context.ts';
-import { readReleaseKey, verifyPackage } from './read-package.ts';
+import { verifyPackage } from './read-package.ts';
 import type { RunState } from './state.ts';
 
 /** Downloads and verifies the package. */
@@ -17,12 +18,12 @@ export async function downloadPhase(context: PhaseContext, run: RunState): Promi
   const path = packagePath(store.dir, sha256);
   await assertSpace(context, bytes, path);
   await step('space-checked');
-  const publicKey = await readReleaseKey(options.release.keyFile);
+  const keys = await readReleaseKeys(options.release.keyFile);
   for (let isResumed = await isThere(path); ; isResumed = false) {
     await downloadPackage(context, run, path);
     await step('downloaded');
     try {
-      const verified = await verifyPackage(path, { publicKey, signal });
+      const verified = await verifyPackage(path, { keys, signal });
       assertPackage(run, verified);
       break;
     } catch (error) {

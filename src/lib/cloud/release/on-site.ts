@@ -1,8 +1,8 @@
-import { createHash, type KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asGwError, GwError } from '../../error/index.ts';
 import { assertOwnFolder } from '../../lifecycle/index.ts';
 import { installedFolders, readCurrent, switchCurrent, versionOfFolder } from './folder.ts';
+import { keyFingerprint, type ReleaseKeys } from './keys.ts';
 import type { ReleaseRun } from './model.ts';
 import { type Installation, isFinal, MAX_STARTS, type ReleaseState, readState, writeState } from './state.ts';
 import { verifyInstalled } from './unpack.ts';
@@ -16,6 +16,8 @@ interface InstalledVersion {
   readonly version: string | null;
   /** Why it must not be started; null: signature and every file were verified, or it is the base installation. */
   readonly problem: string | null;
+  /** Fingerprint of the key that signed it; null: not verified. */
+  readonly signedBy: string | null;
 }
 
 /** A release folder, read without the running gateway. */
@@ -30,14 +32,14 @@ export interface ReleaseFolder {
 }
 
 /** Reads and verifies a release folder. Throws FILE_UNREADABLE. */
-export async function readReleaseFolder(dir: string, publicKey: KeyObject): Promise<ReleaseFolder> {
+export async function readReleaseFolder(dir: string, keys: ReleaseKeys): Promise<ReleaseFolder> {
   const [state, current, folders] = await Promise.all([readState(dir), readCurrent(dir), installedFolders(dir)]);
   const installed: InstalledVersion[] = [];
-  for (const folder of folders) installed.push(await inspect(dir, folder, publicKey));
+  for (const folder of folders) installed.push(await inspect(dir, folder, keys));
   const view = async (folder: string | null) =>
     folder === null
-      ? { folder, version: null, problem: null }
-      : (installed.find((each) => each.folder === folder) ?? (await inspect(dir, folder, publicKey)));
+      ? { folder, version: null, problem: null, signedBy: null }
+      : (installed.find((each) => each.folder === folder) ?? (await inspect(dir, folder, keys)));
   const next = startsNext(state, current);
   const isRollingBack = state.run?.phase === 'rolling-back';
   const previous = isRollingBack ? other(state.previous, next) : targetOf(state, current);
@@ -50,13 +52,13 @@ export async function readReleaseFolder(dir: string, publicKey: KeyObject): Prom
   };
 }
 
-async function inspect(dir: string, folder: string, publicKey: KeyObject): Promise<InstalledVersion> {
+async function inspect(dir: string, folder: string, keys: ReleaseKeys): Promise<InstalledVersion> {
   const version = versionOfFolder(folder);
   try {
-    const verified = await verifyInstalled(dir, folder, { publicKey });
-    return { folder, version: verified.version, problem: null };
+    const verified = await verifyInstalled(dir, folder, { keys });
+    return { folder, version: verified.version, problem: null, signedBy: keyFingerprint(verified.signer) };
   } catch (error) {
-    return { folder, version, problem: asGwError(error).message };
+    return { folder, version, problem: asGwError(error).message, signedBy: null };
   }
 }
 
@@ -98,13 +100,13 @@ interface RollbackPlan {
  */
 export async function planRollback(
   dir: string,
-  { publicKey, ...wish }: RollbackWish & { readonly publicKey: KeyObject },
+  { keys, ...wish }: RollbackWish & { readonly keys: ReleaseKeys },
 ): Promise<RollbackPlan> {
   await assertOwnFolder(dir);
   const plan = decide(await readState(dir), await readCurrent(dir), wish);
   const { to } = plan;
   if (to.folder !== null) {
-    await verifyInstalled(dir, to.folder, { publicKey }).catch((cause) => {
+    await verifyInstalled(dir, to.folder, { keys }).catch((cause) => {
       const reason = asGwError(cause).message;
       throw new GwError('RELEASE_REFUSED', `Version ${to.version} cannot be restored: ${reason}`, {
         cause,
@@ -176,12 +178,4 @@ function previousAfter(
   if (!isUnconfirmed || run === null) return from;
   // The last confirmed version, unless it is the target itself.
   return run.from.folder === to.folder ? previous : run.from;
-}
-
-/** SHA-256 of the public key (SPKI), upper-case hex pairs with colons. */
-export function keyFingerprint(publicKey: KeyObject): string {
-  const hex = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex');
-  return (hex.toUpperCase().match(/../g) ?? []).join(':');
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { asGwError, GwError } from '../../error/index.ts';
 import { onDisk } from '../storage/partial-file.ts';
 import { isThere, packagePath, readCurrent, removeUnfinished, switchCurrent } from './folder.ts';
+import { readReleaseKeys } from './keys.ts';
 import { announce, assertPackage, expectedPackage, JobEnded, type PhaseContext } from './phase-context.ts';
-import { readReleaseKey } from './read-package.ts';
 import type { RunState } from './state.ts';
 import { unpackPackage, verifyInstalled } from './unpack.ts';
 
@@ -23,9 +23,9 @@ export async function unpackPhase(context: PhaseContext, run: RunState): Promise
   }
   // Left by an earlier release, or by a power cut after it was put in place.
   await rm(join(store.dir, folder), { recursive: true, force: true });
-  const publicKey = await readReleaseKey(options.release.keyFile);
+  const keys = await readReleaseKeys(options.release.keyFile);
   const verified = await onDisk(join(store.dir, folder), () =>
-    unpackPackage(path, { publicKey, dir: store.dir, folder, signal, onStep: step }),
+    unpackPackage(path, { keys, dir: store.dir, folder, signal, onStep: step }),
   );
   assertPackage(run, verified);
   await step('unpacked');
@@ -39,8 +39,8 @@ export async function switchPhase(context: PhaseContext, run: RunState): Promise
   await removeUnfinished(store.dir);
   await step('package-removed');
   const folder = run.to.folder ?? '';
-  const publicKey = await readReleaseKey(options.release.keyFile);
-  await verifyInstalled(store.dir, folder, { publicKey, signal });
+  const keys = await readReleaseKeys(options.release.keyFile);
+  await verifyInstalled(store.dir, folder, { keys, signal });
   await announce(context, run, 'The new version is installed; the switch waits until the robot stands.');
   do {
     await untilAtRest(context, run);

@@ -1,9 +1,10 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { constants, type FileHandle, realpath } from 'node:fs/promises';
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { GwError } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
-import { openExisting, readWhole } from '../../lifecycle/index.ts';
+import { openExisting } from '../../lifecycle/index.ts';
+import { type ReleaseKeys, signerOf, unsignedText } from './keys.ts';
 import {
   MANIFEST_NAME,
   MAX_PROBLEMS,
@@ -14,7 +15,6 @@ import {
 } from './manifest.ts';
 
 const SIGNATURE_BYTES = 64;
-const MAX_KEY_BYTES = 16 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /** A package whose signature, manifest and files are right. */
@@ -23,6 +23,8 @@ export interface VerifiedPackage {
   /** The bytes that are signed, and their signature. */
   readonly manifestBytes: Uint8Array;
   readonly signature: Uint8Array;
+  /** The key that signed it. */
+  readonly signer: KeyObject;
   /** Of the package file. */
   readonly bytes: number;
   /** Of the package file: 64 lower-case hex digits. */
@@ -32,7 +34,7 @@ export interface VerifiedPackage {
 type ManifestFile = ReleaseManifest['files'][number];
 
 /** Receives the files of a package while they are verified. */
-export interface PackageSink {
+interface PackageSink {
   /** Called after the signature was verified, before the first file. */
   readonly onManifest: (manifest: ReleaseManifest) => Promise<void> | void;
   readonly openFile: (file: ManifestFile) => Promise<FileSink>;
@@ -47,55 +49,47 @@ interface FileSink {
 /** The package is invalid; the message is one of the listed problems. */
 class PackageProblem extends Error {}
 
-/** Reads the public key that signs releases. Throws FILE_UNREADABLE, RELEASE_INVALID when it is no Ed25519 key. */
-export async function readReleaseKey(path: string): Promise<KeyObject> {
-  const pem = await readKeyFile(path);
-  try {
-    // Node would derive the public key from a private one, which has no place on a device.
-    const key = pem.includes('PRIVATE KEY') ? null : createPublicKey(pem);
-    if (key?.asymmetricKeyType === 'ed25519') return key;
-  } catch {}
-  throw new GwError('RELEASE_INVALID', `Release key ${path} is not an Ed25519 public key (PEM).`, {
-    remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
-  });
-}
-
-async function readKeyFile(path: string): Promise<string> {
-  try {
-    return Buffer.from(await readWhole(await realpath(path), MAX_KEY_BYTES)).toString('utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${code ?? 'unknown reason'}).`, {
-      cause,
-      remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
-    });
-  }
-}
-
 /**
  * Verifies a package file, in bounded memory. Throws RELEASE_INVALID with the problems in `details.problems`,
  * FILE_UNREADABLE.
  */
 export async function verifyPackage(
   path: string,
-  options: { readonly publicKey: KeyObject; readonly signal?: AbortSignal | undefined },
+  options: { readonly keys: ReleaseKeys; readonly signal?: AbortSignal | undefined },
 ): Promise<VerifiedPackage> {
   return await openPackage(path, options);
 }
 
+interface ReadOptions<Keys> {
+  readonly keys: Keys;
+  readonly sink?: PackageSink | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** As `verifyPackage`; passes every file to the sink. What a sink throws is thrown unchanged. */
-export async function openPackage(
+export async function openPackage(path: string, options: ReadOptions<ReleaseKeys>): Promise<VerifiedPackage> {
+  const { signer, ...read } = await readPackage(path, options);
+  if (signer === null) throw new GwError('INTERNAL', 'A package was read without its signer.');
+  return { ...read, signer };
+}
+
+/** A package whose files are those of its manifest; `signer` null: whose manifest it is was not checked. */
+export interface InspectedPackage extends Omit<VerifiedPackage, 'signer'> {
+  readonly signer: KeyObject | null;
+}
+
+/** For a person who looks into a package, also without a key. Never for one that is installed. Throws as `verifyPackage`. */
+export async function inspectPackage(
   path: string,
-  {
-    publicKey,
-    sink,
-    signal,
-  }: {
-    readonly publicKey: KeyObject;
-    readonly sink?: PackageSink | undefined;
-    readonly signal?: AbortSignal | undefined;
-  },
-): Promise<VerifiedPackage> {
+  options: ReadOptions<ReleaseKeys | null>,
+): Promise<InspectedPackage> {
+  return await readPackage(path, options);
+}
+
+async function readPackage(
+  path: string,
+  { keys, sink, signal }: ReadOptions<ReleaseKeys | null>,
+): Promise<InspectedPackage> {
   await using file = await openForReading(path);
   const { size } = await file.stat();
   if (size > packageLimits.packageBytes) {
@@ -114,7 +108,7 @@ export async function openPackage(
       const { done, value } = await reader.read();
       return done ? null : value;
     };
-    const signed = await readSigned(next, publicKey);
+    const signed = await readSigned(next, keys);
     await sink?.onManifest(signed.manifest);
     await readFiles(next, signed.manifest, sink, signal);
     const bytes = await feeding;
@@ -127,22 +121,21 @@ export async function openPackage(
   }
 }
 
-/** The manifest, once its signature was verified; nothing unsigned is parsed. */
+/** The manifest, once its signature was verified; with keys nothing unsigned is parsed. */
 async function readSigned(
   next: () => Promise<ParsedTarEntry | null>,
-  publicKey: KeyObject,
-): Promise<Pick<VerifiedPackage, 'manifest' | 'manifestBytes' | 'signature'>> {
+  keys: ReleaseKeys | null,
+): Promise<Pick<InspectedPackage, 'manifest' | 'manifestBytes' | 'signature' | 'signer'>> {
   const manifestBytes = await readNamed(await next(), MANIFEST_NAME, packageLimits.manifestBytes, 'first');
   const signature = await readNamed(await next(), SIGNATURE_NAME, SIGNATURE_BYTES, 'second');
   if (signature.byteLength !== SIGNATURE_BYTES) {
     throw new PackageProblem(`${SIGNATURE_NAME} has ${signature.byteLength} bytes, expected ${SIGNATURE_BYTES}`);
   }
-  if (!verify(null, manifestBytes, publicKey, signature)) {
-    throw new PackageProblem(`the signature of ${MANIFEST_NAME} does not match the release key`);
-  }
+  const signer = keys === null ? null : signerOf(manifestBytes, signature, keys);
+  if (keys !== null && signer === null) throw new PackageProblem(unsignedText(MANIFEST_NAME, keys));
   const reading = readManifest(manifestBytes);
   if (!reading.ok) throw problemList(reading.problems);
-  return { manifest: reading.manifest, manifestBytes, signature };
+  return { manifest: reading.manifest, manifestBytes, signature, signer };
 }
 
 async function readNamed(

@@ -1,14 +1,15 @@
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { constants, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { quote } from '../../json/index.ts';
 import { ensureFolder, openExisting, openFresh, readWhole, syncFolder } from '../../lifecycle/index.ts';
 import { PARTIAL_SUFFIX } from './folder.ts';
+import { type ReleaseKeys, signerOf, unsignedText } from './keys.ts';
 import { MANIFEST_NAME, packageLimits, readManifest, SIGNATURE_NAME } from './manifest.ts';
 import { invalidPackage, openPackage, type VerifiedPackage } from './read-package.ts';
 
 export interface UnpackOptions {
-  readonly publicKey: KeyObject;
+  readonly keys: ReleaseKeys;
   /** Release folder, and the name of the new folder in it, which must be free. */
   readonly dir: string;
   readonly folder: string;
@@ -22,7 +23,7 @@ export interface UnpackOptions {
  * name when everything is on the disk. Throws RELEASE_INVALID, FILE_UNREADABLE, and errors of the disk.
  */
 export async function unpackPackage(path: string, options: UnpackOptions): Promise<VerifiedPackage> {
-  const { dir, folder, publicKey, signal, onStep = () => {} } = options;
+  const { dir, folder, keys, signal, onStep = () => {} } = options;
   const partial = join(dir, `${folder}${PARTIAL_SUFFIX}`);
   await rm(partial, { recursive: true, force: true });
   await ensureFolder(partial, 0o700);
@@ -35,7 +36,7 @@ export async function unpackPackage(path: string, options: UnpackOptions): Promi
     return await openFresh(target, mode);
   };
   const verified = await openPackage(path, {
-    publicKey,
+    keys,
     signal,
     sink: {
       onManifest: () => {},
@@ -79,8 +80,8 @@ export async function unpackPackage(path: string, options: UnpackOptions): Promi
 export async function verifyInstalled(
   dir: string,
   folder: string,
-  { publicKey, signal }: { readonly publicKey: KeyObject; readonly signal?: AbortSignal | undefined },
-): Promise<{ readonly version: string }> {
+  { keys, signal }: { readonly keys: ReleaseKeys; readonly signal?: AbortSignal | undefined },
+): Promise<{ readonly version: string; readonly signer: KeyObject }> {
   const root = join(dir, folder);
   const problems: string[] = [];
   const [manifestBytes, signature] = await Promise.all([
@@ -89,9 +90,8 @@ export async function verifyInstalled(
   ]).catch((error: NodeJS.ErrnoException) => {
     throw invalidPackage(root, [`its manifest or signature cannot be read (${error.code})`]);
   });
-  if (!verify(null, manifestBytes, publicKey, signature)) {
-    throw invalidPackage(root, [`the signature of ${MANIFEST_NAME} does not match the release key`]);
-  }
+  const signer = signerOf(manifestBytes, signature, keys);
+  if (signer === null) throw invalidPackage(root, [unsignedText(MANIFEST_NAME, keys)]);
   const reading = readManifest(manifestBytes);
   if (!reading.ok) throw invalidPackage(root, reading.problems);
   const { manifest } = reading;
@@ -106,7 +106,7 @@ export async function verifyInstalled(
     if (!listed.has(path)) problems.push(`${quote(path)} is not in the manifest`);
   }
   if (problems.length > 0) throw invalidPackage(root, problems);
-  return { version: manifest.version };
+  return { version: manifest.version, signer };
 }
 
 async function hashOf(path: string): Promise<{ readonly bytes: number; readonly sha256: string } | null> {

@@ -8,6 +8,8 @@ import { readCloudStatus } from '../cloud/status.ts';
 import { rehearseCloudStop } from '../cloud/stop-rehearsal.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, ok } from '../finding.ts';
+import { rollBackRelease } from '../release/rollback.ts';
+import { readReleaseStatus } from '../release/status.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import { rehearseTunnel } from '../tunnel/rehearsal.ts';
 import { conclude } from '../verdict.ts';
@@ -40,6 +42,10 @@ export interface RehearsalOptions {
   readonly password: string;
   /** Makes a signed package of the given version from the running installation; returns its path. */
   readonly makePackage: (version: string) => Promise<string>;
+  /** Of this installation, the base one. */
+  readonly gwVersion: string;
+  /** Ends the gateway and starts it again, as the service of the operating system does. */
+  readonly restartGateway: () => Promise<void>;
   readonly onFinding: (finding: Finding) => void;
 }
 
@@ -81,12 +87,17 @@ const parts: readonly (readonly [progress: string, start: FindingStart, part: Pa
     { id: 'cloud-release', title: 'A release from the cloud is installed', spec: 'Versioning' },
     release,
   ],
+  [
+    'Going back to the version before',
+    { id: 'cloud-rollback', title: 'The release is rolled back on site', spec: 'Versioning' },
+    rollback,
+  ],
 ];
 
 /**
  * Rehearses the cloud link of the running gateway by the checks of commissioning, with the simulated cloud as the person at
- * the cloud account: connected, an outage that loses nothing, a stop, a support session, a release. A part that fails does
- * not end the others.
+ * the cloud account: connected, an outage that loses nothing, a stop, a support session, a release, its rollback. A part
+ * that fails does not end the others.
  */
 export async function rehearseCloud(
   toolkit: Toolkit,
@@ -172,6 +183,21 @@ async function release({ cloud, toolkit, makePackage, context }: Tools): Promise
   const options = { withinMs: RELEASED_WITHIN_MS, release: () => cloud.release(file) };
   const { findings } = await rehearseRelease(toolkit, options, context);
   return shownOf(findings, ['installed', 'reported']);
+}
+
+/** As a person on site does it, by the commands of the release folder and a restart. */
+async function rollback({ toolkit, gwVersion, restartGateway, context }: Tools): Promise<string> {
+  const running = async () => (await readCloudStatus(toolkit, {}, context)).release?.runningVersion ?? 'unknown';
+  const before = await running();
+  const { from, to } = await rollBackRelease(toolkit, { toBase: false, isConfirmed: true, gwVersion });
+  if (from !== before) throw failed(`${before} ran, and ${from} was left.`, 'gw release status');
+  await restartGateway();
+  const after = await running();
+  if (after !== to) throw failed(`${from} was rolled back to ${to}, and ${after} runs.`, 'gw release status');
+  const { verdict, findings } = await readReleaseStatus(toolkit);
+  const wrong = findings.find((one) => one.verdict === 'wrong');
+  if (verdict === 'wrong') throw failed(`${wrong?.title}: ${wrong?.detail}`, wrong?.remedy ?? 'gw release status');
+  return `${from} was left, and ${to} runs again`;
 }
 
 const telemetrySchema = z.looseObject({ id: z.string(), seq: z.int() });

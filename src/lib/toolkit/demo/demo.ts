@@ -1,10 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { writePackage } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
-import { isRecord, readJsonBytes } from '../../json/index.ts';
 import {
   aborted,
   assertOwnFolder,
@@ -28,60 +25,7 @@ import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
 import { rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
 import type { Demo } from './demo.result.ts';
-
-/** What of an installation runs; its libraries are found beside the releases. */
-const PARTS = ['bin', 'checklists', 'dist', 'packaging', 'oclif.manifest.json', 'package.json'] as const;
-const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
-
-interface DemoPackageOptions {
-  /** Folder of this installation of gw. */
-  readonly root: string;
-  /** Folder of the demo. */
-  readonly dir: string;
-  /** Folder of the releases. */
-  readonly releasesDir: string;
-  readonly version: string;
-}
-
-/**
- * Packs this installation under another version, signed with the key of the simulator. The libraries are not packed, which
- * would take minutes: a link beside the releases leads to them. A release for a real gateway contains them. Returns the
- * path of the package. Throws FILE_UNREADABLE, FILE_UNWRITABLE, RELEASE_INVALID.
- */
-export async function makeDemoPackage({ root, dir, releasesDir, version }: DemoPackageOptions): Promise<string> {
-  const out = join(dir, `gw-${version}.tar`);
-  const privateKey = createPrivateKey(
-    await readSecret(join(dir, 'secrets', 'release-signing-key.pem'), 'the signing key of the simulator'),
-  );
-  const content = await mkdtemp(join(dir, 'release-'));
-  try {
-    for (const part of PARTS) await cp(join(root, part), join(content, part), { recursive: true, dereference: true });
-    for (const name of ['package.json', 'oclif.manifest.json']) {
-      const path = join(content, name);
-      const read = readJsonBytes(await readWhole(path, MAX_MANIFEST_BYTES), 'file');
-      if (!read.ok || !isRecord(read.value)) throw new GwError('FILE_UNREADABLE', `${path} is not a JSON object.`);
-      await replaceFile(path, JSON.stringify({ ...read.value, version }));
-    }
-    // The release agent uses no folder that others may write to, as with umask 002.
-    await ensureFolder(releasesDir, 0o700);
-    await rm(join(releasesDir, 'node_modules'), { force: true });
-    await symlink(await librariesOf(root), join(releasesDir, 'node_modules'));
-    await writePackage(content, { version, minimumVersion: '0.0.0', privateKey, out });
-    return out;
-  } finally {
-    await rm(content, { recursive: true, force: true });
-  }
-}
-
-/** The folder in which Node finds the libraries of an installation: its own, or that of a package above it. */
-async function librariesOf(root: string): Promise<string> {
-  for (let above = root; ; above = dirname(above)) {
-    const path = join(above, 'node_modules');
-    const names: readonly string[] = await readdir(path).catch(() => []);
-    if (names.includes('fastify')) return path;
-    if (dirname(above) === above) throw new GwError('FILE_UNREADABLE', `The libraries of ${root} are not found.`);
-  }
-}
+import { makeDemoPackage } from './demo-package.ts';
 
 export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
   readonly dir: string;
@@ -110,9 +54,9 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly onKept?: (demo: Demo) => void;
 }
 
-/** Deadline of the whole demo, twice its usual time on two cores, including the end of the processes. */
-const WHOLE_MS = 90_000;
-const RUN_MS = 85_000;
+/** Deadline of the whole demo, three times its usual time on two cores, including the end of the processes. */
+const WHOLE_MS = 180_000;
+const RUN_MS = 170_000;
 const READY_MS = 8_000;
 /** The port of real robots, used if free. @source specification, 'Operator server' */
 const DEFAULT_OPERATOR_PORT = 5173;
@@ -125,7 +69,7 @@ const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its o
 
 /**
  * Commissions a simulated robot: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks it,
- * runs the checklist `demo` against them, rehearses the cloud link (outage, stop, release), writes report and signed
+ * runs the checklist `demo` against them, rehearses the cloud link (outage, stop, release and its rollback), writes report and signed
  * record, and ends the processes it started. Throws
  * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and the errors of `enrolDevice`.
  */
@@ -158,13 +102,17 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
   };
   const releasesDir = join(dir, 'releases');
   /** As the service of the operating system does: by the launcher, and again when gw ends for a release. */
-  const startGateway = (sitePath: string, starts = 1): ChildProgram => {
+  let gateway: ChildProgram | undefined;
+  let starts = 0;
+  const startGateway = (sitePath: string): ChildProgram => {
+    starts += 1;
     const launcher = join(options.root, 'packaging', 'launch.sh');
     const log = starts === 1 ? 'serve.log' : `serve-${starts}.log`;
     const child = start('gw serve', ['sh', launcher, releasesDir, 'serve', '--site', sitePath, '--json'], log);
     void child.ended.then(() => {
-      if (child.endedByItself && child.has('restarting') && !whole.aborted) startGateway(sitePath, starts + 1);
+      if (child.endedByItself && child.has('restarting') && !whole.aborted) startGateway(sitePath);
     });
+    gateway = child;
     return child;
   };
 
@@ -216,7 +164,12 @@ export async function runDemo(options: DemoOptions): Promise<Demo> {
       {
         cloud: options.cloudOf(dir),
         password: await readSecret(ready.passwordPath, 'the device password of the simulator'),
-        makePackage: (version) => makeDemoPackage({ root: options.root, dir, releasesDir, version }),
+        makePackage: (version) => makeDemoPackage({ root: options.root, dir, version, signal: whole }),
+        gwVersion: options.gwVersion,
+        async restartGateway() {
+          await gateway?.stop();
+          await startGateway(ready.sitePath).waitFor('ready', { withinMs: READY_MS, signal: whole });
+        },
         onFinding: options.onFinding ?? (() => {}),
       },
       context,

@@ -1,5 +1,3 @@
-import type { KeyObject } from 'node:crypto';
-import { keyFingerprint, readReleaseKey } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import type { Site } from '../../site/index.ts';
 
@@ -11,12 +9,4 @@ export function releaseOf({ path, cloud }: Site): ReleaseSettings {
   throw new GwError('SITE_FILE_INVALID', `No \`release:\` section below \`cloud:\` in ${path}.`, {
     remedy: 'Add `release:` with `keyFile:`; see docs/site-file.md. For a file without a site: --key FILE.',
   });
-}
-
-export async function readKey(file: string): Promise<{
-  readonly publicKey: KeyObject;
-  readonly key: { readonly file: string; readonly fingerprintSha256: string };
-}> {
-  const publicKey = await readReleaseKey(file);
-  return { publicKey, key: { file, fingerprintSha256: keyFingerprint(publicKey) } };
 }

@@ -40,7 +40,7 @@ export async function makeRelease(options: {
   const { manifest, bytes, sha256 } = await writePackage(folder, { version, minimumVersion, privateKey, out });
   const publicKey = createPublicKey(privateKey);
   // By the bytes on the disk, as the gateway will.
-  await verifyPackage(out, { publicKey, signal });
+  await verifyPackage(out, { keys: [publicKey], signal });
   return {
     verdict: 'ok',
     file: out,

@@ -27,6 +27,23 @@ export const releaseMakeSchema = releaseVerifySchema.extend({
 });
 export type ReleaseMake = z.infer<typeof releaseMakeSchema>;
 
+/** Shape of `gw release inspect --json`. */
+export const releaseInspectSchema = releaseVerifySchema.extend({
+  verdict: z
+    .enum(['ok', 'not-checked'])
+    .describe('not-checked: without a key, so whose package it is was not checked.'),
+  origin: z
+    .strictObject({ commit: z.string(), sourceTime: z.string() })
+    .nullable()
+    .describe('What it was built from, as it says; null: it does not say.'),
+  parts: z
+    .array(z.strictObject({ path: z.string(), files: z.int(), bytes: z.int() }))
+    .describe('Files by the first element of their path.'),
+  files: z.array(z.strictObject({ path: z.string(), bytes: z.int(), sha256: z.string(), executable: z.boolean() })),
+  key: key.nullable(),
+});
+export type ReleaseInspect = z.infer<typeof releaseInspectSchema>;
+
 /** Shape of `gw release key new --json`. */
 export const releaseKeyNewSchema = z.strictObject({
   file: z.string().describe('The private key, which signs; for its owner only.'),
@@ -39,6 +56,10 @@ const installed = z.strictObject({
   folder: z.string().nullable().describe('In the release folder; null: the base installation.'),
   version: z.string().nullable().describe('null: the base installation, whose version is not recorded.'),
   problem: z.string().nullable().describe('Why it must not be started; null: none.'),
+  signedBy: z
+    .string()
+    .nullable()
+    .describe('SHA-256 of the public key that verified it; null: not verified, as the base installation.'),
 });
 
 /** Shape of `gw release status --json`. */
@@ -50,6 +71,9 @@ export const releaseStatusSchema = z.strictObject({
     .nullable()
     .describe('What `gw release rollback` restores, once no release is in progress; null: none.'),
   installed: z.array(installed),
+  keys: z
+    .array(z.string())
+    .describe('SHA-256 of the public keys that are accepted: one, or two during a change of key.'),
   run: z
     .strictObject({
       jobId: z.string(),

@@ -1,6 +1,6 @@
-import { carryOutRollback, planRollback } from '../../cloud/index.ts';
+import { carryOutRollback, planRollback, readReleaseKeys } from '../../cloud/index.ts';
 import type { Toolkit } from '../toolkit.ts';
-import { readKey, releaseOf } from './key.ts';
+import { releaseOf } from './key.ts';
 import type { ReleaseRollback } from './release.result.ts';
 
 /**
@@ -13,9 +13,9 @@ export async function rollBackRelease(
 ): Promise<ReleaseRollback> {
   const { toBase, isConfirmed, gwVersion } = options;
   const { dir, keyFile } = releaseOf(site);
-  const { publicKey } = await readKey(keyFile);
+  const keys = await readReleaseKeys(keyFile);
   const wish = { toBase, baseVersion: gwVersion };
-  const plan = await planRollback(dir, { ...wish, publicKey });
+  const plan = await planRollback(dir, { ...wish, keys });
   if (isConfirmed) await carryOutRollback(dir, plan, { ...wish, at: clock.wall().toISOString() });
   const { from, to, isUnconfirmed } = plan;
   return {

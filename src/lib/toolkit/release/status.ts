@@ -1,11 +1,11 @@
-import { isThere, readReleaseFolder } from '../../cloud/index.ts';
+import { isThere, keyFingerprint, readReleaseFolder, readReleaseKeys } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { privateFolderProblem } from '../../lifecycle/index.ts';
 import type { Line } from '../finding.result.ts';
 import { notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import type { Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
-import { readKey, releaseOf } from './key.ts';
+import { releaseOf } from './key.ts';
 import type { ReleaseStatus } from './release.result.ts';
 
 type Folder = Awaited<ReturnType<typeof readReleaseFolder>>;
@@ -24,13 +24,15 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
     findings.push((await isThere(dir)) ? ok(access, dir) : notApplicable(access, `${dir}: no such folder yet`));
   else findings.push(wrong(access, `${dir}: ${problem.text}`, problem.remedy));
   let folder: Folder | null = null;
+  let fingerprints: readonly string[] = [];
   const key = { id: 'key', title: 'The release key is readable', spec: null };
   const state = { id: 'state', title: 'The release folder is readable', spec: null };
   try {
-    const read = await readKey(keyFile);
-    findings.push(ok(key, `${keyFile}, SHA-256 ${read.key.fingerprintSha256}`));
+    const keys = await readReleaseKeys(keyFile);
+    fingerprints = keys.map(keyFingerprint);
+    findings.push(ok(key, `${keyFile}, SHA-256 ${fingerprints.join(' and ')}`));
     try {
-      folder = await readReleaseFolder(dir, read.publicKey);
+      folder = await readReleaseFolder(dir, keys);
     } catch (error) {
       const { message, remedy } = asGwError(error);
       findings.push(wrong(state, message, remedy));
@@ -40,7 +42,7 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
     findings.push(wrong(key, error.message, error.remedy));
     findings.push(notChecked(state, 'not read without the release key'));
   }
-  if (folder !== null) findings.push(...findingsOf(folder));
+  if (folder !== null) findings.push(...keyChange(folder, fingerprints), ...findingsOf(folder));
   const onSite = folder?.onSite ?? null;
   return {
     verdict: conclude(findings),
@@ -48,10 +50,22 @@ export async function readReleaseStatus({ site }: Pick<Toolkit, 'site'>): Promis
     current: folder?.current ?? null,
     previous: folder?.previous ?? null,
     installed: [...(folder?.installed ?? [])],
+    keys: [...fingerprints],
     run: folder?.run ?? null,
     onSite: onSite && { at: onSite.at, fromVersion: onSite.from.version, toVersion: onSite.to.version },
     findings,
   };
+}
+
+/** While two keys hold, which of them an installed version still needs. */
+function keyChange({ installed }: Folder, fingerprints: readonly string[]): Line[] {
+  if (fingerprints.length < 2) return [];
+  const start = { id: 'key-change', title: 'The release key is being changed', spec: null };
+  const texts = fingerprints.map((fingerprint) => {
+    const versions = installed.filter(({ signedBy }) => signedBy === fingerprint).map(({ folder }) => folder);
+    return `${fingerprint.slice(0, 11)}… ${versions.length === 0 ? 'signed none of the installed versions' : `signed ${versions.join(', ')}`}`;
+  });
+  return [ok(start, `both keys are accepted: ${texts.join('; ')}`)];
 }
 
 function findingsOf({ current, previous, run }: Folder): Line[] {

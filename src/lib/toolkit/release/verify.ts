@@ -1,6 +1,6 @@
-import { verifyPackage } from '../../cloud/index.ts';
+import { keyFingerprint, readReleaseKeys, verifyPackage } from '../../cloud/index.ts';
 import { loadSite } from '../../site/index.ts';
-import { readKey, releaseOf } from './key.ts';
+import { releaseOf } from './key.ts';
 import type { ReleaseVerify } from './release.result.ts';
 
 /**
@@ -14,8 +14,8 @@ export async function verifyRelease(options: {
   readonly signal: AbortSignal;
 }): Promise<ReleaseVerify> {
   const { path, keyFile, sitePath, signal } = options;
-  const { publicKey, key } = await readKey(keyFile ?? releaseOf(await loadSite(sitePath)).keyFile);
-  const { manifest, bytes, sha256 } = await verifyPackage(path, { publicKey, signal });
+  const file = keyFile ?? releaseOf(await loadSite(sitePath)).keyFile;
+  const { manifest, bytes, sha256, signer } = await verifyPackage(path, { keys: await readReleaseKeys(file), signal });
   const { version, minimumVersion, files } = manifest;
   return {
     verdict: 'ok',
@@ -26,6 +26,6 @@ export async function verifyRelease(options: {
     minimumVersion,
     files: files.length,
     unpackedBytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    key,
+    key: { file, fingerprintSha256: keyFingerprint(signer) },
   };
 }

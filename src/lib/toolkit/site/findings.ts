@@ -95,8 +95,8 @@ async function checkCaFiles({ enrolment, cloud }: Site): Promise<Judged> {
 
 async function checkReleaseKey({ cloud }: Site): Promise<Judged> {
   if (cloud?.release === undefined) return notApplicable('none is configured, so no release is accepted');
-  const { readReleaseKey } = await import('../../cloud/index.ts');
-  await readReleaseKey(cloud.release.keyFile);
+  const { readReleaseKeys } = await import('../../cloud/index.ts');
+  await readReleaseKeys(cloud.release.keyFile);
   return ok(`${cloud.release.keyFile} is an Ed25519 public key`);
 }
 
