@@ -1,7 +1,7 @@
 // Makes the packages of this processor, compressed quickly, and looks into them: what a gateway would get starts, says
-// where it comes from, and its bill of materials names what is in it.
+// where it comes from, and its bill of materials names what is in it; the release is installed over the simulated cloud.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,15 +16,20 @@ const expect = (is, what) => {
 
 try {
   const out = join(scratch, 'out');
-  run('node', [join(root, 'scripts/package/make.js'), '--arch', 'x64', '--level', '1', '--out', out], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  // Where the simulator looks for the key with which its cloud signs releases.
+  const keyFile = join(scratch, 'robot/secrets/release-signing-key.pem');
+  mkdirSync(join(scratch, 'robot/secrets'), { recursive: true, mode: 0o700 });
+  run('node', [join(root, 'bin/run.js'), 'release', 'key', 'new', keyFile]);
+  const words = ['--arch', 'x64', '--level', '1', '--out', out, '--signing-key', keyFile];
+  run('node', [join(root, 'scripts/package/make.js'), ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
   const named = (pattern) => {
     const name = readdirSync(out).find((one) => pattern.test(one));
     expect(name !== undefined, `no file like ${pattern} was made`);
     return join(out, name);
   };
   run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: out });
+  const signed = ['-in', 'SHA256SUMS', '-sigfile', 'SHA256SUMS.sig', '-inkey', keyFile.replace(/\.pem$/, '.pub.pem')];
+  run('openssl', ['pkeyutl', '-verify', '-rawin', '-pubin', ...signed], { cwd: out });
 
   run('tar', ['xzf', named(/linux-x64\.tar\.gz$/), '-C', scratch]);
   const [folder] = readdirSync(scratch).filter((name) => name.startsWith('gw-'));
@@ -72,6 +77,11 @@ try {
 
   const npm = run('tar', ['tzf', named(/gw-[^-]*\.tgz$/)]);
   expect(npm.includes('package/npm-shrinkwrap.json'), 'the npm tarball has no lock');
+  // Only root may make a network of its own.
+  if (process.getuid() === 0) {
+    const check = ['--net', process.execPath, join(root, 'scripts/check-release.js')];
+    process.stdout.write(run('unshare', [...check, out, join(scratch, folder), scratch]));
+  } else process.stdout.write('release: not installed, since only root may make a network of its own\n');
   process.stdout.write(`packages: ${readdirSync(out).length} files, ${bom.components.length} components, started\n`);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
