@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
+import { otherFormat } from './format.ts';
 import { readJsonBytes } from './read.ts';
 
 /** Bound above 4096 serials of the heartbeat with their counters. */
@@ -31,8 +32,12 @@ export async function readStateFile<T>(
   }
   const read = readJsonBytes(bytes, 'file');
   const parsed = read.ok ? schema.safeParse(read.value) : null;
-  if (parsed?.success !== true) throw unreadable('invalid content');
-  return parsed.data;
+  if (parsed?.success === true) return parsed.data;
+  const known = parsed?.error.issues.flatMap((issue) => (issue.code === 'invalid_value' ? issue.values : []));
+  const format = read.ok
+    ? known?.map((each) => otherFormat(read.value, String(each))).find((each) => each !== null)
+    : null;
+  throw unreadable(format ? `another version of gw has written it (${format})` : 'invalid content');
 }
 
 /** Replaces the file atomically and durably. Throws FILE_UNWRITABLE. */

@@ -2,6 +2,7 @@ import { access, constants, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
+import { otherFormat, otherVersionText } from '../json/index.ts';
 import { ensureFolder, folderProblem, openFresh, readWhole, replaceFile, syncFolder } from '../lifecycle/index.ts';
 
 const FILE = 'stop-latch.json';
@@ -115,7 +116,10 @@ export function parseLatch(text: string): KeptLatch | string {
     return text === '' ? 'it is empty' : 'it is not JSON';
   }
   const parsed = schema.safeParse(json);
-  if (!parsed.success) return 'its content is not a stop latch';
+  if (!parsed.success) {
+    const format = otherFormat(json, FORMAT);
+    return format === null ? 'its content is not a stop latch' : otherVersionText(format, FORMAT);
+  }
   const { format: _format, ...latch } = parsed.data;
   return latch;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
-import { readJsonBytes } from '../../json/index.ts';
+import { OTHER_VERSION_REMEDY, otherFormat, otherVersionText, readJsonBytes } from '../../json/index.ts';
 import { readWhole, replaceFile } from '../../lifecycle/index.ts';
 import { releasePhases } from './model.ts';
 
@@ -86,7 +86,12 @@ export async function readState(dir: string): Promise<ReleaseState> {
   const reading = readJsonBytes(bytes, 'file');
   if (!reading.ok) throw unreadable(path, reading.problem);
   const parsed = stateShape.safeParse(reading.value);
-  if (!parsed.success) throw unreadable(path, `not a state of releases: ${parsed.error.issues[0]?.message}`);
+  if (!parsed.success) {
+    const format = otherFormat(reading.value, STATE_SCHEMA);
+    if (format !== null)
+      throw unreadable(path, otherVersionText(format, STATE_SCHEMA), undefined, OTHER_VERSION_REMEDY);
+    throw unreadable(path, `not a state of releases: ${parsed.error.issues[0]?.message}`);
+  }
   return parsed.data;
 }
 
@@ -99,11 +104,13 @@ export async function writeState(dir: string, state: ReleaseState): Promise<void
   });
 }
 
-function unreadable(path: string, why: string, cause?: unknown): GwError {
-  return new GwError('FILE_UNREADABLE', `${path} cannot be read (${why}).`, {
-    cause,
-    remedy: `Move ${path} away; gw then regards the version that runs as the current one.`,
-  });
+function unreadable(
+  path: string,
+  why: string,
+  cause?: unknown,
+  remedy = `Move ${path} away; gw then regards the version that runs as the current one.`,
+): GwError {
+  return new GwError('FILE_UNREADABLE', `${path} cannot be read (${why}).`, { cause, remedy });
 }
 
 /** Whether a phase is an end. */
