@@ -1,13 +1,16 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeState } from '../../../src/lib/cloud/release/state.ts';
+import { unpackPackage } from '../../../src/lib/cloud/release/unpack.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { localSocketPath, siteSchema } from '../../../src/lib/site/index.ts';
 import { rehearseCloud, type SimulatedCloud } from '../../../src/lib/toolkit/demo/cloud-rehearsal.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { makeKeys, makePackage } from '../../cloud/release/packages.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 
@@ -28,6 +31,9 @@ async function startWorld() {
     lose: (_kept: readonly number[]): readonly number[] => [],
     /** After the end of the outage no further telemetry is made. */
     isLast: false,
+    /** What the gateway says that it runs, and what a restart does. */
+    running: '1.0.1',
+    restart: async () => {},
   };
   const deliver = () => {
     const lost = world.lose(world.kept);
@@ -45,6 +51,7 @@ async function startWorld() {
   const made = clock.every(TELEMETRY_MS, make);
   const view = () => ({
     ...(world.isCut ? lostView : connectedView),
+    release: { ...connectedView.release, runningVersion: world.running },
     outbox: {
       ...connectedView.outbox,
       kept: { record: 0, fault: 0, shadow: 0, telemetry: world.kept.length },
@@ -70,7 +77,10 @@ async function startWorld() {
     name: 'Test',
     chassis: { host: '127.0.0.1', serial: 'SN0007' },
     operator: { port: (server.address() as { port: number }).port },
-    cloud: { mqtt: { host: 'mqtt.example.test', alpn: 'x-example-mqtt-ca' } },
+    cloud: {
+      mqtt: { host: 'mqtt.example.test', alpn: 'x-example-mqtt-ca' },
+      release: { dir: join(dir, 'releases'), keyFile: join(dir, 'release-key.pem') },
+    },
   });
   const cloud: SimulatedCloud = {
     async cut(on) {
@@ -86,6 +96,7 @@ async function startWorld() {
   };
   return Object.assign(world, {
     clock,
+    dir,
     /** The finding of one part. */
     async rehearse(id: string) {
       const toolkit = { site: { ...site, path: '/nowhere', dir: '/nowhere', stateDir }, dialer: directDialer, clock };
@@ -95,7 +106,7 @@ async function startWorld() {
           cloud,
           password: '',
           makePackage: () => Promise.reject(new Error('not rehearsed here')),
-          restartGateway: () => Promise.reject(new Error('not rehearsed here')),
+          restartGateway: () => world.restart(),
           gwVersion: '1.0.0',
           onFinding: () => {},
         },
@@ -113,6 +124,53 @@ async function startWorld() {
     },
   });
 }
+
+describe('the rehearsed rollback', () => {
+  /** The base installation 1.0.0, and the release 1.0.1 as the current version. */
+  async function release(dir: string) {
+    const keys = makeKeys();
+    writeFileSync(join(dir, 'release-key.pem'), keys.publicPem);
+    const releases = join(dir, 'releases');
+    mkdirSync(releases, { mode: 0o700 });
+    const { path } = await makePackage(dir, keys.privateKey, { version: '1.0.1' });
+    const { signal } = new AbortController();
+    await unpackPackage(path, { keys: [keys.publicKey], dir: releases, folder: '1.0.1', signal });
+    symlinkSync('1.0.1', join(releases, 'current'));
+    const previous = { folder: null, version: '1.0.0' };
+    await writeState(releases, { schema: 'gw/release-state/1', previous, run: null, onSite: null });
+  }
+
+  it.each<[string, string, string, object]>([
+    ['is ok when the version before runs again', '1.0.1', '1.0.0', { verdict: 'ok' }],
+    [
+      'is not ok when the release still runs after the restart',
+      '1.0.1',
+      '1.0.1',
+      { verdict: 'wrong', detail: expect.stringContaining('and 1.0.1 runs') },
+    ],
+    [
+      'is not ok when another version ran than the folder says',
+      '1.0.0',
+      '1.0.0',
+      { verdict: 'wrong', detail: expect.stringContaining('1.0.0 ran, and 1.0.1 was left') },
+    ],
+  ])('%s', async (_what, before, after, finding) => {
+    await using world = await startWorld();
+    await release(world.dir);
+    world.running = before;
+    world.restart = async () => {
+      world.running = after;
+    };
+    expect(await world.rehearse('cloud-rollback')).toMatchObject(finding);
+  });
+
+  it('is not ok when there is no release to leave', async () => {
+    await using world = await startWorld();
+    await release(world.dir);
+    rmSync(join(world.dir, 'releases/current'));
+    expect(await world.rehearse('cloud-rollback')).toMatchObject({ verdict: 'wrong' });
+  });
+});
 
 describe('the rehearsed outage', () => {
   it('is ok when every message arrives', async () => {
