@@ -1,6 +1,6 @@
 // Makes the packages of this processor, compressed quickly, and looks into them: what a gateway would get starts, says
 // where it comes from, and its bill of materials names what is in it.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,10 @@ try {
   expect(version.origin?.kind === 'tar', 'gw version does not say that it comes from the archive');
   expect(version.nodePath.startsWith(join(scratch, folder)), `it runs on ${version.nodePath}`);
   expect(!/^ {2}(sim|demo) /m.test(gw('--help')), 'a gateway has no simulator, and its help names one');
+  for (const words of [['demo'], ['sim', 'cloud', 'stop'], ['help', 'sim']]) {
+    const { status, stderr } = spawnSync(join(scratch, folder, 'bin/gw'), words, { encoding: 'utf8' });
+    expect(status === 2 && stderr.startsWith('gw: The package of a gateway has no simulator'), `${words}: ${stderr}`);
+  }
   expect(JSON.parse(gw('evidence', 'list', '--json')).ok, 'gw evidence list does not work');
   const installed = run('find', [
     join(scratch, folder),
