@@ -19,7 +19,7 @@ const USUAL_FOLDER = '/usr/local/lib/node_modules/gw';
 const FOLDER = '/usr/lib/gw';
 
 /** `1.2.0-beta.1` comes before `1.2.0`, for dpkg with a tilde. */
-export const debianVersion = (version) => version.replace('-', '~');
+const debianVersion = (version) => version.replace('-', '~');
 
 /** Takes the staged folder. `level`: of the compression, 1 to 9. */
 export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addLicenceTexts } from './licences.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
@@ -53,6 +54,7 @@ export function stageGateway(folder, { arch, kind, source }) {
   const npm = ['ci', '--omit=dev', '--ignore-scripts', '--os=linux', `--cpu=${arch}`, '--libc=glibc'];
   runNpm(folder, [...npm, '--prefer-offline']);
   prune(folder);
+  addLicenceTexts(folder);
   strip(folder, arch);
   leaveOutSimulator(folder);
   writeOrigin(folder, { kind, source });
