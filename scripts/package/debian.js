@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { librariesOf } from './programs.js';
 import { root } from './stage.js';
 
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
@@ -23,6 +24,7 @@ const debianVersion = (version) => version.replace('-', '~');
 
 /** Takes the staged folder. `level`: of the compression, 1 to 9. */
 export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
+  const { glibc, gcc } = librariesOf(join(staged, `node_modules/node-linux-${arch}/bin/node`));
   const tree = join(scratch, `deb-${arch}`);
   mkdirSync(join(tree, 'usr/lib'), { recursive: true });
   renameSync(staged, join(tree, 'usr/lib/gw'));
@@ -45,6 +47,8 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
   const control = readFileSync(join(root, 'packaging/debian/control'), 'utf8')
     .replace('@VERSION@', debianVersion(version))
     .replace('@ARCHITECTURE@', ARCHITECTURES[arch])
+    .replace('@GLIBC@', glibc)
+    .replace('@GCC@', gcc)
     .replace('@SIZE@', String(kilobytes));
   writeFileSync(join(debian, 'control'), control, { mode: 0o644 });
   // dpkg-deb keeps older times, so none may be younger than the sources.
