@@ -19,6 +19,8 @@ const expect = (is, what) => {
   if (!is) throw new Error(what);
 };
 
+const program = (arch) => `node_modules/node-linux-${arch}/bin/node`;
+
 try {
   const out = join(scratch, 'out');
   run('node', [join(root, 'scripts/package/make.js'), '--arch', 'x64', '--level', '1', '--out', out], {
@@ -59,7 +61,14 @@ try {
   expect(installed === '', `left in: ${installed}`);
 
   const x64 = join(scratch, folder);
-  const program = (arch) => `node_modules/node-linux-${arch}/bin/node`;
+  // Every library, whose files are left out in part, and those that write a PDF with its fonts.
+  const { dependencies } = JSON.parse(readFileSync(join(x64, 'package.json'), 'utf8'));
+  const imports = Object.keys(dependencies).map((name) => `await import('${name}');`);
+  const words = ['--import', 'reflect-metadata', '--input-type=module', '--eval', imports.join('')];
+  run(join(x64, program('x64')), words, { cwd: x64 });
+  gw('site', 'init', 'site.yaml', '--yes', '--name', 'Test', '--chassis-host', '127.0.0.1', '--serial', 'SN0007');
+  gw('network', 'request', '--out', 'letter.pdf');
+  expect(readFileSync(join(scratch, 'letter.pdf'), 'latin1').startsWith('%PDF-'), 'gw network request wrote no PDF');
   /** Its files, the runtime under one name for all processors; its compiled ones are for this one. */
   const filesFor = (arch, installation) => {
     const compiled = programsIn(installation);
@@ -102,7 +111,12 @@ try {
   expect(fields.includes(`Depends: libc6 (>= ${glibc}), libstdc++6 (>= ${gcc}),`), fields);
   expect(/^Architecture: amd64$/m.test(fields), fields);
   const content = run('dpkg-deb', ['--contents', named(/_amd64\.deb$/)]);
-  for (const path of ['./usr/bin/gw', './lib/systemd/system/gw.service', './usr/share/doc/gw/copyright']) {
+  for (const path of [
+    './usr/bin/gw',
+    './lib/systemd/system/gw.service',
+    './usr/share/doc/gw/copyright',
+    './usr/share/doc/gw/changelog.gz',
+  ]) {
     expect(content.includes(path), `the Debian package lacks ${path}`);
   }
   const owners = new Set(

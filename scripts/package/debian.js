@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { librariesOf } from './programs.js';
 import { root } from './stage.js';
 
@@ -37,6 +38,7 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
   const doc = join(tree, 'usr/share/doc/gw');
   mkdirSync(doc, { recursive: true });
   cpSync(join(root, 'packaging/debian/copyright'), join(doc, 'copyright'));
+  writeFileSync(join(doc, 'changelog.gz'), gzipSync(changelogOf(version, epoch), { level: 9 }));
   const debian = join(tree, 'DEBIAN');
   mkdirSync(debian);
   for (const name of ['postinst', 'prerm', 'postrm']) {
@@ -59,6 +61,13 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return { file, unpackedBytes: kilobytes * 1024 };
+}
+
+/** As deb-changelog(5) wants it; the changes themselves are in the file for every package. */
+function changelogOf(version, epoch) {
+  const [, maintainer] = /^Maintainer: (.+)$/m.exec(readFileSync(join(root, 'packaging/debian/control'), 'utf8'));
+  const date = new Date(epoch * 1_000).toUTCString().replace('GMT', '+0000');
+  return `gw (${debianVersion(version)}) stable; urgency=medium\n\n  * See ${FOLDER}/CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n`;
 }
 
 function sizeOf(folder) {
