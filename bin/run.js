@@ -120,7 +120,12 @@ async function restartOnBundledRuntime() {
     });
   }
   child.on('error', (error) => {
-    process.stderr.write(`gw: cannot start the bundled runtime ${bundled}: ${error.message}\n`);
+    // It exists, so what is missing is the program that loads it.
+    const reason = error.code === 'ENOENT' ? 'it needs glibc, which this system lacks' : error.message;
+    process.stderr.write(
+      `gw: needs Node ${MINIMUM.join('.')} or newer, this is ${process.versions.node}, and the bundled runtime ${bundled} ` +
+        `does not start: ${reason}; install a newer Node.\n`,
+    );
     process.exitCode = 70;
   });
   child.on('exit', (code, signal) => {

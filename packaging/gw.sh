@@ -8,12 +8,14 @@ case $(uname -m) in
 esac
 node=$folder/node_modules/node-linux-$arch/bin/node
 if [ ! -x "$node" ]; then
-  echo "gw: this package is for another processor, this machine is $arch" >&2
+  echo "gw: no Node.js for this processor ($arch) in $folder/node_modules; install the package for it (x64 or arm64)" >&2
   exit 70
 fi
-# musl has another one, and the kernel would say only that the program was not found.
+# The kernel would say only that the program was not found.
 if [ ! -e "$loader" ]; then
-  echo "gw: needs the C library glibc 2.28 or newer, which this system lacks (musl is not supported)" >&2
+  found='this system has another C library'
+  for file in /lib/ld-musl-*; do [ -e "$file" ] && found='this system has musl'; done
+  echo "gw: needs glibc 2.28 or newer, $found (no $loader); install gw on a Linux with glibc, Debian 10 or newer" >&2
   exit 70
 fi
 exec "$node" --disable-sigusr1 "$folder/bin/run.js" "$@"

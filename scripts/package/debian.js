@@ -11,6 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { librariesOf } from './programs.js';
 import { root } from './stage.js';
 
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
@@ -19,10 +21,11 @@ const USUAL_FOLDER = '/usr/local/lib/node_modules/gw';
 const FOLDER = '/usr/lib/gw';
 
 /** `1.2.0-beta.1` comes before `1.2.0`, for dpkg with a tilde. */
-export const debianVersion = (version) => version.replace('-', '~');
+const debianVersion = (version) => version.replace('-', '~');
 
 /** Takes the staged folder. `level`: of the compression, 1 to 9. */
 export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
+  const { glibc, gcc } = librariesOf(join(staged, `node_modules/node-linux-${arch}/bin/node`));
   const tree = join(scratch, `deb-${arch}`);
   mkdirSync(join(tree, 'usr/lib'), { recursive: true });
   renameSync(staged, join(tree, 'usr/lib/gw'));
@@ -35,6 +38,7 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
   const doc = join(tree, 'usr/share/doc/gw');
   mkdirSync(doc, { recursive: true });
   cpSync(join(root, 'packaging/debian/copyright'), join(doc, 'copyright'));
+  writeFileSync(join(doc, 'changelog.gz'), gzipSync(changelogOf(version, epoch), { level: 9 }));
   const debian = join(tree, 'DEBIAN');
   mkdirSync(debian);
   for (const name of ['postinst', 'prerm', 'postrm']) {
@@ -45,6 +49,8 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
   const control = readFileSync(join(root, 'packaging/debian/control'), 'utf8')
     .replace('@VERSION@', debianVersion(version))
     .replace('@ARCHITECTURE@', ARCHITECTURES[arch])
+    .replace('@GLIBC@', glibc)
+    .replace('@GCC@', gcc)
     .replace('@SIZE@', String(kilobytes));
   writeFileSync(join(debian, 'control'), control, { mode: 0o644 });
   // dpkg-deb keeps older times, so none may be younger than the sources.
@@ -55,6 +61,13 @@ export function makeDeb({ staged, scratch, out, arch, version, epoch, level }) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return { file, unpackedBytes: kilobytes * 1024 };
+}
+
+/** As deb-changelog(5) wants it; the changes themselves are in the file for every package. */
+function changelogOf(version, epoch) {
+  const [, maintainer] = /^Maintainer: (.+)$/m.exec(readFileSync(join(root, 'packaging/debian/control'), 'utf8'));
+  const date = new Date(epoch * 1_000).toUTCString().replace('GMT', '+0000');
+  return `gw (${debianVersion(version)}) stable; urgency=medium\n\n  * See ${FOLDER}/CHANGELOG.md.\n\n -- ${maintainer}  ${date}\n`;
 }
 
 function sizeOf(folder) {

@@ -19,7 +19,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDeb } from './debian.js';
+import { licenceProblems } from './licences.js';
 import { sbomOf } from './sbom.js';
+import { schemaProblems } from './sbom-schema.js';
 import { root, sourceOf, stageGateway, stageNpm, writeOrigin } from './stage.js';
 
 /** Decided for a gateway: at most so much is installed and sent. */
@@ -48,7 +50,10 @@ try {
     const name = `gw-${version}-linux-${arch}`;
     const staged = join(scratch, name);
     stageGateway(staged, { arch, kind: 'tar', source });
-    writeFileSync(join(out, `${name}.cdx.json`), sbomOf(staged, source));
+    const bom = sbomOf(staged, source);
+    for (const problem of [...licenceProblems(staged, bom), ...schemaProblems(bom)])
+      problems.push(`${name}: ${problem}`);
+    writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(bom, null, 2)}\n`);
     // --sort and the fixed owner and time: the order of a folder and who built it are not of the package.
     const tar = [
       '--sort=name',

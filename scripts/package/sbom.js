@@ -4,8 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { builtInLibraries } from './licences.js';
+import { root } from './stage.js';
 
-/** JSON text; the same for the same installation. */
+/** The fonts in dist/fonts, by the package that they come from. */
+const FONTS = { SourceSans3: 'source-sans', SourceCodePro: 'source-code-pro' };
+
+/** CycloneDX as an object; the same for the same installation. */
 export function sbomOf(folder, { epoch }) {
   const words = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
   const bom = JSON.parse(execFileSync('npm', words, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }));
@@ -17,7 +22,8 @@ export function sbomOf(folder, { epoch }) {
   const gone = new Set(left.map((component) => component['bom-ref']));
   const components = [
     ...bom.components.filter((component) => !gone.has(component['bom-ref'])),
-    ...builtIn(readFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8')),
+    ...builtInLibraries(folder).map(builtIn),
+    ...fontsIn(join(folder, 'dist/fonts')),
     ...runtime(join(folder, 'node_modules')),
   ];
   const unique = new Map(components.map((component) => [component['bom-ref'], component]));
@@ -29,17 +35,19 @@ export function sbomOf(folder, { epoch }) {
   const content = JSON.stringify([listed, dependencies]);
   const hash = createHash('sha256').update(content).digest('hex');
   const serial = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-5${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
-  return `${JSON.stringify(
-    {
-      ...bom,
-      serialNumber: `urn:uuid:${serial}`,
-      metadata: { ...bom.metadata, timestamp: new Date(epoch * 1_000).toISOString() },
-      components: listed,
-      dependencies,
+  const { component } = bom.metadata;
+  return {
+    ...bom,
+    serialNumber: `urn:uuid:${serial}`,
+    metadata: {
+      ...bom.metadata,
+      timestamp: new Date(epoch * 1_000).toISOString(),
+      // npm names it after the folder.
+      component: { ...component, name: 'gw' },
     },
-    null,
-    2,
-  )}\n`;
+    components: listed,
+    dependencies,
+  };
 }
 
 /** Packages of earlier years name their licence in another way, or in their licence file alone. */
@@ -61,23 +69,31 @@ function packagesIn(modules) {
     });
 }
 
-/** The bundler writes one heading for each library that it built in: `## name - version (licence)`. */
-function builtIn(licences) {
-  const found = [...licences.matchAll(/^## (\S+) - (\S+) \(([^)]+)\)$/gm)];
-  if (found.length === 0) throw new Error('dist/THIRD-PARTY-LICENSES.md names no library');
-  return found.map(([, full, version, licence]) => {
-    const [name, scope] = full.split('/').reverse();
-    const purl = `pkg:npm/${full.replace('@', '%40')}@${version}`;
-    return {
-      'bom-ref': `${full}@${version}`,
-      type: 'library',
-      name,
-      ...(scope && { group: scope }),
-      version,
-      purl,
-      licenses: [/ (AND|OR|WITH) /.test(licence) ? { expression: licence } : { license: { id: licence } }],
-      properties: [{ name: 'gw:builtInto', value: 'dist' }],
-    };
+function builtIn({ name: full, version, licence }) {
+  const [name, scope] = full.split('/').reverse();
+  return {
+    'bom-ref': `${full}@${version}`,
+    type: 'library',
+    name,
+    ...(scope && { group: scope }),
+    version,
+    purl: `pkg:npm/${full.replace('@', '%40')}@${version}`,
+    licenses: [/ (AND|OR|WITH) /.test(licence) ? { expression: licence } : { license: { id: licence } }],
+    properties: [{ name: 'gw:builtInto', value: 'dist' }],
+  };
+}
+
+function fontsIn(folder) {
+  const families = new Set(
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.ttf'))
+      .map((file) => file.split('-')[0]),
+  );
+  return [...families].map((family) => {
+    const name = FONTS[family];
+    if (name === undefined) throw new Error(`dist/fonts/${family}: no package is known of this font`);
+    const { version, license } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+    return builtIn({ name, version, licence: license });
   });
 }
 

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addLicenceTexts } from './licences.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
@@ -24,11 +25,16 @@ const SIMULATOR_LIBRARIES = ['aedes', 'pngjs'];
 const SIMULATOR_COMMANDS = /^(sim|demo)(:|$)/;
 /** Of libraries: what only their developers and browsers read, and the headers and manuals of Node.js. */
 const LEFT_OUT = [
-  /\.(ts|mts|cts|map|tsbuildinfo|md|markdown)$/,
+  /\.(ts|mts|cts|map|tsbuildinfo|md|markdown|html|png|swf|sh|c|cc|gyp)$/,
+  /(^|\/)\.[^/]+$/,
   /^node-linux-[a-z0-9]+\/(include|share)$/,
   /(^|\/)(test|tests|__tests__|benchmark|benchmarks|example|examples|docs|\.github)$/,
   /^pdfkit\/js\/pdfkit\.(browser|standalone|.*old|js$)/,
   /^(fontkit|brotli)\/(src|dist\/browser.*)$/,
+  // Bundles for browsers, and the compressor of a library that only decompresses here.
+  /^(mqtt|node-forge|pako)\/dist$/,
+  /^bluebird\/js\/browser$/,
+  /^brotli\/(build|enc)$/,
   /^@types$/,
 ];
 const LICENCE = /(^|\/)(licen[cs]e|copying|notice)[^/]*$/i;
@@ -53,6 +59,7 @@ export function stageGateway(folder, { arch, kind, source }) {
   const npm = ['ci', '--omit=dev', '--ignore-scripts', '--os=linux', `--cpu=${arch}`, '--libc=glibc'];
   runNpm(folder, [...npm, '--prefer-offline']);
   prune(folder);
+  addLicenceTexts(folder);
   strip(folder, arch);
   leaveOutSimulator(folder);
   writeOrigin(folder, { kind, source });

@@ -1,5 +1,6 @@
 import leven from 'leven';
 import { GwError } from '../lib/error/index.ts';
+import { simulatorTopics } from './left-out.ts';
 import { printable } from './output.ts';
 
 /** A command or a topic, as far as it matters for what was typed. */
@@ -63,6 +64,11 @@ export function unknownCommandError(args: readonly string[], known: readonly Kno
   const rest = matched === undefined ? words : words.slice(matched.id.split(' ').length);
   if (matched !== undefined && (rest.length === 0 || matched.takesArguments)) return undefined;
 
+  if (matched === undefined && simulatorTopics.has(words[0] ?? '')) {
+    return new GwError('USAGE', `The package of a gateway has no simulator: gw ${printable(words.join(' '))}`, {
+      remedy: 'Run it on a laptop, with gw from the npm tarball (docs/install.md, From the tarball).',
+    });
+  }
   const similar = similarCommands(words, known);
   const isExtra = matched !== undefined && !matched.isTopic;
   const list =

@@ -1,5 +1,6 @@
 import { GwError } from '../lib/error/index.ts';
 import { notStopped } from '../lib/toolkit/motion/not-stopped.ts';
+import { simulatorTopics } from './left-out.ts';
 import { printable } from './output.ts';
 
 /** Topics of the robot itself. In the others a word like 'stop' is about something else: `gw sim cloud stop`. */
@@ -15,6 +16,8 @@ export function isStopAttempt(args: readonly string[], known: readonly { readonl
   const words = args.flatMap((arg) => arg.toLowerCase().split(/[\s:=]+/)).filter((word) => word !== '');
   const first = words.find((word) => !word.startsWith('-')) ?? '';
   if (words.some((word) => word === '--help' || word === '-h')) return false;
+  // Also where they are left out, and so unknown.
+  if (simulatorTopics.has(first)) return false;
   if (!ROBOT_TOPICS.has(first) && known.some(({ id }) => id.split(' ')[0] === first)) return false;
   return words.slice(0, MAX_WORDS).some((word) => STOP_WORD.test(word));
 }

@@ -70,6 +70,17 @@ describe('an unknown command', () => {
     );
   });
 
+  it.each(['sim', 'demo', 'sim cloud stop', 'demo --keep'])('gw %s names the package that has it', (line) => {
+    const error = unknownCommandError(line.split(' '), known);
+    expect(error?.message).toMatch(/^The package of a gateway has no simulator: gw /);
+    expect(error?.remedy).toContain('npm tarball (docs/install.md');
+  });
+
+  it('has its usual error where the simulator is there', () => {
+    const error = unknownCommandError(['sim', 'x'], [...known, { id: 'sim', isTopic: true, takesArguments: false }]);
+    expect(error?.message).toBe('Unknown command: gw sim x');
+  });
+
   it('states that the command must come first', () => {
     expect(unknownCommandError(['--dir', 'x', 'kettle'], known)?.message).toBe('No command before --dir.');
   });

@@ -47,6 +47,10 @@ describe('a command line that was meant to stop the robot', () => {
     expect(attempts(line)).toBe(false);
   });
 
+  it('is none for the simulator, also in a package without one', () => {
+    expect(isStopAttempt(['sim', 'cloud', 'stop'], [{ id: 'motion stop' }])).toBe(false);
+  });
+
   it('is recognised at any place of a short line, and never throws', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { maxLength: 6 }), (words) => {

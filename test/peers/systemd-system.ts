@@ -19,7 +19,7 @@ const BOOT = `set -e
 mount --make-rprivate /
 ip link set lo up
 mount -t tmpfs none /mnt
-for path in etc var usr/local; do
+for path in etc var usr; do
   mkdir -p "/mnt/$path/upper" "/mnt/$path/work"
   mount -t overlay overlay -o "lowerdir=/$path,upperdir=/mnt/$path/upper,workdir=/mnt/$path/work" "/$path"
 done
@@ -29,7 +29,7 @@ umount -l /sys/fs/cgroup
 mount -t cgroup2 none /sys/fs/cgroup
 mkdir -p ${INSTALLED}
 mount --bind '${root}' ${INSTALLED}
-rm -rf /etc/systemd/system/* /var/log/journal
+rm -rf /etc/systemd/system/* /usr/lib/systemd/system/* /var/log/journal
 cd /etc/systemd/system
 for name in sysinit basic network multi-user shutdown; do printf '[Unit]\\nDefaultDependencies=no\\n' > $name.target; done
 printf '[Unit]\\nDefaultDependencies=no\\n[Service]\\nType=notify\\nExecStart=/lib/systemd/systemd-journald\\n' > journal.service
@@ -37,7 +37,7 @@ printf '[Unit]\\nRequires=journal.service\\nAfter=journal.service\\n' > multi-us
 cp ${INSTALLED}/packaging/gw.service .
 useradd --system --user-group --home-dir /var/lib/gw --shell /usr/sbin/nologin gw
 install -d -o gw -g gw -m 700 /var/lib/gw
-export SYSTEMD_UNIT_PATH=/etc/systemd/system container=gw-test
+export SYSTEMD_UNIT_PATH=/etc/systemd/system:/usr/lib/systemd/system container=gw-test
 exec /lib/systemd/systemd --system --unit=multi-user.target --log-target=null --show-status=0`;
 
 export interface SystemdSystem extends AsyncDisposable {
