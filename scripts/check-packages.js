@@ -2,7 +2,7 @@
 // from, and its bill of materials names what is in it; the release is installed over the simulated cloud. An installation
 // for arm64 has the same files, and starts in qemu.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -133,6 +133,9 @@ try {
   );
   expect(owners.size === 1 && owners.has(['root', 'root'].join('/')), `files of ${[...owners].join(', ')}`);
 
+  const planned = installedByApt(out);
+  expect(/^Inst gw \(\S+ gw:stable \[amd64\]\)$/m.test(planned), `apt-get would not install the package:\n${planned}`);
+
   const bom = JSON.parse(readFileSync(named(/\.cdx\.json$/), 'utf8'));
   const names = new Set(bom.components.map(({ name }) => name));
   for (const name of ['node', 'fastify', 'zod', 'ssh2']) expect(names.has(name), `the bill of materials lacks ${name}`);
@@ -152,4 +155,43 @@ try {
   );
 } finally {
   rmSync(scratch, { recursive: true, force: true });
+}
+
+/** What apt-get plans, with the packages of this machine, from a repository of these that a throwaway key has signed. */
+function installedByApt(packages) {
+  const env = { ...process.env, GNUPGHOME: join(scratch, 'gnupg') };
+  const repository = join(scratch, 'repository');
+  mkdirSync(env.GNUPGHOME, { mode: 0o700 });
+  try {
+    const key = [
+      '--batch',
+      '--quiet',
+      '--passphrase',
+      '',
+      '--quick-generate-key',
+      'throwaway',
+      'ed25519',
+      'sign',
+      '1d',
+    ];
+    run('gpg', key, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const words = ['--packages', packages, '--key', 'throwaway', '--url', `file://${repository}`, '--out', repository];
+    run('node', [join(root, 'scripts/package/apt-repository.js'), ...words], { env });
+  } finally {
+    run('gpgconf', ['--kill', 'all'], { env });
+  }
+  const apt = join(scratch, 'apt');
+  for (const path of ['etc/sources.list.d', 'state/lists/partial', 'cache/archives/partial']) {
+    mkdirSync(join(apt, path), { recursive: true });
+  }
+  const source = readFileSync(join(repository, 'gw.sources'), 'utf8');
+  const own = source.replace('/etc/apt/keyrings/gw.gpg', join(repository, 'gw.gpg'));
+  writeFileSync(join(apt, 'etc/sources.list.d/gw.sources'), own);
+  const folders = ['etc', 'state', 'cache'].map((name) => `Dir::${name}=${join(apt, name)}`);
+  const options = [...folders, 'Dir::State::status=/var/lib/dpkg/status', 'APT::Sandbox::User=root'];
+  const aptGet = (...words) =>
+    run('apt-get', [...options, 'APT::Update::Error-Mode=any'].flatMap((one) => ['-o', one]).concat(words));
+  aptGet('update');
+  aptGet('--yes', '--download-only', '--no-install-recommends', 'install', 'gw');
+  return aptGet('--simulate', '--no-install-recommends', 'install', 'gw');
 }

@@ -78,6 +78,7 @@ describe('left-out words', () => {
       'checklists/*.yaml',
       'packaging/*.*',
       'packaging/debian/*',
+      'packaging/ansible/**/*.yml',
       'package.json',
     ],
     {
