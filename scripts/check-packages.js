@@ -28,8 +28,8 @@ try {
   const keyFile = join(scratch, 'robot/secrets/release-signing-key.pem');
   mkdirSync(join(scratch, 'robot/secrets'), { recursive: true, mode: 0o700 });
   run('node', [join(root, 'bin/run.js'), 'release', 'key', 'new', keyFile]);
-  const words = ['--arch', 'x64', '--level', '1', '--out', out, '--signing-key', keyFile];
-  run('node', [join(root, 'scripts/package/make.js'), ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const made = ['--arch', 'x64', '--level', '1', '--out', out, '--signing-key', keyFile];
+  run('node', [join(root, 'scripts/package/make.js'), ...made], { stdio: ['ignore', 'ignore', 'inherit'] });
   const named = (pattern) => {
     const name = readdirSync(out).find((one) => pattern.test(one));
     expect(name !== undefined, `no file like ${pattern} was made`);
@@ -181,7 +181,7 @@ function installedByApt(packages) {
     run('gpgconf', ['--kill', 'all'], { env });
   }
   const apt = join(scratch, 'apt');
-  for (const path of ['etc/sources.list.d', 'state/lists/partial', 'cache/archives/partial']) {
+  for (const path of ['etc/sources.list.d', 'etc/preferences.d', 'state/lists/partial', 'cache/archives/partial']) {
     mkdirSync(join(apt, path), { recursive: true });
   }
   const source = readFileSync(join(repository, 'gw.sources'), 'utf8');
