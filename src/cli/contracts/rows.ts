@@ -60,6 +60,11 @@ export const contracts: Readonly<Record<string, Contract>> = {
   'GET /assets/main.js': { id: 'getScript', answer: bytes('text/javascript', 'The script.'), refusals: ['NOT_FOUND'] },
 
   'GET /api/nachbarn': { id: 'getNeighbours', answer: json(neighboursSchema, 'The other robots.') },
+  'GET /metrics': {
+    id: 'getMetrics',
+    answer: bytes('text/plain', 'Metrics in the text format of Prometheus.'),
+    refusals: ['ON_GATEWAY_ONLY'],
+  },
   'GET /api/verlauf': { id: 'getLastHour', answer: json(lastHourSchema, 'The last hour, for charts.') },
   'GET /api/vorfaelle': { id: 'listIncidents', answer: json(incidentListSchema, 'The kept incidents.') },
   'GET /api/vorfaelle/{id}': {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,6 +17,8 @@ import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer
 import { refusalOf, refuse } from './http/refusal.ts';
 import { incidentHandlers } from './incidents/incident-handlers.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
+import { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
+import { type MetricsSource, metricsOf } from './metrics/metrics.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
 import type { Parts } from './parts.ts';
 import type { Peer } from './peer.ts';
@@ -188,6 +191,27 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
   };
 }
 
+function metricsSource({ link, motion, health, neighbours, cloud, supportView, events }: Parts): MetricsSource {
+  const { user, system } = process.cpuUsage();
+  const { view, now } = cloud();
+  return {
+    health: health(),
+    snapshot: link.snapshot(),
+    motion: motion.status(),
+    cloud: view,
+    support: supportView(),
+    neighbours: neighbours(),
+    followers: events.listeners(),
+    process: {
+      nodeVersion: process.versions.node,
+      residentBytes: process.memoryUsage.rss(),
+      cpuSeconds: (user + system) / 1e6,
+      busySeconds: performance.eventLoopUtilization().active / 1_000,
+    },
+    now,
+  };
+}
+
 /** Bodies up to this size are sent in one piece. */
 const SMALL_BODY = 64 * 1024;
 
@@ -223,8 +247,11 @@ function peerHandlers({ voice, building }: Parts) {
   return { voice: read('voice service', voice), building: read('building module', building) };
 }
 
-function gatewayHandlers({ site, health, neighbours, sessions, journal, clientAborts, events, lastHour }: Parts) {
+function gatewayHandlers(parts: Parts) {
+  const { site, health, neighbours, sessions, journal, clientAborts, events, lastHour } = parts;
   return {
+    metrics: (_request: FastifyRequest, reply: FastifyReply) =>
+      reply.header('content-type', EXPOSITION_TYPE).send(exposition(metricsOf(metricsSource(parts)))),
     health: (request: FastifyRequest, reply: FastifyReply) => sendJson(reply, health(), sessions.has(request.raw)),
     neighbours: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, neighbours()),
     lastHour: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, lastHour()),

@@ -11,6 +11,8 @@ export interface Route {
   /** Whether it needs a session; without one the answer is 401, and the read-only socket never has one. */
   readonly signedIn: boolean;
   readonly meaning: string;
+  /** Only for programs on the gateway: the local socket, and loopback connections to the full one. */
+  readonly onGateway?: true;
   /** Accepts any body or none: a stop is never refused for its body. */
   readonly anyBody?: true;
   /** Never refused for the robot that the client means: it stops, ends, or takes access away. */
@@ -63,6 +65,14 @@ export function routeTable(handlers: Handlers): readonly Route[] {
 
     { method: 'GET', path: '/api/nachbarn', ...open, meaning: 'Other robots', handler: gateway.neighbours },
     { method: 'GET', path: '/api/health', ...open, meaning: 'Health of the daemon', handler: gateway.health },
+    {
+      method: 'GET',
+      path: '/metrics',
+      ...onSite,
+      onGateway: true,
+      meaning: 'Metrics (Prometheus)',
+      handler: gateway.metrics,
+    },
     { method: 'GET', path: '/api/cloud', ...onSite, meaning: 'State of the cloud link', handler: cloud.read },
     {
       method: 'POST',

@@ -21,6 +21,7 @@ const ownRoutes = [
   ['GET', '/api/chassis/maps', 200, 200],
   ['GET', '/api/chassis/maps/7', 200, 200],
   ['GET', '/api/health', 200, 200],
+  ['GET', '/metrics', 200, 403],
   ['GET', '/api/cloud', 200, 403],
   ['POST', '/api/cloud/pruefung', 401, 403],
   ['GET', '/api/openapi.json', 200, 403],

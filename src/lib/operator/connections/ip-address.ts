@@ -5,6 +5,11 @@ export function plainAddress(address: string): string {
   return /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice('::ffff:'.length) : address;
 }
 
+/** Whether an address of a socket is one of this machine that no other machine can send from. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(plainAddress(address));
+}
+
 /** Key of the limits per peer: the IPv4 address, or the /64 of an IPv6 address, all of which one machine owns. */
 export function peerOf(mapped: string): string {
   const address = plainAddress(mapped);

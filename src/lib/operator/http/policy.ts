@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lifecycle/index.ts';
+import { isLoopback } from '../connections/ip-address.ts';
 import type { Scope } from '../connections/listener.ts';
 import { isOwnForward } from '../peer.ts';
 import type { Route } from '../routes.ts';
@@ -44,11 +45,18 @@ export function createPolicy({ names, isSignedIn }: PolicyOptions): Policy {
       if (headers.host === undefined || !isOurs(headers.host)) return refuse('WRONG_HOST');
       if (scope === 'read-only' && route?.readOnly !== true) return refuse('READ_ONLY');
       if (route === undefined) return null;
+      if (route.onGateway && !isOnGateway(request, scope)) return refuse('ON_GATEWAY_ONLY');
       if (isCrossSite(request, route)) return refuse('CROSS_SITE');
       if (route.signedIn && !isSignedIn(request, scope)) return refuse('NOT_SIGNED_IN');
       return null;
     },
   };
+}
+
+/** Whether a program on this machine asks: by the socket that only it can reach, or by the addresses that the kernel gives. */
+function isOnGateway({ socket }: IncomingMessage, scope: Scope): boolean {
+  if (scope === 'local') return true;
+  return [socket.remoteAddress, socket.localAddress].every((address) => isLoopback(address ?? ''));
 }
 
 /**

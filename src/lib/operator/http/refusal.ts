@@ -16,6 +16,11 @@ export const refusalTable = {
     'The read-only socket does not offer this.',
     'Use the full operator surface, in the robot segment of the site.',
   ],
+  ON_GATEWAY_ONLY: [
+    403,
+    'This is for programs on the gateway itself.',
+    'Ask on the gateway: 127.0.0.1, or the local socket in stateDir.',
+  ],
   CROSS_SITE: [403, 'A page of another site sent this request.', 'Use the pages of this gateway itself.'],
   NOT_FOUND: [404, 'Not found.', 'See docs/operator.md for the routes.'],
   NOT_CONFIGURED: [409, 'Not configured on this gateway.', 'Configure it in the site file, then restart `gw serve`.'],

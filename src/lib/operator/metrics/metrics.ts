@@ -29,7 +29,7 @@ export interface MetricsSource {
 }
 
 /**
- * What a person who watches many gateways is told of one, as metrics of Prometheus. Names and labels are project decisions;
+ * The state of this gateway for a person who watches many, as metrics of Prometheus. Names and labels are project decisions;
  * labels have few values, never a serial number or a text. What is not known, or no longer current, is absent.
  */
 export function metricsOf(source: MetricsSource): readonly Metric[] {
@@ -44,8 +44,7 @@ export function metricsOf(source: MetricsSource): readonly Metric[] {
 
 function gatewayMetrics({ health }: MetricsSource): Metric[] {
   const folders = Object.entries(health.disk);
-  const bytesOf = (key: 'freeBytes' | 'totalBytes') =>
-    folders.flatMap(([folder, one]) => known(one[key], { folder }));
+  const bytesOf = (key: 'freeBytes' | 'totalBytes') => folders.flatMap(([folder, one]) => known(one[key], { folder }));
   return [
     gauge('gw_build_info', 'Version of gw; always 1.', [{ labels: { version: health.version }, value: 1 }]),
     gauge('gw_uptime_seconds', 'Since the start of the daemon, by its monotonic clock.', known(health.upForMs / 1_000)),
