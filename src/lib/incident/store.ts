@@ -6,7 +6,7 @@ import type { IncidentBody, IncidentHead } from '../pages/index.ts';
 import { encodeIncident, INCIDENT_FORMAT, MAX_INCIDENT_BYTES, notAnIncident, readLines } from './incident-file.ts';
 
 /** Project decision. With at most 2 MB each they take 100 MB at most; a usual one has 60 kB. */
-const MAX_KEPT = 50;
+export const MAX_KEPT = 50;
 const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
 
 /** The kept incidents of one gateway, a file each. */

@@ -75,7 +75,7 @@ function isAlive(pid: number): boolean {
  * crash, and the record is composed from it.
  */
 
-const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
+export const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
 
 export interface Journal extends AsyncDisposable {
   readonly path: string;

@@ -29,7 +29,7 @@ export interface BrokenEntry {
 }
 
 /** Project decision: bounds of the spool. */
-const spoolLimits = { maxEntries: 100, maxBytes: 2_000_000_000, maxUploaded: 20, reserveBytes: 256_000_000 };
+export const spoolLimits = { maxEntries: 100, maxBytes: 2_000_000_000, maxUploaded: 20, reserveBytes: 256_000_000 };
 
 const META = /^(\d{8}-[0-9a-f]{8})\.json$/;
 const DATA = /^(\d{8}-[0-9a-f]{8})\.data$/;

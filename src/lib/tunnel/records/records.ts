@@ -103,10 +103,10 @@ async function copyTail(from: FileHandle, start: number, path: string): Promise<
 }
 
 /** Size of a file at which the next record goes to a new one. Project decision. */
-const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
+export const DEFAULT_MAX_FILE_BYTES = 8 * 1024 * 1024;
 const DEFAULT_BATCH = 100;
 /** Files with records that the cloud does not have are kept longer, up to so many. Project decision. */
-const MAX_UNSENT_FILES = 2 * MAX_ROTATED_FILES;
+export const MAX_UNSENT_FILES = 2 * MAX_ROTATED_FILES;
 
 export interface RecordsOptions {
   /** Created with the first record, for its owner only. */

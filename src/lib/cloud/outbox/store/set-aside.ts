@@ -9,7 +9,7 @@ import type { SetAside, StoredMessage } from './model.ts';
 import { prepareStatements } from './statements.ts';
 
 /** Damaged databases that are kept as evidence. */
-const MAX_KEPT = 3;
+export const MAX_KEPT = 3;
 /** Messages of one transaction while they are moved to the new database. */
 const BATCH = 500;
 
