@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/lib/error/index.ts';
+import { hashPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { hasNamespaces, hasProgram } from './peer.ts';
 import { bootSystemd, INSTALLED, type SystemdSystem } from './systemd-system.ts';
 
@@ -64,6 +65,37 @@ describe.skipIf(!hasProgram('systemctl') || !hasProgram('nsenter') || !hasNamesp
       for i in $(seq 100); do [ "$(systemctl show gw --value -p ExecMainStatus)" = 2 ] && break; sleep 0.1; done
       systemctl show gw --value -p ExecMainStatus; umount ${packaging}; ${UNTIL_ANSWERED}`);
       expect(stdout).toBe('2\n200');
+    });
+
+    it('reads a secret from a credential of systemd, which is there while the service runs', async () => {
+      const hash = await hashPassword('correct horse');
+      const credential = '/run/credentials/gw.service/device-password';
+      const asGw = `cd /var/lib/gw && runuser -u gw -- env PATH="$PATH" node ${INSTALLED}/bin/run.js`;
+      const signIn = (password: string) =>
+        `curl -s -o /dev/null -w '%{http_code} ' -H 'content-type: application/json' --data '{"password":"${password}"}' http://127.0.0.1:5173/api/anmeldung`;
+      const { stdout, stderr } = await system.run(`systemctl stop gw
+      install -d -m 700 /etc/gw; umask 077; printf '%s\n' '${hash}' > /etc/gw/device-password; umask 022
+      mkdir -p /etc/systemd/system/gw.service.d
+      printf '[Service]\nLoadCredential=device-password:/etc/gw/device-password\n' > /etc/systemd/system/gw.service.d/secrets.conf
+      cp /var/lib/gw/site.yaml /var/lib/gw/before.yaml
+      sed -i 's|# passwordFile: .*|passwordFile: ${credential}|' /var/lib/gw/site.yaml
+      systemctl daemon-reload && systemctl start gw
+      stat -c '%a %U ' ${credential}
+      ${signIn('wrong')}; ${signIn('correct horse')}`);
+      expect([stdout, stderr]).toEqual(['400 gw \n401 200 ', '']);
+      // A command beside the service reads the same one, and without the service says what makes it.
+      const beside = await system.run(`${asGw} site check --json`);
+      const passwordLine = (text: string) =>
+        (JSON.parse(text) as { data: { findings: { id: string }[] } }).data.findings.find(
+          ({ id }) => id === 'operator-password',
+        );
+      expect(passwordLine(beside.stdout)).toMatchObject({ verdict: 'ok' });
+      const without = await system.run(`systemctl stop gw; ${asGw} site check --json`);
+      expect(passwordLine(without.stdout)).toMatchObject({
+        verdict: 'not-checked',
+        remedy: expect.stringContaining('LoadCredential=device-password:'),
+      });
+      await system.run('mv /var/lib/gw/before.yaml /var/lib/gw/site.yaml; systemctl start gw');
     });
 
     it('stays down with an invalid site file, and the journal has the error', async () => {

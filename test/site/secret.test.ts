@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
-import { readSecret } from '../../src/lib/site/index.ts';
+import { isAbsentCredential, readSecret } from '../../src/lib/site/index.ts';
 
 const CONTENT = 'hunter2';
 
@@ -57,6 +57,19 @@ describe('a secret file', () => {
     expect((await refusalOf(await secret('empty', '\n'))).message).toContain('empty');
     expect((await refusalOf(await secret('binary', Uint8Array.of(0xff, 0xfe)))).message).toContain('UTF-8');
     expect((await refusalOf(await secret('large', CONTENT.repeat(10_000)))).message).toContain('70000 bytes');
+  });
+
+  it('that would be a credential of a service that does not run is named as such, and no other missing file is', async () => {
+    const credential = await readSecret('/run/credentials/gw-test.service/key', 'fleet.keyFile').catch(
+      (error) => error,
+    );
+    expect(credential).toMatchObject({
+      code: 'SECRET_UNREADABLE',
+      remedy: expect.stringContaining('LoadCredential=key:FILE'),
+    });
+    expect(isAbsentCredential(credential)).toBe(true);
+    const file = await readSecret('/run/credentials-gw-test/key').catch((error) => error);
+    expect([file.code, isAbsentCredential(file)]).toEqual(['SECRET_UNREADABLE', false]);
   });
 
   it('that is a folder, a pipe, a device or a symbolic link is rejected', async () => {

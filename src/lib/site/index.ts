@@ -18,7 +18,7 @@ export {
   timeZoneOf,
 } from './rules.ts';
 export { type Site, siteSchema } from './schema.ts';
-export { readSecret } from './secret.ts';
+export { isAbsentCredential, isCredential, readSecret } from './secret.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export {
   askedKeys,

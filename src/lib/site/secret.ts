@@ -1,8 +1,17 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { GwError } from '../error/index.ts';
 
 const MAX_BYTES = 64 * 1024;
 const OTHERS = 0o077;
+/** Where systemd puts the credentials of its services. @source systemd.exec(5), 'Credentials' */
+const CREDENTIALS = '/run/credentials/';
+
+/** Whether a secret comes from systemd, which makes its file when the service starts: no command writes it. */
+export const isCredential = (path: string) => path.startsWith(CREDENTIALS);
+
+/** The error of `readSecret` for a credential of a service that does not run here. */
+export const isAbsentCredential = ({ details }: GwError) => details?.absentCredential === true;
 
 /**
  * Reads a secret that the site file names. `what` is its key, for the error. A line end after the secret is stripped.
@@ -13,7 +22,11 @@ const OTHERS = 0o077;
  */
 export async function readSecret(path: string, what = 'a secret'): Promise<string> {
   const refuse = (why: string, remedy?: string, cause?: unknown) =>
-    new GwError('SECRET_UNREADABLE', `Secret file ${path} (${what}) is unusable: ${why}.`, { remedy, cause });
+    new GwError('SECRET_UNREADABLE', `Secret file ${path} (${what}) is unusable: ${why}.`, {
+      remedy,
+      cause,
+      ...(isCredential(path) && isNotFound(cause) && { details: { absentCredential: true } }),
+    });
 
   let handle: FileHandle;
   try {
@@ -44,10 +57,19 @@ export async function readSecret(path: string, what = 'a secret'): Promise<strin
   return secret;
 }
 
+const isNotFound = (cause: unknown) =>
+  ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '');
+
 function openFailure(cause: unknown, path: string): [why: string, remedy: string | undefined] {
   switch ((cause as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
+      if (isCredential(path)) {
+        return [
+          'file not found; it is a credential of systemd, which is there only while its service runs',
+          `Name its source in the unit, and start the service: LoadCredential=${basename(path)}:FILE (docs/install.md).`,
+        ];
+      }
       return ['file not found', 'Create it with the secret as its content, readable for its owner only (mode 600).'];
     case 'ELOOP':
       return ['it is a symbolic link', 'Name the file itself; a link could be redirected later.'];

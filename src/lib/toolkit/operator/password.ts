@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
 import { replaceFile } from '../../lifecycle/index.ts';
 import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../operator/index.ts';
-import { loadSite } from '../../site/index.ts';
+import { isCredential, loadSite } from '../../site/index.ts';
 import type { OperatorPassword } from './operator.result.ts';
 
 /** Why a new password is not acceptable; undefined when it is. */
@@ -18,7 +18,14 @@ export function passwordProblem(password: string): string | undefined {
 /** The hash file that the site file names. Throws SITE_FILE_INVALID when it names none. */
 export async function passwordFileOf(sitePath: string): Promise<string> {
   const { path, operator } = await loadSite(sitePath);
-  if (operator.passwordFile !== undefined) return operator.passwordFile;
+  const { passwordFile } = operator;
+  if (passwordFile !== undefined && isCredential(passwordFile)) {
+    throw new GwError('SITE_FILE_INVALID', `${passwordFile} is a credential of systemd, which no command can write.`, {
+      remedy:
+        'Set the password with `passwordFile: secrets/password`, then move that file to the source of the credential.',
+    });
+  }
+  if (passwordFile !== undefined) return passwordFile;
   throw new GwError('SITE_FILE_INVALID', `${path} has no operator.passwordFile.`, {
     remedy: 'Add under `operator:` the line `passwordFile: secrets/password`, then run this again.',
   });

@@ -8,7 +8,7 @@ import { facts, findFact, loadEvidenceFile } from '../../evidence/index.ts';
 import { keyName, readKeyRing } from '../../fleet/index.ts';
 import { folderProblem } from '../../lifecycle/index.ts';
 import { factsOfOrder } from '../../motion/index.ts';
-import { readSecret, type Site } from '../../site/index.ts';
+import { isAbsentCredential, readSecret, type Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import type { SiteCheck } from './site.result.ts';
 
@@ -54,13 +54,17 @@ export async function findingsOf(site: Site | null): Promise<Finding[]> {
 
 function asFinding(error: unknown): Judged {
   if (!(error instanceof GwError)) throw error;
-  return wrong(error.message, error.remedy);
+  // Whether it is right shows once the service runs.
+  return isAbsentCredential(error) ? open(error.message, error.remedy) : wrong(error.message, error.remedy);
 }
 
 /** A file that is missing is made by its own command, not by hand. */
 function madeBy(remedy: string): (error: unknown) => never {
   return (error) => {
-    const isMissing = error instanceof GwError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    const isMissing =
+      error instanceof GwError &&
+      (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT' &&
+      !isAbsentCredential(error);
     throw isMissing ? new GwError(error.code, error.message, { remedy, cause: error.cause }) : error;
   };
 }
