@@ -15,7 +15,7 @@ const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'] as const;
 export default class Demo extends GwCommand<Result> {
   static override summary = 'Commission a simulated robot: simulator, gateway, checklist, signed record.';
   static override description =
-    'Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and locks it, verifies chassis, address, angle units and both sockets against the specification, rehearses the cloud (an outage, a stop, a support session with its audit, a release and its rollback), writes the report and the signed record, and ends the processes it started: within three minutes, usually in one, with 0 when everything is ok. All traffic stays on this machine.';
+    'Starts a simulated robot, enrols it, runs the gateway against it, checks the network, sets the tablet up and locks it, verifies chassis, address, angle units and both sockets against the specification, rehearses the cloud (an outage, a stop, a support session with its audit, a release and its rollback), writes the report and the signed record, and ends the processes it started: within three minutes, usually in little more than one, with 0 when everything is ok. All traffic stays on this machine.';
   static override examples = [
     '<%= config.bin %> demo',
     '<%= config.bin %> demo --keep',
