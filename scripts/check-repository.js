@@ -22,7 +22,7 @@ const rules = [
 const self = 'scripts/check-repository.js';
 let found = 0;
 for (const file of files) {
-  if (file === self || /\.(png|jpg|pdf)$/.test(file)) continue;
+  if (file === self || /\.(png|jpg|pdf|db|db-wal|tar\.gz)$/.test(file)) continue;
   const text = readFileSync(join(root, file), 'utf8');
   for (const rule of rules) {
     if (rule.files && !rule.files.test(file)) continue;

@@ -46,6 +46,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'kiosk status': async () => (await import('../lib/toolkit/kiosk/kiosk.result.ts')).kioskStatusSchema,
   health: async () => (await import('../lib/toolkit/gateway/gateway.result.ts')).judgedHealthSchema,
   help: async () => (await import('./help.result.ts')).helpSchema,
+  'log level': async () => (await import('../lib/operator/index.ts')).logLevelSchema,
   log: async () => (await import('../lib/toolkit/gateway/gateway.result.ts')).gatewayLogSchema,
   'map backup': async () => (await import('../lib/toolkit/map/map.result.ts')).mapArchiveSchema,
   'map list': async () => (await import('../lib/toolkit/map/map.result.ts')).mapListSchema,

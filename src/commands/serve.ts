@@ -51,7 +51,7 @@ SIGTERM, SIGINT, SIGHUP, SIGQUIT and the other signals of people and programs en
     const priorityOf = (fd: number) => (isJournal(fd, journal) ? priorities.error : '');
     this.#errorPriority = { stdout: priorityOf(process.stdout.fd), stderr: priorityOf(process.stderr.fd) };
     const format = flags['log-format'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
-    const { log, writer } = await openLog({
+    const { log, writer, setting } = await openLog({
       level: flags['log-level'],
       format,
       isColoured: isStderrColoured(),
@@ -70,6 +70,7 @@ SIGTERM, SIGINT, SIGHUP, SIGQUIT and the other signals of people and programs en
       manager: serviceManagerOf(process.env, process.pid),
       log,
       logState: () => writer.state(),
+      logSetting: setting,
       onEvent: (event) => this.emit(event),
       signal: this.signal,
     });

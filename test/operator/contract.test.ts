@@ -29,6 +29,7 @@ const upload = {
 /** A body for each operation that takes one. */
 const bodies: Readonly<Record<string, unknown>> = {
   checkCloudPath: { path: 'direct' },
+  setLogLevel: { level: 'debug', forS: 60 },
   signIn: { password: PASSWORD },
   stop: { reason: 'test' },
   startTour: { tour: 'breakfast', keepAlive: true, although: [8004] },

@@ -3,6 +3,7 @@ import {
   type AnsweredCode,
   answerSchemas as answers,
   gatewayHealthSchema,
+  logLevelSchema,
   neighboursSchema,
   requestSchemas as requests,
   settingsSchema,
@@ -98,6 +99,12 @@ export const contracts: Readonly<Record<string, Contract>> = {
   },
   'GET /api/einstellungen': { id: 'getSettings', answer: json(settingsSchema, 'Settings, without secrets.') },
   'GET /api/protokolle': { id: 'getLog', answer: json(gatewayLogSchema, 'The last log events.') },
+  'GET /api/protokolle/stufe': { id: 'getLogLevel', answer: json(logLevelSchema, 'The level in force.') },
+  'POST /api/protokolle/stufe': {
+    id: 'setLogLevel',
+    body: requests.logLevel,
+    answer: json(logLevelSchema, 'The level in force.'),
+  },
   'GET /api/wartung/sitzungen': {
     id: 'listSupportSessions',
     query: requests.sessionsQuery,

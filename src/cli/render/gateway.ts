@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import type { ServeEvent } from '../../lib/gateway/serve.result.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
-import type { GatewayLog, JudgedHealth } from '../../lib/toolkit/gateway/gateway.result.ts';
+import type { GatewayLog, GatewayLogLevel, JudgedHealth } from '../../lib/toolkit/gateway/gateway.result.ts';
 import { ageText, printable, renderTable } from '../output.ts';
 
 // ── gw health ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -68,6 +68,13 @@ export function renderLog({ entries, audit }: GatewayLog): string {
   const summary = `${plural(all, 'log event')} since ${printable(first.time)}: ${plural(count('error'), 'error')}, ${plural(count('warn'), 'warning')}.`;
   const acts = earlier.length === 0 ? [] : ['', 'Earlier acts:', ...earlier.map(line)];
   return [summary, ...acts, '', ...entries.map(line)].join('\n');
+}
+
+/** `gw log level` */
+export function renderLogLevel({ level, configured, leftS }: GatewayLogLevel): string {
+  return leftS === null
+    ? `Log level ${level}, as configured.`
+    : `Log level ${chalk.yellow(level)} for ${leftS} s more, then ${configured} again.`;
 }
 
 function line({ time, lastTime, ...entry }: Entry): string {

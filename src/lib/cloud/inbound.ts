@@ -119,6 +119,10 @@ export function createInbound(options: InboundOptions): Inbound {
   return {
     receive(message) {
       const decision = decide(message, context);
+      log.debug(
+        { topic: message.topic, bytes: message.payload.length, decision: decision.kind },
+        'message from the cloud',
+      );
       if (decision.kind === 'discard') {
         discarded.add(decision.reason, message);
         return undefined;

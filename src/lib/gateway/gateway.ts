@@ -8,7 +8,14 @@ import type { Fleet, FleetOptions } from '../fleet/index.ts';
 import { type Clock, createSupervisor, type Log, type SupervisorEvent, systemClock } from '../lifecycle/index.ts';
 import { createMotion, createTrialStore, type KeepingTrouble, type StopLatch } from '../motion/index.ts';
 import { type Dialer, directDialer } from '../net/index.ts';
-import { createJournal, createOperator, type GatewayHealth, noSupport, READ_ONLY_SOCKET } from '../operator/index.ts';
+import {
+  createJournal,
+  createOperator,
+  type GatewayHealth,
+  type LogSetting,
+  noSupport,
+  READ_ONLY_SOCKET,
+} from '../operator/index.ts';
 import { loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
 import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
@@ -46,6 +53,8 @@ export interface GatewayOptions {
   readonly log: Log;
   /** State of the output that `log` writes to; absent where the caller does not know. */
   readonly logState?: () => OutputState;
+  /** The level of the written log; absent: it is not changed while the gateway runs. */
+  readonly logSetting?: LogSetting;
   readonly clock?: Clock;
   readonly dialer?: Dialer;
   /** Folder of the built pages. */
@@ -169,6 +178,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     contractsDir: options.contractsDir,
     hostName: hostname(),
     journal,
+    ...(options.logSetting && { logSetting: options.logSetting }),
   });
   const supervisor = createSupervisor(
     [

@@ -1,11 +1,10 @@
 import { fstatSync } from 'node:fs';
-import { type Level, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { type Clock, type Log, systemClock } from '../lifecycle/index.ts';
+import type { LogLevel, LogSetting } from '../operator/index.ts';
 import { plural } from '../text/index.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { openOutputSink } from './output-sink.ts';
-
-type LogLevel = Extract<Level, 'debug' | 'info' | 'warn' | 'error'>;
 
 export interface LogOptions {
   readonly level: LogLevel;
@@ -24,6 +23,8 @@ export interface LogOutput {
   readonly log: Log;
   /** Writer of the descriptor; other text for it must use this writer too, so that lines are not mixed. */
   readonly writer: LineWriter;
+  /** Which events are written from now on. */
+  readonly setting: LogSetting;
 }
 
 /** Of sd-daemon(3), by the level of the log. */
@@ -67,7 +68,15 @@ export async function openLog({
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
   };
-  return { log, writer };
+  let now = level;
+  const setting: LogSetting = {
+    current: () => now,
+    set(next) {
+      now = next;
+      logger.level = next;
+    },
+  };
+  return { log, writer, setting };
 }
 
 function loggerTo(level: LogLevel, write: (line: string, level: LogLevel) => void): Logger {

@@ -23,6 +23,7 @@ import { securityHeaders } from './http/security-headers.ts';
 import { withoutQueries } from './http/without-queries.ts';
 import { openIncidents } from './incidents/incidents.ts';
 import { createJournal } from './journal.ts';
+import { createLogLevel, type LogSetting } from './log-level.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import { createPeer } from './peer.ts';
@@ -129,6 +130,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const supportView = () => withoutQueries(options.support?.view() ?? noSupport);
   const journal = options.journal ?? createJournal(options.log, clock);
   const { log } = journal;
+  const logLevel = createLogLevel(options.logSetting ?? fixedLevel, clock, log);
   let clientAborts = 0;
   let signIn: SignIn | 'unreadable' | null = null;
   const passwordFile = await followPasswordFile({
@@ -231,6 +233,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       log,
       assets,
       journal,
+      logLevel,
       clientAborts: () => clientAborts,
       reads,
       events,
@@ -250,8 +253,14 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       policy.judge(request.raw, scopeOf(request.raw), row) ??
       refuseOtherRobot(request.headers[ROBOT_HEADER], serial, row) ??
       refuseChunks(request, row);
-    if (refusal === null) done();
-    else sendRefusal(request, reply, refusal);
+    if (refusal === null) {
+      done();
+      return;
+    }
+    const { method, routeOptions } = request;
+    const about = { address: peerAddress(request), method, route: routeOptions.url, code: refusal.body.error.code };
+    log.debug(about, 'request refused');
+    sendRefusal(request, reply, refusal);
   });
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
@@ -302,6 +311,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     async close() {
       events.end();
       passwordFile[Symbol.dispose]();
+      logLevel[Symbol.dispose]();
       reads[Symbol.dispose]();
       lastHour[Symbol.dispose]();
       outflow[Symbol.dispose]();
@@ -314,6 +324,9 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     },
   };
 }
+
+/** Of a log whose level is not given into the hands of this server. */
+const fixedLevel: LogSetting = { current: () => 'info', set: () => {} };
 
 function noCompiler(): never {
   throw new RangeError('no route has a framework schema');

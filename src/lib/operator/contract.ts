@@ -3,6 +3,7 @@
 import { type ErrorCode, errorTable } from '../error/index.ts';
 import { checkBody, type Handlers, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
+import { logLevelBody } from './log-level.ts';
 import {
   driveBody,
   endBody,
@@ -31,6 +32,7 @@ export const requestSchemas = {
   trial: trialBody,
   trialKeepAlive: trialKeepAliveBody,
   pathCheck: checkBody,
+  logLevel: logLevelBody,
 } as const;
 
 export type RouteRow = Omit<Route, 'handler'>;

@@ -16,6 +16,7 @@ import { contractHandlers } from './contract-handlers.ts';
 import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
 import { incidentHandlers } from './incidents/incident-handlers.ts';
+import { logLevelHandlers } from './log-level.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
 import { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
 import { type MetricsSource, metricsOf } from './metrics/metrics.ts';
@@ -132,6 +133,7 @@ export function createHandlers(parts: Parts) {
     cloud: cloudHandlers(parts),
     support: supportHandlers(parts),
     gateway: gatewayHandlers(parts),
+    logLevel: logLevelHandlers(parts),
     contract: contractHandlers(parts),
   } satisfies Record<string, Record<string, Handler>>;
 }

@@ -9,6 +9,7 @@ export { ROBOT_HEADER } from './application.ts';
 export { type AnsweredCode, describeCode, type RouteRow, requestSchemas, routeRows } from './contract.ts';
 export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
 export { createJournal } from './journal.ts';
+export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, parsePasswordHash } from './sign-in/password-hash.ts';

@@ -9,6 +9,7 @@ import type { Support } from '../tunnel/index.ts';
 import type { neighboursSchema } from './answers/neighbours.ts';
 import type { GatewayHealth } from './health.ts';
 import type { Journal } from './journal.ts';
+import type { LogSetting } from './log-level.ts';
 
 /** The other robots. 'not-checked' does not mean 'none': the heartbeat is not received. */
 export type NeighboursView = DeepReadonly<z.infer<typeof neighboursSchema>>;
@@ -33,6 +34,8 @@ export interface OperatorOptions {
   readonly contractsDir: string;
   /** Host name of the machine as an allowed name; absent: only addresses and configured names are allowed. */
   readonly hostName?: string;
+  /** The level of the written log; absent: it cannot be changed while it runs. */
+  readonly logSetting?: LogSetting;
   /** The log events behind `GET /api/protokolle`; absent, those of the operator server alone. */
   readonly journal?: Journal;
 }

@@ -6,6 +6,7 @@ import type { Outflow } from './connections/outflow.ts';
 import type { LiveEvents } from './events.ts';
 import type { Incidents } from './incidents/incidents.ts';
 import type { Journal } from './journal.ts';
+import type { LogLevelControl } from './log-level.ts';
 import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import type { Peer } from './peer.ts';
@@ -13,7 +14,7 @@ import type { Sessions } from './sign-in/sessions.ts';
 import type { CloudNow } from './view/parts.ts';
 
 /** The dependencies of the handlers, created once per start of the server. */
-export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud'> {
+export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 'journal' | 'cloud' | 'logSetting'> {
   readonly cloud: () => CloudNow;
   /** State of remote support, also where there is none. */
   readonly supportView: () => SupportView;
@@ -25,6 +26,7 @@ export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 
   readonly lastHour: () => LastHour;
   readonly assets: Assets;
   readonly journal: Journal;
+  readonly logLevel: LogLevelControl;
   /** Requests aborted by their clients since the start. */
   readonly clientAborts: () => number;
   readonly reads: ChassisReads;

@@ -49,6 +49,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     cloud,
     support,
     gateway,
+    logLevel,
     contract,
   } = handlers;
   const open = { readOnly: true, signedIn: false } as const;
@@ -107,6 +108,20 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
     { method: 'GET', path: '/api/einstellungen', ...personal, meaning: 'Settings', handler: gateway.settings },
     { method: 'GET', path: '/api/protokolle', ...personal, meaning: 'Last log events', handler: gateway.logs },
+    {
+      method: 'GET',
+      path: '/api/protokolle/stufe',
+      ...personalAct,
+      meaning: 'Level of the log',
+      handler: logLevel.read,
+    },
+    {
+      method: 'POST',
+      path: '/api/protokolle/stufe',
+      ...personalAct,
+      meaning: 'Change the level of the log for a while',
+      handler: logLevel.set,
+    },
     {
       method: 'GET',
       path: '/api/wartung/sitzungen',

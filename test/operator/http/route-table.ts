@@ -35,6 +35,8 @@ const ownRoutes = [
   ['GET', '/assets/other.css', 404, 403],
   ['GET', '/api/einstellungen', 401, 401],
   ['GET', '/api/protokolle', 401, 401],
+  ['GET', '/api/protokolle/stufe', 401, 403],
+  ['POST', '/api/protokolle/stufe', 401, 403],
   ['GET', '/api/wartung/sitzungen', 401, 401],
   ['GET', '/api/wartung/sitzung', 200, 200],
   ['DELETE', '/api/wartung/sitzung', 409, 403],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { gatewayHealthSchema } from '../../operator/index.ts';
+import { gatewayHealthSchema, type logLevelSchema } from '../../operator/index.ts';
 import { findingSchema } from '../finding.result.ts';
 
 /** As the running gateway reports it, which may be an older one. */
@@ -76,4 +76,5 @@ export const gatewayLogSchema = z.strictObject({
   audit: z.array(entrySchema).describe('The last acts of people and failed services of each kind, oldest first.'),
   clientAborts: z.int().min(0).describe('Requests aborted by their clients since the start.'),
 });
+export type GatewayLogLevel = z.infer<typeof logLevelSchema>;
 export type GatewayLog = z.infer<typeof gatewayLogSchema>;

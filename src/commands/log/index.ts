@@ -1,7 +1,7 @@
-import { command } from '../cli/define.ts';
-import { gatewayFlags } from '../cli/flags.ts';
-import { renderLog } from '../cli/render/gateway.ts';
-import { passwordFileFlag, readDevicePassword } from '../cli/secrets.ts';
+import { command } from '../../cli/define.ts';
+import { gatewayFlags } from '../../cli/flags.ts';
+import { renderLog } from '../../cli/render/gateway.ts';
+import { passwordFileFlag, readDevicePassword } from '../../cli/secrets.ts';
 
 export default command({
   summary: 'Show the last log events of the running gateway, and earlier acts of people.',
@@ -17,7 +17,7 @@ export default command({
   async run({ flags }) {
     const { host } = flags;
     const password = await readDevicePassword(flags['password-file']);
-    const { readGatewayLog } = await import('../lib/toolkit/gateway/log.ts');
+    const { readGatewayLog } = await import('../../lib/toolkit/gateway/log.ts');
     const data = await this.call(flags, readGatewayLog, { host, password });
     return { data };
   },
