@@ -72,6 +72,27 @@ describe('a secret file', () => {
     expect([file.code, isAbsentCredential(file)]).toEqual(['SECRET_UNREADABLE', false]);
   });
 
+  it.skipIf(process.getuid?.() !== 0).each<[number, boolean]>([
+    [0o400, true],
+    // With an access control list of systemd, whose mask this is.
+    [0o440, true],
+    [0o444, false],
+    [0o460, false],
+    [0o660, false],
+  ])('that is a credential has the modes of systemd, and no others: %i', async (mode, isAccepted) => {
+    const folder = `/run/credentials/gw-test-${process.pid}.service`;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    try {
+      const path = join(folder, 'key');
+      await writeFile(path, `${CONTENT}\n`);
+      await chmod(path, mode);
+      if (isAccepted) expect(await readSecret(path)).toBe(CONTENT);
+      else await expect(readSecret(path)).rejects.toMatchObject({ remedy: expect.stringContaining('LoadCredential=') });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('that is a folder, a pipe, a device or a symbolic link is rejected', async () => {
     await mkdir(join(dir, 'folder'), { mode: 0o700 });
     execFileSync('mkfifo', ['-m', '600', join(dir, 'pipe')]);

@@ -4,6 +4,11 @@ import { GwError } from '../error/index.ts';
 
 const MAX_BYTES = 64 * 1024;
 const OTHERS = 0o077;
+/**
+ * Where the file system has access control lists, systemd lets the user of the service read a credential of root by one,
+ * and its mask stands in place of the mode of the group: 0440. The folder is for that user alone.
+ */
+const OTHERS_OF_CREDENTIAL = 0o037;
 /** Where systemd puts the credentials of its services. @source systemd.exec(5), 'Credentials' */
 const CREDENTIALS = '/run/credentials/';
 
@@ -45,9 +50,12 @@ export async function readSecret(path: string, what = 'a secret'): Promise<strin
       `Change its owner: chown ${user} ${path}`,
     );
   }
-  if ((stats.mode & OTHERS) !== 0) {
+  if ((stats.mode & (isCredential(path) ? OTHERS_OF_CREDENTIAL : OTHERS)) !== 0) {
     const mode = (stats.mode & 0o777).toString(8).padStart(3, '0');
-    throw refuse(`other users may access it (mode ${mode})`, `Remove their access: chmod 600 ${path}`);
+    const remedy = isCredential(path)
+      ? 'Let systemd make it, by LoadCredential= in the unit.'
+      : `Remove their access: chmod 600 ${path}`;
+    throw refuse(`other users may access it (mode ${mode})`, remedy);
   }
   if (stats.size > MAX_BYTES)
     throw refuse(`it has ${stats.size} bytes, more than ${MAX_BYTES}`, 'Name the right file.');
