@@ -343,7 +343,7 @@ describe('the document', () => {
       ),
       { numRuns: 20 },
     );
-  });
+  }, 90_000);
 });
 
 describe('JUnit of a record', () => {
