@@ -1,33 +1,51 @@
 import { defineConfig } from 'vitest/config';
-import { aloneFiles as alone, mockingFiles as mocking } from './test/alone.ts';
+import { longFiles, mockingFiles as mocking, programFiles } from './test/tiers.ts';
 
-/** Real programs on ports of their own, or in network namespaces: side by side, since most of them wait. */
-const peers = ['test/peers/**/*.test.ts'];
-/** A test that waits for something ends as soon as it is there; only a failed one takes so long. */
-const unit = { testTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
-const longTimeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** A test ends when the state that it waits for is there. This limit finds what hangs, and judges nothing else. */
+const HANG_MS = 120_000;
+const isAll = process.env.GW_TEST_ALL === 'yes';
+/** Another seed each day; `GW_SEED` repeats one. */
+const seed = process.env.GW_SEED ?? new Date().toISOString().slice(0, 10).replaceAll('-', '');
+
+const common = {
+  testTimeout: HANG_MS,
+  hookTimeout: HANG_MS,
+  setupFiles: ['test/setup.ts'],
+  env: { GW_SEED: seed },
+};
 
 export default defineConfig({
   test: {
-    // Most tests wait for sockets and timers, so more of them than cores run side by side.
+    // Many tests wait for sockets, so more of them than cores run side by side.
     maxWorkers: 4,
+    tags: [{ name: 'large', description: 'large input or long story: only in npm run test:all' }],
+    ...(isAll ? {} : { tagsFilter: ['!large'] }),
     projects: [
       {
+        extends: true,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, ...peers, ...mocking],
+          exclude: [...programFiles, ...mocking],
           // A third of the time of the processor is starting processes and loading modules, for files of a few ms.
           isolate: false,
-          ...unit,
+          ...common,
         },
       },
-      { test: { name: 'unit-mocks', include: mocking, ...unit } },
-      { test: { name: 'peers', include: peers, exclude: alone, sequence: { groupOrder: 1 }, ...longTimeouts } },
+      { extends: true, test: { name: 'unit-mocks', include: mocking, ...common } },
       {
-        test: { name: 'e2e', include: alone, fileParallelism: false, sequence: { groupOrder: 2 }, ...longTimeouts },
+        extends: true,
+        test: {
+          name: 'programs',
+          include: programFiles,
+          exclude: isAll ? [] : longFiles,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          ...common,
+        },
       },
       {
+        extends: true,
         test: {
           name: 'types',
           include: [],

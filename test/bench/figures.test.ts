@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentile, type Sample, seededRandom, tableLines, trendOfFloors } from '../../bench/figures.ts';
+import { runs } from '../properties.ts';
 
 describe('a percentile', () => {
   it('is the nearest rank', () => {
@@ -134,7 +135,7 @@ describe('random numbers of a seed', () => {
         expect(mean).toBeGreaterThan(0.45);
         expect(mean).toBeLessThan(0.55);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { DialError, directDialer } from '../../src/lib/net/index.ts';
+import { runs } from '../properties.ts';
 import {
   answeringPeer,
   closedPort,
@@ -551,9 +552,9 @@ describe('any answer', () => {
           expect((outcome as { serial: string }).serial).toBeTypeOf('string');
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
-  }, 60_000);
+  });
 });
 
 function safeJson(value: unknown): string {

@@ -4,6 +4,7 @@ import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/i
 import { mapWritesOf } from '../../src/lib/chassis/map-writes.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
+import { runs } from '../properties.ts';
 import { answeringPeer, deviceInfo, type FakeChassis, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
 
 const map = {
@@ -75,7 +76,7 @@ describe('reading maps', () => {
         expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
         expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_BAD_ANSWER');
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -155,7 +156,7 @@ describe('writing maps', () => {
           expect(writesSeen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
         });
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -235,7 +235,7 @@ steps:
     } finally {
       sim.setFault('radians', false);
     }
-  }, 20_000);
+  });
 
   test('only the demo can inject faults into the robot', async () => {
     const fault = createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })['sim fault'];

@@ -14,6 +14,7 @@ import {
 } from '../../src/lib/checklist/index.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { runs } from '../properties.ts';
 
 let ran: string[] = [];
 let broken: string[] = [];
@@ -250,7 +251,7 @@ describe('a checklist with sections', () => {
       fc.property(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
         messageOf({ sections: [{ id: 's', title: 'S', steps: [checkStep('a')], ...change }] });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -439,7 +440,7 @@ describe('measured values and figures', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -49,7 +49,7 @@ describe('the framework, started from the manifests', () => {
       expect(shown).toBe(await helpOf(whole, [...words, '--help']));
       expect(shown).toContain('USAGE');
     }
-  }, 120_000);
+  });
 
   it('begins the page of a topic without a command with its description, also below another topic', async () => {
     const topics = Object.entries<{ readonly description?: string }>(oclif.topics).filter(([id]) => !(id in commands));
@@ -57,7 +57,7 @@ describe('the framework, started from the manifests', () => {
     for (const [id, { description }] of topics) {
       expect((await helpOf(light, [...id.split(':'), '--help'])).split('\n')[0], id).toBe(description);
     }
-  }, 120_000);
+  });
 
   it('has the same commands, topics and aliases', () => {
     const sorted = (list: readonly string[]) => list.toSorted();

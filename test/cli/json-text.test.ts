@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/cli/command.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { RawList } from '../../src/lib/text/index.ts';
+import { runs } from '../properties.ts';
 
 function written(value: unknown): string {
   return [...jsonText(value)].join('');
@@ -51,7 +52,7 @@ describe('a value as JSON in chunks', () => {
       fc.property(long, (list) => {
         expect(JSON.parse(written({ list }))).toEqual(JSON.parse(JSON.stringify({ list })));
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 

@@ -74,7 +74,7 @@ describe.concurrent('a long-running command', () => {
     const { code, stderr } = await run(['stuck'], (child) => child.kill('SIGTERM'));
     expect(code).toBe(70);
     expect(stderr).toMatch(/did not end within 4900 ms/);
-  }, 15_000);
+  });
 
   it.each(['crash', 'reject'])(
     'ends cleanly after an uncaught error (%s), with the code of an internal error',

@@ -11,6 +11,7 @@ import { oddOverlays } from '../../src/lib/sim/chassis/maps/odd-overlays.ts';
 import { inspectMapOverlays, type OverlaysInspectOptions } from '../../src/lib/toolkit/overlays/inspect.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
 import { collectionOf, pointAt } from '../overlays/render/rendered.ts';
+import { runs } from '../properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-render-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -172,7 +173,7 @@ describe('gw overlays inspect', () => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
         expect(plain).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

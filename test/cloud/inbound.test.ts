@@ -5,6 +5,7 @@ import { createRequester } from '../../src/lib/cloud/gate/requester.ts';
 import { createSeen } from '../../src/lib/cloud/gate/seen.ts';
 import { createInbound, type InboundOptions } from '../../src/lib/cloud/inbound.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 import { messageOf, serial, topics } from './gate/context.ts';
 
 type Acts = 'onStop' | 'onTunnelNotification' | 'offer' | 'record' | 'onAnswer';
@@ -115,7 +116,7 @@ describe('what is received', () => {
         expect(stops + releases + tunnelNotifications + answers + sum).toBe(received.length);
         expect(answers).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { nearest, type Problem, parseDocument, problemText, readDocument } from '../../src/lib/document/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
+import { runs } from '../properties.ts';
 
 const schema = z.strictObject({
   name: z.string().min(1).max(10),
@@ -231,7 +232,7 @@ describe('strict parsing', () => {
       fc.property(fc.array(pieces, { maxLength: 60 }), (words) => {
         problemsOf(words.join(''));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -28,8 +28,8 @@ async function prepareMain(): Promise<Main> {
 let main: Main | undefined;
 beforeAll(async () => {
   main = await prepareMain();
-}, 120_000);
-afterAll(() => main?.[Symbol.asyncDispose](), 120_000);
+});
+afterAll(() => main?.[Symbol.asyncDispose]());
 
 function robotInOrder(): Main {
   if (!main) throw new Error('there is no robot');

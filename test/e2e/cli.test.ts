@@ -90,7 +90,7 @@ describe('every command', () => {
       if (inOneProcess) expect(inOneProcess).toEqual({ code, stdout, stderr });
       found.set(words.join(' '), end);
     }
-  }, 60_000);
+  });
 
   // `gw help --help` is the list of all commands.
   it.each(commandIds.filter(([id]) => id !== 'help'))(

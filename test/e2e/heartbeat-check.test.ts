@@ -19,7 +19,7 @@ const OWN_SERIAL = 'SIM-0001';
 beforeAll(async () => {
   world = await openWorld({ with: [], robots: 2 });
   await world.startGateway();
-}, 60_000);
+});
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });

@@ -71,7 +71,7 @@ describe('the maps of a robot, as a technician types it', () => {
       return gw('overlays', 'diff', `live:${id}`, `maps.tar.gz#${n + 1}`);
     });
     for (const diff of await Promise.all(differences)) expect(diff.code, diff.stdout + diff.stderr).toBe(0);
-  }, 180_000);
+  });
 
   it.concurrent('are stored but not running until the map is selected again, as every command reports', async () => {
     await using own = await startRobot();
@@ -105,7 +105,7 @@ describe('the maps of a robot, as a technician types it', () => {
     const restored = await at('map', 'restore', 'own.tar.gz', '--write-although-never-measured', '--out', 'b.tar.gz');
     expect(restored.code).toBe(1);
     expect(restored.stdout).toMatch(/^Stored, but the robot drives by other overlays: 1 map of SIM-0001 written/);
-  }, 180_000);
+  });
 
   it('are not changed by an unreadable backup or one of another robot', async () => {
     await using other = await startRobot();

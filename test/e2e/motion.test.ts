@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 describe('gw motion', () => {
-  beforeEach(putInOrder, 60_000);
+  beforeEach(putInOrder);
 
   it('drives to a station and to the dock, stops, clears without any password, and sets the pose', async () => {
     // A short path each.
@@ -128,7 +128,7 @@ describe('gw motion', () => {
 
     const posed = await run('motion', 'pose', '--at-dock', '--robot-stands-there');
     expect([posed.code, posed.stdout]).toEqual([0, expect.stringContaining('reports the pose that was set')]);
-  }, 90_000);
+  });
 
   it('requires a person for every risk, and orders nothing without', async () => {
     const before = await moves();
@@ -142,11 +142,11 @@ describe('gw motion', () => {
       expect([code, stderr]).toEqual([4, expect.stringMatching(/--robot-(will-move|stands-there)/)]);
     }
     expect(await moves()).toEqual(before);
-  }, 60_000);
+  });
 });
 
 describe('an interrupted drive', () => {
-  beforeEach(putInOrder, 60_000);
+  beforeEach(putInOrder);
 
   it.each([
     ['SIGINT', ['motion', 'go', 'A']],
@@ -154,49 +154,37 @@ describe('an interrupted drive', () => {
     ['SIGINT', ['tour', 'run', 'demo']],
     ['SIGTERM', ['tour', 'run', 'demo']],
     ['SIGHUP', ['tour', 'run', 'demo']],
-  ] as const)(
-    'is ended by %s to gw %j, without latching a stop',
-    async (signal, words) => {
-      const before = new Set((await moves()).map(({ id }) => id));
-      await using command = await driving(...words);
-      const { code } = await command.end(signal);
-      expect(code).toBe(130);
-      expect(command.stdout()).toMatch(/^Interrupted: .* was ended; the robot stands\./);
-      const after = (await moves()).filter(({ id }) => !before.has(id));
-      expect(after.map(({ state }) => state)).toEqual(['cancelled']);
-      expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
-    },
-    60_000,
-  );
+  ] as const)('is ended by %s to gw %j, without latching a stop', async (signal, words) => {
+    const before = new Set((await moves()).map(({ id }) => id));
+    await using command = await driving(...words);
+    const { code } = await command.end(signal);
+    expect(code).toBe(130);
+    expect(command.stdout()).toMatch(/^Interrupted: .* was ended; the robot stands\./);
+    const after = (await moves()).filter(({ id }) => !before.has(id));
+    expect(after.map(({ state }) => state)).toEqual(['cancelled']);
+    expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+  });
 
-  it.each(['SIGINT', 'SIGHUP'] as const)(
-    'continues after %s with --leave-running',
-    async (signal) => {
-      await using command = await driving('tour', 'run', 'demo', '--leave-running');
-      const { code } = await command.end(signal);
-      expect(code).toBe(130);
-      expect(command.stderr()).toContain('continues because of --leave-running');
-      expect((await moves())[0]?.state).toBe('moving');
-    },
-    60_000,
-  );
+  it.each(['SIGINT', 'SIGHUP'] as const)('continues after %s with --leave-running', async (signal) => {
+    await using command = await driving('tour', 'run', 'demo', '--leave-running');
+    const { code } = await command.end(signal);
+    expect(code).toBe(130);
+    expect(command.stderr()).toContain('continues because of --leave-running');
+    expect((await moves())[0]?.state).toBe('moving');
+  });
 
   it.each([
     ['motion', 'go', 'C'],
     ['tour', 'run', 'demo'],
-  ])(
-    'is cancelled by the gateway when gw %s %s %s was killed',
-    async (...words) => {
-      const before = (await moves()).length;
-      await using command = await driving(...words);
-      await command.end('SIGKILL');
-      await until(moves, ([newest]) => newest?.state === 'cancelled', 10_000);
-      expect((await moves()).length).toBe(before + 1);
-      const { answer } = await until(status, ({ gate }) => gate.open, 20_000);
-      expect(answer.stop.latched).toBe(false);
-    },
-    60_000,
-  );
+  ])('is cancelled by the gateway when gw %s %s %s was killed', async (...words) => {
+    const before = (await moves()).length;
+    await using command = await driving(...words);
+    await command.end('SIGKILL');
+    await until(moves, ([newest]) => newest?.state === 'cancelled', 10_000);
+    expect((await moves()).length).toBe(before + 1);
+    const { answer } = await until(status, ({ gate }) => gate.open, 20_000);
+    expect(answer.stop.latched).toBe(false);
+  });
 
   it('continues when its command was killed, with --leave-running', async () => {
     await using command = await driving('motion', 'go', 'C', '--leave-running');
@@ -206,7 +194,7 @@ describe('an interrupted drive', () => {
     expect((await moves())[0]?.state).not.toBe('cancelled');
     const { xM, yM } = robot.sim.state();
     expect(Math.hypot(xM - ordered.xM, yM - ordered.yM)).toBeGreaterThan(0.5);
-  }, 60_000);
+  });
 
   it('is ended at once by the gateway when another robot answers at the address', async () => {
     await using command = await driving('motion', 'go', 'C');
@@ -221,7 +209,7 @@ describe('an interrupted drive', () => {
       'The drive to C failed, its end is not confirmed, but THE ROBOT MAY STILL BE MOVING: it was not seen to stand.',
     );
     expect(command.stdout()).toMatch(/Another chassis, \S+ answers at 127\.0\.0\.1/);
-  }, 60_000);
+  });
 
   it('waits for its end, and a second Ctrl-C ends the command at once', async () => {
     await robot.fault('cancel-ignored', 'on');
@@ -235,7 +223,7 @@ describe('an interrupted drive', () => {
     expect(command.child.exitCode).toBeNull();
     await command.end('SIGINT');
     expect(command.child.signalCode ?? command.child.exitCode).toMatch(/SIGINT|130/);
-  }, 60_000);
+  });
 
   it('never reports as ended while the chassis continues to drive', async () => {
     await robot.fault('cancel-ignored', 'on');
@@ -246,7 +234,7 @@ describe('an interrupted drive', () => {
       /^Interrupted, and the end of the drive to C is not confirmed, but THE ROBOT IS STILL MOVING: press its emergency stop\./,
     );
     expect(command.stdout()).not.toContain('was ended');
-  }, 60_000);
+  });
 
   it('reports that the robot may still be moving when the gateway has ended', async () => {
     await using command = await driving('motion', 'go', 'C');
@@ -255,11 +243,11 @@ describe('an interrupted drive', () => {
     expect(code).toBe(130);
     expect(command.stderr()).toContain('THE ROBOT MAY STILL BE MOVING');
     expect(command.stderr()).toContain('emergency stop');
-  }, 60_000);
+  });
 });
 
 describe('gw motion stop', () => {
-  beforeEach(putInOrder, 60_000);
+  beforeEach(putInOrder);
 
   it('stops the robot without a site file, and reports it first', async () => {
     expect((await startTour()).status).toBe(202);
@@ -277,7 +265,7 @@ describe('gw motion stop', () => {
     }
     expect((await moves())[0]?.state).toBe('cancelled');
     expect((await status()).stop.latched).toBe(true);
-  }, 60_000);
+  });
 
   it('is no green STOPPED while the robot drives on, nor while the chassis is disconnected', async () => {
     await robot.fault('cancel-ignored', 'on');
@@ -295,7 +283,7 @@ describe('gw motion stop', () => {
       1,
       expect.stringMatching(/^STOP LATCHED, BUT THE (MOVE STATE IS UNKNOWN|ROBOT DOES NOT STOP)/),
     ]);
-  }, 60_000);
+  });
 
   it.each(['cancel-lies', 'coasting'] as const)(
     'is no green STOPPED of a robot that reports it and drives on: %s',
@@ -312,7 +300,6 @@ describe('gw motion stop', () => {
       ]);
       expect((await status()).gate.open).toBe(false);
     },
-    60_000,
   );
 
   it('is delivered by the local socket when the network listener is blocked', async () => {
@@ -323,7 +310,7 @@ describe('gw motion stop', () => {
     expect(data).toMatchObject({ delivered: true, move: expect.any(String) });
     expect(data.ways.find(({ way }: { way: string }) => way === 'local-socket')).toMatchObject({ answer: 'latched' });
     expect((await status()).stop.latched).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe.concurrent('gw motion stop without a gateway', () => {
@@ -335,7 +322,7 @@ describe.concurrent('gw motion stop without a gateway', () => {
     const { code, stdout } = await run('motion', 'stop');
     expect([code, stdout]).toEqual([3, expect.stringMatching(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/)]);
     expect((await moves())[0]?.state).toBe('cancelled');
-  }, 60_000);
+  });
 
   it('lists the attempts, and asks to press the emergency stop, when no gateway answers', async () => {
     await using other = await startRobot();
@@ -346,11 +333,11 @@ describe.concurrent('gw motion stop without a gateway', () => {
     );
     expect(stdout).toContain(`127.0.0.1:${other.operatorPort}`);
     expect(stdout).toContain('gw.sock');
-  }, 60_000);
+  });
 });
 
 describe('after kill -9 in the middle of a move', () => {
-  beforeEach(putInOrder, 60_000);
+  beforeEach(putInOrder);
 
   async function killInMove(): Promise<void> {
     expect((await startTour()).status).toBe(202);
@@ -368,7 +355,7 @@ describe('after kill -9 in the middle of a move', () => {
     await open();
     expect((await moves()).filter(({ id }) => !before.has(id))).toHaveLength(1);
     expect((await startTour()).status).toBe(202);
-  }, 60_000);
+  });
 
   it('the previous move is not cancelled where the site file says so, and no order passes until it has ended', async () => {
     await killInMove();
@@ -388,5 +375,5 @@ describe('after kill -9 in the middle of a move', () => {
     await until(moves, ([newest]) => newest?.state !== 'moving', 30_000);
     expect((await moves())[0]?.state).toBe('succeeded');
     await open();
-  }, 90_000);
+  });
 });

@@ -21,7 +21,7 @@ describe('a site file of another robot', { timeout: 120_000 }, () => {
     writeFileSync(other, text.replaceAll(own, OTHER));
     const status = async () => (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json();
     await until(status, (answer) => (answer as { gate: { open: boolean } }).gate.open, 15_000);
-  }, 60_000);
+  });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
     await robot?.[Symbol.asyncDispose]();

@@ -108,7 +108,7 @@ describe('the state of an earlier version', () => {
   beforeAll(async () => {
     robot = await startEarlier();
     serve = await startServe(robot.site);
-  }, 60_000);
+  });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
     await robot?.[Symbol.asyncDispose]();

@@ -140,31 +140,27 @@ describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
     cpSync(join(dir, 'gw-sim', 'secrets', 'device-password.txt'), join(dir, 'device-password.txt'));
     mkdirSync(join(dir, 'robot-7'));
     writeFileSync(join(dir, 'overlays.json'), '{"type":"FeatureCollection","features":[]}');
-  }, 60_000);
+  });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
     await sim?.[Symbol.asyncDispose]();
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test.each(lines.filter((line) => reasonOf(line) === null && line !== 'gw enrol'))(
-    '%s',
-    async (line) => {
-      const [expected = 0] = otherCode.find(([, , pattern]) => pattern.test(line)) ?? [];
-      if (commandsOf(prepared, line).length > 0) await stands();
-      for (const command of commandsOf(prepared, line)) {
-        const { code, text } = await typedOnceBack(command);
-        expect(code, `${command}\n${text}`).toBe(0);
-      }
-      const { code, text } = await typed(line);
-      expect(code, `${line}\n${text}`).toBe(expected);
-      const fault = /^(gw sim fault \S+) on/.exec(line)?.[1];
-      for (const command of [...commandsOf(undone, line), ...(fault === undefined ? [] : [`${fault} off`])]) {
-        expect(await typed(command)).toMatchObject({ code: 0 });
-      }
-    },
-    60_000,
-  );
+  test.each(lines.filter((line) => reasonOf(line) === null && line !== 'gw enrol'))('%s', async (line) => {
+    const [expected = 0] = otherCode.find(([, , pattern]) => pattern.test(line)) ?? [];
+    if (commandsOf(prepared, line).length > 0) await stands();
+    for (const command of commandsOf(prepared, line)) {
+      const { code, text } = await typedOnceBack(command);
+      expect(code, `${command}\n${text}`).toBe(0);
+    }
+    const { code, text } = await typed(line);
+    expect(code, `${line}\n${text}`).toBe(expected);
+    const fault = /^(gw sim fault \S+) on/.exec(line)?.[1];
+    for (const command of [...commandsOf(undone, line), ...(fault === undefined ? [] : [`${fault} off`])]) {
+      expect(await typed(command)).toMatchObject({ code: 0 });
+    }
+  });
 
   test('are typed but for those on the list, which names nothing else', () => {
     expect(lines.length).toBeGreaterThan(100);

@@ -283,7 +283,7 @@ describe('gw serve that cannot start', () => {
 
     const go = await going;
     expect([go.code, go.stdout]).toEqual([0, expect.stringContaining('"state": "succeeded"')]);
-  }, 90_000);
+  });
 
   it('reports an invalid site file and a secret that others may read', async () => {
     await using robot = await startRobot({ with: ['password'] });

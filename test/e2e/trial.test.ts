@@ -55,7 +55,7 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     serve = await startServe(robot.site);
     const isUp = async () => (await chassisState(robot.operatorPort)).identity !== null;
     await until(isUp, (up) => up, 10_000);
-  }, 60_000);
+  });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
     await robot?.[Symbol.asyncDispose]();

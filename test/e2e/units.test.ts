@@ -70,7 +70,6 @@ describe('a chassis that reports radians against the measured fact', () => {
       expect(refused.status).toBe(409);
       expect(refused.error?.message).toMatch(/angles\.tracked-pose-ori \(BELEGT: degrees\) is (in doubt|contradicted)/);
     },
-    60_000,
   );
 
   it('in doubt opens the gate again when degrees are proven', async () => {
@@ -142,7 +141,7 @@ describe.concurrent('a chassis that reports degrees', () => {
       30_000,
     );
     expect(doubts).toEqual([]);
-  }, 60_000);
+  });
 });
 
 async function startTour(port: number) {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { appendRecord, type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { runs } from '../properties.ts';
 
 const good: EvidenceRecord = {
   fact: 'vendor.move.request',
@@ -216,7 +217,7 @@ describe('an invalid record', () => {
           await expect(access(path)).rejects.toThrow();
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { startBoot } from '../../src/lib/fleet/fleet.ts';
+import { runs } from '../properties.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -108,14 +109,14 @@ describe('the counter of starts', () => {
         put(text);
         expect(await refusal()).toMatchObject({ code: 'FILE_UNREADABLE' });
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
     await fc.assert(
       fc.asyncProperty(fc.nat(2 ** 32 - 2), async (boots) => {
         put(written(boots));
         expect((await startBoot(dir)).bootCounter).toBe(boots + 1);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
+import { runs } from '../properties.ts';
 
 // The datagram is encoded here a second time, from the table in docs/heartbeat.md and with node:crypto only, so that a
 // wrong offset cannot be in the test and in the code alike.
@@ -282,7 +283,7 @@ describe('an encoded heartbeat', () => {
         expect(bytes.length).toBeLessThan(512);
         expect(heartbeatOf(bytes)).toEqual(rounded(heartbeat));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -350,7 +351,7 @@ describe('a datagram that was corrupted in transit', () => {
         }
         expect(kindOf(Buffer.concat([bytes, more]))).toBe('malformed');
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -371,7 +372,7 @@ describe('a datagram that was corrupted in transit', () => {
           if (kind !== expected(at)) expect.fail(`bit ${bit & 7} of byte ${at}: ${kind}`);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -420,7 +421,7 @@ describe('any bytes', () => {
       fc.property(fc.oneof(filled, random), (bytes) => {
         expect(kindOf(bytes)).toBe('malformed');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -431,7 +432,7 @@ describe('any bytes', () => {
         if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
         expect(kindOf(bytes)).toBe(bytes.length < 51 + 32 ? 'malformed' : 'forged');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -460,7 +461,7 @@ describe('any bytes', () => {
           opened,
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
     expect(read).toBeGreaterThan(50);
     fc.assert(
@@ -469,7 +470,7 @@ describe('any bytes', () => {
         bytes.writeUInt16BE(bytes.length, 6);
         expect([bytes[35] === 0 ? 'heartbeat' : 'test', 'malformed']).toContain(kindOf(signed(bytes)));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -509,7 +510,7 @@ describe('a datagram parsed without a key', () => {
         expect(['heartbeat', 'test', 'malformed']).toContain(decodeHeartbeat(bytes, null).kind);
         expect(decodeHeartbeat(Buffer.from(rest), null).kind).toBe('malformed');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

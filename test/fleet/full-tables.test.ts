@@ -11,6 +11,7 @@ import { createReplayGuard, MAX_SERIALS } from '../../src/lib/fleet/replay-guard
 import { createSniffer } from '../../src/lib/fleet/sniffer.ts';
 import { type Log, silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 import { heartbeatOf } from './heartbeats.ts';
 
 const ROBOTS = ['SN0001', 'SN0002', 'SN0003'];
@@ -126,7 +127,7 @@ describe('a table of serials under a flood', () => {
           expect(received.size).toBeLessThanOrEqual(MAX_SERIALS - ROBOTS.length);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

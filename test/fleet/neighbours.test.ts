@@ -5,6 +5,7 @@ import { createNeighbours, presenceOf } from '../../src/lib/fleet/neighbours.ts'
 import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 import { heartbeatOf } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
@@ -158,7 +159,7 @@ describe('the neighbours', () => {
           await clock.advance(waitMs);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -251,7 +252,7 @@ describe('two devices with one serial', () => {
         const shown = only();
         expect(shown?.conflictWith).toBe(shown?.address === '127.0.0.2' ? '127.0.0.3' : '127.0.0.2');
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

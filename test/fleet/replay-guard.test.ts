@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReplayGuard, type ReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 import { createListLog } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
@@ -386,7 +387,7 @@ describe('the replay guard', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
 import { createSniffer, type SniffView } from '../../src/lib/fleet/sniffer.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 import { heartbeatOf } from './heartbeats.ts';
 
 const secret = Buffer.alloc(32, 7);
@@ -200,7 +201,7 @@ describe('period and jitter', () => {
         expect(sender().periodMs).toBeCloseTo(mean, 6);
         expect(sender().jitterMs).toBeCloseTo(Math.sqrt(squares / (gapsMs.length - 1)), 6);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -437,7 +438,7 @@ describe('any bytes from any address', () => {
           if (alsoFrom.length < 16) expect(alsoFrom).toEqual(expect.arrayContaining([...conflictWith]));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLineWriter } from '../../src/lib/gateway/line-writer.ts';
 import type { OutputSink } from '../../src/lib/gateway/output-model.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { runs } from '../properties.ts';
 
 type Answer = number | 'EAGAIN' | 'ENOSPC' | 'later';
 
@@ -116,7 +117,7 @@ describe('lines for a reader that may stall', () => {
           expect(far.text().endsWith('\n') || far.text() === '').toBe(true);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

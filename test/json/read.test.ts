@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quote, readJson, readJsonBytes } from '../../src/lib/json/read.ts';
+import { runs } from '../properties.ts';
 
 describe('readJson', () => {
   it('parses all JSON without duplicate keys as the engine does', () => {
@@ -21,7 +22,7 @@ describe('readJson', () => {
         if (!reading.ok) expect(reading.problem.length).toBeGreaterThan(5);
         else expect(() => JSON.parse(text)).not.toThrow();
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {

@@ -8,6 +8,7 @@ import {
   type TopMember,
 } from '../../src/lib/json/index.ts';
 import { readJsonBytes } from '../../src/lib/json/read.ts';
+import { runs } from '../properties.ts';
 
 const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
 /** A byte order mark is not JSON for the engine, and the scanner must detect it. */
@@ -97,7 +98,7 @@ describe('the scanner of JSON', () => {
       fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
         expect(isAccepted(bytes)).toBe(engineAccepts(bytes));
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('the scanner of JSON', () => {
       fc.property(fc.oneof(nearlyJson, jsonLetters), fc.array(fc.nat({ max: 4 })), (bytes, pieces) => {
         expect(scanned(bytes, wide, pieces)).toBe(scanned(bytes));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
 import { kioskProfileSchema, loadKioskProfile } from '../../src/lib/kiosk/index.ts';
+import { runs } from '../properties.ts';
 
 let dir: string;
 beforeAll(async () => {
@@ -87,7 +88,7 @@ describe('a kiosk profile', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBounded } from '../../src/lib/lifecycle/index.ts';
+import { runs } from '../properties.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -23,7 +24,7 @@ describe('reading a file of a bounded size', () => {
         if (bytes.byteLength > maxBytes) expect(read).toEqual({ kind: 'too-large', size: bytes.byteLength });
         else expect(read.kind === 'bytes' && Buffer.from(bytes).equals(read.bytes)).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
 } from '../../src/lib/maps/index.ts';
 import { overlaysSource } from '../../src/lib/overlays/index.ts';
 import { collectionText } from '../overlays/arbitrary.ts';
+import { runs } from '../properties.ts';
 import {
   archivedMap,
   entriesOf,
@@ -129,7 +130,7 @@ describe('an archive', () => {
         expect(back.maps[1]).toMatchObject({ overlays: text.trim(), overlaysForm: 'object' });
         expect(back.maps.map(({ data }) => Buffer.from(data))).toEqual([asText, asObject]);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -354,7 +355,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
         if (outcome instanceof Error) expect((outcome as { code?: string }).code).toBe('ARCHIVE_INVALID');
         else expect(plain(outcome)).toEqual(expected);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -364,7 +365,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
         const error = await errorOf(parseArchive(compressed ? gzipSync(bytes) : bytes, 'x'));
         expect(error.code).toBe('ARCHIVE_INVALID');
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -2,6 +2,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkPng } from '../../src/lib/maps/png.ts';
+import { runs } from '../properties.ts';
 import { picture } from './samples.ts';
 
 function chunk(name: string, body: Uint8Array): Buffer {
@@ -95,7 +96,7 @@ describe('a PNG', () => {
         // A flipped bit may turn a critical chunk name into an ancillary one; then the chunk is missing.
         expect(reading.ok).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {

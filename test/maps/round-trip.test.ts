@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
+import { runs } from '../properties.ts';
 import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
 
 let dir: string;
@@ -69,9 +70,9 @@ describe('overlays in a round trip of backup and restore', () => {
         expect(run.written?.maps[0]?.outcome).toMatchObject({ outcome: 'written', after: { sameText: true } });
         expect(map.overlays).toBe(text);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
-  }, 60_000);
+  });
 
   it('are restored character for character with a lost map', async () => {
     await fc.assert(
@@ -85,9 +86,9 @@ describe('overlays in a round trip of backup and restore', () => {
         expect([...chassis.maps.values()].map(({ overlays }) => overlays)).toEqual([text]);
         expect(run.written?.use?.outcome).toBe('set');
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
-  }, 60_000);
+  });
 
   it('keep the text of every unchanged feature when another one was changed', async () => {
     await fc.assert(
@@ -104,9 +105,9 @@ describe('overlays in a round trip of backup and restore', () => {
         for (const text of texts) expect(map.overlays).toContain(text);
         expect(map.overlays).toBe(of(texts));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
-  }, 60_000);
+  });
 
   it('are restored with a lost map also in object form', async () => {
     await fc.assert(
@@ -120,9 +121,9 @@ describe('overlays in a round trip of backup and restore', () => {
         expect(run.written?.maps[0]?.outcome).toMatchObject({ outcome: 'written' });
         expect([...chassis.maps.values()].map(({ overlays }) => overlays)).toEqual([archive.maps[0]?.overlays]);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
-  }, 60_000);
+  });
 
   it('are restored with everything that parsing and serialising would change', async () => {
     const texts = [

@@ -11,6 +11,7 @@ import { startSim } from '../../src/lib/sim/index.ts';
 import { closedPort, type FakeChassis, fakeChassis } from '../chassis/peers.ts';
 import { posesOf, type Robot } from '../chassis/poses.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { runs } from '../properties.ts';
 
 const planning = (move_state: string) => ({
   topic: '/planning_state',
@@ -229,7 +230,7 @@ describe.each([1, 10])('with %d poses a second and noise of 1 cm', (hz) => {
           expect(judged({ ...noise, xM, yM, seed })).not.toBe('still');
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

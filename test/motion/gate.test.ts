@@ -13,6 +13,7 @@ import {
 } from '../../src/lib/motion/gate.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
 import { moves, standingNotKnown } from '../chassis/poses.ts';
+import { runs } from '../properties.ts';
 import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from './snapshot.ts';
 
 const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
@@ -259,7 +260,7 @@ describe('the values of an order', () => {
           (found === 'VERIFIED' && more.serial === SERIAL && more.software === SOFTWARE);
         expect(judgeOrder(forged(found, goal, more), openGate()).length === 0).toBe(allowed);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

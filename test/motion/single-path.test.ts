@@ -6,6 +6,7 @@ import type { Order } from '../../src/lib/motion/index.ts';
 import { dockOrder } from '../../src/lib/motion/tours.ts';
 import { dock, startSim, stations } from '../../src/lib/sim/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { runs } from '../properties.ts';
 import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
@@ -39,7 +40,7 @@ describe('the single path to movement', () => {
       fc.asyncProperty(forged, async (order) => {
         await expect(bench.motion.execute(order)).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(chassis.orders).toEqual([]);
   });
@@ -91,7 +92,7 @@ describe('the single path to movement', () => {
     }, 'a pose in degrees');
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(/angles\.tracked-pose-ori/);
     expect(chassis.orders.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
-  }, 30_000);
+  });
 });
 
 describe('with the simulated robot', () => {
@@ -122,5 +123,5 @@ describe('with the simulated robot', () => {
     await bench.motion.stopRobot('person in the way', 'test');
     expect(await moving).toMatchObject({ state: 'cancelled' });
     await until(() => !sim.state().moving && sim.state().speedMS === 0, 'the robot to be at rest');
-  }, 30_000);
+  });
 });

@@ -84,7 +84,7 @@ describe('the operator server in front of a simulated robot', () => {
   beforeAll(async () => {
     robot = await startRobot();
     await vi.waitFor(async () => expect((await robot.state()).summary).toBe('connected'), { timeout: 5_000 });
-  }, 15_000);
+  });
   afterAll(() => robot[Symbol.asyncDispose]());
 
   it('passes every row and every rule of gw operator check', async () => {
@@ -107,7 +107,7 @@ describe('the operator server in front of a simulated robot', () => {
     expect(result.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);
     expect(tourRunSchema.parse(result)).toEqual(result);
     expect(renderTourRun(result)).toContain('the reported final pose matches');
-  }, 45_000);
+  });
 
   it('passes on the reason why a tour was not started', async () => {
     const start = (tour: string) => runTour(robot.toolkit, { tour, withinMs: 1_000 }, context);
@@ -129,7 +129,7 @@ describe('the operator server in front of a simulated robot', () => {
     robot.sim.setFault('cut', false);
     await expect.poll(async () => (await robot.state()).summary, { timeout: 5_000 }).toBe('connected');
     expect((await ask(robot.full, '/api/chassis/device/info')).status).toBe(200);
-  }, 15_000);
+  });
 
   it('never shows the data of another robot at the address', async () => {
     robot.sim.setFault('wrong-serial', true);
@@ -137,5 +137,5 @@ describe('the operator server in front of a simulated robot', () => {
     expect((await ask(robot.full, '/api/chassis/device/info')).status).toBe(503);
     robot.sim.setFault('wrong-serial', false);
     await expect.poll(async () => (await robot.state()).summary, { timeout: 5_000 }).toBe('connected');
-  }, 15_000);
+  });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
+import { runs } from '../properties.ts';
 import { oddCollection } from './arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/rendered.ts';
 
@@ -106,7 +107,7 @@ describe('statements of the specification about maps and overlays', () => {
           expect(found).not.toMatch(/[\u0000-\u001f]/);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

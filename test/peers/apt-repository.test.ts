@@ -100,7 +100,7 @@ describe.skipIf(!hasPeers)('the apt repository of gw', () => {
     await newKey(keyOfRobots, 'never');
     await newKey('next key', '1y');
     [first, second] = [await packagesOf('0.2.0'), await packagesOf('0.10.0', { sourceTime: 1_800_000_000 + DAY_S })];
-  }, 60_000);
+  });
   afterAll(async () => {
     await run('gpgconf', ['--kill', 'all']);
     await rm(dir, { recursive: true, force: true });

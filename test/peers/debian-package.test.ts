@@ -41,7 +41,7 @@ describe.skipIf(!programs.every(hasProgram) || !hasNamespaces())('the Debian pac
       'rm -f /usr/sbin/policy-rc.d; rm /etc/systemd/system/gw.service; userdel gw; systemctl daemon-reload',
     );
     expect(stderr).toBe('');
-  }, 60_000);
+  });
   afterAll(async () => await system?.[Symbol.asyncDispose]());
 
   const [first, second] = [makePackage('1.0.0'), makePackage('2.0.0')];

@@ -9,6 +9,7 @@ import { renderPage, renderSvg } from '../../src/lib/overlays/render/index.ts';
 import { nameText } from '../../src/lib/overlays/render/lines.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/render/rendered.ts';
+import { runs } from '../properties.ts';
 import { openDocument, sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -80,7 +81,7 @@ describe.skipIf(!hasProgram('chromium'))('pictures of overlays in a real browser
 
   it('names are text to the browser too, in the picture and on the page, whatever they contain', async () => {
     const names = [
-      ...fc.sample(oddText(), { seed: 7, numRuns: 120 }),
+      ...fc.sample(oddText(), { seed: 7, numRuns: runs(120) }),
       '</title></svg><script>alert(1)</script>',
       '<style>*{display:none}</style>',
       '&lt;b&gt;&#60;i&#62;',

@@ -243,7 +243,7 @@ describe.skipIf(!hasProgram('chromium'))('a map that is none (Chromium)', () => 
     await shown.page.locator('.map-note', { hasText: 'zu groß' }).waitFor({ timeout: 10_000 });
     await new Promise((resolve) => setTimeout(resolve, 6_500));
     expect(server.link.forwarded.filter((path) => path === '/maps/7')).toHaveLength(1);
-  }, 30_000);
+  });
 
   it('ends where a station is far outside of it: the station can still be seen and chosen', async () => {
     await using server = await serverOf({
@@ -433,7 +433,7 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
     // The bound of the unit is far above; the map alone would be 100 MB.
     expect(peakMb(serve.child.pid ?? 0)).toBeLessThan(210);
     await Promise.all(pages.map((one) => one[Symbol.asyncDispose]()));
-  }, 60_000);
+  });
 
   it('execute exactly one of two orders that two tablets give at the same moment, and refuse the other in words', async () => {
     await using serve = await startServe(robot.site);
@@ -479,5 +479,5 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
         await end();
       }
     }
-  }, 90_000);
+  });
 });

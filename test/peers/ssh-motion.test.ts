@@ -87,12 +87,12 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     it('where the host refuses the connection, or is unknown', async () => {
       await failsToStop('--via', `127.0.0.1:${await freePort()}`);
       await failsToStop('--via', 'no-such-host.invalid');
-    }, 60_000);
+    });
 
     it('where the server never answers: already while it waits', async () => {
       await using silence = await startSilence();
       await failsToStop('--via', `127.0.0.1:${silence.port}`);
-    }, 60_000);
+    });
 
     it('where the link freezes or is reset in the login', async () => {
       for (const act of ['freeze', 'reset'] as const) {
@@ -112,7 +112,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         );
         isNotStopped({ code: stop.child.exitCode, stdout: stop.stdout(), stderr: stop.stderr() });
       }
-    }, 60_000);
+    });
 
     it('where the host key is unknown or changed, or the login is refused', async () => {
       await using stranger = await startSshd();
@@ -124,7 +124,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       stranger.trust();
       const words = ['motion', 'stop', '--site', robot.site, '--via', `nobody@127.0.0.1:${stranger.port}`];
       isNotStopped(await runGw(words, { env: { HOME: stranger.home } }));
-    }, 60_000);
+    });
 
     it('where no gateway answers behind it, or the server forwards nothing', async () => {
       await failsToStop('--via', `127.0.0.1:${sshd.port}`, '--operator-port', `${await freePort()}`);
@@ -132,7 +132,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       closed.trust();
       const words = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${closed.port}`];
       isNotStopped(await runGw(words, { env: { HOME: closed.home } }));
-    }, 60_000);
+    });
 
     it('where the link freezes or is reset while the gateway has not answered', async () => {
       await using silence = await startSilence();
@@ -158,7 +158,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         saysSo(stop.stdout());
         expect((JSON.parse(stop.stdout()) as Envelope).error?.code).toBe(code);
       }
-    }, 60_000);
+    });
 
     it('where it is interrupted, and where its command line is wrong', async () => {
       await using silence = await startSilence();
@@ -174,7 +174,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       isNotStopped({ code, stdout: stop.stdout(), stderr: stop.stderr() });
       expect(stop.stderr()).toMatch(/gw: NOT STOPPED: [\s\S]*Interrupted/);
       await failsToStop('--reasn', 'x');
-    }, 60_000);
+    });
   });
 
   describe('a drive whose link is lost', () => {
@@ -189,7 +189,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         (status) => (status as { gate: { open: boolean } }).gate.open,
         15_000,
       );
-    }, 60_000);
+    });
 
     it.each([
       ['freeze', ['motion', 'go', 'C']],
@@ -219,7 +219,6 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         expect(command.stderr().toLowerCase()).not.toContain('run the command again');
         await until(newest, (state) => state === 'cancelled', 15_000);
       },
-      60_000,
     );
 
     it('continues with --leave-running, which the warning says', async () => {
@@ -243,7 +242,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       const run = await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`)).json();
       expect(run).toMatchObject({ run: { state: 'running' } });
       await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`, { method: 'DELETE' });
-    }, 60_000);
+    });
 
     it('before the order was sent says that nothing was ordered', async () => {
       await using silence = await startSilence();
@@ -268,7 +267,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       );
       expect(command.stderr()).toContain('No order was sent');
       expect(command.stderr().toLowerCase()).not.toContain('run the command again');
-    }, 60_000);
+    });
   });
 
   describe('other work whose link is lost', () => {
@@ -300,7 +299,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       const { ok, data, error } = JSON.parse(stdout) as Envelope;
       expect([code, ok, error?.code]).toEqual([3, false, 'SSH_LOST']);
       expect(data).toMatchObject({ interrupted: true });
-    }, 60_000);
+    });
 
     it('says of a restore that was cut before its first write that nothing was written', async () => {
       const file = join(robot.dir, 'maps.tar.gz');
@@ -310,6 +309,6 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       expect(code).toBe(3);
       expect(stderr).toContain('Nothing was written');
       expect(stderr).not.toContain('may have taken effect');
-    }, 60_000);
+    });
   });
 });

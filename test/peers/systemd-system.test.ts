@@ -17,7 +17,7 @@ describe.skipIf(!hasProgram('systemctl') || !hasProgram('nsenter') || !hasNamesp
         `cd /var/lib/gw && runuser -u gw -- env PATH="$PATH" node ${INSTALLED}/bin/run.js ${init}`,
       );
       expect([code, stderr]).toEqual([0, '']);
-    }, 60_000);
+    });
     afterAll(async () => await system?.[Symbol.asyncDispose]());
 
     const property = async (name: string) => (await system.run(`systemctl show gw --value -p ${name}`)).stdout.trim();

@@ -36,5 +36,5 @@ describe.skipIf(!hasProgram('openssl'))('openssl s_server of TLS 1.1', () => {
       kind: 'failed',
       failure: { kind: 'alert', alert: 'protocol version' },
     });
-  }, 90_000);
+  });
 });

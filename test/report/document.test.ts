@@ -7,6 +7,7 @@ import { shown } from '../../src/lib/report/text.ts';
 import { type DocumentFormat, writeDocumentAs } from '../../src/lib/report/write.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
+import { runs } from '../properties.ts';
 import { fontsDir, readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
@@ -115,7 +116,7 @@ describe('HTML', () => {
         expect(style).not.toMatch(/url\(|@import|expression/);
         expect((style.match(/\{/g) ?? []).length).toBe((style.match(/\}/g) ?? []).length);
       }),
-      { numRuns: 250 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -146,7 +147,7 @@ describe('PDF', () => {
         const title = /<dc:title>[\s\S]*<\/dc:title>/.exec(metadata)?.[0] ?? '';
         expect(title.replace(/<\/?(dc:title|rdf:Alt|rdf:li)( xml:lang="x-default")?>/g, '')).not.toMatch(/[<>&]/);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -169,7 +170,7 @@ describe('PDF', () => {
           expect(read).toContain(expected);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -271,7 +272,7 @@ describe('Markdown', () => {
         expect(cells).toEqual([4, 4, 4]);
         expect(text.split('\n').filter((line) => /^#/.test(line))).toHaveLength(1);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

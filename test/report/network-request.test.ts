@@ -6,6 +6,7 @@ import { networkRequestFactsSchema } from '../../src/lib/report/network-request.
 import { parseSite } from '../../src/lib/site/index.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup, textOf } from '../overlays/render/markup-reader.ts';
+import { runs } from '../properties.ts';
 import { fontsDir, readPdf } from './pdf-reader.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
@@ -295,7 +296,7 @@ describe('the letter', () => {
           readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

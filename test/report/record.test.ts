@@ -12,6 +12,7 @@ import { recordDocument, recordToJUnit, writeDocumentAs } from '../../src/lib/re
 import { recordTexts } from '../../src/lib/report/texts/record.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { elementsOf, readMarkup } from '../overlays/render/markup-reader.ts';
+import { runs } from '../properties.ts';
 import { fontsDir, readPdf } from './pdf-reader.ts';
 import {
   answeredStep,
@@ -341,9 +342,9 @@ describe('the document', () => {
           expect(suites).toHaveLength(record.robots.length);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
-  }, 90_000);
+  });
 });
 
 describe('JUnit of a record', () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChecklistResult, StepResult } from '../../src/lib/checklist/index.ts';
 import { foreign, toMarkdown } from '../../src/lib/report/document-markdown.ts';
 import { toJson, toJUnit } from '../../src/lib/report/index.ts';
+import { runs } from '../properties.ts';
 import { parseXml } from './xml.ts';
 
 const step = (change: Partial<StepResult>): StepResult => ({
@@ -154,7 +155,7 @@ describe('JUnit', () => {
         const suite = parseXml(xml).children[0];
         expect(suite?.children.filter(({ name }) => name === 'testcase')).toHaveLength(rows.length);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

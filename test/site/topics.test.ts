@@ -6,6 +6,7 @@ import { GwError } from '../../src/lib/error/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { canMatch } from '../../src/lib/site/rules.ts';
 import { defaultTemplates, topicKeys, topicUses } from '../../src/lib/site/topic-uses.ts';
+import { runs } from '../properties.ts';
 
 function siteWith(topics: Readonly<Record<string, unknown>>, serial = 'SN0001'): string {
   return stringify({
@@ -123,7 +124,7 @@ describe('the topics of the site file', () => {
       fc.property(fc.dictionary(fc.constantFrom(...topicKeys), fc.oneof(fc.jsonValue(), fc.string())), (topics) => {
         expect(() => problemsOf(topics)).not.toThrow();
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { mockingFiles } from '../alone.ts';
+import { mockingFiles } from '../tiers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -90,7 +90,7 @@ describe('left-out words', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.flatMap((path) => breaches(path, textsOfSource(`${root}${path}`)))).toEqual([]);
     // Every source is parsed, on a machine with other tests beside.
-  }, 120_000);
+  });
 
   it('stand in no name of a file or folder', () => {
     const paths = globSync('{src,test,bench,scripts}/**', { cwd: root });

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
 import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
+import { runs } from '../properties.ts';
 
 /** A remote host with output set by the test; `gw --version` answers with its version. */
 function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
@@ -159,7 +160,7 @@ describe('a command that is run on the remote host', () => {
             expect(result).toHaveProperty(result && 'data' in (result as object) ? 'data' : 'event');
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTrack, judgeStanding, type PoseSample } from '../../../src/lib/chassis/index.ts';
+import { runs } from '../../properties.ts';
 import { posesOf, type Robot } from '../poses.ts';
 
 type Unit = Parameters<typeof judgeStanding>[0]['unit'];
@@ -37,7 +38,7 @@ describe('whether the robot stands, from its poses', () => {
           expect(verdict).not.toBe('stands');
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -68,7 +69,7 @@ describe('whether the robot stands, from its poses', () => {
           expect(verdict).not.toBe('stands');
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -84,7 +85,7 @@ describe('whether the robot stands, from its poses', () => {
           expect(verdict).not.toBe('moves');
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownTopics } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
+import { runs } from '../../properties.ts';
 
 const parse = (message: object) => parseTopicMessage(JSON.stringify(message));
 
@@ -123,7 +124,7 @@ describe('a message of the topic stream', () => {
         }
         if (message.kind === 'complaint') expect(message.what.length).toBeLessThan(600);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });
@@ -172,7 +173,7 @@ describe('a large message of the topic stream', () => {
           expect(message).toMatchObject(expected);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -281,25 +281,21 @@ describe('a chassis that sends more than can be read', () => {
     ['poses', frame(1, '{"topic":"/tracked_pose","pos":[1,2],"ori":90}')],
     ['messages of a megabyte of objects', frame(1, `{"topic":"/alerts","alerts":[${'{},'.repeat(349_000)}{}]}`)],
     ['pings', frame(9, '')],
-  ])(
-    'of %s is disconnected with a reason, and the event loop stays responsive',
-    async (_, bytes) => {
-      await using peer = await flooding(bytes);
-      let turns = 0;
-      const counting = setInterval(() => {
-        turns += 1;
-      }, 20);
-      const { stream, complaints } = await listenTo(peer);
-      const end = await stream.ended;
-      clearInterval(counting);
-      expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
-      expect(end.detail).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within [\d.]+ s/);
-      expect(complaints()).toContain('topic stream flooded: the chassis sent more than gw can read');
-      // Within these two seconds at least some timers fired.
-      expect(turns).toBeGreaterThan(5);
-    },
-    20_000,
-  );
+  ])('of %s is disconnected with a reason, and the event loop stays responsive', async (_, bytes) => {
+    await using peer = await flooding(bytes);
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 20);
+    const { stream, complaints } = await listenTo(peer);
+    const end = await stream.ended;
+    clearInterval(counting);
+    expect(end).toMatchObject({ failure: 'bad-answer', isFlood: true });
+    expect(end.detail).toMatch(/^topic stream flooded: \d+ messages, [\d.]+ MB within [\d.]+ s/);
+    expect(complaints()).toContain('topic stream flooded: the chassis sent more than gw can read');
+    // Within these two seconds at least some timers fired.
+    expect(turns).toBeGreaterThan(5);
+  });
 
   it('is not one that publishes a large map among its poses: every pose arrives, in order', async () => {
     const map = frame(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createUnitJudge, type PoseSample } from '../../../src/lib/chassis/index.ts';
+import { runs } from '../../properties.ts';
 import {
   anyDelivery,
   anyDoing,
@@ -63,7 +64,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
       fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
       }),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
       fc.property(nearZeroMotions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
       fc.property(motions, fc.constantFrom(...inRadians), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('degrees');
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
           expect(judged(samples).verdict).toBe('not-decided');
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
           expect(judged(samples).verdict).not.toBe('radians');
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });
@@ -241,7 +242,7 @@ describe('courses', () => {
       fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).misfit).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type Catalogue, parseChecklist } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { runs } from '../../properties.ts';
 
 const entry = { summary: 's', moves: false, run: async () => ({}) };
 const catalogue: Catalogue = {
@@ -200,7 +201,7 @@ describe('a checklist file', () => {
       fc.property(change, change, (a, b) => {
         messageOf(JSON.stringify(file({ ...good, ...a }, { ...good, id: 'two', ...b })));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

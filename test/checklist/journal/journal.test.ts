@@ -19,6 +19,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { beginJournal, findJournal, readJournal, resumeJournal } from '../../../src/lib/checklist/index.ts';
 import { parseJournal } from '../../../src/lib/checklist/journal/journal-lines.ts';
+import { runs } from '../../properties.ts';
 
 const child = fileURLToPath(new URL('./journal-child.ts', import.meta.url));
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
@@ -62,7 +63,7 @@ describe('the journal of a run', () => {
     expect([...(state.completed[0]?.values() ?? [])].map(({ result }) => result.verdict)).toEqual(all.map(() => 'ok'));
     expect(await readFile(join(dir, `${journal.slice(0, -6)}.files`, '001-q3.jpg'))).toEqual(jpeg);
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
-  }, 30_000);
+  });
 
   test('truncated at any byte, it contains everything up to its last complete line', async () => {
     work('');
@@ -107,7 +108,7 @@ describe('the journal of a run', () => {
         changed[at] = value;
         broken(changed);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     fc.assert(fc.property(fc.uint8Array(), broken));
   });

@@ -8,6 +8,7 @@ import {
   matcherNames,
   parsePath,
 } from '../../../src/lib/checklist/index.ts';
+import { runs } from '../../properties.ts';
 
 function match(raw: unknown, value: unknown): Match {
   const matcher = compileMatcher(raw, (problem) => {
@@ -78,7 +79,7 @@ describe('paths', () => {
           if (parts) expect(typeof lookUp(JSON.parse(json), parts).exists).toBe('boolean');
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -259,7 +260,7 @@ describe('matchers', () => {
         expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
         expect(result.found.length).toBeLessThan(2500);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -28,6 +28,7 @@ import { canonicalText } from '../../../src/lib/checklist/record/canonical.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { mapTexts } from '../../../src/lib/text/index.ts';
+import { runs } from '../../properties.ts';
 
 const catalogue: Catalogue = {
   probe: {
@@ -125,7 +126,7 @@ beforeAll(async () => {
   signer = await signerOf('SN1');
   record = signRecord(await createRecord(good), signer);
   await writeFile(path, recordText(record));
-}, 30_000);
+});
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const verify = (value: CheckRecord | Uint8Array | string, more = {}) =>
@@ -201,9 +202,9 @@ describe('a record', () => {
         changed[at] = (changed[at] ?? 0) ^ (1 << bit);
         expect((await verify(changed)).verified).toBe(false);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
-  }, 60_000);
+  });
 
   test('every changed bit of signature and certificate is detected, padding bits too', async () => {
     const whole = recordText(record);
@@ -217,7 +218,7 @@ describe('a record', () => {
         expect((await verify(changed)).verified, `byte ${at}, bit ${bit}`).toBe(false);
       }
     }
-  }, 60_000);
+  });
 
   test('any removed, inserted or truncated byte makes it unverified', async () => {
     const bytes = Buffer.from(recordText(record));
@@ -233,9 +234,9 @@ describe('a record', () => {
           expect((await verify(changed)).verified).toBe(false);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-  }, 60_000);
+  });
 
   test('any bytes yield findings, never an error', async () => {
     await fc.assert(

@@ -10,6 +10,7 @@ import {
 } from '../../../src/lib/cloud/gate/model.ts';
 import { MAX_DEPTH } from '../../../src/lib/cloud/gate/payload.ts';
 import { subscribedFilters } from '../../../src/lib/cloud/topics.ts';
+import { runs } from '../../properties.ts';
 import { contextOf, messageOf, serial, topics, withRequest } from './context.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -426,7 +427,7 @@ describe('the gate', () => {
         expect(given.oversizedBytes).toBeNull();
         expectClean(decision);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
     expect([...kinds].sort()).toEqual(['answer', 'discard', 'release', 'stop', 'tunnel-notification']);
   });

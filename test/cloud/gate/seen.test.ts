@@ -7,6 +7,7 @@ import { decide } from '../../../src/lib/cloud/gate/gate.ts';
 import { createSeen, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/seen.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { runs } from '../../properties.ts';
 import { contextOf, messageOf, topics } from './context.ts';
 
 let dir: string;
@@ -184,7 +185,7 @@ describe('ids of accepted messages', () => {
           expect(seen.view().status).toBe('failing');
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { failureKind } from '../../../src/lib/cloud/outbox/store/failure.ts';
 import type { NewMessage } from '../../../src/lib/cloud/outbox/store/model.ts';
 import { finishSetAside, setAside } from '../../../src/lib/cloud/outbox/store/set-aside.ts';
 import { openStore, type Store } from '../../../src/lib/cloud/outbox/store/store.ts';
+import { runs } from '../../properties.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-outbox-store-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -145,7 +146,7 @@ describe('the store of the outbox', () => {
           store.close();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -332,7 +333,7 @@ describe('a damaged file', () => {
         for (const { id, seq } of read) expect(known.get(id)).toBe(seq);
         expect(new Set(read.map(({ id }) => id)).size).toBe(read.length);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -382,7 +383,7 @@ describe('a damaged file', () => {
         expect(read.map(({ id }) => id)).toEqual(sent.slice(0, read.length));
         expect(readFileSync(`${path}${ASIDE}-wal`)).toEqual(damagedLog);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -413,7 +414,7 @@ describe('a damaged file', () => {
         writeFileSync(`${cut}-wal`, Buffer.concat([log.subarray(0, length), Buffer.alloc(zeros)]));
         expect(useDamaged(cut).salvaged).toBeNull();
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readReleaseKeys } from '../../../src/lib/cloud/release/keys.ts';
 import { verifyPackage } from '../../../src/lib/cloud/release/read-package.ts';
 import { unpackPackage, verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
+import { runs } from '../../properties.ts';
 import { makeKeys, makePackage, scratch } from './packages.ts';
 
 const [old, next, third] = [makeKeys(), makeKeys(), makeKeys()];
@@ -90,7 +91,7 @@ describe('a change of the release key', () => {
         });
         for (const key of keys) expect([old, next].some(({ publicKey }) => key.equals(publicKey))).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
 import { readReleaseFolder } from '../../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, type RunState, readState, writeState } from '../../../src/lib/cloud/release/state.ts';
 import { runProcess, startProcess } from '../../process.ts';
+import { runs } from '../../properties.ts';
 import { makeKeys, scratch, writeTree } from './packages.ts';
 import { bootProgram } from './robot.ts';
 
@@ -147,7 +148,7 @@ describe('boot.js', () => {
         await writeFile(join(at.dir, 'state.json'), text);
         expect(await at.boot()).toBe('confirmed 1.0.0');
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     );
   });
 

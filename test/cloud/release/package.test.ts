@@ -11,6 +11,7 @@ import { openPackage, verifyPackage } from '../../../src/lib/cloud/release/read-
 import { unpackPackage, verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { writePackage } from '../../../src/lib/cloud/release/write-package.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { runs } from '../../properties.ts';
 import { longPath, makeKeys, makePackage, scratch, writeTree } from './packages.ts';
 
 const keys = makeKeys();
@@ -145,7 +146,7 @@ describe('a release package', () => {
           expect(error).toMatchObject({ code: 'RELEASE_INVALID' });
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     // Otherwise the package could be padding throughout.
     expect(accepted).toBeLessThan(400);
@@ -202,7 +203,7 @@ describe('a release package', () => {
         await writeFile(cut, good.subarray(0, at));
         expect(await problemsOf(cut)).not.toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

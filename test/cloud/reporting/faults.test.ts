@@ -8,6 +8,7 @@ import { createFaultReports, MAX_RAISED } from '../../../src/lib/cloud/reporting
 import { GwError } from '../../../src/lib/error/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { runs } from '../../properties.ts';
 import { createMemoryOutbox } from './memory-outbox.ts';
 
 let dir: string;
@@ -327,7 +328,7 @@ describe('a fault', () => {
         const ids = [...new Set(bodies().map(({ faultId }) => faultId))];
         expect(events).toEqual(ids.flatMap((id) => [`raised ${id}`, `cleared ${id}`]));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { tabletCommand } from '../../../src/lib/kiosk/adb/command.ts';
 import { type Bridge, openBridge } from '../../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { runs } from '../../properties.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-bridge-'));
 const file = join(dir, 'file');
@@ -84,7 +85,7 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
           expect((error as GwError).code).toMatch(/^TABLET_(LOST|BAD_ANSWER|UNAUTHORIZED|REFUSED|NO_SPACE)$/);
         });
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

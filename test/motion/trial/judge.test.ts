@@ -7,6 +7,7 @@ import { isTelling } from '../../../src/lib/motion/trial/judge/heading.ts';
 import { judgeMove, type MoveSeen } from '../../../src/lib/motion/trial/judge/move.ts';
 import { restSince } from '../../../src/lib/motion/trial/judge/numbers.ts';
 import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
+import { runs } from '../../properties.ts';
 import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
 
 const sane: RobotModel = {
@@ -238,7 +239,7 @@ describe('the judge of a move', () => {
           if (isDegrees(robot.encoding) && robot.jump === null) expect(verdictOf(findings, unit)).not.toBe('differs');
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 
@@ -264,7 +265,7 @@ describe('the judge of a move', () => {
           [unit, target, request, state].map(() => ['holds', expect.any(String)]),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -40,7 +40,7 @@ describe('TLS below 1.2', () => {
     `);
     const refused = ['failed', 'alert', 'protocol version'];
     expect(outcome).toEqual({ plain: 'TLSv1.1', noList: refused, file: refused, system: refused, smallHello: refused });
-  }, 90_000);
+  });
 
   it('is rejected by the forwarder to voice service and building module', async () => {
     const outcome = await runLowered(`${certificates}${oldServer}${anyVersion}
@@ -60,7 +60,7 @@ describe('TLS below 1.2', () => {
       code: 'PEER_NOT_REACHABLE',
       cause: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
     });
-  }, 90_000);
+  });
 
   it('is rejected by the simulated cloud', async () => {
     const outcome = await runLowered(`${certificates}${anyVersion}
@@ -81,5 +81,5 @@ describe('TLS below 1.2', () => {
     `);
     const refused = 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION';
     expect(outcome).toEqual({ control: 'TLSv1.1', https: refused, tls: refused });
-  }, 90_000);
+  });
 });

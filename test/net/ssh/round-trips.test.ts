@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RoundTrips } from '../../../src/lib/net/index.ts';
 import { measureRoundTrips } from '../../../src/lib/net/ssh/round-trips.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { runs } from '../../properties.ts';
 
 /** A server that answers the requests in order, the n-th after `delayMs(n)`; null: never. */
 function measured(delayMs: (n: number) => number | null) {
@@ -94,7 +95,7 @@ describe('the round trips of an SSH connection', () => {
           expect(meter.current()?.longestMs).toBeGreaterThanOrEqual(Math.max(...delays));
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

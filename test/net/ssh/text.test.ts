@@ -6,6 +6,7 @@ import { parseSshTarget, readSshTarget } from '../../../src/lib/net/ssh/config/c
 import { commandLine } from '../../../src/lib/net/ssh/connection.ts';
 import { foreignText } from '../../../src/lib/net/ssh/foreign-text.ts';
 import { publicPartOf } from '../../../src/lib/net/ssh/login/identities.ts';
+import { runs } from '../../properties.ts';
 
 describe('an SSH target', () => {
   it.each([
@@ -74,7 +75,7 @@ describe('a command line for the remote shell', () => {
         const { stdout } = spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8' });
         expect(stdout.split('\0').slice(0, -1)).toEqual(words);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

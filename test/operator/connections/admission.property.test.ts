@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAdmission } from '../../../src/lib/operator/connections/admission.ts';
 import { peerOf } from '../../../src/lib/operator/connections/ip-address.ts';
+import { runs } from '../../properties.ts';
 
 interface Item {
   readonly peer: string;
@@ -87,7 +88,7 @@ describe('admission of connections', () => {
           expect([...admission.connections()]).toEqual(open);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

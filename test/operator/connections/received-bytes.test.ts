@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Reader, type ReadingOptions, takeOverReading } from '../../../src/lib/operator/connections/reading.ts';
+import { runs } from '../../properties.ts';
 import { signIn, startServer } from '../server.ts';
 import { client, head, listener } from './client.ts';
 
@@ -155,7 +156,7 @@ describe('the reading of a connection', () => {
         expect(isEnded).toBe(true);
         expect(Buffer.concat(parsed)).toEqual(Buffer.concat(sent));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

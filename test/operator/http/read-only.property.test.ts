@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runs } from '../../properties.ts';
 import { get, sendRaw, startServer, type TestServer } from '../server.ts';
 
 const words = [
@@ -115,10 +116,10 @@ describe('the read-only socket under any request', () => {
           expect([status, verb, path, mayBeRead(path)]).toEqual([200, verb === 'HEAD' ? 'HEAD' : 'GET', path, true]);
         }
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
     expect(server.motion.calls).toEqual([]);
-  }, 60_000);
+  });
 
   it('survives bytes that are not HTTP', async () => {
     await fc.assert(
@@ -130,8 +131,8 @@ describe('the read-only socket under any request', () => {
         );
         expect(statuses.every((status) => status >= 400)).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect((await get(server.readOnly, '/api/nachbarn')).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { runs } from '../../properties.ts';
 import { ask, type RawAnswer, sendRaw, signIn, startServer, type TestServer } from '../server.ts';
 
 const CRLF = '\r\n';
@@ -152,10 +153,10 @@ describe('an invalid upload', () => {
         await expect.poll(files, { timeout: 5_000 }).toEqual(before);
         expect(await listed()).not.toContain('cut.bin');
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect(errors).toEqual([]);
-  }, 60_000);
+  });
 
   it('never causes a server error, whatever bytes are sent', async () => {
     const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');
@@ -197,8 +198,8 @@ describe('an invalid upload', () => {
         const { status } = await send(Buffer.from(pieces.join(''), 'latin1'), contentType);
         expect([201, 400, 413, 415]).toContain(status);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(errors).toEqual([]);
-  }, 60_000);
+  });
 });

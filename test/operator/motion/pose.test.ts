@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { runs } from '../../properties.ts';
 import { ask, postJson, signIn, startServer, type TestServer } from '../server.ts';
 
 const pose = { xM: 1.5, yM: -2, yawDeg: 90 };
@@ -63,7 +64,7 @@ describe('setting the pose of the robot', () => {
         expect(status).toBe(isPose ? 200 : 400);
         expect(server.motion.calls.length - before).toBe(isPose ? 1 : 0);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -126,7 +127,7 @@ describe('setting the pose of the robot', () => {
         expect(status).toBe(isPose ? 200 : 400);
         expect(server.motion.calls.length - before).toBe(isPose ? 1 : 0);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

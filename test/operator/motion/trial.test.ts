@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../properties.ts';
 import { ask, postJson, signIn, startServer, type TestServer } from '../server.ts';
 
 const conditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
@@ -61,7 +62,7 @@ describe('a trial over HTTP', () => {
       fc.asyncProperty(body, async (sent) => {
         expect((await send(server, 'POST', '/api/versuch', sent ?? null, cookie)).status).toBe(400);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect(server.motion.calls).toEqual([]);
   });

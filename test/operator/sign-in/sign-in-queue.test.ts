@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSignInQueue, type Lane, queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts';
+import { runs } from '../../properties.ts';
 import { standInClock } from '../stand-ins.ts';
 
 /** A queue whose work is completed by the test. */
@@ -213,7 +214,7 @@ describe('the queue for the password hash', () => {
           expect(line.size().waiting).toBe(0);
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

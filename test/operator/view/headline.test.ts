@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { gateNotes, headlineOf, stoppedState } from '../../../src/lib/operator/view/headline.ts';
+import { runs } from '../../properties.ts';
 import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
 const connected = snapshotWith({ kind: 'connected', tried });
@@ -235,7 +236,7 @@ describe('the headline', () => {
         if (level !== 'good' && !latched) expect(notes).not.toEqual([]);
         expect(gateNotes(snapshot, motion).length === 0).toBe(open);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

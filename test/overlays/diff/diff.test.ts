@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { diffOverlays, diffOverlaysTexts } from '../../../src/lib/overlays/diff/diff.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import type { OverlaysDiff } from '../../../src/lib/overlays/schemas.ts';
+import { runs } from '../../properties.ts';
 import { anyValue, choices, oddCollection, plainCollection, writeJson } from '../arbitrary.ts';
 
 interface Feature {
@@ -69,7 +70,7 @@ describe('equality', () => {
         expect(found.same).toBe(isDeepStrictEqual(parsed(one), parsed(other)));
         expect(isEmpty(found)).toBe(found.same);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -160,7 +161,7 @@ describe('counts', () => {
         expect(counts.to).toBe(counts.unchanged + counts.changed + counts.added);
         expect({ ...back, from: back.to, to: back.from, added: back.removed, removed: back.added }).toEqual(counts);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -174,7 +175,7 @@ describe('counts', () => {
         const made = [...kept, ...come.map((index) => other.features[index])];
         expect(made.map(inOrder).sort()).toEqual(other.features.map(inOrder).sort());
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { diffOverlays } from '../../../src/lib/overlays/diff/diff.ts';
 import { changeRows, diffLine } from '../../../src/lib/overlays/diff/diff-wording.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import type { ChangedFeature, ShapeChange } from '../../../src/lib/overlays/schemas.ts';
+import { runs } from '../../properties.ts';
 import { oddNumber, place } from '../arbitrary.ts';
 
 type Corner = readonly number[];
@@ -238,7 +239,7 @@ describe('any difference of a geometry', () => {
         if (what.startsWith('geometry at')) expect(before).not.toBe(after);
         else expect(what).toMatch(/moved|direction reversed|corners \d+ → \d+|area|length|same outline|^geometry, /);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -262,7 +263,7 @@ describe('any difference of a geometry', () => {
           isMovedAsWhole: shape.isMovedAsWhole,
         });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

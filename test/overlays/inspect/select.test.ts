@@ -7,6 +7,7 @@ import {
   type SelectableKind,
   selectableKinds,
 } from '../../../src/lib/overlays/index.ts';
+import { runs } from '../../properties.ts';
 import { oddCollection } from '../arbitrary.ts';
 import { collectionOf, lookAt, pointAt, zoneOf } from '../render/rendered.ts';
 
@@ -90,7 +91,7 @@ describe('a selection of features', () => {
           expect(findings.every(({ features }) => features.some((index) => shown.has(index)))).toBe(true);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

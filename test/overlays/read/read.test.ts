@@ -6,6 +6,7 @@ import type { Overlays } from '../../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
+import { runs } from '../../properties.ts';
 import {
   anyValue,
   choices,
@@ -341,7 +342,7 @@ describe('invalid overlays', () => {
         expect((error as GwError).code, String(error)).toBe('OVERLAYS_INVALID');
       }
     };
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), attempt), { numRuns: 1000 });
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), attempt), { numRuns: runs(1000) });
     fc.assert(fc.property(fc.string({ unit: 'binary' }), attempt));
     fc.assert(fc.property(anyValue(), choices(), (value, hand) => attempt(writeJson({ overlays: value }, hand))));
     fc.assert(
@@ -353,7 +354,7 @@ describe('invalid overlays', () => {
         bytes.set(junk.subarray(0, Math.max(bytes.length - (at % bytes.length), 0)), at % bytes.length);
         attempt(bytes);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -627,7 +628,7 @@ describe('features', () => {
           if (shape.kind !== 'other' && shape.kind !== 'broken') expect(shape.kind).toBe(kind);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -6,6 +6,7 @@ import { frameOf } from '../../../src/lib/overlays/frame.ts';
 import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { renderDiffPage, renderDiffSvg } from '../../../src/lib/overlays/render/diff/diff.ts';
 import type { DiffSubject } from '../../../src/lib/overlays/render/diff/diff-figure.ts';
+import { runs } from '../../properties.ts';
 import { oddCollection } from '../arbitrary.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
 import { collectionOf, lookAt, pointAt, zoneOf } from './rendered.ts';
@@ -62,7 +63,7 @@ describe('the picture of a difference', () => {
         prove(svgOf(a, b));
         prove(pageOf(a, b));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

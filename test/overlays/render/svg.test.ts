@@ -7,6 +7,7 @@ import { arrowOf } from '../../../src/lib/overlays/render/figure/plot.ts';
 import { renderPage, renderSvg } from '../../../src/lib/overlays/render/index.ts';
 import { nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { signOrder, signs } from '../../../src/lib/overlays/render/marks.ts';
+import { runs } from '../../properties.ts';
 import { oddCollection } from '../arbitrary.ts';
 import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt, zoneOf } from './rendered.ts';
@@ -153,7 +154,7 @@ describe('the picture', () => {
       fc.property(oddCollection(), (collection) => {
         prove(renderSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });
@@ -296,7 +297,7 @@ describe('the page', () => {
           expect(strong === undefined ? null : textOf(strong)).toBe(name === null ? null : nameText(name));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -12,6 +12,7 @@ import { createBudget } from '../../../src/lib/overlays/rules/input.ts';
 import { scatter } from '../../../src/lib/overlays/rules/no-go.ts';
 import { likelyTurnDeg } from '../../../src/lib/overlays/rules/properties.ts';
 import { type OverlayRuleId, overlayRules } from '../../../src/lib/overlays/rules/table.ts';
+import { runs } from '../../properties.ts';
 import { collectionText, oddCollection, plainCollection } from '../arbitrary.ts';
 
 interface Options {
@@ -960,7 +961,7 @@ describe('bad input', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

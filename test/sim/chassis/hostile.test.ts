@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultNames, type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { runs } from '../../properties.ts';
 import { call, exchange, listen, pongOf } from '../raw-client.ts';
 
 // The simulator survives any input: an exception in it would fail the whole test run.
@@ -54,7 +55,7 @@ describe('any input', () => {
           await exchange(sim, sent, 15);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     await isWell();
   });
@@ -72,7 +73,7 @@ describe('any input', () => {
         expect(status).toBeGreaterThanOrEqual(200);
         expect(status).toBeLessThan(500);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
     await isWell();
   });
@@ -84,7 +85,7 @@ describe('any input', () => {
         const { status } = await call(sim, 'GET', sent);
         expect([200, 400, 404, 405]).toContain(status);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('any input', () => {
       fc.asyncProperty(fc.array(message, { maxLength: 5 }), async (messages) => {
         for (const text of messages) listener.ws.send(text);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
     expect(await pongOf(listener)).toBe(true);
     await isWell();
@@ -123,7 +124,7 @@ describe('any input', () => {
         const answer = await exchange(sim, Buffer.concat([Buffer.from(handshake), frames]), 15, 3000);
         expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect(await pongOf(bystander)).toBe(true);
     await isWell();
@@ -164,7 +165,7 @@ describe('any input', () => {
         await other.settled();
         expect((await call(other, 'GET', '/device/info')).status).toBe(200);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
-  }, 20_000);
+  });
 });

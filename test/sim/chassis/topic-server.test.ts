@@ -142,7 +142,7 @@ describe('/ws/v2/topics (vendor facts 2)', () => {
     });
     const { json } = await call(it.sim, 'POST', '/chassis/moves', { type: 'standard', target_x: 1.4, target_y: 0 });
     const { id } = json as { id: number };
-    await it.listener.next(({ action_id, move_state }) => action_id === id && move_state === 'succeeded', 10_000);
+    await it.listener.next(({ action_id, move_state }) => action_id === id && move_state === 'succeeded');
     const reported = it.listener.received.filter(({ action_id }) => action_id === id);
     expect(reported.length).toBeGreaterThan(4);
     expect(reported[0]).toMatchObject({ move_state: 'moving', action_type: 'standard', fail_reason: 0 });

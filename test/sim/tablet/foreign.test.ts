@@ -7,6 +7,7 @@ import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/
 import { readPackageFile } from '../../../src/lib/sim/tablet/packages.ts';
 import { parseScript } from '../../../src/lib/sim/tablet/shell/syntax.ts';
 import { contentOf } from '../../../src/lib/sim/tablet/storage.ts';
+import { runs } from '../../properties.ts';
 import { dial, frame, goOnline, type HostKey, makeHostKey, packet, raw, request, run } from './host.ts';
 
 let key: HostKey;
@@ -61,7 +62,7 @@ describe('a simulated tablet with any input', () => {
           expect(got.command).toBe('AUTH');
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     expect(tablet.state().connections).toBeLessThanOrEqual(1);
   });
@@ -81,7 +82,7 @@ describe('a simulated tablet with any input', () => {
         clearTimeout(end);
         expect(await raw(good, 'echo still here')).toBe('still here\n');
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });
@@ -181,7 +182,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
         const found = readPackageFile(contentOf(other));
         expect(found === undefined || typeof found.name === 'string').toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     fc.assert(
       fc.property(bytes(600), (any) => {
@@ -232,7 +233,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
           expect('steps' in parsed || /^(syntax error|not simulated): /.test(parsed.problem)).toBe(true);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     expect(parseScript('a '.repeat(20_000))).toHaveProperty('problem');
   });
@@ -248,7 +249,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
           expect(await raw(line, `echo ${quoted}`)).toBe(`${Buffer.from(text)}\n`);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -274,7 +275,7 @@ describe('readers of foreign bytes in the simulated tablet', () => {
           expect(code).toBeTypeOf('number');
         },
       ),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
     expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
   });

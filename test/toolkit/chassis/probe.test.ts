@@ -148,7 +148,6 @@ describe.concurrent('a probe', () => {
         remedy: expect.stringContaining('Do not drive this robot with gw'),
       });
     },
-    15_000,
   );
 
   it('continues while the unit is undecided, states what to do, and is not green', async () => {

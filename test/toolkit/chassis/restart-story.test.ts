@@ -108,7 +108,7 @@ describe('the restart story', () => {
     expect(await readFile(path)).toEqual(bytesBefore);
     const again = await restoreFromBackup(toolkit, { ...options, ids: [], write: true }, context);
     expect(again).toMatchObject({ verdict: 'nothing-to-do', safetyBackup: null });
-  }, 60_000);
+  });
 
   it('without a loss succeeds, and the robot keeps its maps', async () => {
     await using robot = await robotWithBackup('kept');
@@ -118,7 +118,7 @@ describe('the restart story', () => {
     expect(restarted).toMatchObject({ verdict: 'ok', mapInUse: { verdict: 'same' }, restoreCommand: null });
     expect(restarted.maps.every(({ status }) => status === 'unchanged')).toBe(true);
     expect(firstLine(renderChassisRestart(restarted))).toMatch(/^Chassis SIM-0001 is back after \d+ s, and all 3 maps/);
-  }, 60_000);
+  });
 
   it('does not find a current map the same that the chassis names and does not store any more', async () => {
     await using chassis = await mapChassis([storedMap(7), storedMap(8)]);
@@ -168,7 +168,7 @@ describe('the restart story', () => {
     const second = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, work);
     expect(second.verdict).toBe('ok');
     expect(asked).toBe(1);
-  }, 60_000);
+  });
 
   it('reports the result of the restart also where the restore cannot start', async () => {
     await using robot = await robotWithBackup('stuck');
@@ -184,7 +184,7 @@ describe('the restart story', () => {
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
     expect(restarted.next[0]).toMatch(/^The restore did not start: .*not connected/i);
     expect(restarted.next[1]).toContain('gw map restore');
-  }, 60_000);
+  });
 
   it('does not start when the maps changed since the backup', async () => {
     await using robot = await robotWithBackup('outdated');
@@ -200,5 +200,5 @@ describe('the restart story', () => {
       message: expect.stringContaining('map 2 "1. Stock"'),
     });
     expect(sim.requests().some(({ path }) => path.includes('restart_service'))).toBe(false);
-  }, 60_000);
+  });
 });

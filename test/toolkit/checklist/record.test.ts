@@ -14,6 +14,7 @@ import {
 import { compareRecords, diffRecords } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { reportRecord } from '../../../src/lib/toolkit/checklist/report.ts';
 import { checkRecord } from '../../../src/lib/toolkit/checklist/verify.ts';
+import { runs } from '../../properties.ts';
 import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
 import {
   answeredStep,
@@ -107,7 +108,7 @@ describe('verifying a record file', () => {
         await writeFile(changed, copy);
         expect((await checkRecord(changed, { caPath, serial: 'SN0007' })).state).not.toBe('verified');
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
     const edited = String(bytes).replace('every expectation holds', 'every expectation hold');
     // Nor when the certificate, which could not be checked, was removed too.

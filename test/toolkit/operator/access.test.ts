@@ -8,6 +8,7 @@ import { DialError, type DialFailure, directDialer, type Endpoint } from '../../
 import type { Site } from '../../../src/lib/site/index.ts';
 import { readGatewayHealth } from '../../../src/lib/toolkit/gateway/health.ts';
 import { slowDialer } from '../../net/slow-dialer.ts';
+import { runs } from '../../properties.ts';
 
 type Answer = (response: import('node:http').ServerResponse) => void;
 
@@ -89,7 +90,7 @@ describe('a response in place of the operator server', () => {
         });
         expect(error.code).not.toBe('INTERNAL');
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -17,6 +17,7 @@ import {
 import { errorOf, mapDocument, oddOverlays } from '../../maps/samples.ts';
 import { collectionText } from '../../overlays/arbitrary.ts';
 import { collectionOf, pointAt } from '../../overlays/render/rendered.ts';
+import { runs } from '../../properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-inspect-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,7 +88,7 @@ describe('an inspection of overlays', () => {
         // JSON cannot represent numbers out of range; the text of the feature keeps them.
         expect(JSON.parse(await inspectedJson(path, { filter: { withFindings } }))).toEqual(result);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

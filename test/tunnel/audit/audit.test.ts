@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditFacts, FindingCode } from '../../../src/lib/tunnel/audit/audit.result.ts';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
 import type { RecordBody } from '../../../src/lib/tunnel/records/schema.ts';
+import { runs } from '../../properties.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
 import { type Files, headOf, limits, now, recordFolder, rotatedFiles } from './folder.ts';
 
@@ -179,7 +180,7 @@ describe('a record that cannot be judged', () => {
           expect(facts.counts.reduce((sum, { count }) => sum + count, 0)).toBe(1);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -365,7 +366,7 @@ describe('standard input', () => {
           expect(facts).toEqual(once);
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 
@@ -470,7 +471,7 @@ describe('the copy of the cloud', () => {
         const facts = await compare(texts.map((text) => `${text}\n`));
         expect(facts.verdict).not.toBe('ok');
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -490,7 +491,7 @@ describe('a file of any bytes', () => {
         writeFileSync(folder.path('sessions.jsonl'), bytes);
         expect((await folder.audit()).verdict).not.toBe('ok');
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../../src/lib/tunnel/records/schema.ts';
+import { runs } from '../../properties.ts';
 import { endOf, linesOf, recordOf, refusedOf, startOf } from '../records/bodies.ts';
 import { headOf, recordFolder } from './folder.ts';
 
@@ -76,7 +77,7 @@ describe('a change is found and the first line of it named', () => {
         );
         expect((await broken(folder)).first).toEqual(placeOf(index));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -115,7 +116,7 @@ describe('a change is found and the first line of it named', () => {
         using folder = changed(lines.toSpliced(to, 0, lines[from] ?? ''), to, 1);
         expect((await broken(folder)).first).toEqual(placeOf(to));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -139,7 +140,7 @@ describe('a change is found and the first line of it named', () => {
         using folder = changed(lines.toSpliced(index, 0, `${text}\n`), index, 1);
         expect((await broken(folder)).first).toEqual(placeOf(index));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -167,7 +168,7 @@ describe('a change is found and the first line of it named', () => {
           whole === 0 && length === 0 ? { file: names[1], line: 10 } : { file: 'sessions.jsonl', line: whole + 1 },
         );
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createTurns, type Sender, type Turns } from '../../../src/lib/tunnel/link/connection.ts';
+import { runs } from '../../properties.ts';
 
 const CHUNK = 32_768;
 const CREDIT = 256 * 1024;
@@ -129,7 +130,7 @@ describe('turns of local connections', () => {
           expect(Math.max(...bytes) - Math.min(...bytes)).toBeLessThanOrEqual(2 * CHUNK);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

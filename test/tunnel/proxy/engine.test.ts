@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../properties.ts';
 import { anyMessage, message } from '../wire/messages.ts';
 import { engineWorld } from './engine-world.ts';
 import { closedPort, dataOf, neverConnects, type Sent, target, until } from './world.ts';
@@ -511,6 +512,6 @@ test('any messages in any order: nothing throws, nothing is sent for a stream th
         expect(world.counts.open).toBeLessThanOrEqual(256);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

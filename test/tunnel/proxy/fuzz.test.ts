@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { runs } from '../../properties.ts';
 import { anyMessage, chunked } from '../wire/messages.ts';
 import { ACCESS, fakeService, startProxy, target } from './world.ts';
 
@@ -45,6 +46,6 @@ test('whatever the service sends, the proxy goes on or ends with a reason, and w
       if (counts) expect(counts).toMatchObject({ open: 0 });
       expect(JSON.stringify(proxy.events) + proxy.notes.join()).not.toContain(ACCESS.slice(0, 8));
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
-}, 60_000);
+});

@@ -339,7 +339,7 @@ describe('what the service does afterwards', () => {
     ws.close(1000);
     expect(await proxy.result).toMatchObject({ exit: 'closed' });
     await until('target closed', () => echo.sockets[0]?.closed === true);
-  }, 10_000);
+  });
 
   test('the address of a lost connection may be gone while the service answers: the network stands', async () => {
     let hasAddress = true;

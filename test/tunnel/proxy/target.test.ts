@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connectTarget } from '../../../src/lib/tunnel/proxy/run.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
+import { runs } from '../../properties.ts';
 import { message } from '../wire/messages.ts';
 import { fakeService, type Sent, startProxy, target, until } from './world.ts';
 
@@ -81,7 +82,7 @@ test('no field of any message changes where the proxy connects to: 127.0.0.1:517
         await new Promise((wake) => setImmediate(wake));
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
   client.send({ type: 'session-reset' }, { type: 'stream-start', streamId: 7, serviceId: 'web', connectionId: 1 });
   const before = tried.length;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeRecord, FIRST_PREV, parseLine } from '../../../src/lib/tunnel/records/line.ts';
 import { endReasons, type RecordBody, refusalReasons } from '../../../src/lib/tunnel/records/schema.ts';
+import { runs } from '../../properties.ts';
 import { endOf, linesOf, recordOf, refusedOf, startOf } from './bodies.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 60 });
@@ -47,7 +48,7 @@ describe('a line of the records', () => {
         line[index] = (line[index] ?? 0) ^ (1 << bit);
         expect(parseLine(line)).toBeNull();
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkNotification, type Expected } from '../../../src/lib/tunnel/session/check.ts';
+import { runs } from '../../properties.ts';
 
 const expected: Expected = { region: 'eu-central-1', services: ['web', 'status', 'api', 'more'], isSeen: false };
 const valid = { clientMode: 'destination', region: 'eu-central-1', services: ['web'] };
@@ -69,7 +70,7 @@ describe('the checks (properties)', () => {
           !other.isSeen;
         expect(checkNotification(notification, other) === null).toBe(isValid);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { proxyExits } from '../../../src/lib/tunnel/model.ts';
 import type { ProxyEvent } from '../../../src/lib/tunnel/proxy.result.ts';
 import { createLineReader, MAX_LINE_BYTES, parseProxyEvent } from '../../../src/lib/tunnel/session/proxy-events.ts';
+import { runs } from '../../properties.ts';
 
 const counts = { event: 'counts', open: 1, connections: 2, bytesIn: 300, bytesOut: 4_000_000_000 } as const;
 
@@ -74,7 +75,7 @@ describe('an event of the proxy', () => {
           expect(JSON.stringify(event).length).toBeLessThan(2_000);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import type { SourceEvent } from '../../../src/lib/tunnel/source/model.ts';
 import { freePort } from '../../free-port.ts';
+import { runs } from '../../properties.ts';
 import { client, createWorld, echo, sameBack, seeded, tokens, type World } from '../relay-world.ts';
 import { kinds, pack } from '../second-opinion/codec.ts';
 import { startDestination } from '../second-opinion/destination.ts';
@@ -277,7 +278,7 @@ test('the service closes the tunnel and leaves TCP open: the same end', async ()
   relay.hold('source', true);
   relay.closeTunnel();
   expect(await source.done).toMatchObject({ reason: 'closed-by-service', detail: expect.stringContaining('1000') });
-}, 10_000);
+});
 
 test('Ctrl-C: a STREAM_RESET for every open stream, then a close frame', async () => {
   const { port } = await world.service((socket) => socket.write('hi'));
@@ -478,7 +479,7 @@ test('property: whatever bytes the service sends, the run goes on or says why; n
       await relay.connected('source');
       relay.inject('source', Buffer.from(bytes));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
   // Whatever is half received is not joined with a later WebSocket.
   relay.cut('source');

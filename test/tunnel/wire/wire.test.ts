@@ -4,6 +4,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { decodeMessage, encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
+import { runs } from '../../properties.ts';
 import { anyMessage, chunked, hex, message } from './messages.ts';
 
 const text = (words: string) => new TextEncoder().encode(words);
@@ -167,7 +168,7 @@ describe('framing', () => {
           expect(readAll(chunked(stream, lengths))).toEqual(messages);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: runs(80) },
     );
   });
 
@@ -198,7 +199,7 @@ describe('framing', () => {
           expect(outcome(chunked(bytes, [length]))).toEqual(outcome([bytes]));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

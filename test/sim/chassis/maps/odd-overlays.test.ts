@@ -203,5 +203,5 @@ describe('the sheet on the chassis', () => {
     const { json } = await call(sim, 'GET', '/maps/2', undefined, { timeoutMs: 30_000 });
     // Not toBe: a failure would print both texts.
     expect((json as { overlays: string }).overlays === large).toBe(true);
-  }, 60_000);
+  });
 });

@@ -5,6 +5,7 @@ import { createPlanner } from '../../../../src/lib/sim/chassis/floor/plan.ts';
 import { wrapRad } from '../../../../src/lib/sim/chassis/motion/heading.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
 import { createFaults, type FaultName } from '../../../../src/lib/sim/faults.ts';
+import { runs } from '../../../properties.ts';
 
 // Faults in which the robot does something else than it reports, in the true pose.
 
@@ -373,7 +374,7 @@ describe('in any order with orders and cancels', () => {
         trial.run(1.5);
         standsFor(trial, 3);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -390,7 +391,7 @@ describe('in any order with orders and cancels', () => {
         trial.until(() => move.state !== 'moving');
         expect([move.state, trial.toGoalM() < 0.03]).toEqual(['succeeded', true]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -409,7 +410,7 @@ describe('in any order with orders and cancels', () => {
         play(trial, actions);
         trial.run(5);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { cellIndex, FREE } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { reportedDegrees, wrapRad } from '../../../../src/lib/sim/chassis/motion/heading.ts';
 import { createRobot } from '../../../../src/lib/sim/chassis/robot.ts';
 import { createFaults } from '../../../../src/lib/sim/faults.ts';
+import { runs } from '../../../properties.ts';
 
 const STEP_S = 0.05;
 const RADIUS_M = 0.25;
@@ -98,7 +99,7 @@ describe('the robot', () => {
         if (move?.state === 'failed') expect([4, 6, 9]).toContain(move.failReason);
         else expect(Math.hypot(robot.pose().xM - x, robot.pose().yM - y)).toBeLessThan(0.05);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -120,7 +121,7 @@ describe('the robot', () => {
         drive(robot);
         expect(robot.moves.latest()?.state).toBe('succeeded');
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

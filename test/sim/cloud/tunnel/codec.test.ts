@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFrameReader, decodeFrame, encodeFrame } from '../../../../src/lib/sim/cloud/tunnel/codec.ts';
 import type { TunnelMessage, TunnelMessageType } from '../../../../src/lib/tunnel/wire.ts';
+import { runs } from '../../../properties.ts';
 import { framed, frames, hex } from './client.ts';
 
 const absent = {
@@ -76,7 +77,7 @@ describe('the codec of the simulated service', () => {
         if (decoded.kind === 'invalid') return;
         expect(decode(encodeFrame(decoded.message))).toEqual(plain(decoded.message));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

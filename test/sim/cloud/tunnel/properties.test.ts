@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../properties.ts';
 import { until } from '../../raw-client.ts';
 import { connectSide, frames, startTunnel } from './client.ts';
 
@@ -10,7 +11,7 @@ describe('any bytes of a client', () => {
     const bystander = await connectSide(world.service, 'destination', { token: other.destinationToken });
     const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
     const destination = await world.connect('destination', { clientToken });
-    const sent = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 200 }), { numRuns: 30, seed: 20_260_131 });
+    const sent = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 200 }), { numRuns: runs(30), seed: 20_260_131 });
     for (const [i, bytes] of sent.entries()) {
       const { sourceToken } = await world.service.rotate(world.tunnelId, 'source');
       const source = await connectSide(world.service, 'source', { token: sourceToken ?? '' });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addArrival, rateOf, type TopicArrivals } from '../../../../src/lib/toolkit/chassis/probe/listen.ts';
+import { runs } from '../../../properties.ts';
 
 /** The rate of these arrivals, in milliseconds since the topic was enabled, when the measurement ends at `endMs`. */
 function rate(arrivalsMs: readonly number[], endMs: number) {
@@ -74,7 +75,7 @@ describe('the rate of a topic', () => {
         const { perSecond } = rate(old ? [0, ...arrived] : arrived, end);
         if (perSecond !== null) expect(perSecond).toBeLessThanOrEqual((1_000 / period) * 2 + 0.01);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

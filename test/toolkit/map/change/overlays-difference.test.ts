@@ -7,6 +7,7 @@ import { renderDiffPage, renderDiffSvg } from '../../../../src/lib/overlays/rend
 import { differenceOf } from '../../../../src/lib/toolkit/map/change.ts';
 import { overlaysDifferenceSchema } from '../../../../src/lib/toolkit/map/running-map.result.ts';
 import { place } from '../../../overlays/arbitrary.ts';
+import { runs } from '../../../properties.ts';
 
 const square = (side: number) => {
   const h = side / 2;
@@ -79,10 +80,10 @@ describe('the summary of a difference', () => {
   });
 
   it('of any two geometries never shows a distance of 0.000 m alone, nor that they are the same', () => {
-    const runs = fc.array(place(), { minLength: 3, maxLength: 6 });
+    const lines = fc.array(place(), { minLength: 3, maxLength: 6 });
     const geometry = fc.oneof(
-      runs.map((coordinates) => ({ type: 'LineString', coordinates })),
-      runs.map((ring) => ({ type: 'Polygon', coordinates: [ring] })),
+      lines.map((coordinates) => ({ type: 'LineString', coordinates })),
+      lines.map((ring) => ({ type: 'Polygon', coordinates: [ring] })),
       place().map((coordinates) => ({ type: 'Point', coordinates })),
     );
     const scaled = fc.tuple(geometry, fc.constantFrom(0.2, 0.9999, -1)).map(([one, by]) => {
@@ -100,7 +101,7 @@ describe('the summary of a difference', () => {
         expect(differenceText(difference)).not.toMatch(/the same|^;|^\s*$/);
         expect(differenceText(difference)).toMatch(/moved|with another form|with other properties/);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });
