@@ -6,7 +6,7 @@ import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
 /** A program that reports when it runs; its code handles signals in the meantime. */
 async function start(code: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['-e', `${code}; setInterval(() => {}, 1_000); console.log('runs')`]);
+  const child = spawn(process.execPath, ['-e', `${code}; process.stdin.resume(); console.log('runs')`]);
   await once(child.stdout, 'data');
   return child;
 }

@@ -125,7 +125,6 @@ describe.concurrent('work through a jump host', () => {
     const options = { ...here.options, homeDir: here.homeFor(path.port) };
     const work = throughSsh(`127.0.0.1:${path.port}`, options, async (ssh) => {
       cut();
-      await new Promise((resolve) => setTimeout(resolve, 200));
       await ssh.dialer.dial({ host: '127.0.0.1', port: 9 }, { timeoutMs: 1_200 });
     });
     expect((await errorOf(work)).code).toBe('SSH_LOST');

@@ -265,14 +265,12 @@ describe('running a checklist', () => {
 
   test('an interruption ends the run, and the rest is not checked', async () => {
     const interrupt = new AbortController();
-    const running = runAll(
-      [step('a', run('echo', 'value: 1', ONE)), step('b', run('forever')), step('c', run('echo'))],
-      {
-        signal: interrupt.signal,
-      },
-    );
-    setTimeout(() => interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.')), 20);
-    const result = await running;
+    const steps = [step('a', run('echo', 'value: 1', ONE)), step('b', run('forever')), step('c', run('echo'))];
+    const result = await runAll(steps, {
+      signal: interrupt.signal,
+      onStep: ({ step: { id } }) =>
+        id === 'b' && setImmediate(() => interrupt.abort(new GwError('INTERRUPTED', 'Interrupted.'))),
+    });
     expect(verdicts(result)).toEqual(['ok', 'not-checked', 'not-checked']);
     expect(result).toMatchObject({ ok: false, interrupted: true });
   });
@@ -370,6 +368,7 @@ describe('questions to the technician', () => {
   });
 
   test('a check that is aborted may clean up before the run continues', async () => {
+    const clock = createPacedClock();
     const ending = new AbortController();
     let undone = false;
     const undoing: Catalogue = {
@@ -380,7 +379,7 @@ describe('questions to the technician', () => {
         with: z.strictObject({}),
         run: async (_, { signal }) => {
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          await clock.sleep(20);
           undone = true;
           return {};
         },
@@ -388,11 +387,11 @@ describe('questions to the technician', () => {
     };
     const text = `schema: gw/checklist/1\nname: try\ntitle: T\npurpose: P\nsteps:\n${step('a', run('forever'))}`;
     const result = await runSteps(parseChecklist(text, 'try.yaml', undoing), {
-      clock: createPacedClock(),
+      clock,
       signal: ending.signal,
       motionAllowed: false,
       subject: null,
-      onStep: () => setTimeout(() => ending.abort(new Error('Ctrl-C')), 5),
+      onStep: () => setImmediate(() => ending.abort(new Error('Ctrl-C'))),
     });
     expect(result.interrupted).toBe(true);
     expect(undone).toBe(true);

@@ -1,26 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { compareMac, findChassis } from '../../../src/lib/toolkit/chassis/address.ts';
 import { chassisAddressSchema } from '../../../src/lib/toolkit/chassis/chassis.result.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { answeringPeer, closedPort, deviceInfo, fakeChassis, httpAnswer, rawPeer } from '../../chassis/peers.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { slowDialer, slowLink } from '../../net/slow-dialer.ts';
 
-function toolkitFor({ host, port }: Endpoint, more = ''): Toolkit {
+function toolkitFor({ host, port }: Endpoint, more = '', clock: Clock = createFakeClock()): Toolkit {
   const site = parseSite(
     `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n${more}`,
     '/tmp/site.yaml',
   );
-  return { site, dialer: directDialer, clock: systemClock };
+  return { site, dialer: directDialer, clock };
 }
 
-async function find(endpoint: Endpoint, mac = false, more = '') {
-  const context = { signal: new AbortController().signal, onProgress: () => {} };
-  const began = performance.now();
-  const result = await findChassis(toolkitFor(endpoint, more), { mac }, context);
-  expect(performance.now() - began).toBeLessThan(2_000);
+const context = { signal: new AbortController().signal, onProgress: () => {} };
+
+async function find(endpoint: Endpoint, mac = false, more = '', clock?: Clock) {
+  const result = await findChassis(toolkitFor(endpoint, more, clock), { mac }, context);
   expect(result).toEqual(chassisAddressSchema.parse(result));
   return result;
 }
@@ -58,7 +59,9 @@ describe('the address check of the chassis', () => {
       remedy: expect.stringContaining('refuses the port'),
     });
     await using silent = await rawPeer(() => {});
-    expect(await find(silent.endpoint)).toMatchObject({
+    const late = await find(silent.endpoint, false, '', createPacedClock());
+    expect(late.tookMs).toBeLessThan(2_000);
+    expect(late).toMatchObject({
       state: 'not-connected',
       failure: 'no-answer',
       tcp: { verdict: 'ok' },
@@ -70,12 +73,15 @@ describe('the address check of the chassis', () => {
       detail: 'answered with HTML instead of JSON',
       remedy: expect.not.stringContaining('gw chassis address'),
     });
+    const clock = createPacedClock();
     await using dripping = await rawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      const timer = setInterval(() => socket.write(' '), 50);
-      socket.on('close', () => clearInterval(timer));
+      const timer = clock.every(50, () => socket.write(' '));
+      socket.on('close', () => timer[Symbol.dispose]());
     });
-    expect((await find(dripping.endpoint)).state).toBe('not-connected');
+    const cut = await find(dripping.endpoint, false, '', clock);
+    expect(cut.state).toBe('not-connected');
+    expect(cut.tookMs).toBeLessThan(2_000);
   });
 
   it('names another chassis, and one that is starting', async () => {
@@ -103,11 +109,10 @@ describe('the address check of the chassis', () => {
   });
 
   it('ends when the caller interrupts it', async () => {
-    await using silent = await rawPeer(() => {});
     const ending = new AbortController();
-    setTimeout(() => ending.abort(), 50);
-    const context = { signal: ending.signal, onProgress: () => {} };
-    await expect(findChassis(toolkitFor(silent.endpoint), {}, context)).rejects.toThrow();
+    await using silent = await rawPeer((socket) => socket.once('data', () => ending.abort()));
+    const interrupted = { ...context, signal: ending.signal };
+    await expect(findChassis(toolkitFor(silent.endpoint), {}, interrupted)).rejects.toThrow();
   });
 });
 
@@ -129,12 +134,13 @@ describe('the hardware address', () => {
 });
 
 describe('over a slow SSH link', () => {
-  const context = { signal: new AbortController().signal, onProgress: () => {} };
-  const findOver = (endpoint: Endpoint) => findChassis({ ...toolkitFor(endpoint), dialer: slowDialer() }, {}, context);
+  const clock = createPacedClock();
+  const findOver = (endpoint: Endpoint) =>
+    findChassis({ ...toolkitFor(endpoint, '', clock), dialer: slowDialer() }, {}, context);
 
   it('an answer that is late by the link alone is an answer, and the link is named', async () => {
     await using late = await rawPeer((socket) => {
-      socket.once('data', () => setTimeout(() => socket.write(httpAnswer(JSON.stringify(deviceInfo()))), 2_300));
+      socket.once('data', () => clock.after(2_300, () => socket.write(httpAnswer(JSON.stringify(deviceInfo())))));
     });
     expect(await findOver(late.endpoint)).toMatchObject({ state: 'connected', link: slowLink, remedy: null });
   });

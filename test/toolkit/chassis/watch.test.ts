@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { type ChassisView, chassisWatchSchema } from '../../../src/lib/toolkit/chassis/watch.result.ts';
 import { watchChassis } from '../../../src/lib/toolkit/chassis/watch.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { fakeChassis, until } from '../../chassis/peers.ts';
+import { fakeChassis } from '../../chassis/peers.ts';
+import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { until } from '../../waiting.ts';
 
-function toolkitFor(port: number): Toolkit {
+function toolkitFor(port: number, clock = createPacedClock()): Toolkit {
   const site = parseSite(`name: t\nchassis: { host: 127.0.0.1, port: ${port}, serial: SN-1 }\n`, '/tmp/site.yaml');
-  return { site, dialer: directDialer, clock: systemClock };
+  return { site, dialer: directDialer, clock };
 }
 
 describe('watching', () => {
@@ -17,8 +18,9 @@ describe('watching', () => {
     await using chassis = await fakeChassis();
     const views: ChassisView[] = [];
     const ending = new AbortController();
+    const clock = createPacedClock();
     const watching = watchChassis(
-      toolkitFor(chassis.endpoint.port),
+      toolkitFor(chassis.endpoint.port, clock),
       { everyMs: 100 },
       { signal: ending.signal },
       (view) => {
@@ -26,19 +28,31 @@ describe('watching', () => {
         views.push(view);
       },
     );
-    await until('a pose', () => views.at(-1)?.values.pose.status === 'received');
+    await until(
+      () => views.at(-1)?.values.pose.status,
+      (status) => status === 'received',
+    );
     for (const socket of chassis.sockets) socket.destroy();
-    await until('not connected', () => views.at(-1)?.link.kind === 'not-connected', 1_000);
-    await until('connected', () => views.at(-1)?.link.kind === 'connected');
+    await until(
+      () => views.at(-1)?.link.kind,
+      (kind) => kind === 'not-connected',
+    );
+    await until(
+      () => views.at(-1)?.link.kind,
+      (kind) => kind === 'connected',
+    );
     ending.abort();
     const end = await watching;
     expect(end).toMatchObject({ event: 'ended', link: { kind: 'connected' } });
     expect(chassisWatchSchema.parse(end)).toEqual(end);
     expect(views[0]?.link.kind).toBe('connecting');
     const count = views.length;
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await clock.sleep(1_000);
     expect(views.length).toBe(count);
-    await until('no connection is left', () => chassis.sockets.size === 0, 1_000);
+    await until(
+      () => chassis.sockets.size,
+      (size) => size === 0,
+    );
   });
 
   it('shows at once the condition of the robot, and the faults of its messages', async () => {
@@ -53,20 +67,29 @@ describe('watching', () => {
       { signal: ending.signal },
       (view) => views.push(view),
     );
-    await until('the request for the topics', () => chassis.received.length > 0);
+    await until(
+      () => chassis.received.length,
+      (count) => count > 0,
+    );
     const verdictOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.verdict;
     const publish = (message: object) => chassis.publish(message);
     publish({ topic: '/alerts', alerts: [{ code: 7005, level: 'error', msg: 'position lost' }] });
-    await until('the alert', () => verdictOf('alerts') === 'wrong', 1_000);
+    await until(
+      () => verdictOf('alerts'),
+      (verdict) => verdict === 'wrong',
+    );
     publish({ topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: true });
-    await until('the emergency stop', () => verdictOf('emergency-stop') === 'wrong', 1_000);
+    await until(
+      () => verdictOf('emergency-stop'),
+      (verdict) => verdict === 'wrong',
+    );
     const detailOf = (id: string) => views.at(-1)?.condition.find((one) => one.id === id)?.detail;
     // An alert that an unreadable message tells is active too.
     publish({ topic: '/alerts', alerts: [{ code: '7005', level: 'error', msg: 'position lost' }] });
+    const malformed = 'is malformed: number sent as text';
     await until(
-      'the rejected alert',
-      () => detailOf('alerts')?.includes('is malformed: number sent as text') === true,
-      1_000,
+      () => detailOf('alerts'),
+      (detail) => detail?.includes(malformed) === true,
     );
     expect(verdictOf('alerts')).toBe('wrong');
     expect(views.at(-1)?.complaints).toMatchObject([

@@ -215,8 +215,9 @@ describe('a value that differs in every run', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 5000 }), (text) => typeof steadyText(text) === 'string'),
     );
-    const began = performance.now();
+  });
+
+  it('ends for long texts of any piece', { tags: 'large' }, () => {
     for (const piece of ['/a', '1', '00:', '2026-', '\\', '~/', '9 '] as const) steadyText(piece.repeat(50_000));
-    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });

@@ -96,7 +96,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
     gateway.onAsked = () => {
       gateway.set({ stops: 3 });
       gateway.stop('cloud, control centre', { saved: 'pending' });
-      setTimeout(() => gateway.latch.latched && gateway.stop('cloud, control centre'), 20);
+      gateway.toolkit.clock.after(20, () => gateway.latch.latched && gateway.stop('cloud, control centre'));
     };
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual({ received: 'ok', latched: 'ok', cleared: 'ok' });

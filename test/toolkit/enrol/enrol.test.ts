@@ -177,7 +177,7 @@ describe('gw enrol status', () => {
 
   it('reports expired, expiring and future validity, and a wrong clock', async () => {
     await enrol();
-    const inDays = (days: number) => () => new Date(Date.now() + days * 86_400_000);
+    const inDays = (days: number) => () => new Date(systemClock.wall().getTime() + days * 86_400_000);
     const validity = async (days: number) => (await status(inDays(days))).findings.find(({ id }) => id === 'validity');
     expect(await validity(100)).toMatchObject({ verdict: 'ok', remedy: null });
     expect(await validity(340)).toMatchObject({ verdict: 'ok', remedy: expect.stringContaining('--renew') });
@@ -265,7 +265,7 @@ describe('gw enrol status', () => {
     const file = JSON.parse(await readFile(path, 'utf8'));
     const day = 86_400_000;
     const ends = async (days: number) => {
-      const authority = await createCa({ notAfter: new Date(Date.now() + days * day) });
+      const authority = await createCa({ notAfter: new Date(systemClock.wall().getTime() + days * day) });
       const pair = await authority.issueClientPair(file.serial);
       const made = { keyPem: pair.keyPem, certificatePem: pair.certificatePem, caPem: authority.caPem };
       await writeFile(path, JSON.stringify({ ...file, ...made, enrolledAt: '2026-01-02T03:04:05.000Z' }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkPose } from '../../../src/lib/toolkit/gateway/pose-check.ts';
+import { until } from '../../waiting.ts';
 import { context, type FakeOperator, type FakePose, startFakeOperator } from '../operator/fake-operator.ts';
 
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
@@ -107,7 +108,10 @@ describe('the pose read-back', () => {
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
     const ending = new AbortController();
     const running = checkPose(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    while (wishes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(
+      () => wishes.length,
+      (count) => count > 0,
+    );
     ending.abort(new Error('interrupted'));
     await expect(running).rejects.toThrow('interrupted');
     expect(wishes.at(-1)).toEqual({ xM: 0, yM: 0, yawDeg: 10 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkStop } from '../../../src/lib/toolkit/gateway/stop-check.ts';
+import { until } from '../../waiting.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
 
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
@@ -222,7 +223,10 @@ describe('a measured stop', () => {
     const ending = new AbortController();
     fake.moveState = () => 'moving';
     const running = checkStop(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    while (!fake.requests.includes('POST /api/touren/lauf')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(
+      () => fake.requests,
+      (requests) => requests.includes('POST /api/touren/lauf'),
+    );
     ending.abort(new Error('interrupted'));
     await expect(running).rejects.toThrow('interrupted');
     expect(fake.requests).toContain('POST /api/stopp');

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
@@ -16,6 +16,7 @@ import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
+import { until } from '../../waiting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-map-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,10 +68,8 @@ describe('the list of maps', () => {
 
     sim.setFault('map-loss', true);
     await call(sim, 'POST', '/services/restart_service', {});
-    await vi.waitFor(
-      async () => expect(await listMaps(toolkit, context())).toMatchObject({ maps: [], current: null }),
-      { timeout: 15_000, interval: 100 },
-    );
+    const list = () => listMaps(toolkit, context()).catch(() => null);
+    expect(await until(list, (found) => found?.maps.length === 0)).toMatchObject({ current: null });
     const none = join(folder, 'none.tar.gz');
     const error = await errorOf(
       backUpMapsToFile(toolkit, { ids: [], path: none, force: false, gwVersion: '1' }, context()),
@@ -221,9 +220,11 @@ describe('a backup into a file', () => {
     sim.setFault('image-slow', true);
     const here = mkdtempSync(join(folder, 'interrupted-'));
     const ending = new AbortController();
-    setTimeout(() => ending.abort(), 300);
     const options = { ids: [], path: join(here, 'a.tar.gz'), force: false, gwVersion: '1' };
-    const work = backUpMapsToFile(toolkitFor(sim), options, { signal: ending.signal, onProgress: () => {} });
+    const work = backUpMapsToFile(toolkitFor(sim), options, {
+      signal: ending.signal,
+      onProgress: (text) => text.includes('picture') && setImmediate(() => ending.abort()),
+    });
     expect(await errorOf(work)).toMatchObject({ code: 'INTERRUPTED' });
     expect(readdirSync(here)).toEqual([]);
   });

@@ -12,8 +12,10 @@ import { DialError, type Dialer, directDialer, type Endpoint } from '../../../sr
 import type { FaultName } from '../../../src/lib/sim/faults.ts';
 import { checkNetwork, type SecondHost } from '../../../src/lib/toolkit/network/check.ts';
 import { networkCheckSchema } from '../../../src/lib/toolkit/network/network.result.ts';
+import { until } from '../../waiting.ts';
 import { buildWorld, lineOf, machineOf, openPort, recordingDialer, verdictsOf, type World } from './world.ts';
 
+const context = { signal: new AbortController().signal, onProgress: () => {} };
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'gw-network-'));
@@ -70,7 +72,7 @@ describe('the network check, outward', () => {
     const result = await checkNetwork(
       { site: named, dialer: recordingDialer(world.requests), clock: world.clock },
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
-      { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+      context,
     );
     unsubscribe('net.client.socket', note);
     const places = world.requests.dialled.map((place) => place.replace('localhost', '127.0.0.1'));
@@ -129,7 +131,7 @@ describe('the network check, outward', () => {
     const result = await checkNetwork(
       { site: world.site, dialer: directDialer, clock: { ...world.clock, wall } },
       { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
-      { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+      context,
     );
     expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('expired ') });
   });
@@ -184,7 +186,7 @@ describe('the network check, outward', () => {
       checkNetwork(
         { site: withoutHost(world), dialer: recordingDialer(world.requests), clock: world.clock },
         { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
-        { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+        context,
       );
     await using world = await buildWorld(dir);
     const result = await check(world);
@@ -211,7 +213,7 @@ describe('the network check, outward', () => {
     const result = await checkNetwork(
       { site: site as typeof world.site, dialer: recordingDialer(world.requests), clock: world.clock },
       { timeoutMs: 2_000, from: [], fromSegment: 'site', machine: machineOf(world.requests, { lookup }) },
-      { signal: AbortSignal.timeout(20_000), onProgress: () => {} },
+      context,
     );
     expect(lineOf(result, 'mqtt-fallback.name')).toMatchObject({
       verdict: 'wrong',
@@ -296,11 +298,15 @@ describe('the network check, outward', () => {
     world.faults.set('cloud-silent', true);
     const abort = new AbortController();
     const running = checkNetwork(
-      { site: world.site, dialer: directDialer, clock: world.clock },
+      { site: world.site, dialer: recordingDialer(world.requests), clock: world.clock },
       { timeoutMs: 30_000, from: [], fromSegment: 'site', machine: machineOf(world.requests) },
       { signal: abort.signal, onProgress: () => {} },
     );
-    setTimeout(() => abort.abort(new GwError('INTERRUPTED', 'Interrupted.')), 50);
+    await until(
+      () => world.requests.dialled.length,
+      (count) => count > 0,
+    );
+    abort.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(running).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 });

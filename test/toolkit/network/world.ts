@@ -165,7 +165,7 @@ export async function buildWorld(
       checkNetwork(
         { site, dialer: recordingDialer(requests), clock },
         { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(requests), ...options },
-        { signal: AbortSignal.timeout(30_000), onProgress: () => {} },
+        { signal: new AbortController().signal, onProgress: () => {} },
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

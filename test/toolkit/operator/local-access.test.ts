@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { DialError, type Dialer, directDialer, type RemoteProcess, type Ssh } from '../../../src/lib/net/index.ts';
 import { gatewayAccess, localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
 import { context } from './fake-operator.ts';
@@ -52,7 +53,8 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths, ow
       return remote;
     },
   } as unknown as Ssh;
-  const find = () => localOperatorAccess({ site: { stateDir: '/srv/robot-7/state' }, ssh }, context());
+  const find = () =>
+    localOperatorAccess({ site: { stateDir: '/srv/robot-7/state' }, ssh, clock: systemClock }, context());
   const onLookUp = (work: () => void) => {
     lookUp = work;
   };
@@ -127,7 +129,7 @@ describe('the running gateway', () => {
       const { port } = network.address() as AddressInfo;
       const byOf = async (host?: string, serial = 'SN-1') => {
         const site = { stateDir, operator: { port }, chassis: { serial } };
-        const access = await gatewayAccess({ site, dialer: directDialer }, context(), host);
+        const access = await gatewayAccess({ site, dialer: directDialer, clock: systemClock }, context(), host);
         return (await access.ask('GET', '/api/health', z.object({ by: z.string() }))).by;
       };
       expect([await byOf(), await byOf('127.0.0.1')]).toEqual(['local', 'network']);

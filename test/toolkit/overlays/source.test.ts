@@ -219,7 +219,7 @@ describe('overlays on the chassis', () => {
       {
         signal: interrupt.signal,
         onProgress: (text) => {
-          if (text.includes('picture')) setTimeout(() => interrupt.abort(new GwError('INTERRUPTED', 'Stop.')), 50);
+          if (text.includes('picture')) setImmediate(() => interrupt.abort(new GwError('INTERRUPTED', 'Stop.')));
         },
       },
     );

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkFile, nameOfId } from '../../../src/lib/toolkit/own-check/file.ts';
-import { context, tempDir } from './peers.ts';
+import { context, tempDir, toolkit } from './peers.ts';
 
 const look = (path: string, more = {}) =>
-  checkFile({ path, content: true, sha256: true, timeoutS: 5, ...more }, context);
+  checkFile(toolkit(), { path, content: true, sha256: true, timeoutS: 5, ...more }, context);
 
 test('type, mode, size, owner, text and hash of a file', async () => {
   const path = join(await tempDir(), 'a.conf');

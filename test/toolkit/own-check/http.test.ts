@@ -4,18 +4,18 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { directDialer } from '../../../src/lib/net/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { checkHttp, type HttpOptions } from '../../../src/lib/toolkit/own-check/http.ts';
-import { closedPort, context, listening, tempDir } from './peers.ts';
+import { until } from '../../waiting.ts';
+import { closedPort, context, listening, tempDir, toolkit } from './peers.ts';
 
 let authority: CertificateAuthority;
 beforeAll(async () => {
   authority = await createCa();
 });
 
-const get = (url: string, more: Partial<HttpOptions> = {}) =>
-  checkHttp(directDialer, { url, method: 'GET', headers: {}, verifyTls: true, timeoutS: 2, ...more }, context);
+const get = (url: string, more: Partial<HttpOptions> = {}, kit = toolkit()) =>
+  checkHttp(kit, { url, method: 'GET', headers: {}, verifyTls: true, timeoutS: 2, ...more }, context);
 const served = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/a?b=c`;
 const secure = async (names: readonly [string], validity = {}) => {
   const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names, ...validity });
@@ -50,19 +50,37 @@ test('nothing listens: no answer and no status', async () => {
 });
 
 test('a server that accepts and stays silent is ended by the timeout, over TLS too', async () => {
-  const port = await listening(createTcpServer());
   for (const scheme of ['http', 'https']) {
-    const found = await get(`${scheme}://127.0.0.1:${port}/`, { timeoutS: 0.3 });
-    expect(found).toMatchObject({ answered: false, failure: expect.stringMatching(/no (whole )?answer/) });
+    let received = 0;
+    const silent = createTcpServer((socket) => {
+      socket.on('data', () => {
+        received += 1;
+      });
+    });
+    const kit = toolkit();
+    const getting = get(`${scheme}://127.0.0.1:${await listening(silent)}/`, { timeoutS: 0.3 }, kit);
+    await until(
+      () => received,
+      (chunks) => chunks > 0,
+    );
+    await kit.clock.advance(300);
+    expect(await getting).toMatchObject({ answered: false, failure: expect.stringMatching(/no (whole )?answer/) });
   }
 });
 
 test('a body that stalls is no answer, whatever its status', async () => {
+  let hasBegun = false;
   const url = await served((_, answer) => {
-    answer.writeHead(200, { 'content-length': '100' }).write('begin');
+    answer.writeHead(200, { 'content-length': '100' }).write('begin', () => {
+      hasBegun = true;
+    });
   });
-  const found = await get(url, { timeoutS: 0.3 });
-  expect(found).toMatchObject({ answered: false, failure: 'no whole answer within 0.3 s' });
+  const kit = toolkit();
+  const getting = get(url, {}, kit);
+  await until(() => hasBegun, Boolean);
+  await kit.clock.advance(2_000);
+  const found = await getting;
+  expect(found).toMatchObject({ answered: false, failure: 'no whole answer within 2 s', tookMs: 2_000 });
   expect(found.status).toBeUndefined();
 });
 

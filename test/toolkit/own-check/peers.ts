@@ -5,6 +5,13 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { directDialer } from '../../../src/lib/net/index.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+
+/** What a check works with, on a clock that stands until the test advances it. */
+export function toolkit() {
+  return { dialer: directDialer, clock: createFakeClock() };
+}
 
 /** A context of a check that is never interrupted. */
 export const context = { signal: new AbortController().signal, onProgress: () => {} };

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { checkProcess, parseProcessStat } from '../../../src/lib/toolkit/own-check/process.ts';
+import { until } from '../../waiting.ts';
 import { context, tempDir } from './peers.ts';
 
 /** A program that sleeps under a name that no other process has. */
@@ -18,21 +19,24 @@ async function sleeping(name: string): Promise<number> {
 }
 
 test('a running process by its whole name, also a longer one than the kernel keeps', async () => {
-  const pid = await sleeping('gw-test-sleeper-with-a-long-name');
   const name = 'gw-test-sleeper-with-a-long-name';
-  await vi.waitFor(async () => {
-    expect(await checkProcess({ name }, context)).toMatchObject({ running: true, count: 1, pids: [pid] });
-  });
+  const pid = await sleeping(name);
+  const found = await until(
+    () => checkProcess({ name }, context),
+    ({ running }) => running === true,
+  );
+  expect(found).toMatchObject({ count: 1, pids: [pid] });
   expect(await checkProcess({ name: 'gw-test-sleeper' }, context)).toMatchObject({ count: 1 });
   expect(await checkProcess({ name: 'gw-test-sleep' }, context)).toMatchObject({ running: false, count: 0 });
 });
 
 test('with an argument only those that have it in full', async () => {
-  await sleeping('gw-test-argument');
   const name = 'gw-test-argument';
-  await vi.waitFor(async () => {
-    expect(await checkProcess({ name, argument: '60' }, context)).toMatchObject({ count: 1 });
-  });
+  await sleeping(name);
+  await until(
+    () => checkProcess({ name, argument: '60' }, context),
+    ({ count }) => count === 1,
+  );
   expect(await checkProcess({ name, argument: '6' }, context)).toMatchObject({ running: false });
 });
 
@@ -44,11 +48,11 @@ test('a process that has ended and is not collected does not run', async () => {
   onTestFinished(() => {
     parent.kill('SIGKILL');
   });
-  await vi.waitFor(async () => {
+  const child = async () => {
     const children = await readFile(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8');
-    const stat = await readFile(`/proc/${children.trim()}/stat`, 'utf8');
-    expect(parseProcessStat(stat)).toEqual({ name: 'gw-test-zombie', state: 'Z' });
-  });
+    return parseProcessStat(await readFile(`/proc/${children.trim()}/stat`, 'utf8').catch(() => ''));
+  };
+  await until(child, (found) => found?.name === 'gw-test-zombie' && found.state === 'Z');
   expect(await checkProcess({ name: 'gw-test-zombie' }, context)).toMatchObject({ running: false, count: 0 });
 });
 

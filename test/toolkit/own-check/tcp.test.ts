@@ -2,13 +2,14 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Dialer, directDialer } from '../../../src/lib/net/index.ts';
 import { checkTcp } from '../../../src/lib/toolkit/own-check/tcp.ts';
-import { closedPort, context, listening } from './peers.ts';
+import { closedPort, context, listening, toolkit } from './peers.ts';
 
-const of = (port: number) => ({ host: '127.0.0.1', port, timeoutS: 2 });
+const look = (port: number, dialer: Dialer = directDialer, signal = context.signal) =>
+  checkTcp({ ...toolkit(), dialer }, { host: '127.0.0.1', port, timeoutS: 2 }, { ...context, signal });
 
 test('a port that accepts connections is reachable, from this machine', async () => {
   const port = await listening(createServer());
-  expect(await checkTcp(directDialer, of(port), context)).toMatchObject({
+  expect(await look(port)).toMatchObject({
     reachable: true,
     failure: null,
     from: 'from this machine',
@@ -17,7 +18,7 @@ test('a port that accepts connections is reachable, from this machine', async ()
 });
 
 test('a port on which nothing listens is not reachable, with the reason', async () => {
-  const found = await checkTcp(directDialer, of(await closedPort()), context);
+  const found = await look(await closedPort());
   expect(found).toMatchObject({ reachable: false, failure: 'refused' });
 });
 
@@ -26,16 +27,16 @@ test('a port that does not answer is not reachable after the timeout', async () 
     way: 'direct',
     dial: (endpoint, options) => directDialer.dial({ ...endpoint, host: '127.0.0.1' }, { ...options, timeoutMs: 0 }),
   };
-  expect(await checkTcp(silent, of(await closedPort()), context)).toMatchObject({ reachable: false });
+  expect(await look(await closedPort(), silent)).toMatchObject({ reachable: false });
 });
 
 test('through an SSH host it says so', async () => {
   const port = await listening(createServer());
   const via: Dialer = { ...directDialer, way: 'via it@gateway' };
-  expect(await checkTcp(via, of(port), context)).toMatchObject({ from: 'through it@gateway' });
+  expect(await look(port, via)).toMatchObject({ from: 'through it@gateway' });
 });
 
 test('an interruption is no result', async () => {
   const stop = AbortSignal.abort(new Error('stop'));
-  await expect(checkTcp(directDialer, of(1), { ...context, signal: stop })).rejects.toThrow('stop');
+  await expect(look(1, directDialer, stop)).rejects.toThrow('stop');
 });

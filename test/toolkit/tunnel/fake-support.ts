@@ -90,6 +90,7 @@ export async function startFakeSupport(tunnel: object | null = { host: 'tunnel.e
     view: waiting,
     entries: [] as readonly SessionEntry[],
     hasMore: false,
+    proxies: [] as readonly number[],
     /** Lines that ask a person for something. */
     asked: [] as string[],
     onAsked: (_text: string) => {},

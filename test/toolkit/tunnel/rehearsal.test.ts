@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
-import { rehearseTunnel } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
+import { readProxyProcesses, rehearseTunnel } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
 import { tunnelRehearsalSchema } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import type { SupportView } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
@@ -23,8 +23,14 @@ const OPEN = 'Open a tunnel for SN0007 naming web in the cloud console now';
 const PAGE = 'Open the page of the robot through the tunnel now';
 const WAIT_S = 3;
 
-const rehearse = async ({ toolkit, context, operator }: FakeSupport, password = operator.password) =>
-  tunnelRehearsalSchema.parse(await rehearseTunnel(toolkit, { password, waitS: WAIT_S }, context));
+const rehearse = async (
+  gateway: FakeSupport,
+  password = gateway.operator.password,
+  proxiesOf: typeof readProxyProcesses = async () => gateway.proxies,
+) =>
+  tunnelRehearsalSchema.parse(
+    await rehearseTunnel(gateway.toolkit, { password, waitS: WAIT_S, proxiesOf }, gateway.context),
+  );
 type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
 const verdicts = ({ findings }: Rehearsal) => Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
@@ -32,38 +38,24 @@ const detailOf = ({ findings }: Rehearsal, id: string) => findings.find((finding
 const remedies = ({ findings }: Rehearsal) =>
   findings.filter(({ verdict }) => verdict !== 'ok').map(({ remedy }) => remedy);
 
-/** A process whose command line is that of a proxy, and which is none. */
+/** A process whose command line is that of a proxy, and which is none: it waits for a line. */
 const startProxy = () =>
-  startProcess(process.execPath, [
-    '-e',
-    'setInterval(() => {}, 1000)',
-    'run.js',
-    'tunnel',
-    'proxy',
-    '--tunnel-host',
-    'x',
-  ]);
+  startProcess('sh', ['-c', 'read _', 'run.js', 'tunnel', 'proxy', '--tunnel-host', 'x'], { input: null });
 
 /** A person opens a tunnel when asked, then the page; the gateway does the rest. */
 function play(gateway: FakeSupport, more: { page?: Partial<NonNullable<SupportView['running']>> } = {}) {
-  const proxies: ReturnType<typeof startProxy>[] = [];
   gateway.onAsked = (text) => {
     if (text === OPEN) {
-      proxies.push(startProxy());
+      gateway.proxies = [4711];
       gateway.view = runningView(RECORDED_ID, { state: 'connecting', open: null, connections: null });
     }
     if (text === PAGE) gateway.view = runningView(RECORDED_ID, more.page ?? { open: 0, connections: 4 });
   };
   const end = gateway.onEnd;
   gateway.onEnd = () => {
-    for (const proxy of proxies) proxy.child.kill('SIGKILL');
+    gateway.proxies = [];
     writeRecords(gateway.toolkit.site.stateDir);
     return end();
-  };
-  return {
-    async [Symbol.asyncDispose]() {
-      for (const proxy of proxies) await proxy[Symbol.asyncDispose]();
-    },
   };
 }
 
@@ -83,12 +75,12 @@ const none = Object.fromEntries(Object.keys(allOk).map((id) => [id, 'not-checked
 describe('a session of remote support, rehearsed', () => {
   it('is ok when it is opened on request, the page opened through it, ended on site, recorded and sent', async () => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual(allOk);
     expect(data).toMatchObject({ serial: 'SN0007', session: RECORDED_ID, services: ['web'], connections: 4 });
     expect(gateway.asked).toEqual([OPEN, PAGE]);
-    expect(detailOf(data, 'proxy')).toMatch(/^process \d+ ran during the session and has ended$/);
+    expect(detailOf(data, 'proxy')).toBe('process 4711 ran during the session and has ended');
     expect(gateway.operator.sessions.size).toBe(0);
   });
 
@@ -186,7 +178,7 @@ describe('a session of remote support, rehearsed', () => {
     };
     expect(detailOf(await rehearse(gateway), 'opened')).toContain('an earlier notification was delivered again');
     gateway.view = waiting;
-    await using _ = play(gateway);
+    play(gateway);
     const asked = gateway.onAsked;
     gateway.onAsked = (text) => {
       if (text !== OPEN) return asked(text);
@@ -221,13 +213,13 @@ describe('a session of remote support, rehearsed', () => {
   it('is wrong where the tunnel never connects, and not checked where nothing is opened through it', async () => {
     await using gateway = await startFakeSupport();
     {
-      await using _ = play(gateway, { page: { state: 'connecting', open: null, connections: null } });
+      play(gateway, { page: { state: 'connecting', open: null, connections: null } });
       const data = await rehearse(gateway);
       expect(verdicts(data)).toEqual({ ...allOk, connected: 'wrong' });
       expect(data.connections).toBeNull();
     }
     await using idle = await startFakeSupport();
-    await using _ = play(idle, { page: { state: 'connected', open: 0, connections: 0 } });
+    play(idle, { page: { state: 'connected', open: 0, connections: 0 } });
     const data = await rehearse(idle);
     expect(verdicts(data)).toEqual({ ...allOk, connected: 'not-checked' });
     expect(detailOf(data, 'connected')).toContain('nothing was opened through it');
@@ -235,7 +227,7 @@ describe('a session of remote support, rehearsed', () => {
 
   it('counts open connections of a gateway that reports no others', async () => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway, { page: { open: 2, connections: null } });
+    play(gateway, { page: { open: 2, connections: null } });
     expect(verdicts(await rehearse(gateway))).toEqual(allOk);
   });
 
@@ -303,7 +295,7 @@ describe('a session of remote support, rehearsed', () => {
 
   it('is wrong where the session is not in the records, though others are', async () => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     gateway.onList = () => [200, { sessions: [recorded('s-0')], hasMore: false }];
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ ended: 'wrong', recorded: 'wrong', sent: 'not-checked' });
@@ -312,7 +304,7 @@ describe('a session of remote support, rehearsed', () => {
 
   it('waits for an end record that is written a moment later', async () => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     let reads = 0;
     const list = gateway.onList;
     gateway.onList = () => {
@@ -329,7 +321,7 @@ describe('a session of remote support, rehearsed', () => {
     ['are of unknown number', { notSentYet: null }, 'not-checked'],
   ])('is never ok where its records %s', async (_what, records, sent) => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     const end = gateway.onEnd;
     gateway.onEnd = () => {
       const answer = end();
@@ -346,7 +338,7 @@ describe('a session of remote support, rehearsed', () => {
     ['no records', null, 'not-checked', /./],
   ])('is never ok with %s on the disk of the gateway', async (_what, change, audit, detail) => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     const end = gateway.onEnd;
     gateway.onEnd = () => {
       const answer = end();
@@ -365,32 +357,28 @@ describe('a session of remote support, rehearsed', () => {
     writeRecords(gateway.toolkit.site.stateDir);
     // One that was there before is not of this session.
     await using old = startProxy();
+    await using late = new AsyncDisposableStack();
+    const pids: (number | undefined)[] = [];
     gateway.onAsked = () => {
       gateway.view = runningView(RECORDED_ID, { connections: 1 });
     };
-    const unseen = await rehearse(gateway);
+    const unseen = await rehearse(gateway, gateway.operator.password, readProxyProcesses);
     expect(verdicts(unseen)).toEqual({ ...allOk, proxy: 'not-checked' });
 
     gateway.entries = [];
-    await using late = {
-      proxies: [] as ReturnType<typeof startProxy>[],
-      async [Symbol.asyncDispose]() {
-        for (const one of this.proxies) await one[Symbol.asyncDispose]();
-      },
-    };
     gateway.onAsked = () => {
-      if (late.proxies.length === 0) late.proxies.push(startProxy());
+      if (pids.length === 0) pids.push(late.use(startProxy()).child.pid);
       gateway.view = runningView('s-2', { connections: 1 });
     };
-    const left = await rehearse(gateway);
+    const left = await rehearse(gateway, gateway.operator.password, readProxyProcesses);
     expect(verdicts(left)).toEqual({ ...allOk, proxy: 'wrong' });
-    expect(detailOf(left, 'proxy')).toBe(`still running: process ${late.proxies[0]?.child.pid}`);
+    expect(detailOf(left, 'proxy')).toBe(`still running: process ${pids[0]}`);
     expect(old.hasEnded()).toBe(false);
   });
 
   it('reads no processes of another machine', async () => {
     await using gateway = await startFakeSupport();
-    await using _ = play(gateway);
+    play(gateway);
     const ssh = {
       where: 'robot',
       dialer: gateway.toolkit.dialer,

@@ -4,7 +4,7 @@ import { type CloudOptions, readCloudStatus } from './status.ts';
 
 /** The messages from the cloud that the running gateway has discarded, by reason. Throws OPERATOR_NOT_REACHABLE. */
 export async function readCloudDiscarded(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
+  toolkit: Toolkit,
   options: CloudOptions,
   context: CheckContext,
 ): Promise<CloudDiscarded> {

@@ -5,7 +5,7 @@ import { type CloudOptions, judgeCloud, readCloudStatus } from './status.ts';
 
 /** The messages that the running gateway keeps until the broker has acknowledged them. Throws OPERATOR_NOT_REACHABLE. */
 export async function readCloudOutbox(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
+  toolkit: Toolkit,
   options: CloudOptions,
   context: CheckContext,
 ): Promise<CloudOutbox> {

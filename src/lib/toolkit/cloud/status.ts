@@ -13,7 +13,7 @@ export interface CloudOptions {
  * site file. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readCloudStatus(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
+  toolkit: Toolkit,
   { host }: CloudOptions,
   context: CheckContext,
 ): Promise<CloudStatus> {

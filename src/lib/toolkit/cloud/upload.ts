@@ -67,7 +67,7 @@ export async function uploadArchive(
 }
 
 /** The running gateway of this site file, by its socket for local commands. */
-async function gatewayHere(toolkit: Pick<Toolkit, 'site'>, context: CheckContext) {
+async function gatewayHere(toolkit: Pick<Toolkit, 'site' | 'clock'>, context: CheckContext) {
   const operator = await localOperatorAccess(toolkit, context);
   if (operator !== null) return operator;
   const { stateDir } = toolkit.site;

@@ -1,5 +1,5 @@
 import { asGwError } from '../../error/index.ts';
-import { withDeadline } from '../../lifecycle/index.ts';
+import { systemClock, withDeadline } from '../../lifecycle/index.ts';
 import { directDialer } from '../../net/index.ts';
 import type { OwnedSocket } from '../../net/probe/index.ts';
 import { gatewayHealthSchema } from '../../operator/index.ts';
@@ -47,7 +47,7 @@ async function look(
     sockets instanceof Error ? null : sockets.filter((one) => one.protocol === 'tcp' && one.port === port);
   const why = sockets instanceof Error ? sockets.message : null;
   if (holders?.length === 0) return { holders, why, version: null };
-  const place = { site: { operator: { port } }, dialer: directDialer };
+  const place = { site: { operator: { port } }, dialer: directDialer, clock: systemClock };
   const context = { signal: withDeadline(signal, ANSWER_MS), onProgress: () => {} };
   const health = await operatorAccess(place, context)
     .ask('GET', '/api/health', gatewayHealthSchema.pick({ version: true, status: true, upForMs: true }).loose())

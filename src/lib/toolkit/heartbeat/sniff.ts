@@ -77,7 +77,7 @@ export async function sniffHeartbeats(
  */
 async function openFeed(site: Site, clock: Clock, over: AbortController): Promise<GatewayFeed | null> {
   const context = { signal: over.signal, onProgress: () => {} };
-  const feed = gatewayFeed(await gatewayAccess({ site, dialer: directDialer }, context), clock);
+  const feed = gatewayFeed(await gatewayAccess({ site, dialer: directDialer, clock }, context), clock);
   const isListening = await feed.query().catch((error: unknown) => {
     if (error instanceof GwError || over.signal.aborted) return false;
     throw error;

@@ -158,7 +158,7 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
   }
 
   const { host, port, stateDir, ssh } = place;
-  const network: OperatorPlace = { dialer: place.dialer, site: { operator: { port } } };
+  const network: OperatorPlace = { dialer: place.dialer, clock, site: { operator: { port } } };
   const all = [
     tryWay('network', `${host ?? '127.0.0.1'}:${port}`, async () => steadyOperatorAccess(network, context, host)),
   ];
@@ -166,7 +166,9 @@ async function latchOverAnyWay(place: StopPlace, reason: string, context: CheckC
     // Its requests end by their own timeout: an interruption must not abort a stop that is being sent.
     const steady = { ...context, signal: new AbortController().signal };
     all.push(
-      tryWay('local-socket', localSocketPath({ stateDir }), () => localOperatorAccess({ site: { stateDir } }, steady)),
+      tryWay('local-socket', localSocketPath({ stateDir }), () =>
+        localOperatorAccess({ site: { stateDir }, clock }, steady),
+      ),
     );
   }
   if (place.chassis !== null) all.push(cancelWithoutGateway(place.chassis));

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { z } from 'zod';
 import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/index.ts';
-import { firstOf, systemClock } from '../../lifecycle/index.ts';
+import { type Clock, firstOf } from '../../lifecycle/index.ts';
 import type { Agent } from '../../net/http/index.ts';
 import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
 import { COMMAND_AGENT } from '../../site/index.ts';
@@ -69,7 +69,7 @@ export interface OperatorAccess {
 }
 
 /** The address of the operator server; a stop must not depend on a complete site file. */
-export interface OperatorPlace extends Pick<Toolkit, 'dialer'> {
+export interface OperatorPlace extends Pick<Toolkit, 'dialer' | 'clock'> {
   readonly site: {
     readonly operator: Pick<Toolkit['site']['operator'], 'port'>;
     /** Absent for a stop, which is for any robot. */
@@ -99,12 +99,13 @@ const SIGN_IN_PATH = '/api/anmeldung';
  * Client of the operator server, through the dialer of the toolkit: over SSH, 127.0.0.1 is the remote host.
  */
 export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext, host = '127.0.0.1'): OperatorAccess {
-  const { dialer } = toolkit;
+  const { dialer, clock } = toolkit;
   const { port } = toolkit.site.operator;
   const way: Way = {
     origin: operatorOrigin(toolkit, host),
     agent: () => operatorAgent(dialer),
     dialer,
+    clock,
     tried: { address: host, port },
     robot: toolkit.site.chassis?.serial,
     isSame: false,
@@ -145,6 +146,7 @@ export interface Way {
   readonly origin: string;
   readonly agent: () => Promise<Agent>;
   readonly dialer: Dialer;
+  readonly clock: Clock;
   /** The address alone. */
   readonly tried: Tried;
   /** For a whole request; TIMEOUT_MS by default. */
@@ -274,7 +276,7 @@ interface Asked {
 /** `text` is null when it exceeds the limit. */
 async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Asked, signal: AbortSignal) {
   const late = new AbortController();
-  using _deadline = afterOverLink(way.dialer, systemClock, way.timeoutMs ?? TIMEOUT_MS, () =>
+  using _deadline = afterOverLink(way.dialer, way.clock, way.timeoutMs ?? TIMEOUT_MS, () =>
     late.abort(new DOMException('no answer in time', 'TimeoutError')),
   );
   const { requestOver } = await import('../../net/http/index.ts');

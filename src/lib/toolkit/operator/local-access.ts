@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
-import { withDeadline } from '../../lifecycle/index.ts';
+import { type Clock, withDeadline } from '../../lifecycle/index.ts';
 import type { Agent } from '../../net/http/index.ts';
 import { DialError, type Dialer, directDialer, parseListeningUnixSockets, type Ssh } from '../../net/index.ts';
 import { localSocketPath } from '../../site/index.ts';
@@ -20,6 +20,7 @@ export type GatewayAccess = Omit<OperatorAccess, 'signIn'>;
 interface LocalPlace {
   readonly site: Pick<Toolkit['site'], 'stateDir'> & Pick<OperatorPlace['site'], 'chassis'>;
   readonly ssh?: Ssh | undefined;
+  readonly clock: Clock;
 }
 
 /** The socket for local commands, of this machine or of the remote host of --via. */
@@ -35,7 +36,7 @@ interface LocalSocket {
  * Throws SSH_LOST, INTERRUPTED.
  */
 export async function localOperatorAccess(
-  { site, ssh }: LocalPlace,
+  { site, ssh, clock }: LocalPlace,
   { signal }: Pick<CheckContext, 'signal'>,
   { timeoutMs }: { readonly timeoutMs?: number } = {},
 ): Promise<GatewayAccess | null> {
@@ -46,6 +47,7 @@ export async function localOperatorAccess(
   const { ask, askText, askEvent, answerTo, robot } = requestsOver(
     {
       ...way,
+      clock,
       origin: 'http://localhost',
       tried: { address: `unix:${path}` },
       ...(timeoutMs !== undefined && { timeoutMs }),

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { GwError } from '../../error/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
-import type { CheckContext } from '../toolkit.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, THIS_MACHINE, textOf } from './place.ts';
 
 export interface CommandOptions {
@@ -35,11 +35,15 @@ const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
  * an interruption and beyond the bound of its output it is killed with all programs of its group. Throws CHECK_FAILED when
  * it cannot be started.
  */
-export async function checkCommand(options: CommandOptions, { signal }: CheckContext): Promise<CommandCheck> {
+export async function checkCommand(
+  { clock }: Pick<Toolkit, 'clock'>,
+  options: CommandOptions,
+  { signal }: CheckContext,
+): Promise<CommandCheck> {
   const { argv, timeoutS } = options;
   const [program = '', ...args] = argv;
   signal.throwIfAborted();
-  const beganMs = performance.now();
+  const beganMs = clock.monotonicMs();
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
@@ -58,12 +62,12 @@ export async function checkCommand(options: CommandOptions, { signal }: CheckCon
   };
   const out = collect(child.stdout, () => end('output'));
   const err = collect(child.stderr, () => end('output'));
-  const limit = setTimeout(() => end('timeout'), timeoutS * 1_000);
-  let leftBehind: NodeJS.Timeout | undefined;
+  using _limit = clock.after(timeoutS * 1_000, () => end('timeout'));
+  let leftBehind: Disposable | undefined;
   const { promise: closed, resolve, reject } = Promise.withResolvers<readonly [number | null, string | null]>();
   child.once('error', reject);
   child.once('exit', () => {
-    leftBehind = setTimeout(() => end('left-behind'), LEFT_BEHIND_MS);
+    leftBehind = clock.after(LEFT_BEHIND_MS, () => end('left-behind'));
   });
   child.once('close', (code, by) => resolve([code, by]));
   using _aborted = onAbort(signal, () => end('aborted'));
@@ -90,7 +94,7 @@ export async function checkCommand(options: CommandOptions, { signal }: CheckCon
       timedOut: why === 'timeout',
       stdout,
       stderr,
-      tookMs: Math.round(performance.now() - beganMs),
+      tookMs: Math.round(clock.monotonicMs() - beganMs),
       detail: `${argv.join(' ')} ${how}${said === '' ? '' : ` (${said.slice(0, 200)})`}, ${THIS_MACHINE}`,
     };
   } catch (error) {
@@ -101,8 +105,7 @@ export async function checkCommand(options: CommandOptions, { signal }: CheckCon
       cause: error,
     });
   } finally {
-    clearTimeout(limit);
-    clearTimeout(leftBehind);
+    leftBehind?.[Symbol.dispose]();
   }
 }
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';
 import { onAbort } from '../../lifecycle/index.ts';
-import type { CheckContext } from '../toolkit.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, THIS_MACHINE } from './place.ts';
 
 export const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SRV', 'TXT'] as const;
@@ -47,7 +47,11 @@ export function parseNameServer(text: string): { readonly address: string; reado
 }
 
 /** Asks the name servers for one name, not the hosts file of this machine. */
-export async function checkDns(options: DnsOptions, { signal }: CheckContext): Promise<DnsCheck> {
+export async function checkDns(
+  { clock }: Pick<Toolkit, 'clock'>,
+  options: DnsOptions,
+  { signal }: CheckContext,
+): Promise<DnsCheck> {
   const { name, type, server, timeoutS } = options;
   signal.throwIfAborted();
   const timeoutMs = timeoutS * 1_000;
@@ -60,30 +64,27 @@ export async function checkDns(options: DnsOptions, { signal }: CheckContext): P
   const servers = named && server !== undefined ? [server] : resolver.getServers();
   const asked = named ? `by ${servers.join(', ')}` : `by the name servers of this machine (${servers.join(', ')})`;
   const base = { from: THIS_MACHINE, name, type, servers };
-  const beganMs = performance.now();
+  const beganMs = clock.monotonicMs();
+  const since = () => Math.round(clock.monotonicMs() - beganMs);
   // Of several silent servers each takes the timeout.
-  const limit = setTimeout(() => resolver.cancel(), timeoutMs);
+  using _limit = clock.after(timeoutMs, () => resolver.cancel());
   using _aborted = onAbort(signal, () => resolver.cancel());
   try {
     const answers = (await ask(resolver, name, type)).slice(0, MAX_ANSWERS);
     const detail = `${name} ${type}: ${answers.join(', ')}, ${asked}, ${THIS_MACHINE}`;
-    return { ...base, answered: true, resolvable: true, answers, failure: null, tookMs: since(beganMs), detail };
+    return { ...base, answered: true, resolvable: true, answers, failure: null, tookMs: since(), detail };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    const tookMs = since(beganMs);
+    const tookMs = since();
     const isNone = NO_SUCH.has(code);
     const answered = !UNANSWERED.has(code);
     const what = isNone ? (code === 'ENODATA' ? 'no such record' : 'no such name') : answered ? code : 'no answer';
     const detail = `${name} ${type}: ${what}, ${asked}, ${THIS_MACHINE}`;
     const found = { resolvable: isNone ? false : NOT_CHECKED, answers: isNone ? [] : NOT_CHECKED } as const;
     return { ...base, answered, ...found, failure: what, tookMs, detail };
-  } finally {
-    clearTimeout(limit);
   }
 }
-
-const since = (beganMs: number) => Math.round(performance.now() - beganMs);
 
 /** The records as texts, sorted: name servers answer in any order. */
 async function ask(resolver: Resolver, name: string, type: RecordType): Promise<string[]> {

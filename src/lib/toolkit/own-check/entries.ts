@@ -68,7 +68,7 @@ export function ownChecks(programs: readonly string[] | undefined) {
         timeoutS: timeoutS(10),
       }),
       timeoutS: (of) => of.timeoutS,
-      run: async (of, run) => (await import('./http.ts')).checkHttp((await run.toolkit()).dialer, of, run),
+      run: async (of, run) => (await import('./http.ts')).checkHttp(await run.toolkit(), of, run),
     }),
     tcp: check({
       summary: 'A TCP port accepts connections. Sends nothing.',
@@ -78,7 +78,7 @@ export function ownChecks(programs: readonly string[] | undefined) {
         timeoutS: timeoutS(5),
       }),
       timeoutS: (of) => of.timeoutS,
-      run: async (of, run) => (await import('./tcp.ts')).checkTcp((await run.toolkit()).dialer, of, run),
+      run: async (of, run) => (await import('./tcp.ts')).checkTcp(await run.toolkit(), of, run),
     }),
     dns: check({
       summary: 'The records of a name, asked of name servers and not of the hosts file. On the gateway only.',
@@ -103,8 +103,8 @@ export function ownChecks(programs: readonly string[] | undefined) {
       }),
       timeoutS: (of) => of.timeoutS,
       async run(of, run) {
-        await run.onGateway();
-        return (await import('./dns.ts')).checkDns(of, run);
+        const toolkit = await run.onGateway();
+        return (await import('./dns.ts')).checkDns(toolkit, of, run);
       },
     }),
     file: check({
@@ -117,8 +117,8 @@ export function ownChecks(programs: readonly string[] | undefined) {
       }),
       timeoutS: (of) => of.timeoutS,
       async run(of, run) {
-        await run.onGateway();
-        return (await import('./file.ts')).checkFile(of, run);
+        const toolkit = await run.onGateway();
+        return (await import('./file.ts')).checkFile(toolkit, of, run);
       },
     }),
     process: check({
@@ -155,8 +155,8 @@ export function ownChecks(programs: readonly string[] | undefined) {
       }),
       timeoutS: (of) => of.timeoutS,
       async run(of, run) {
-        await run.onGateway();
-        return (await import('./command.ts')).checkCommand(of, run);
+        const toolkit = await run.onGateway();
+        return (await import('./command.ts')).checkCommand(toolkit, of, run);
       },
     }),
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { constants, lstat, open, readlink, stat } from 'node:fs/promises';
 import { readWhole } from '../../lifecycle/index.ts';
-import type { CheckContext } from '../toolkit.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, THIS_MACHINE, textOf } from './place.ts';
 
 export interface FileOptions {
@@ -43,7 +43,11 @@ const CHUNK_BYTES = 256 * 1024;
 const MAX_NAMES_BYTES = 4 * 1024 * 1024;
 
 /** Looks at one file of this machine. Opens only a regular file, and only for its content or hash. */
-export async function checkFile(options: FileOptions, { signal }: CheckContext): Promise<FileCheck> {
+export async function checkFile(
+  { clock }: Pick<Toolkit, 'clock'>,
+  options: FileOptions,
+  { signal }: CheckContext,
+): Promise<FileCheck> {
   const { path } = options;
   signal.throwIfAborted();
   const base = { from: THIS_MACHINE, path };
@@ -67,7 +71,7 @@ export async function checkFile(options: FileOptions, { signal }: CheckContext):
     };
   }
   const type = typeOf(stats);
-  const read = await readParts(options, type, signal);
+  const read = await readParts(options, type, { clock, signal });
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   const owner = await nameOf(stats.uid, '/etc/passwd');
   const group = await nameOf(stats.gid, '/etc/group');
@@ -104,7 +108,11 @@ interface Parts {
   readonly why?: string;
 }
 
-async function readParts(options: FileOptions, type: FileType, signal: AbortSignal): Promise<Parts> {
+async function readParts(
+  options: FileOptions,
+  type: FileType,
+  { clock, signal }: Pick<Toolkit, 'clock'> & Pick<CheckContext, 'signal'>,
+): Promise<Parts> {
   const { path, content, sha256, timeoutS } = options;
   if (!content && !sha256) return {};
   const none = { ...(content && { content: NOT_CHECKED }), ...(sha256 && { sha256: NOT_CHECKED }) } as const;
@@ -118,11 +126,11 @@ async function readParts(options: FileOptions, type: FileType, signal: AbortSign
     const hash = createHash('sha256');
     const kept: Buffer[] = [];
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    const endsAt = performance.now() + timeoutS * 1_000;
+    const endsAt = clock.monotonicMs() + timeoutS * 1_000;
     let total = 0;
     for (;;) {
       signal.throwIfAborted();
-      if (performance.now() > endsAt) return { ...none, why: `not read to its end within ${timeoutS} s` };
+      if (clock.monotonicMs() > endsAt) return { ...none, why: `not read to its end within ${timeoutS} s` };
       const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, null);
       if (bytesRead === 0) break;
       total += bytesRead;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
-import { firstOf, readWhole, systemClock } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureText } from '../../net/index.ts';
+import { type Clock, firstOf, readWhole } from '../../lifecycle/index.ts';
+import { DialError, dialFailureText } from '../../net/index.ts';
 import type { TlsProbe } from '../../net/probe/index.ts';
-import type { CheckContext } from '../toolkit.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, placeOf, textOf } from './place.ts';
 
 export interface HttpOptions {
@@ -56,16 +56,21 @@ const MAX_CA_BYTES = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 /** Sends one request to the address of the URL and reads the answer. Follows no redirect. */
-export async function checkHttp(dialer: Dialer, options: HttpOptions, { signal }: CheckContext): Promise<HttpCheck> {
+export async function checkHttp(
+  { dialer, clock }: Pick<Toolkit, 'dialer' | 'clock'>,
+  options: HttpOptions,
+  { signal }: CheckContext,
+): Promise<HttpCheck> {
   const { timeoutS } = options;
   const from = placeOf(dialer);
   const { href: url, hostname, port, protocol } = new URL(options.url);
   const isTls = protocol === 'https:';
   const endpoint = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port) || (isTls ? 443 : 80) };
-  const beganMs = performance.now();
-  const since = () => Math.round(performance.now() - beganMs);
-  const late = AbortSignal.timeout(timeoutS * 1_000);
-  const over = firstOf(signal, late);
+  const beganMs = clock.monotonicMs();
+  const since = () => Math.round(clock.monotonicMs() - beganMs);
+  const late = new AbortController();
+  using _limit = clock.after(timeoutS * 1_000, () => late.abort());
+  const over = firstOf(signal, late.signal);
   const without = (failure: string, tls?: TlsFacts): HttpCheck => {
     const detail = `${url}: ${failure}, ${from}`;
     return { from, url, answered: false, failure, ...(tls && { tls }), tookMs: since(), detail };
@@ -80,7 +85,7 @@ export async function checkHttp(dialer: Dialer, options: HttpOptions, { signal }
       const probe = await handshake(stream, endpoint.host, trusted, { timeoutMs: left, signal });
       if (probe.kind === 'failed') return without(tlsFailureText(probe.failure));
       stream = probe.socket;
-      tls = factsOf(probe, options);
+      tls = factsOf(probe, options, clock);
       const { trust } = probe;
       if (tls.verified === false) {
         return without(`certificate not verified (${'reason' in trust ? trust.reason : trust.kind})`, tls);
@@ -106,7 +111,7 @@ export async function checkHttp(dialer: Dialer, options: HttpOptions, { signal }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof DialError) return without(dialFailureText[error.failure]);
-    if (late.aborted) return without(`no whole answer within ${timeoutS} s`);
+    if (late.signal.aborted) return without(`no whole answer within ${timeoutS} s`);
     const { code, message } = error as NodeJS.ErrnoException;
     return without(`no whole HTTP answer (${code ?? message})`);
   } finally {
@@ -155,6 +160,7 @@ function tlsFailureText(failure: Extract<TlsProbe, { kind: 'failed' }>['failure'
 function factsOf(
   { protocol, chain, trust }: Extract<TlsProbe, { kind: 'established' }>,
   { verifyTls }: HttpOptions,
+  clock: Clock,
 ): TlsFacts {
   const [leaf] = chain;
   const ends = Date.parse(leaf?.notAfter ?? '');
@@ -164,7 +170,7 @@ function factsOf(
     subject: leaf?.subject ?? NOT_CHECKED,
     issuer: leaf?.issuer ?? NOT_CHECKED,
     notAfter: leaf?.notAfter ?? NOT_CHECKED,
-    daysLeft: Number.isNaN(ends) ? NOT_CHECKED : Math.floor((ends - systemClock.wall().getTime()) / DAY_MS),
+    daysLeft: Number.isNaN(ends) ? NOT_CHECKED : Math.floor((ends - clock.wall().getTime()) / DAY_MS),
   };
 }
 

@@ -71,6 +71,8 @@ export interface TunnelRehearsalOptions {
   readonly waitS: number;
   /** Plays the person; without it one follows the progress. */
   readonly person?: { openTunnel(): Promise<void>; openPage(): Promise<void> };
+  /** Looks for the proxies of the gateway that listens on a port. */
+  readonly proxiesOf?: typeof readProxyProcesses;
 }
 
 type Running = NonNullable<SupportState['running']>;
@@ -90,16 +92,18 @@ const LIST_PATH = '/api/wartung/sitzungen?limit=100';
  */
 export async function rehearseTunnel(
   toolkit: Toolkit,
-  { password, waitS, person }: TunnelRehearsalOptions,
+  { password, waitS, person, proxiesOf = readProxyProcesses }: TunnelRehearsalOptions,
   context: CheckContext,
 ): Promise<TunnelRehearsal> {
-  const { site } = toolkit;
+  const { site, ssh } = toolkit;
   const { serial } = site.chassis;
+  /** null: the gateway is on another machine, or its process cannot be seen. */
+  const readProxies = async () => (ssh === undefined ? await proxiesOf(site.operator.port) : null);
   const operator = operatorAccess(toolkit, context);
   // Before a person is asked: with a wrong password the records could not be read.
   await (await operator.signIn(password)).signOut();
   const cloud = await readCloudStatus(toolkit, {}, context);
-  const others = await readProxies(toolkit);
+  const others = await readProxies();
   // The last before the person is asked: a session that began until then does not count.
   const before = await readSupport(toolkit, {}, context);
   const ready = readyFinding(site, before);
@@ -127,10 +131,10 @@ export async function rehearseTunnel(
   context.onProgress('Open the page of the robot through the tunnel now');
   await person?.openPage();
   const page = await waitForPage(toolkit, { running, withinMs }, context);
-  const pids = (await readProxies(toolkit))?.filter((pid) => others?.includes(pid) === false) ?? null;
+  const pids = (await readProxies())?.filter((pid) => others?.includes(pid) === false) ?? null;
   const end = await endOnSite(toolkit, running.session, context);
   if (end.kind === 'answered') context.onProgress('Ended on site; close the tunnel in the cloud console, too');
-  const left = pids === null ? null : await leftProxies(toolkit, pids, context);
+  const left = pids === null ? null : await leftProxies(toolkit, { pids, readProxies }, context);
   const entry = await recordOf(toolkit, { session: running.session, password }, context);
   const records = await untilSent(toolkit, context);
   const audit = await auditHere(toolkit, context);
@@ -149,22 +153,20 @@ async function auditHere({ site, ssh, clock }: Toolkit, { signal }: CheckContext
   }
 }
 
-/** null: the gateway is on another machine, or its process cannot be seen. */
-async function readProxies({ ssh, site }: Toolkit): Promise<readonly number[] | null> {
-  return ssh === undefined ? await readProxyProcesses(site.operator.port) : null;
-}
-
 /** Those that are still there after a moment; null: unknown. */
 async function leftProxies(
   toolkit: Toolkit,
-  pids: readonly number[],
+  {
+    pids,
+    readProxies,
+  }: { readonly pids: readonly number[]; readonly readProxies: () => Promise<readonly number[] | null> },
   context: CheckContext,
 ): Promise<readonly number[] | null> {
   const { value } = await poll(
     toolkit,
     context,
     { everyMs: POLL_MS, withinMs: GONE_WITHIN_MS },
-    async () => (await readProxies(toolkit))?.filter((pid) => pids.includes(pid)) ?? null,
+    async () => (await readProxies())?.filter((pid) => pids.includes(pid)) ?? null,
     (left) => left === null || left.length === 0,
   );
   return value;

@@ -16,7 +16,7 @@ export interface TunnelOptions {
  * session arrives. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readTunnelStatus(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
+  toolkit: Toolkit,
   { host }: TunnelOptions,
   context: CheckContext,
 ): Promise<TunnelStatus> {
@@ -33,7 +33,7 @@ export async function readTunnelStatus(
  * file. Throws OPERATOR_NOT_REACHABLE.
  */
 export async function readSupport(
-  toolkit: Pick<Toolkit, 'site' | 'dialer' | 'ssh'>,
+  toolkit: Toolkit,
   { host }: TunnelOptions,
   context: CheckContext,
 ): Promise<SupportState> {

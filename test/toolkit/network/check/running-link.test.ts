@@ -3,14 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../../src/lib/net/index.ts';
 import { localSocketPath, parseSite } from '../../../../src/lib/site/index.ts';
 import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plans.ts';
 import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
+import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -22,7 +21,8 @@ const site = () => ({
   ...parseSite('name: Lobby\nchassis: { host: 127.0.0.1, serial: SN0001 }\n', join(dir, 'site.yaml')),
   stateDir: join(dir, 's'),
 });
-const toolkit = (): Toolkit => ({ site: site(), dialer: directDialer, clock: systemClock });
+const clock = createPacedClock();
+const toolkit = (): Toolkit => ({ site: site(), dialer: directDialer, clock });
 const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 const planned = (...ids: string[]) => ids.map((id) => ({ id }) as PlannedPath);
 const both = planned('mqtt-direct', 'mqtt-fallback', 'storage');
@@ -127,9 +127,9 @@ describe('the paths of MQTT by the running gateway', () => {
   it('are waited for as long as the steps of a connection to a silent broker take', async () => {
     await using _world = await gateway((path, response) => {
       // TCP, TLS and CONNACK with their timeouts; the answer about the other path comes at once.
-      void sleep(path === 'fallback' ? 6_000 : 0).then(() =>
-        json(response, 200, { path, step: 'mqtt', outcome: { verdict: 'wrong', detail: 'no CONNACK' } }),
-      );
+      void clock
+        .sleep(path === 'fallback' ? 6_000 : 0)
+        .then(() => json(response, 200, { path, step: 'mqtt', outcome: { verdict: 'wrong', detail: 'no CONNACK' } }));
     });
     const proven = await provenByRunningLink(toolkit(), context(), both);
     expect(proven.get('mqtt-fallback')).toEqual({ verdict: 'wrong', detail: 'no CONNACK' });
