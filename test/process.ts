@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { until } from './waiting.ts';
 
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Since its start. */
-  readonly tookMs: number;
 }
 
 export interface StartOptions {
@@ -29,16 +28,17 @@ export interface Started extends AsyncDisposable {
   hasEnded(): boolean;
   /** Its end, with everything that it printed. Rejects when it could not be started. */
   readonly closed: Promise<Ended>;
-  /** Resolves when stdout contains this text; rejects when the program ends or `limitMs` passes before. */
-  untilOutput(text: string, limitMs?: number): Promise<void>;
+  /** Resolves when stdout contains this text; rejects when the program ends before. */
+  untilOutput(text: string): Promise<void>;
 }
 
-const KILL_AFTER_MS = 6_000;
+/** More than the five seconds in which gw ends in order. */
+const KILL_AFTER_MS = 60_000;
+const HANG_MS = 100_000;
 
 /** Starts a program; at the end of the scope it is ended by its process id. */
 export function startProcess(program: string, args: readonly string[], options: StartOptions = {}): Started {
   const { cwd, env, input, detached = false } = options;
-  const began = performance.now();
   const child = spawn(program, args, {
     cwd,
     env: env as NodeJS.ProcessEnv | undefined,
@@ -53,7 +53,7 @@ export function startProcess(program: string, args: readonly string[], options: 
   if (typeof input === 'string') child.stdin?.end(input);
   const { promise: closed, resolve, reject } = Promise.withResolvers<Ended>();
   child.once('error', reject);
-  child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr, tookMs: performance.now() - began }));
+  child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   closed.catch(() => {});
 
   return {
@@ -62,18 +62,14 @@ export function startProcess(program: string, args: readonly string[], options: 
     stderr: () => stderr,
     hasEnded: () => hasEnded(child),
     closed,
-    async untilOutput(text, limitMs = 20_000) {
-      const deadline = performance.now() + limitMs;
-      const fault = (what: string) =>
-        new Error(`${program} ${args.join(' ')} ${what} '${text}':\n${stdout}\n${stderr}`);
-      while (!stdout.includes(text)) {
-        if (hasEnded(child)) {
-          // What it printed last may still be in the pipe.
-          if ((await closed).stdout.includes(text)) return;
-          throw fault('ended without');
-        }
-        if (performance.now() > deadline) throw fault(`did not print within ${limitMs} ms`);
-        await new Promise((wake) => setTimeout(wake, 20));
+    async untilOutput(text) {
+      await until(
+        () => stdout.includes(text) || hasEnded(child),
+        (is) => is,
+      );
+      // What it printed last may still be in the pipe.
+      if (!stdout.includes(text) && !(await closed).stdout.includes(text)) {
+        throw new Error(`${program} ${args.join(' ')} ended without '${text}':\n${stdout}\n${stderr}`);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -83,14 +79,10 @@ export function startProcess(program: string, args: readonly string[], options: 
   };
 }
 
-/** Runs a program to its end; killed after `limitMs`. */
-export async function runProcess(
-  program: string,
-  args: readonly string[],
-  { limitMs = 30_000, ...options }: StartOptions & { readonly limitMs?: number | undefined } = {},
-): Promise<Ended> {
+/** Runs a program to its end; one that hangs is killed. */
+export async function runProcess(program: string, args: readonly string[], options: StartOptions = {}): Promise<Ended> {
   const { child, closed } = startProcess(program, args, options);
-  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
   try {
     return await closed;
   } finally {
@@ -98,7 +90,7 @@ export async function runProcess(
   }
 }
 
-/** Ends a child process by its process id: SIGTERM, and SIGKILL after 6 s. Resolves when it has exited. */
+/** Ends a child process by its process id: SIGTERM, and SIGKILL where it hangs. Resolves when it has exited. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));

@@ -176,12 +176,10 @@ export const mapLossRow: Row = {
     await until(
       () => ask('/device/info'),
       (status) => status === 503,
-      2_000,
     );
     await until(
       () => ask('/device/info'),
       (status) => status === 200,
-      10_000,
     );
     return () => sim.setFault('map-loss', false);
   },
@@ -292,7 +290,7 @@ export const gatewayRows: readonly Row[] = [
       return async () => {
         await undo();
         // The next fault is one of a drive, which the gate refuses until it knows of the repair.
-        await until(isGateOpen, Boolean, 10_000);
+        await until(isGateOpen, Boolean);
       };
     },
     fails: [['site/tour demo/tour', /MOTION_REFUSED/, /lost its position/]],
@@ -345,7 +343,6 @@ export const gatewayRows: readonly Row[] = [
       await until(
         () => chassisState(OPERATOR_PORT),
         ({ poseUnit }) => poseUnit.doubt !== null,
-        15_000,
       );
       return undo;
     },
@@ -360,7 +357,6 @@ export const gatewayRows: readonly Row[] = [
       await until(
         () => chassisState(OPERATOR_PORT),
         (state) => state.unitContradicted,
-        15_000,
       );
       return undo;
     },

@@ -204,7 +204,7 @@ export async function openWorld(
         const reply = await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/cloud`).catch(() => null);
         return (await reply?.json()) as { status: string } | undefined;
       };
-      await until(ask, (view) => view?.status === 'connected', 30_000);
+      await until(ask, (view) => view?.status === 'connected');
     },
     releasePackage,
     async run(list, more = {}) {

@@ -19,20 +19,20 @@ function commandOf(args: readonly string[], { node = [], env, ...options }: RunO
   };
 }
 
-/** Runs gw to its end. Killed, and a failure of the test, after `limitMs`. */
-export async function runGw(args: readonly string[], options: RunOptions & { limitMs?: number } = {}): Promise<Ended> {
+/** Runs gw to its end. */
+export async function runGw(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const command = commandOf(args, options);
-  return await runProcess(process.execPath, command.args, { input: '', ...command.options, limitMs: options.limitMs });
+  return await runProcess(process.execPath, command.args, { input: '', ...command.options });
 }
 
 export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Resolves when stdout holds this text; rejects when gw ends or `limitMs` passes before. */
-  untilOutput(text: string, limitMs?: number): Promise<void>;
+  /** Resolves when stdout holds this text; rejects when gw ends before. */
+  untilOutput(text: string): Promise<void>;
   /** Sends the signal and resolves when gw has ended. */
-  end(signal?: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }>;
+  end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
 /** Starts gw as a long-running program; ended by its pid at the end of the scope. */
@@ -42,10 +42,8 @@ export function startGw(args: readonly string[], options: RunOptions = {}): Runn
   return {
     ...started,
     async end(signal = 'SIGTERM') {
-      const began = performance.now();
       if (!started.hasEnded()) started.child.kill(signal);
-      const { code } = await started.closed;
-      return { code, tookMs: performance.now() - began };
+      return await started.closed;
     },
   };
 }

@@ -42,7 +42,6 @@ const gatewayReportsConflict = () =>
   until(
     async () => (await (await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/nachbarn`)).json()) as Neighbours,
     ({ robots }) => robots.some(({ conflictWith }) => conflictWith !== null),
-    30_000,
   );
 
 /** More than three heartbeats, so that every period is known, and a robot that was received before counts as silent. */

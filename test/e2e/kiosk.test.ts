@@ -9,7 +9,7 @@ const json = (stdout: string) => JSON.parse(stdout);
 describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
   it('plans, sets up, locks and reports the status, with the same exit code in text and JSON', async () => {
     await using world = await openTabletWorld();
-    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
+    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath]);
 
     const plan = await gw('plan');
     expect(plan.code, plan.stderr).toBe(1);
@@ -66,7 +66,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
 
   it('keeps a difference over a lock, and shows its age and device', async () => {
     await using world = await openTabletWorld();
-    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath], { limitMs: 60_000 });
+    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath]);
     expect((await gw('setup', '--leave-open')).code).toBe(0);
     world.tablet.touch('system', 'screen_brightness', '13');
     const plan = await gw('plan');
@@ -91,7 +91,7 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
   it('exits with 1 and the remedy when a step failed, and leaves the tablet open', async () => {
     await using world = await openTabletWorld();
     world.tablet.setFault('tablet-account', true);
-    const setUp = await runGw(['kiosk', 'setup', '--site', world.sitePath], { limitMs: 60_000 });
+    const setUp = await runGw(['kiosk', 'setup', '--site', world.sitePath]);
     expect(setUp.code).toBe(1);
     expect(setUp.stdout).toMatch(/^The tablet is not configured/);
     expect(setUp.stdout).toContain('Remove all accounts');

@@ -29,12 +29,10 @@ export async function startLaunched({ root, releasesDir, sitePath }: LaunchedOpt
   current = start();
   await current.untilOutput('"event":"ready"');
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    const began = performance.now();
     isEnding = true;
     const ending = current;
     if (!ending.hasEnded()) ending.child.kill(signal);
-    const { code } = await ending.closed;
-    return { code, tookMs: performance.now() - began };
+    return await ending.closed;
   };
   return {
     get child() {
@@ -42,7 +40,7 @@ export async function startLaunched({ root, releasesDir, sitePath }: LaunchedOpt
     },
     stdout: () => current.stdout(),
     stderr: () => current.stderr(),
-    untilOutput: (text, limitMs) => current.untilOutput(text, limitMs),
+    untilOutput: (text) => current.untilOutput(text),
     end,
     async [Symbol.asyncDispose]() {
       isEnding = true;

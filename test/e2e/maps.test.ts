@@ -23,7 +23,7 @@ describe('the maps of a robot, as a technician types it', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const gw = (...args: string[]) => runGw([...args, '--site', robot.site], { cwd: dir, limitMs: 90_000 });
+  const gw = (...args: string[]) => runGw([...args, '--site', robot.site], { cwd: dir });
   const maps = async () => {
     const { stdout, code } = await gw('map', 'list', '--json');
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe('the maps of a robot, as a technician types it', () => {
     expect(await maps()).toEqual([]);
 
     // The command printed by the restart.
-    const restore = await runGw(command.split(' ').slice(1), { cwd: dir, limitMs: 90_000 });
+    const restore = await runGw(command.split(' ').slice(1), { cwd: dir });
     expect(restore).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Restored: 3 maps of SIM-0001/) });
     expect(await maps()).toEqual(before);
 
@@ -75,7 +75,7 @@ describe('the maps of a robot, as a technician types it', () => {
 
   it.concurrent('are stored but not running until the map is selected again, as every command reports', async () => {
     await using own = await startRobot();
-    const at = (...args: string[]) => runGw([...args, '--site', own.site], { cwd: dir, limitMs: 90_000 });
+    const at = (...args: string[]) => runGw([...args, '--site', own.site], { cwd: dir });
     const [first = ''] = (await at('overlays', 'inspect', '--current')).stdout.split('\n');
     expect(first).toMatch(/; stored and running map 1 have the same overlays\.$/);
     expect((await at('map', 'backup', '--out', 'own.tar.gz')).code).toBe(0);

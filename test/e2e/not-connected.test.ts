@@ -4,44 +4,32 @@ import { freePort } from '../free-port.ts';
 import { runGw, startGw } from './gw.ts';
 import { chassisState, page, type SimulatedRobot, startRobot, startRobotProcess, startServe, until } from './robot.ts';
 
-const WITHIN_MS = 2_000;
-
-/** All three outputs show 'not connected' with the tried address, within two seconds. */
+/** All three outputs show 'not connected' with the tried address; test/story/link.test.ts says within which time. */
 async function allShowNotConnected(robot: SimulatedRobot, port: number): Promise<void> {
   const where = `127.0.0.1:${port}`;
   const [state, service, address] = await Promise.all([
     until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'not-connected',
-      WITHIN_MS,
     ),
     until(
       () => page(robot.operatorPort, '/service'),
       (html) => html.includes('not connected') && html.includes(where),
-      WITHIN_MS,
     ),
-    timed(() => runGw(['chassis', 'address', '--site', robot.site])),
+    runGw(['chassis', 'address', '--site', robot.site]),
   ]);
-  expect(state.answer.summary).toContain('not connected');
-  expect(state.answer.link.tried).toMatchObject({ address: '127.0.0.1', port });
-  expect(service.answer).toContain(where);
-  expect(address.result.code).toBe(3);
-  expect(address.result.stdout.split('\n')[0]).toContain('not connected');
-  expect(address.result.stdout).toContain(where);
-  // Includes the process start, which the technician waits for too.
-  expect(address.tookMs).toBeLessThan(WITHIN_MS + 1_000);
-}
-
-async function timed<T>(work: () => Promise<T>) {
-  const began = performance.now();
-  return { result: await work(), tookMs: performance.now() - began };
+  expect(state.summary).toContain('not connected');
+  expect(state.link.tried).toMatchObject({ address: '127.0.0.1', port });
+  expect(service).toContain(where);
+  expect(address.code).toBe(3);
+  expect(address.stdout.split('\n')[0]).toContain('not connected');
+  expect(address.stdout).toContain(where);
 }
 
 async function recovers(robot: SimulatedRobot): Promise<void> {
-  const { answer } = await until(
+  const answer = await until(
     () => chassisState(robot.operatorPort),
     ({ link }) => link.kind === 'connected',
-    10_000,
   );
   expect(answer.summary).toBe('connected');
   expect(await page(robot.operatorPort, '/service')).not.toContain('not connected');
@@ -49,13 +37,12 @@ async function recovers(robot: SimulatedRobot): Promise<void> {
 }
 
 describe('a chassis that is lost', () => {
-  it('is shown within two seconds when its process is stopped, and recovers by itself', async () => {
+  it('is shown when its process is stopped, and recovers by itself', async () => {
     await using robot = await startRobotProcess();
     await using _serve = await startServe(robot.site);
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'connected',
-      5_000,
     );
     robot.sim.child.kill('SIGSTOP');
     try {
@@ -72,7 +59,6 @@ describe('a chassis that is lost', () => {
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'connected',
-      5_000,
     );
     await robot.sim.end('SIGTERM');
     await allShowNotConnected(robot, robot.chassisPort);
@@ -105,7 +91,6 @@ describe('another robot at the right address', () => {
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'connected',
-      5_000,
     );
     await robot.fault('wrong-serial', 'on');
     const address = await runGw(['chassis', 'address', '--site', robot.site]);

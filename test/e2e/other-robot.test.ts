@@ -20,7 +20,7 @@ describe('a site file of another robot', { timeout: 120_000 }, () => {
     other = join(robot.dir, 'other.yaml');
     writeFileSync(other, text.replaceAll(own, OTHER));
     const status = async () => (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json();
-    await until(status, (answer) => (answer as { gate: { open: boolean } }).gate.open, 15_000);
+    await until(status, (answer) => (answer as { gate: { open: boolean } }).gate.open);
   });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
@@ -43,7 +43,7 @@ describe('a site file of another robot', { timeout: 120_000 }, () => {
       ['cloud', 'status'],
       ['tunnel', 'status'],
     ]) {
-      const { code, stdout, stderr } = await runGw([...words, '--site', other], { limitMs: 30_000 });
+      const { code, stdout, stderr } = await runGw([...words, '--site', other]);
       const first = stderr.split('\n').find((line) => line.startsWith('gw: ')) ?? stdout.split('\n')[0];
       expect([words.join(' '), code, first]).toEqual([
         words.join(' '),

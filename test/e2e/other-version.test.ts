@@ -134,7 +134,7 @@ describe('the state of an earlier version', () => {
       (robot.sim.cloud?.received() ?? [])
         .filter((message) => message.topic === topic)
         .map(({ payload }) => JSON.parse(String(payload)) as { id: string; seq: number });
-    const { answer } = await until(received, (messages) => messages.length >= kept.length + 2, 15_000);
+    const answer = await until(received, (messages) => messages.length >= kept.length + 2);
     expect(answer.slice(0, kept.length).map(({ id, seq }) => ({ id, seq }))).toEqual(kept);
     const first = answer[0]?.seq ?? 0;
     expect(answer.map(({ seq }) => seq)).toEqual(answer.map((_, index) => first + index));
@@ -145,13 +145,11 @@ describe('the state of an earlier version', () => {
     await until(
       () => json<Cloud>(robot, '/api/cloud'),
       ({ status }) => status === 'connected',
-      15_000,
     );
     await robot.sim.cloud?.send('gw/SIM-0001/stop', JSON.stringify({ id: stops.at(-1) }));
-    const { answer } = await until(
+    const answer = await until(
       () => json<Cloud>(robot, '/api/cloud'),
       ({ received }) => (received?.discarded.duplicate ?? 0) > 0,
-      5_000,
     );
     expect(answer.received?.stops).toBe(0);
   });
@@ -200,10 +198,9 @@ describe('the state of a newer version', () => {
     const before = kept.map((path) => readFileSync(join(state, path)));
     const [records, release] = [readFileSync(join(state, 'support/sessions.jsonl')), readFileSync(releases)];
     await using serve = await startServe(robot.site);
-    const { answer } = await until(
+    const answer = await until(
       () => json<Newer>(robot, '/api/cloud'),
       ({ outbox, release: { status } }) => outbox.status === 'failing' && status === 'failing',
-      10_000,
     );
     expect(answer.outbox.detail).toMatch(/has format 99; this gw knows 1/);
     expect(answer.seen).toMatchObject({ status: 'failing', detail: expect.stringContaining('gw/cloud-seen/9') });

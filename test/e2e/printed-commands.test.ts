@@ -86,7 +86,7 @@ async function typed(line: string, input = '') {
     .slice(1)
     .map((word) => (given[word] ?? word).replace('/tmp/robot', join(dir, 'gw-sim')));
   const env = { GW_SITE: 'gw-sim/site.yaml' };
-  const { code, stdout, stderr } = await runGw(args, { cwd: dir, env, input, limitMs: 60_000 });
+  const { code, stdout, stderr } = await runGw(args, { cwd: dir, env, input });
   return { code, text: `${stdout.slice(0, 1_000)}\n${stderr.slice(-1_000)}` };
 }
 
@@ -109,7 +109,6 @@ describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
     until(
       async () => (await (await fetch(`http://127.0.0.1:${operatorPort}/api/stopp`)).json()) as Standing,
       ({ standstill }) => standstill.verdict === 'stands',
-      30_000,
     );
   beforeAll(async () => {
     operatorPort = await freePort();
@@ -126,7 +125,6 @@ describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {
     await until(
       () => typed('gw status'),
       ({ code }) => code === 0,
-      30_000,
     );
     expect(await typed('gw map backup')).toMatchObject({ code: 0 });
     const [backup = ''] = readdirSync(dir).filter((name) => name.startsWith('maps-'));

@@ -5,6 +5,8 @@ import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts'
 import { freePort } from '../free-port.ts';
 import { type Running, startGw } from './gw.ts';
 
+export { until } from '../waiting.ts';
+
 /** A simulated robot with its site file. */
 export interface SimulatedRobot extends AsyncDisposable {
   readonly dir: string;
@@ -68,18 +70,6 @@ export async function startServe(site: string): Promise<Running> {
   const serve = startGw(['serve', '--site', site, '--json']);
   await serve.untilOutput('"event":"ready"');
   return serve;
-}
-
-/** Polls until the answer matches; returns it with the elapsed time. Fails after `limitMs` with the last answer. */
-export async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean, limitMs: number) {
-  const began = performance.now();
-  let last: T | undefined;
-  while (performance.now() - began < limitMs) {
-    last = await ask();
-    if (satisfies(last)) return { answer: last, tookMs: performance.now() - began };
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`not within ${limitMs} ms; last answer: ${JSON.stringify(last)?.slice(0, 2000)}`);
 }
 
 /** The live state reported by the operator server. */

@@ -14,8 +14,7 @@ describe('gw status', () => {
   });
 
   const status = async (...words: string[]) => runGw(['status', '--site', robot.site, ...words]);
-  const untilLine = async (line: RegExp) =>
-    (await until(status, ({ stdout }) => line.test(stdout.split('\n')[0] ?? ''), 20_000)).answer;
+  const untilLine = async (line: RegExp) => await until(status, ({ stdout }) => line.test(stdout.split('\n')[0] ?? ''));
 
   it('is ready, stopped, and not connected, as the robot is, and follows it', async () => {
     await using _serve = await startServe(robot.site);

@@ -13,7 +13,7 @@ const verifyWords = (robot: Robot, kind: string, ...more: readonly string[]) => 
   ...['evidence', 'verify', kind, ...onSite, ...more, '--site', robot.site],
 ];
 const verify = async (robot: Robot, kind: string, ...more: readonly string[]) => {
-  const { code, stdout } = await runGw([...verifyWords(robot, kind, ...more), '--json'], { limitMs: 90_000 });
+  const { code, stdout } = await runGw([...verifyWords(robot, kind, ...more), '--json']);
   return {
     code,
     ...(JSON.parse(stdout) as { data: EvidenceVerified; error: { code: string; message: string } | null }),
@@ -54,7 +54,7 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     robot = await startRobot({ evidence: false, with: ['password'] });
     serve = await startServe(robot.site);
     const isUp = async () => (await chassisState(robot.operatorPort)).identity !== null;
-    await until(isUp, (up) => up, 10_000);
+    await until(isUp, (up) => up);
   });
   afterAll(async () => {
     await serve?.[Symbol.asyncDispose]();
@@ -91,7 +91,6 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     await until(
       async () => running.stderr(),
       (output) => output.includes('Verifies that the robot stands still'),
-      10_000,
     );
     expect((await running.end('SIGINT')).code).toBe(130);
     expect(running.stdout()).toMatch(/^INTERRUPTED: Trial 'stop' on SIM-0001/);
@@ -126,7 +125,7 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
         'KM',
         '--robot-will-move',
       ];
-      const ended = await runGw([...words, ...more, '--json'], { limitMs: 200_000 });
+      const ended = await runGw([...words, ...more, '--json']);
       return { code: ended.code, ...(JSON.parse(ended.stdout) as { data: ChecklistRun }) };
     };
     await robot.fault('turned-by-hand', 'on');
@@ -179,7 +178,7 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     await runGw(out);
     const gate = async () =>
       (await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json()) as { gate: { open: boolean } };
-    await until(gate, ({ gate: { open } }) => !open, 3_000);
+    await until(gate, ({ gate: { open } }) => !open);
     await runGw(out.map((word) => (word === '--does-not-hold' ? '--holds' : word)));
     expect((await gate()).gate.open).toBe(false);
     const adopted = await runGw(['evidence', 'adopt', '--site', robot.site]);
@@ -196,13 +195,11 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     await until(
       async () => running.stderr(),
       (output) => output.includes('Drives'),
-      10_000,
     );
     await running.end('SIGKILL');
     await until(
       async () => reports(robot).length,
       (count) => count > began,
-      20_000,
     );
     await setSpeed(1);
     expect(reports(robot).at(-1)).toMatchObject({
@@ -216,11 +213,11 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     await robot.fault('cancel-ignored', 'on');
     // Slow, so that late poses are few against its way to the goal.
     await setSpeed(0.4);
-    let ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
+    let ended = await runGw(verifyWords(robot, 'stop'));
     // On a busy machine poses arrive in bunches, or the cancel near the goal, which decides nothing: the trial says so, and
     // is run again as it says.
     for (let more = 3; more > 0 && ended.stdout.startsWith('NOT DECIDED'); more -= 1) {
-      ended = await runGw(verifyWords(robot, 'stop'), { limitMs: 90_000 });
+      ended = await runGw(verifyWords(robot, 'stop'));
     }
     await robot.fault('cancel-ignored', 'off');
     await setSpeed(1);
@@ -252,7 +249,7 @@ describe('a robot without evidence', { timeout: 300_000 }, () => {
     const { code, data } = await verify(robot, 'stop');
     expect([code, data.verdict]).toEqual([4, 'refused']);
     expect(data.trial.reason).toMatch(/drifts while the robot should stand|radians/);
-    await until(async () => (await chassisState(robot.operatorPort)).unitContradicted, Boolean, 20_000);
+    await until(async () => (await chassisState(robot.operatorPort)).unitContradicted, Boolean);
     const proven = await verify(robot, 'stop');
     expect(proven.data.trial.reason).toMatch(/contradicted by this chassis/);
     expect(reports(robot).at(-1)?.reason).toMatch(/contradicted by this chassis/);

@@ -35,9 +35,8 @@ describe('gw tunnel proxy', () => {
     async (signal) => {
       await using proxy = startGw(words(), { env });
       await connected(proxy);
-      const { code, tookMs } = await proxy.end(signal);
+      const { code } = await proxy.end(signal);
       expect(code).toBe(130);
-      expect(tookMs).toBeLessThan(2_000);
       expect(eventsOf(proxy.stdout()).at(-1)).toEqual({
         event: 'ended',
         exit: 'terminated',
@@ -50,7 +49,7 @@ describe('gw tunnel proxy', () => {
     await using proxy = startGw(words(), { env });
     await connected(proxy);
     proxy.child.stdin?.end();
-    await until('end', () => proxy.child.exitCode !== null, 2_000);
+    await until('end', () => proxy.child.exitCode !== null);
     expect(proxy.child.exitCode).toBe(130);
   });
 
@@ -66,7 +65,7 @@ describe('gw tunnel proxy', () => {
     const pid = Number(/^pid (\d+)$/m.exec(parent.stdout())?.[1]);
     expect(isRunning(pid)).toBe(true);
     parent.child.kill('SIGKILL');
-    await until('end of the proxy', () => !isRunning(pid), 2_000);
+    await until('end of the proxy', () => !isRunning(pid));
   });
 
   test('its parent stands still: the own deadline ends it nevertheless', async () => {
@@ -88,7 +87,7 @@ describe('gw tunnel proxy', () => {
     const pid = Number(/^pid (\d+)$/m.exec(parent.stdout())?.[1]);
     await until('first attempt', () => refusing.requests.length > 0);
     parent.child.kill('SIGSTOP');
-    await until('end of the proxy', () => stateOf(pid) === 'Z' || stateOf(pid) === null, 8_000);
+    await until('end of the proxy', () => stateOf(pid) === 'Z' || stateOf(pid) === null);
     parent.child.kill('SIGCONT');
     await refusing[Symbol.asyncDispose]();
   });
@@ -103,7 +102,7 @@ describe('gw tunnel proxy', () => {
     const pid = Number(/^pid (\d+)$/m.exec(shell.stderr())?.[1]);
     const before = service.clients.length;
     await until('connected', () => service.clients.length > before);
-    await until('end of the proxy', () => !isRunning(pid), 8_000);
+    await until('end of the proxy', () => !isRunning(pid));
     // With its sleeping programs.
     if (shell.child.pid !== undefined) process.kill(-shell.child.pid, 'SIGTERM');
   });
@@ -145,7 +144,7 @@ describe('gw tunnel proxy', () => {
     ['the own deadline', env, () => words(1), 5, 'own-clock'],
   ])('exit code: %s', async (_, variables, argv, code, exit) => {
     await using proxy = startGw(argv(), { env: variables });
-    await until('end', () => proxy.child.exitCode !== null, 15_000);
+    await until('end', () => proxy.child.exitCode !== null);
     expect(proxy.child.exitCode).toBe(code);
     await until('last event', () => proxy.stdout().includes('"ended"'));
     expect(eventsOf(proxy.stdout()).at(-1)).toMatchObject({ event: 'ended', exit });

@@ -61,13 +61,10 @@ async function health(port: number): Promise<Health | null> {
 }
 
 async function isUp(port: number, as: (found: Health) => boolean = () => true): Promise<Health | null> {
-  return (
-    await until(
-      () => health(port),
-      (found) => found !== null && as(found),
-      20_000,
-    )
-  ).answer;
+  return await until(
+    () => health(port),
+    (found) => found !== null && as(found),
+  );
 }
 
 /** On `exit`: `close` waits for pipes that this test holds. */

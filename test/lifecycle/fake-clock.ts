@@ -7,6 +7,8 @@ export interface FakeClock extends Clock {
    * loop callbacks run, so that a chain of waits completes in one call.
    */
   advance(ms: number): Promise<void>;
+  /** Advances to the next timer that is due within `maxMs`, and fires it; without one, by `maxMs`. */
+  step(maxMs: number): Promise<void>;
   /** Number of pending timers: 0 after a clean stop. */
   readonly pending: number;
   /** Sets the value of `random()`; 0.5 at first. */
@@ -21,7 +23,16 @@ interface Timer {
   fire(): void;
 }
 
-export function createFakeClock(options: { startMs?: number; wall?: Date; random?: number } = {}): FakeClock {
+interface FakeClockOptions {
+  readonly startMs?: number;
+  readonly wall?: Date;
+  readonly random?: number;
+  /** Resolves when everything that a fired timer has set off is done; by default after one round of the event loop. */
+  readonly settled?: () => Promise<void>;
+}
+
+export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
+  const settle = options.settled ?? eventLoopRound;
   let nowMs = options.startMs ?? 86_400_000;
   let wallOffsetMs = (options.wall ?? new Date('2026-01-31T12:00:00Z')).getTime() - nowMs;
   let random = options.random ?? 0.5;
@@ -94,6 +105,15 @@ export function createFakeClock(options: { startMs?: number; wall?: Date; random
       nowMs = untilMs;
       await settle();
     },
+
+    async step(maxMs) {
+      await settle();
+      const timer = next(nowMs + maxMs);
+      nowMs = timer === undefined ? nowMs + maxMs : Math.max(nowMs, timer.dueMs);
+      timer?.fire();
+      await settle();
+    },
+
     get pending() {
       return timers.size;
     },
@@ -107,7 +127,7 @@ export function createFakeClock(options: { startMs?: number; wall?: Date; random
 }
 
 /** Runs pending promises and one round of the event loop. Real sockets may need more rounds: wait for their effect. */
-async function settle(): Promise<void> {
+async function eventLoopRound(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -15,7 +15,7 @@ let dir: string;
 let environment: NodeJS.ProcessEnv;
 
 const run = (program: string, words: readonly string[], env: NodeJS.ProcessEnv = environment) =>
-  runProcess(program, words, { env, limitMs: 60_000 });
+  runProcess(program, words, { env });
 async function done(program: string, words: readonly string[]): Promise<Ended> {
   const ended = await run(program, words);
   if (ended.code !== 0) throw new Error(`${program} ${words.join(' ')}: ${ended.stdout}${ended.stderr}`);

@@ -15,7 +15,7 @@ async function play(scenario: string) {
   const dir = mkdtempSync(join(tmpdir(), 'gw-outbox-disk-'));
   try {
     const args = ['--net', '--mount', '--', process.execPath, child, dir, scenario];
-    const { code, stdout, stderr } = await runProcess('unshare', args, { env, limitMs: 100_000 });
+    const { code, stdout, stderr } = await runProcess('unshare', args, { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it
     return JSON.parse(stdout) as Record<string, any>;

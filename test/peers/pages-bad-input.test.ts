@@ -421,7 +421,6 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'connected',
-      8_000,
     );
     const pages = await Promise.all([1, 2, 3].map(() => open(robot.operatorPort, '/')));
     for (const { page, problems } of pages) {
@@ -443,7 +442,6 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
     await until(
       () => chassisState(robot.operatorPort),
       ({ link }) => link.kind === 'connected',
-      8_000,
     );
     for (let round = 0; round < 3; round += 1) {
       const before = await moves();

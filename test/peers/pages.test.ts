@@ -31,7 +31,6 @@ async function serveAgain(): Promise<void> {
   await until(
     () => chassisState(robot.operatorPort),
     ({ link }) => link.kind === 'connected',
-    8_000,
   );
 }
 
@@ -236,7 +235,6 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
     until(
       () => api('/api/touren'),
       (answer) => (answer as never as { readonly gate: { readonly open: boolean } }).gate.open,
-      15_000,
     );
 
   it.each(['full', 'read-only'])(

@@ -287,8 +287,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       env: { HOME: sshd.home },
     });
     await sniff.untilOutput('"event":"state"');
-    const { code, tookMs } = await sniff.end('SIGINT');
-    expect(tookMs).toBeLessThan(5_500);
+    const { code } = await sniff.end('SIGINT');
     expect([0, 130]).toContain(code);
   });
 

@@ -52,7 +52,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     await robot?.[Symbol.asyncDispose]();
   });
 
-  const home = () => ({ env: { HOME: sshd.home }, limitMs: 60_000 });
+  const home = () => ({ env: { HOME: sshd.home } });
   /** Trusts the server also under the port of the link in front of it. */
   async function linkTo(server = sshd): Promise<Link> {
     const link = await startLink(server.port);
@@ -102,13 +102,11 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         await until(
           async () => link.received(),
           (bytes) => bytes > 0,
-          10_000,
         );
         link[act]();
         await until(
           async () => stop.child.exitCode,
           (code) => code !== null,
-          30_000,
         );
         isNotStopped({ code: stop.child.exitCode, stdout: stop.stdout(), stderr: stop.stderr() });
       }
@@ -147,13 +145,11 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         await until(
           async () => sshd.log().split('direct-tcpip').length,
           (count) => count > 0 && link.received() > 2_500,
-          15_000,
         );
         link[act]();
         await until(
           async () => stop.child.exitCode,
           (exit) => exit !== null,
-          30_000,
         );
         saysSo(stop.stdout());
         expect((JSON.parse(stop.stdout()) as Envelope).error?.code).toBe(code);
@@ -167,7 +163,6 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await until(
         async () => stop.stderr(),
         (text) => text.includes('NOT STOPPED yet'),
-        15_000,
       );
       const { code } = await stop.end('SIGINT');
       expect(code).toBe(130);
@@ -187,7 +182,6 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await until(
         async () => (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json(),
         (status) => (status as { gate: { open: boolean } }).gate.open,
-        15_000,
       );
     });
 
@@ -206,18 +200,17 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
           home(),
         );
         await using _command = command;
-        await until(newest, (state) => state === 'moving', 20_000);
+        await until(newest, (state) => state === 'moving');
         link[act]();
         await until(
           async () => command.child.exitCode,
           (code) => code !== null,
-          30_000,
         );
         expect(command.child.exitCode).toBe(3);
         expect(command.stderr()).toContain('THE ROBOT MAY STILL BE MOVING');
         expect(command.stderr()).toContain('emergency stop');
         expect(command.stderr().toLowerCase()).not.toContain('run the command again');
-        await until(newest, (state) => state === 'cancelled', 15_000);
+        await until(newest, (state) => state === 'cancelled');
       },
     );
 
@@ -225,12 +218,11 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await using link = await linkTo();
       const words = ['tour', 'run', 'demo', '--leave-running', '--robot-will-move', '--json'];
       await using command = startGw([...words, '--site', robot.site, '--via', `127.0.0.1:${link.port}`], home());
-      await until(newest, (state) => state === 'moving', 20_000);
+      await until(newest, (state) => state === 'moving');
       link.reset();
       await until(
         async () => command.child.exitCode,
         (code) => code !== null,
-        30_000,
       );
       const { error } = JSON.parse(command.stdout()) as Envelope;
       expect(error).toMatchObject({
@@ -257,13 +249,11 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await until(
         async () => link.received(),
         (bytes) => bytes > 2_500,
-        15_000,
       );
       link.reset();
       await until(
         async () => command.child.exitCode,
         (code) => code !== null,
-        30_000,
       );
       expect(command.stderr()).toContain('No order was sent');
       expect(command.stderr().toLowerCase()).not.toContain('run the command again');
@@ -278,13 +268,11 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await until(
         async () => link.received(),
         (bytes) => bytes > afterBytes,
-        15_000,
       );
       link.freeze();
       await until(
         async () => command.child.exitCode,
         (code) => code !== null,
-        40_000,
       );
       return { code: command.child.exitCode, stdout: command.stdout(), stderr: command.stderr() };
     }

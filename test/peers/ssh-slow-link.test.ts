@@ -27,7 +27,6 @@ describe.skipIf(!hasProgram('sshd'))('a slow link to a real OpenSSH server', () 
   const overLink = (...words: string[]) =>
     runGw([...words, '--site', robot.site, '--via', `127.0.0.1:${link.port}`], {
       env: { HOME: sshd.home },
-      limitMs: 50_000,
     });
 
   it('is measured and named, the chassis behind it is connected, and its response time is not decided', async () => {

@@ -73,7 +73,7 @@ const ask = async (path: string, init: RequestInit = {}) => {
 async function start() {
   const args = [gw, 'serve', '--site', sitePath, '--json', '--log-level', 'error'];
   const { child, closed, untilOutput } = startProcess(process.execPath, args);
-  await untilOutput('"event":"ready"', 30_000);
+  await untilOutput('"event":"ready"');
   return {
     async end(signal: NodeJS.Signals) {
       child.kill(signal);

@@ -58,7 +58,7 @@ export async function bootSystemd(): Promise<SystemdSystem> {
     async run(script: string) {
       const [first = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
       const sides = ['mount', 'pid', 'uts', 'ipc', 'net', 'cgroup'].map((kind) => `--${kind}`);
-      return await runProcess('nsenter', ['-t', first, ...sides, '--', 'sh', '-c', script], { env, limitMs: 120_000 });
+      return await runProcess('nsenter', ['-t', first, ...sides, '--', 'sh', '-c', script], { env });
     },
     async [Symbol.asyncDispose]() {
       // With it, its process 1 and so everything in the namespaces.
