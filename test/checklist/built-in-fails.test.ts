@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
-  type Catalogue,
+  type Checklist,
   type ChecklistResult,
   type Given,
   givens,
@@ -102,22 +102,19 @@ function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; re
   return results;
 }
 
-/** Runs a list with these results; the checks keep name and options. */
-async function run(
-  text: string,
-  results: ReadonlyMap<string, object>,
-  answers: string,
-  given: readonly Given[] = givens,
-): Promise<ChecklistResult> {
-  let now = '';
-  const real = createCatalogue();
-  const catalogue: Catalogue = Object.fromEntries(
-    Object.entries(real).map(([name, { summary, moves, with: options }]) => [
-      name,
-      { summary, moves, with: options, given, run: async () => results.get(now) ?? {} },
-    ]),
-  );
-  const checklist = parseChecklist(text, 'list.yaml', catalogue);
+let results: ReadonlyMap<string, object>;
+let now = '';
+
+/** The list; its checks keep name and options, and have the results of the test. */
+function compiled(text: string, given: readonly Given[]): Checklist {
+  const checks = Object.entries(createCatalogue()).map(([name, { summary, moves, with: options }]) => {
+    return [name, { summary, moves, with: options, given, run: async () => results.get(now) ?? {} }] as const;
+  });
+  return parseChecklist(text, 'list.yaml', Object.fromEntries(checks));
+}
+
+async function run(checklist: Checklist, found: typeof results, answers: string): Promise<ChecklistResult> {
+  results = found;
   return runSteps(checklist, {
     clock: systemClock,
     signal: new AbortController().signal,
@@ -145,6 +142,7 @@ const none = '{}\n';
 describe.each(await listChecklists(builtIn))('the built-in checklist %s', async (name) => {
   const text = await readFile(`${builtIn}/${name}.yaml`, 'utf8');
   const steps = rawSteps(parse(text));
+  const list = compiled(text, givens);
   const good = (step: RawStep) => {
     const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
     const isQuestion = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
@@ -154,22 +152,23 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const lacking = steps.flatMap(({ id, unavailable }) => (unavailable === undefined ? [] : [id]));
 
   test('is ok when every result matches', async () => {
-    const result = await run(text, resultsOf(steps), answers);
+    const result = await run(list, resultsOf(steps), answers);
     const open = result.steps.filter(({ verdict, id }) => verdict !== 'ok' && !lacking.includes(id));
     expect(open.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
     expect(result.ok).toBe(lacking.length === 0);
   });
 
   test('asks where it lacks the means to check, and unsupported checks are never ok', async () => {
+    const bare = compiled(text, []);
     const instead = steps.filter((step) => step.given !== undefined).map(({ id }) => id);
     const answeredWith = async (answer: string) => {
       const more = instead.map((id) => `${id}: ${answer}\n`).join('');
-      const result = await run(text, resultsOf(steps), `${answers === none ? '' : answers}${more}` || none, []);
+      const result = await run(bare, resultsOf(steps), `${answers === none ? '' : answers}${more}` || none);
       return result.steps.filter(({ id }) => instead.includes(id)).map(({ verdict }) => verdict);
     };
     expect(await answeredWith('yes')).toEqual(instead.map(() => 'ok'));
     for (const verdict of await answeredWith('no')) expect(['wrong', 'skipped']).toContain(verdict);
-    const result = await run(text, resultsOf(steps), answers);
+    const result = await run(list, resultsOf(steps), answers);
     for (const id of lacking) {
       expect(result.steps.find((step) => step.id === id)).toMatchObject({
         verdict: 'not-checked',
@@ -181,7 +180,7 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   test('has no expectation that cannot fail on its own, named by its path', async () => {
     for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
       for (const path of Object.keys(step.expect ?? {})) {
-        const result = await run(text, resultsOf(steps, { id: step.id, path }), answers);
+        const result = await run(list, resultsOf(steps, { id: step.id, path }), answers);
         const completed = result.steps.find(({ id }) => id === step.id);
         expect(completed?.verdict, `${step.id}, ${path}`).not.toBe('ok');
         if (completed?.verdict !== 'skipped')
@@ -195,7 +194,7 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
     for (const step of steps.filter((one) => good(one).length > 0)) {
       const bad = step.confirm === undefined ? `${step.id}: 1000000` : `${step.id}: no`;
       const others = steps.filter(({ id }) => id !== step.id).flatMap(good);
-      const result = await run(text, resultsOf(steps), `${others.join('')}${bad}\n`);
+      const result = await run(list, resultsOf(steps), `${others.join('')}${bad}\n`);
       const completed = result.steps.find(({ id }) => id === step.id);
       expect(completed, step.id).toMatchObject({ verdict: 'wrong', remedy: expect.stringMatching(/\w/) });
       expect(result.ok).toBe(false);

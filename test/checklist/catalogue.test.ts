@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +15,7 @@ import {
   checklistShowSchema,
 } from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist/run.ts';
+import { sharedFolder } from '../toolkit/kit.ts';
 
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
@@ -143,15 +143,13 @@ test('the example in the docs is a valid checklist with valid answers', async ()
 });
 
 describe('the checks of the catalogue against the simulated robot', () => {
-  let dir = '';
+  const dir = sharedFolder();
   let sim: Sim;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'gw-catalogue-'));
     sim = await startSim({ dir: join(dir, 'sim') });
   });
   afterAll(async () => {
     await sim[Symbol.asyncDispose]();
-    await rm(dir, { recursive: true, force: true });
   });
 
   const list = `schema: gw/checklist/1
@@ -220,12 +218,7 @@ steps:
         .replace('seconds: 2', 'seconds: 8');
       const result = await runSteps(
         parseChecklist(text, 'own.yaml', createCatalogue({ sitePath: join(dir, 'sim', 'site.yaml') })),
-        {
-          clock: systemClock,
-          signal: new AbortController().signal,
-          motionAllowed: false,
-          subject: null,
-        },
+        { clock: systemClock, signal: new AbortController().signal, motionAllowed: false, subject: null },
       );
       // Samples that are late on a busy machine cause a doubt in place of the proof.
       expect(result.steps[2]).toMatchObject({

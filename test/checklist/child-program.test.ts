@@ -1,15 +1,12 @@
-import { link, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ChildProgram, startProgram } from '../../src/lib/toolkit/demo/child-program.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { isFull } from '../properties.ts';
+import { sharedFolder } from '../toolkit/kit.ts';
 
-let dir = '';
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-child-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const never = new AbortController().signal;
 const wait = (program: ChildProgram, event = 'ready') => program.waitFor(event, { withinMs: 5_000, signal: never });
@@ -117,7 +114,7 @@ describe('a child program', () => {
 
   test('that prints endlessly without line breaks does not exhaust memory', async () => {
     await using part = run(
-      `const piece = 'x'.repeat(1 << 16); let n = 0; const more = () => { if (++n < 400) process.stdout.write(piece, more); else { console.log(''); ${READY} } }; more(); ${STAY}`,
+      `const piece = 'x'.repeat(1 << 16); let n = 0; const more = () => { if (++n < ${isFull ? 400 : 40}) process.stdout.write(piece, more); else { console.log(''); ${READY} } }; more(); ${STAY}`,
     );
     expect(await wait(part)).toMatchObject({ port: 7 });
   });

@@ -394,11 +394,7 @@ describe('measured values and figures', () => {
     expect(narrow.steps[0]).toMatchObject({ verdict: 'wrong', why: 'value: expected at least 0.8, found 0.7' });
     expect(narrow.steps[0]?.values).toHaveLength(1);
     const open = await run(parts);
-    expect(open.steps[0]).toMatchObject({
-      verdict: 'not-checked',
-      values: [],
-      why: 'Not answered: How wide is door?',
-    });
+    expect(open.steps[0]).toMatchObject({ verdict: 'not-checked', values: [], why: 'Not answered: How wide is door?' });
   });
 
   test('figures of a check keep their own mark; a plain number without a mark is open', async () => {

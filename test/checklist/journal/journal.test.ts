@@ -1,35 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import {
-  appendFile,
-  chmod,
-  copyFile,
-  link,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, chmod, copyFile, link, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { beginJournal, findJournal, readJournal, resumeJournal } from '../../../src/lib/checklist/index.ts';
 import { parseJournal } from '../../../src/lib/checklist/journal/journal-lines.ts';
 import { runs } from '../../properties.ts';
+import { ownFolder } from '../../toolkit/kit.ts';
 
 const child = fileURLToPath(new URL('./journal-child.ts', import.meta.url));
 const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
 let dir = '';
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-journal-'));
+  dir = ownFolder();
   await writeFile(join(dir, 'photo.jpg'), jpeg);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Runs the child; returns the ids that it printed. */
 function work(dieAt: string, ...more: string[]): { shown: string[]; killed: boolean } {
@@ -38,6 +25,16 @@ function work(dieAt: string, ...more: string[]): { shown: string[]; killed: bool
   });
   if (signal === null && status !== 0) throw new Error(stderr);
   return { shown: stdout.split('\n').filter(Boolean), killed: signal === 'SIGKILL' };
+}
+
+let complete: { readonly name: string; readonly bytes: Buffer } | undefined;
+/** The journal of a run to the end. */
+async function completeRun() {
+  if (complete !== undefined) return complete;
+  work('');
+  const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
+  complete = { name, bytes: await readFile(join(dir, name)) };
+  return complete;
 }
 const all = Array.from({ length: 12 }, (_, n) => `q${n}`);
 const lines = async (name: string) => (await readFile(join(dir, name), 'utf8')).split('\n').filter(Boolean);
@@ -66,9 +63,7 @@ describe('the journal of a run', () => {
   });
 
   test('truncated at any byte, it contains everything up to its last complete line', async () => {
-    work('');
-    const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
-    const bytes = await readFile(join(dir, name));
+    const { name, bytes } = await completeRun();
     const head = bytes.indexOf(0x0a) + 1;
     fc.assert(
       fc.property(fc.integer({ min: head, max: bytes.length }), (cut) => {
@@ -80,10 +75,9 @@ describe('the journal of a run', () => {
     );
   });
 
-  test('has the newest result of a repeated step, and that as its last one', () => {
-    work('');
-    const [name = ''] = readdirSync(dir).filter((file) => file.endsWith('.jsonl'));
-    const text = readFileSync(join(dir, name), 'utf8');
+  test('has the newest result of a repeated step, and that as its last one', async () => {
+    const { name, bytes } = await completeRun();
+    const text = bytes.toString();
     const first = text.split('\n').find((line) => line.includes('"id":"q0"')) ?? '';
     const again = first.replace('"verdict":"ok"', '"verdict":"wrong"');
     const { completed } = parseJournal(Buffer.from(`${text}${again}\n`), name);
@@ -92,9 +86,7 @@ describe('the journal of a run', () => {
   });
 
   test('any other bytes yield a journal or JOURNAL_BROKEN, never another error', async () => {
-    work('');
-    const [name = ''] = (await readdir(dir)).filter((file) => file.endsWith('.jsonl'));
-    const bytes = await readFile(join(dir, name));
+    const { name, bytes } = await completeRun();
     const broken = (text: Uint8Array) => {
       try {
         parseJournal(text, name);

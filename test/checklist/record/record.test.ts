@@ -1,9 +1,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   attachmentsDirOf,
@@ -28,7 +27,8 @@ import { canonicalText } from '../../../src/lib/checklist/record/canonical.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { mapTexts } from '../../../src/lib/text/index.ts';
-import { runs } from '../../properties.ts';
+import { isFull, runs } from '../../properties.ts';
+import { sharedFolder } from '../../toolkit/kit.ts';
 
 const catalogue: Catalogue = {
   probe: {
@@ -61,7 +61,7 @@ const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
 
 const dsaEncoding = 'ieee-p1363';
 
-let dir = '';
+const dir = sharedFolder();
 let authority: CertificateAuthority;
 let signer: RecordSigner;
 let record: CheckRecord;
@@ -120,14 +120,12 @@ async function createRecord(answers: string, more: Partial<RecordRobot> = {}): P
 const good = 'label: { answer: yes, initials: KM, photo: photo.jpg }\ndoor: 0.9\n';
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
   await writeFile(join(dir, 'photo.jpg'), jpeg);
   authority = await createCa();
   signer = await signerOf('SN1');
   record = signRecord(await createRecord(good), signer);
   await writeFile(path, recordText(record));
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const verify = (value: CheckRecord | Uint8Array | string, more = {}) =>
   verifyRecord(
@@ -211,7 +209,7 @@ describe('a record', () => {
     const bytes = Buffer.from(whole);
     const from = whole.indexOf('"signature"');
     const start = Buffer.byteLength(whole.slice(0, from));
-    for (let at = start; at < bytes.length; at += 1) {
+    for (let at = start; at < bytes.length; at += isFull ? 1 : 13) {
       for (const bit of at > bytes.length - 120 ? [0, 1, 2, 3, 4, 5, 6, 7] : [0]) {
         const changed = Buffer.from(bytes);
         changed[at] = (changed[at] ?? 0) ^ (1 << bit);
@@ -287,7 +285,7 @@ describe('a record', () => {
 
   test('of the two valid signatures, only the one that gw writes is accepted', async () => {
     const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-    for (let run = 0; run < 20; run += 1) {
+    for (let run = 0; run < runs(20); run += 1) {
       const signed = signRecord(record, signer);
       const { signature } = signed;
       if (!signature) throw new Error('not signed');

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderChassisRestart } from '../../../src/cli/render/chassis-restart.ts';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { readArchive } from '../../../src/lib/maps/index.ts';
@@ -19,14 +17,13 @@ import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { mapChassis, storedMap } from '../../maps/map-chassis.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-restart-story-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const context = { signal: new AbortController().signal, onProgress: () => {}, onSafetyBackup: () => {} };
+/** As long as a restart of the simulator takes. */
+const quick = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
 const firstLine = (text: string) => text.split('\n')[0];
 
 async function robotWithBackup(name: string) {
@@ -49,7 +46,7 @@ describe('the restart story', () => {
     const bytesBefore = await readFile(path);
 
     sim.setFault('map-loss', true);
-    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context);
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace: quick }, context);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({
       verdict: 'lost',
@@ -153,8 +150,7 @@ describe('the restart story', () => {
       return true;
     };
     const work = { ...context, offerRestore };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
-    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace: quick }, work);
     expect(restarted).toEqual(chassisRestartSchema.parse(restarted));
     expect(restarted).toMatchObject({ verdict: 'brought-back', restore: { verdict: 'restored' } });
     expect(asked).toBe(1);
@@ -165,7 +161,7 @@ describe('the restart story', () => {
 
     // The maps have other numbers now, so the same backup still fits them by their uid.
     sim.setFault('map-loss', false);
-    const second = await restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, work);
+    const second = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace: quick }, work);
     expect(second.verdict).toBe('ok');
     expect(asked).toBe(1);
   });
@@ -178,9 +174,8 @@ describe('the restart story', () => {
       sim.setFault('cut', true);
       return true;
     };
-    const pace = { pollMs: 50, answerMs: 5_000, showsWithinMs: 5_000, settleMs: 300, announceMs: 1_000 };
     const work = { ...context, offerRestore };
-    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace }, work);
+    const restarted = await restartWithBackup(toolkit, { ...options, withinMs: 30_000, pace: quick }, work);
     expect(restarted).toMatchObject({ verdict: 'lost', restore: null });
     expect(restarted.next[0]).toMatch(/^The restore did not start: .*not connected/i);
     expect(restarted.next[1]).toContain('gw map restore');

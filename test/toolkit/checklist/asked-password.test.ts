@@ -1,20 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import { ownFolder } from '../kit.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';
 
 const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 
 let dir = '';
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-typed-'));
+  dir = ownFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** A run of the step that signs in, ended before it; what was typed, and what was said to that. */
 async function typing(port: number, passwords: readonly (string | null)[]) {

@@ -1,24 +1,23 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { DialError, type Dialer, type SshOptions } from '../../../src/lib/net/index.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import { secondHosts } from '../../../src/lib/toolkit/network/check/from.ts';
 import type { SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+import { ownFolder } from '../kit.ts';
 
 const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 
 let dir = '';
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-from-'));
+  dir = ownFolder();
   await mkdir(join(dir, 'state'));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** A host of the customer network from which only these ports of the gateway are open. */
 function hostThatReaches(...ports: number[]): SecondHost {

@@ -1,17 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseChecklist } from '../../../src/lib/checklist/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { checklistInitSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { initChecklist, startingList } from '../../../src/lib/toolkit/checklist/init.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-init-list-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const checksOf = (text: string, programs: readonly string[]) =>
   parseChecklist(text, 'own.yaml', createCatalogue({ programs })).steps.map((step) =>

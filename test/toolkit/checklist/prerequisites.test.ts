@@ -1,22 +1,21 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { Prerequisite } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { ownFolder } from '../kit.ts';
 
 const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 const bare = { name: 'Lobby', chassis: { host: '127.0.0.1', port: 1, serial: 'SN0001' }, stateDir: 'state' };
 
 let dir = '';
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-missing-'));
+  dir = ownFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** The output of a run of this list before its first step, where it ends. */
 async function before(list: string, site: object, more: Partial<ChecklistRunOptions> = {}) {

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
@@ -13,6 +12,7 @@ import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/checklist
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 import { parseXml } from '../../report/xml.ts';
+import { ownFolder } from '../kit.ts';
 
 const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 const list = `schema: gw/checklist/1
@@ -40,11 +40,10 @@ beforeAll(async () => {
   authority = await createCa();
 });
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-run-'));
+  dir = ownFolder();
   await writeFile(join(dir, 'own.yaml'), list);
   await writeFile(join(dir, 'photo.png'), png);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 async function site(serial: string, more = ''): Promise<string> {
   const path = join(dir, `${serial}.yaml`);
@@ -102,10 +101,7 @@ describe('a run of a checklist', () => {
     expect(result.record).toMatchObject({ edition: 1, signedBy: 'SN1', attachments: 1 });
     expect(result.record?.file).toMatch(/SN1\/records\/own-SN1-\d{8}T\d{6}Z\.json$/);
     expect(warnings).toEqual([]);
-    const found = await verifyRecordFile(result.record?.file ?? '', {
-      expectedSerial: 'SN1',
-      caPem: authority.caPem,
-    });
+    const found = await verifyRecordFile(result.record?.file ?? '', { expectedSerial: 'SN1', caPem: authority.caPem });
     expect(found).toMatchObject({ verified: true, record: { ok: true, technician: { initials: 'KM' } } });
     expect(await journals('SN1')).toEqual([]);
     const attachments = result.record?.file.replace('.json', '.files') ?? '';

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/lib/cloud/gate/model.ts';
 import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
@@ -15,18 +14,16 @@ import { storageServer, trust } from '../../cloud/storage/storage-server.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { sampleArchive } from '../../maps/samples.ts';
+import { sharedFolder } from '../kit.ts';
 import { context } from '../operator/fake-operator.ts';
 
-let home: string;
+const home = sharedFolder();
 let file: string;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'gw-upload-'));
   file = join(home, 'maps-SN0007.tar.gz');
   await writeFile(file, await packArchive(sampleArchive()));
 });
-
-afterAll(() => rm(home, { recursive: true }));
 
 interface World {
   readonly answer?: Answer;

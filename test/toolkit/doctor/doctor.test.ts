@@ -1,6 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -14,11 +13,12 @@ import type { DoctorHost } from '../../../src/lib/toolkit/doctor/host.ts';
 import { isAtLeast } from '../../../src/lib/toolkit/doctor/runtime.ts';
 import { differentSettings, propertiesOf } from '../../../src/lib/toolkit/doctor/unit.ts';
 import { freePort } from '../../free-port.ts';
+import { sharedFolder } from '../kit.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
-const dir = mkdtempSync(join(tmpdir(), 'gw-doctor-'));
+const dir = sharedFolder();
 let site: string;
 let port: number;
 let server: Server;
@@ -42,7 +42,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   server.close();
-  rmSync(dir, { recursive: true });
 });
 
 const missing = (program: string) => Promise.reject(Object.assign(new Error(program), { code: 'ENOENT' }));
@@ -236,9 +235,7 @@ describe('what programs of the system print', () => {
     fc.assert(fc.property(texts, texts, isHonest));
     expect(
       timeSource('NTPSynchronized=yes', 'Reference ID    : 00000000 ()\nLeap status     : Not synchronised\n'),
-    ).toMatchObject({
-      isSynchronised: false,
-    });
+    ).toMatchObject({ isSynchronised: false });
     expect(timeSource(null, 'Reference ID    : 7F7F0101 (192.0.2.1)\nLeap status     : Normal\n')?.isSynchronised).toBe(
       true,
     );

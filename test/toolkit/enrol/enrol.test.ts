@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeDeviceKey } from '../../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
@@ -13,19 +12,16 @@ import { enrolDevice } from '../../../src/lib/toolkit/enrol/enrol.ts';
 import { readEnrolStatus } from '../../../src/lib/toolkit/enrol/status.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { failureOf } from '../../enrolment/world.ts';
+import { ownFolder, sharedFolder } from '../kit.ts';
 
 let dir: string;
 let sim: Sim;
-beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-enrol-'));
+const startIn = async (folder: string) => {
+  dir = folder;
   sim = await startSim({ dir, with: ['enrolment'] });
-});
-afterEach(async () => {
-  await sim[Symbol.asyncDispose]();
-  rmSync(dir, { recursive: true, force: true });
-});
+};
 
-const sitePath = () => sim.sitePath ?? '';
+const sitePath = () => join(dir, 'site.yaml');
 const status = async (wall = () => new Date()) =>
   readEnrolStatus({ ...(await openToolkit(sitePath())), clock: { ...systemClock, wall } });
 const findings = async (wall?: () => Date) =>
@@ -44,6 +40,9 @@ async function edit(change: (text: string) => string): Promise<void> {
 }
 
 describe('gw enrol', () => {
+  beforeEach(() => startIn(ownFolder()));
+  afterEach(() => sim[Symbol.asyncDispose]());
+
   it('reads the serial number from the chassis, reports its steps, and ends with the identity', async () => {
     const { data, messages } = await enrol();
     expect(enrolSchema.parse(data)).toMatchObject({
@@ -133,7 +132,26 @@ describe('gw enrol', () => {
 });
 
 describe('gw enrol status', () => {
+  const [fresh, enrolled] = [sharedFolder(), sharedFolder()];
+  beforeAll(async () => {
+    await startIn(fresh);
+    cpSync(fresh, enrolled, { recursive: true });
+    dir = enrolled;
+    await enrol();
+  });
+  afterAll(() => sim[Symbol.asyncDispose]());
+  const copyOf = (folder: string) => {
+    dir = ownFolder();
+    cpSync(folder, dir, { recursive: true });
+  };
+  beforeEach(() => {
+    copyOf(enrolled);
+    chmodSync(join(dir, 'identity'), 0o700);
+  });
+  afterEach(() => sim.setFault('enrolment-error', false));
+
   it('reports a missing identity, with the remedy', async () => {
+    copyOf(fresh);
     const shown = enrolStatusSchema.parse(await status());
     expect(shown).toMatchObject({ state: 'not-enrolled', verdict: 'wrong', identity: null });
     expect(shown.findings).toMatchObject([
@@ -142,7 +160,6 @@ describe('gw enrol status', () => {
   });
 
   it('shows the identity and its checks', async () => {
-    await enrol();
     const shown = enrolStatusSchema.parse(await status());
     expect(shown.identity).toMatchObject({
       serial: 'SIM-0001',
@@ -168,7 +185,6 @@ describe('gw enrol status', () => {
     ['x-ats.iot.us-east-1.amazonaws.com', 'wrong'],
     ['eu-central-1.example.com', 'not-checked'],
   ])('judges a broker %s by the region in its name against that of the enrolment', async (endpoint, verdict) => {
-    await enrol();
     const path = join(dir, 'identity', 'identity.json');
     const stored = JSON.parse(await readFile(path, 'utf8'));
     await writeFile(path, JSON.stringify({ ...stored, endpoint }), { mode: 0o600 });
@@ -176,7 +192,6 @@ describe('gw enrol status', () => {
   });
 
   it('reports expired, expiring and future validity, and a wrong clock', async () => {
-    await enrol();
     const inDays = (days: number) => () => new Date(systemClock.wall().getTime() + days * 86_400_000);
     const validity = async (days: number) => (await status(inDays(days))).findings.find(({ id }) => id === 'validity');
     expect(await validity(100)).toMatchObject({ verdict: 'ok', remedy: null });
@@ -187,7 +202,6 @@ describe('gw enrol status', () => {
   });
 
   it('compares it with the serial number, the region and the broker of the site file', async () => {
-    await enrol();
     const cloud = (region: string, host: string) =>
       `cloud:\n  region: ${region}\n  mqtt: { host: ${host}, alpn: x-example-mqtt-ca }\n`;
     const text = await readFile(sitePath(), 'utf8');
@@ -203,7 +217,6 @@ describe('gw enrol status', () => {
   });
 
   it('detects a broken identity, an open folder and an unfinished renewal', async () => {
-    await enrol();
     sim.setFault('enrolment-error', true);
     await failureOf(enrol(true));
     expect(await findings()).toMatchObject({ identity: 'ok', begun: 'wrong' });
@@ -218,7 +231,6 @@ describe('gw enrol status', () => {
   });
 
   it('distinguishes an enrolment without clean-up from an unfinished one', async () => {
-    await enrol();
     const identityDir = join(dir, 'identity');
     const path = join(identityDir, 'pending.json');
     const { serial, keyPem } = JSON.parse(await readFile(join(identityDir, 'identity.json'), 'utf8'));
@@ -260,7 +272,6 @@ describe('gw enrol status', () => {
   });
 
   it('reports that a CA above the certificate expires although the certificate does not', async () => {
-    await enrol();
     const path = join(dir, 'identity', 'identity.json');
     const file = JSON.parse(await readFile(path, 'utf8'));
     const day = 86_400_000;
@@ -281,7 +292,6 @@ describe('gw enrol status', () => {
   });
 
   it('is available as a checklist step', async () => {
-    await enrol();
     const entry = createCatalogue({ sitePath: sitePath() })['enrol status'];
     const context = { signal: new AbortController().signal, onProgress: () => {} };
     expect(await entry?.run({}, context as never)).toMatchObject({ state: 'enrolled', verdict: 'ok' });

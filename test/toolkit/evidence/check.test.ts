@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChassisIdentity } from '../../../src/lib/chassis/index.ts';
@@ -11,6 +10,7 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { checkReliedFacts } from '../../../src/lib/toolkit/chassis/probe.ts';
 import { checkEvidence, type OrderKind } from '../../../src/lib/toolkit/evidence/check.ts';
+import { ownFolder } from '../kit.ts';
 
 const context = { signal: new AbortController().signal, onProgress() {} };
 let model = 'm';
@@ -21,12 +21,11 @@ let dir: string;
 
 beforeEach(async () => {
   model = 'm';
-  dir = await mkdtemp(join(tmpdir(), 'gw-evidence-check-'));
+  dir = ownFolder();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function siteHere(requireVerified = false) {

@@ -1,5 +1,4 @@
-import { access, appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { printable } from '../../../src/cli/output.ts';
@@ -14,6 +13,7 @@ import {
 import { listEvidence, showEvidence } from '../../../src/lib/toolkit/evidence/list.ts';
 import { type RecordOptions, recordEvidence } from '../../../src/lib/toolkit/evidence/record.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
+import { ownFolder } from '../kit.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -23,7 +23,7 @@ let sitePath = '';
 let path = '';
 let sim: Sim;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
+  dir = ownFolder();
   sitePath = join(dir, 'site.yaml');
   path = join(dir, 'records', 'evidence.jsonl');
   sim = await startSim({ serial: 'SN0001', software: '2.12.3' });
@@ -31,7 +31,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await sim[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const writeSite = (port: number, serial: string) =>

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { commentedSiteFile, type Site } from '../../../src/lib/site/index.ts';
 import { newestRecord } from '../../../src/lib/toolkit/gateway/newest-record.ts';
 import { recordOf, robotOf } from '../../report/records.ts';
+import { ownFolder } from '../kit.ts';
 
 const siteFile = commentedSiteFile({
   name: 'hotel',
@@ -16,11 +16,10 @@ const siteFile = commentedSiteFile({
 let dir: string;
 let given: Parameters<typeof newestRecord>[0];
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-records-'));
+  dir = ownFolder();
   const site = { path: join(dir, 'site.yaml'), stateDir: dir, chassis: { serial: 'S1' } } as unknown as Site;
   given = { site, clock: systemClock };
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 describe('the newest record', () => {
   it('is none without a folder of records, and not checked where that cannot be read', async () => {

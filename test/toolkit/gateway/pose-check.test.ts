@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { checkPose } from '../../../src/lib/toolkit/gateway/pose-check.ts';
-import { until } from '../../waiting.ts';
 import { context, type FakeOperator, type FakePose, startFakeOperator } from '../operator/fake-operator.ts';
 
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
@@ -105,14 +104,12 @@ describe('the pose read-back', () => {
 
   it('restores the original pose when it is interrupted between the two', async () => {
     await using fake = await startFakeOperator();
-    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => ({ xM: 0, yM: 0, yawDeg: 0 }));
     const ending = new AbortController();
-    const running = checkPose(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    await until(
-      () => wishes.length,
-      (count) => count > 0,
-    );
-    ending.abort(new Error('interrupted'));
+    const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => {
+      ending.abort(new Error('interrupted'));
+      return { xM: 0, yM: 0, yawDeg: 0 };
+    });
+    const running = checkPose(fake.toolkit, options, { ...context(), signal: ending.signal });
     await expect(running).rejects.toThrow('interrupted');
     expect(wishes.at(-1)).toEqual({ xM: 0, yM: 0, yawDeg: 10 });
   });

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,17 +12,17 @@ import type { Site } from '../../../src/lib/site/index.ts';
 import { judgeStatus, readStatus } from '../../../src/lib/toolkit/gateway/status.ts';
 import { freePort } from '../../free-port.ts';
 import { latched, ready } from '../../pages/states.ts';
+import { sharedFolder } from '../kit.ts';
 
 let server: Server;
 let events: (response: ServerResponse) => void;
 let incidents: unknown = { incidents: [], recording: null, unreadable: 0, folderProblem: null, notKept: null };
 let robot: string | undefined = ready.site.serial;
-let dir: string;
+const dir = sharedFolder();
 let toolkit: Parameters<typeof readStatus>[0];
 const context = { signal: new AbortController().signal, onProgress: () => {} };
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-status-'));
   server = createServer((request, response) => {
     if (robot !== undefined) response.setHeader('gw-robot', robot);
     if (request.url === '/api/events') events(response);
@@ -40,7 +38,6 @@ beforeAll(async () => {
 afterAll(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(dir, { recursive: true });
 });
 
 const streamed = (state: unknown) => (response: ServerResponse) => {
@@ -140,16 +137,19 @@ describe('without a gateway that answers', () => {
     ['garbage', (response) => response.end('garbage')],
     ['a web page', (response) => response.end('<h1>Hello</h1>')],
     ['an event of another shape', streamed({ headline: 'green' })],
-    ['an answer without end and without an event', flood],
     ['an error', (response) => response.writeHead(500).end('{}')],
-  ])('the chassis itself is looked at, and nothing of the gateway is said: %s', async (_what, how) => {
+  ])('the chassis itself is looked at, and nothing of the gateway is said: %s', (_what, how) => isChassisAlone(how));
+
+  it('nor by an answer without end and without an event', { tags: 'large' }, () => isChassisAlone(flood));
+
+  async function isChassisAlone(how: typeof events) {
     events = how;
     const { status, error } = await readStatus(toolkit, {}, context);
     expect(error).toMatchObject({ code: 'OPERATOR_NOT_REACHABLE', exitCode: 3 });
     expect(status).toMatchObject({ verdict: 'not-checked', source: 'chassis', mayDrive: 'not-checked', stop: null });
     expect(status).toMatchObject({ gate: null, gateway: null, parts: [], chassis: { state: 'not-connected' } });
     expect(status.notes.join()).toContain('tried');
-  });
+  }
 
   it('refuses the gateway of another robot', async () => {
     events = streamed(ready);

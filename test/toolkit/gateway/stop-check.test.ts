@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { checkStop } from '../../../src/lib/toolkit/gateway/stop-check.ts';
-import { until } from '../../waiting.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
 
 const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
@@ -222,12 +221,13 @@ describe('a measured stop', () => {
     await using fake = await startFakeOperator();
     const ending = new AbortController();
     fake.moveState = () => 'moving';
-    const running = checkStop(fake.toolkit, options, { signal: ending.signal, onProgress: () => {} });
-    await until(
-      () => fake.requests,
-      (requests) => requests.includes('POST /api/touren/lauf'),
-    );
-    ending.abort(new Error('interrupted'));
+    fake.override = ({ method, url }) => {
+      if (method === 'GET' && url === '/api/chassis/state' && fake.requests.includes('POST /api/touren/lauf')) {
+        ending.abort(new Error('interrupted'));
+      }
+      return undefined;
+    };
+    const running = checkStop(fake.toolkit, options, { ...context(), signal: ending.signal });
     await expect(running).rejects.toThrow('interrupted');
     expect(fake.requests).toContain('POST /api/stopp');
     expect(fake.latched).toBe(true);

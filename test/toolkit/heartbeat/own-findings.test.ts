@@ -23,12 +23,7 @@ const gateway = (serial = 'SN-1', failure: string | null = null, accepted = 5): 
     rejected: null,
     isTableFull: null,
     ownSerialFrom: null,
-    sending: {
-      serial,
-      heartbeats: 17,
-      lastAgeMs: 300,
-      ways: [{ to: '192.0.2.2', from: null, accepted: 17, failure }],
-    },
+    sending: { serial, heartbeats: 17, lastAgeMs: 300, ways: [{ to: '192.0.2.2', from: null, accepted: 17, failure }] },
   },
   rejected: { malformed: 0, otherVersion: 0, otherKey: 0, forged: 0, replayed: 0, tableFull: 0 },
   accepted: new Map([['192.0.2.2', accepted]]),

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
@@ -17,9 +16,9 @@ import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 import { until } from '../../waiting.ts';
+import { sharedFolder } from '../kit.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gw-map-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 function toolkitFor({ chassis }: Sim, serial = chassis.serial): Toolkit {
   const { host, port } = chassis;
@@ -48,7 +47,7 @@ describe('the list of maps', () => {
   });
 
   it('of a chassis that lost its maps is empty, and a map set from data is not among the stored ones', async () => {
-    await using sim = await startSim();
+    await using sim = await startSim({ bootMs: 0 });
     const detail = (await call(sim, 'GET', '/maps/1')).json as Record<string, unknown>;
     const picture = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
     await call(sim, 'POST', '/chassis/current-map', {

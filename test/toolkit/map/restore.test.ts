@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { backUpMaps, restoreMaps, writeArchive } from '../../../src/lib/maps/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
@@ -21,13 +20,10 @@ import {
   topicsOf,
 } from '../../maps/map-chassis.ts';
 import { errorOf, oddOverlays } from '../../maps/samples.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
+const dir = sharedFolder();
 let count = 0;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-map-restore-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const signal = new AbortController().signal;
 const calm = () => {};

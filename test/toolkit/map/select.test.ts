@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderMapSelect } from '../../../src/cli/render/map.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { readArchive, type SelectOptions, type SelectRun, selectMap } from '../../../src/lib/maps/index.ts';
@@ -9,13 +8,10 @@ import { type MapSelect, mapSelectSchema } from '../../../src/lib/toolkit/map/ch
 import { viewSelect } from '../../../src/lib/toolkit/map/select.ts';
 import { type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from '../../maps/map-chassis.ts';
 import { errorOf } from '../../maps/samples.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
+const dir = sharedFolder();
 let count = 0;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-select-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const calm = () => {};
@@ -113,13 +109,9 @@ describe('selecting a map', () => {
   it('writes a safety backup first, needs a standstill, and refuses a map that no backup contains', async () => {
     await using chassis = await mapChassis();
     const moving = async () => ({ verdict: 'moving' as const, detail: 'a move is under way' });
-    expect(await errorOf(select(chassis, '1', { checkStillness: moving }))).toMatchObject({
-      code: 'CHASSIS_MOVING',
-    });
+    expect(await errorOf(select(chassis, '1', { checkStillness: moving }))).toMatchObject({ code: 'CHASSIS_MOVING' });
     const silent = async () => ({ verdict: 'not-checked' as const, detail: 'nothing was received' });
-    expect(await errorOf(select(chassis, '1', { checkStillness: silent }))).toMatchObject({
-      code: 'CHASSIS_MOVING',
-    });
+    expect(await errorOf(select(chassis, '1', { checkStillness: silent }))).toMatchObject({ code: 'CHASSIS_MOVING' });
     let checks = 0;
     const startsLater = async () => {
       checks += 1;

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { driveOutcome } from '../../../src/cli/drive-command.ts';
@@ -26,6 +24,7 @@ import { openStopPlace, type StopPlace, stopTheRobot } from '../../../src/lib/to
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { tourRunSchema } from '../../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../../src/lib/toolkit/tour/run.ts';
+import { ownFolder } from '../kit.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
 
 let fake: FakeOperator;
@@ -33,14 +32,13 @@ let toolkit: Toolkit;
 let stateDir: string;
 beforeEach(async () => {
   fake = await startFakeOperator();
-  stateDir = mkdtempSync(join(tmpdir(), 'gw-motion-kit-'));
+  stateDir = ownFolder();
   const stations = { A: { xM: 3, yM: 4, yawDeg: 90 }, plain: { xM: 3, yM: 4 } };
   const site = { ...fake.toolkit.site, stations, dock: { xM: 1, yM: 1, yawDeg: -90 }, stateDir } as unknown as Site;
   toolkit = { ...fake.toolkit, site };
 });
 afterEach(async () => {
   await fake[Symbol.asyncDispose]();
-  rmSync(stateDir, { recursive: true });
 });
 
 interface Run {

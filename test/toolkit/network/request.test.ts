@@ -1,22 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { networkRequestSchema } from '../../../src/lib/toolkit/network/network.result.ts';
 import { writeNetworkRequest } from '../../../src/lib/toolkit/network/request.ts';
 import { fontsDir, readPdf } from '../../report/pdf-reader.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
+const dir = sharedFolder();
 let sitePath: string;
 const now = () => new Date('2026-11-21T12:00:00Z');
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-request-'));
   sitePath = join(dir, 'site.yaml');
   await writeFile(sitePath, 'name: Lobby\nchassis: { host: 192.0.2.3, serial: SN0007, mac: "02:00:00:00:00:07" }\n');
 });
-
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe('writing the network request', () => {
   it('returns the letter with its facts, in the published shape', async () => {
@@ -41,7 +38,7 @@ describe('writing the network request', () => {
       replacedCharacters: 0,
     });
     await expect(writeNetworkRequest(options)).rejects.toMatchObject({ code: 'FILE_EXISTS' });
-    await expect(writeNetworkRequest({ ...options, force: true })).resolves.toMatchObject({
+    await expect(writeNetworkRequest({ ...options, format: 'html', force: true })).resolves.toMatchObject({
       written: { path: out },
     });
   });

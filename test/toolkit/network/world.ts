@@ -12,6 +12,7 @@ import { checkNetwork, type Machine, type NetworkCheckOptions } from '../../../s
 import type { NetworkCheck, NetworkLine } from '../../../src/lib/toolkit/network/network.result.ts';
 import { freePort } from '../../free-port.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { context, verdictsOf as idVerdicts } from '../kit.ts';
 
 export const SERIAL = 'SN0001';
 
@@ -108,6 +109,12 @@ export interface World extends AsyncDisposable {
   check(options?: Partial<NetworkCheckOptions>): Promise<NetworkCheck>;
 }
 
+let ca: Promise<CertificateAuthority> | undefined;
+const sharedCa = () => {
+  ca ??= createCa();
+  return ca;
+};
+
 /** A cloud, a chassis that accepts connections, and a site file for them. */
 export async function buildWorld(
   dir: string,
@@ -121,7 +128,7 @@ export async function buildWorld(
   } = {},
 ): Promise<World> {
   await using undo = new AsyncDisposableStack();
-  const authority = await createCa();
+  const authority = await sharedCa();
   const { clock = createPacedClock() } = about;
   let cloud: Cloud | undefined;
   const faults = createFaults((name, on) => void cloud?.applyFault(name, on));
@@ -165,15 +172,25 @@ export async function buildWorld(
       checkNetwork(
         { site, dialer: recordingDialer(requests), clock },
         { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(requests), ...options },
-        { signal: new AbortController().signal, onProgress: () => {} },
+        context(),
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** `ok`, `wrong` or `not-checked` of every finding by its id. */
-export function verdictsOf({ lines }: NetworkCheck): Record<string, string> {
-  return Object.fromEntries(lines.map(({ id, verdict }) => [id, verdict]));
+/** A check without a cloud, of a site file with these lines. */
+export async function checkSegment(dir: string, yaml: string, options: Partial<NetworkCheckOptions> = {}) {
+  await using chassis = await openPort();
+  await writeFile(
+    join(dir, 'site.yaml'),
+    `name: test\nchassis: { host: 127.0.0.1, port: ${chassis.port}, serial: ${SERIAL} }\noperator: { port: 1 }\n${yaml}`,
+  );
+  const requests: NetworkRequests = { dialled: [], resolved: [] };
+  return await checkNetwork(
+    { site: await loadSite(join(dir, 'site.yaml')), dialer: recordingDialer(requests), clock: createPacedClock() },
+    { timeoutMs: 5_000, from: [], fromSegment: 'site', machine: machineOf(requests), ...options },
+    context(),
+  );
 }
 
 export function lineOf({ lines }: NetworkCheck, id: string): NetworkLine {
@@ -181,3 +198,6 @@ export function lineOf({ lines }: NetworkCheck, id: string): NetworkLine {
   if (line === undefined) throw new Error(`no line ${id} in ${lines.map((one) => one.id).join(', ')}`);
   return line;
 }
+
+/** `ok`, `wrong` or `not-checked` of every line by its id. */
+export const verdictsOf = ({ lines }: NetworkCheck) => idVerdicts(lines);

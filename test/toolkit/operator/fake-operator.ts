@@ -4,7 +4,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { directDialer, type Ssh } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { createWaitingClock } from './waiting-clock.ts';
 
 export interface FakePose {
   readonly xM: number;
@@ -49,7 +49,7 @@ const namedRobot = ({ headers }: IncomingMessage): Record<string, string> => {
 
 /** Simulated time for the server and its clients, which a busy machine does not shorten. */
 export async function startFakeOperator(): Promise<FakeOperator> {
-  const clock = createPacedClock();
+  const clock = createWaitingClock();
   const nowMs = clock.monotonicMs;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

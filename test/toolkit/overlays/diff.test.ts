@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderOverlaysDiff } from '../../../src/cli/render/overlays.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
@@ -15,9 +14,9 @@ import { parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
+import { sharedFolder } from '../kit.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gw-diff-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 const noChassis = () => Promise.reject(new Error('no site file is needed here'));
 const noSite = () => Promise.reject(new GwError('SITE_FILE_NOT_FOUND', 'There is no site file.'));

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { packArchive } from '../../../src/lib/maps/index.ts';
@@ -13,9 +12,9 @@ import { openOverlays, parseOverlaysSource } from '../../../src/lib/toolkit/over
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, oddOverlays, picture, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
+import { sharedFolder } from '../kit.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gw-source-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 const noSite = () => Promise.reject(new GwError('SITE_FILE_NOT_FOUND', 'There is no site file.'));
 

@@ -1,29 +1,17 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readReleaseKeys, verifyPackage } from '../../../src/lib/cloud/index.ts';
 import { makeRelease, newReleaseKey } from '../../../src/lib/toolkit/release/make.ts';
+import { sharedFolder } from '../kit.ts';
 
-let dir: string;
+const dir = sharedFolder();
 let keyFile: string;
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-make-'));
   keyFile = join(dir, 'signing.pem');
   await newReleaseKey(keyFile);
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 let count = 0;
 let folder: string;

@@ -1,20 +1,20 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { renderSiteCheck } from '../../../src/cli/render/site.ts';
 import { hashPassword } from '../../../src/lib/operator/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { checkSite } from '../../../src/lib/toolkit/site/check.ts';
+import { ownFolder } from '../kit.ts';
 
 let dir: string;
 let caPem: string;
+let password: string;
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-named-files-'));
   ({ caPem } = await createCa({ commonName: 'Test CA' }));
+  password = await hashPassword('a long enough password');
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const site = `name: x
 chassis: { host: 127.0.0.1, serial: SN1 }
@@ -38,8 +38,7 @@ const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.
 
 /** The verdict and the remedy by id, of a folder that holds these files beside the site file. */
 async function found(files: Readonly<Record<string, string | Buffer>>) {
-  rmSync(dir, { recursive: true, force: true });
-  dir = mkdtempSync(join(tmpdir(), 'gw-named-files-'));
+  dir = ownFolder();
   for (const [name, content] of Object.entries({ 'site.yaml': site, ...files })) {
     writeFileSync(join(dir, name), content, { mode: 0o600 });
     chmodSync(join(dir, name), 0o600);
@@ -48,8 +47,8 @@ async function found(files: Readonly<Record<string, string | Buffer>>) {
   return { checked, by: Object.fromEntries(checked.findings.map((finding) => [finding.id, finding])) };
 }
 
-const right = async () => ({
-  password: await hashPassword('a long enough password'),
+const right = () => ({
+  password,
   heartbeat: 'ab'.repeat(32),
   'enrol-ca.pem': caPem,
   'mqtt-ca.pem': caPem,
@@ -60,7 +59,7 @@ const right = async () => ({
 });
 
 it('finds every file that is right', async () => {
-  const { checked } = await found(await right());
+  const { checked } = await found(right());
   expect(checked.findings.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
   expect(checked.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(
     expect.arrayContaining(['operator-password', 'heartbeat-key', 'ca-files', 'release-key', 'kiosk-profile']),
@@ -89,7 +88,7 @@ it.each([
   ['kiosk-profile', 'kiosk.yaml', 'schema: gw/kiosk/1\n', /kiosk\.yaml/],
   ['kiosk-profile', 'kiosk.apk', 'another app', /the profile requires/],
 ])('%s: %s with other content is wrong, and it alone', async (id, file, content, detail) => {
-  const { checked, by } = await found({ ...(await right()), [file]: content });
+  const { checked, by } = await found({ ...right(), [file]: content });
   expect(by[id]).toMatchObject({ verdict: 'wrong', detail: expect.stringMatching(detail), remedy: expect.any(String) });
   expect(checked.errors).toBe(1);
   expect(JSON.stringify(checked)).not.toContain('the password itself');

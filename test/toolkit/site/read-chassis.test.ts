@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderSiteInit } from '../../../src/cli/render/site.ts';
 import { degrees } from '../../../src/lib/angle/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
@@ -14,9 +13,9 @@ import { readChassis } from '../../../src/lib/toolkit/site/read-chassis.ts';
 import { siteInitSchema } from '../../../src/lib/toolkit/site/site.result.ts';
 import { freePort } from '../../free-port.ts';
 import { oddText } from '../../overlays/arbitrary.ts';
+import { sharedFolder } from '../kit.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gw-read-chassis-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 const read = (endpoint: { host: string; port: number }) =>
   readChassis(endpoint, { dialer: directDialer, clock: systemClock, signal: new AbortController().signal });
 

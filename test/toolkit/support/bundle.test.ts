@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
@@ -16,9 +15,10 @@ import {
   writeBundle,
 } from '../../../src/lib/toolkit/support/bundle.ts';
 import { freePort } from '../../free-port.ts';
+import { sharedFolder } from '../kit.ts';
 
 const SECRET = 'planted-Secret-0815';
-let dir: string;
+const dir = sharedFolder();
 let site: string;
 let server: Server;
 let answer = 'garbage';
@@ -38,7 +38,6 @@ const host = () => ({
 });
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-bundle-'));
   site = join(dir, 'site.yaml');
   const port = await freePort();
   const files = 'operator: { port: PORT, passwordFile: password }\nfleet: { keyFile: key }\n';
@@ -50,9 +49,12 @@ beforeAll(async () => {
   server = createServer((_request, response) => response.end(answer));
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 });
+let bundle: Awaited<ReturnType<typeof collectBundle>>;
+beforeAll(async () => {
+  bundle = await collectBundle(site, host(), context);
+});
 afterAll(() => {
   server.close();
-  rmSync(dir, { recursive: true });
 });
 
 async function contentsOf(bytes: Uint8Array) {
@@ -91,7 +93,6 @@ describe('the support bundle', () => {
   });
 
   it('is a new file of its owner alone, and leaves nothing where it cannot be written', async () => {
-    const bundle = await collectBundle(site, host(), context);
     const path = join(dir, 'out', 'b.tar.gz');
     await writeBundle(bundle, path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -106,7 +107,6 @@ describe('the support bundle', () => {
   });
 
   it('arrives whole from another machine, or is refused', async () => {
-    const bundle = await collectBundle(site, host(), context);
     const inline = resultOf(bundle, 'inline');
     expect(Buffer.from(bundleOf(inline).bytes).equals(Buffer.from(bundle.bytes))).toBe(true);
     const changed = { ...inline, archive: [`AAAA${inline.archive?.join('').slice(4)}`] };

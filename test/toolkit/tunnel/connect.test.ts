@@ -14,6 +14,7 @@ import {
 } from '../../../src/lib/toolkit/tunnel/connect.ts';
 import { type TunnelConnectEvent, tunnelConnectSchema } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { createWorld, type World } from '../../tunnel/relay-world.ts';
+import { anyText } from '../kit.ts';
 
 const REGION = 'eu-central-1';
 const AMAZON = 'data.tunneling.iot.eu-central-1.amazonaws.com';
@@ -117,7 +118,7 @@ describe('services and ports', () => {
 
   test('property: a token is taken as it is, or refused without being repeated', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      fc.property(anyText(60), (text) => {
         try {
           expect(checkedToken(text)).toBe(text.trim());
           expect(text.trim()).toMatch(/^[\x21-\x7e]+$/);

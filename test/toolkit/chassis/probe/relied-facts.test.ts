@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { factsOfOrder } from '../../../../src/lib/motion/index.ts';
 import { checkReliedFacts } from '../../../../src/lib/toolkit/chassis/probe.ts';
+import { ownFolder } from '../../kit.ts';
 
 const identity = (model: string | null, software: string | null = '2.12.3') => ({
   serial: 'SN1',
@@ -24,10 +24,7 @@ const lines = (facts: readonly string[], more: object = {}) =>
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-relied-'));
-});
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true });
+  dir = ownFolder();
 });
 
 async function findingFor(content: string, of = identity('m1'), requireVerified = false) {

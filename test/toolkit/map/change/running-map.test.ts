@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderMapSelect } from '../../../../src/cli/render/map.ts';
 import { renderMapRestore } from '../../../../src/cli/render/map-restore.ts';
 import { renderOverlaysInspect } from '../../../../src/cli/render/overlays.ts';
@@ -18,12 +16,9 @@ import { inspectMapOverlays } from '../../../../src/lib/toolkit/overlays/inspect
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 import { type MapChassis, mapChassis, storedMap, time } from '../../../maps/map-chassis.ts';
+import { sharedFolder } from '../../kit.ts';
 
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-running-map-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 
 const context = { signal: new AbortController().signal, onProgress: () => {}, onSafetyBackup: () => {} };
 const firstLines = (text: string, count = 1) => text.split('\n').slice(0, count).join('\n');
@@ -81,9 +76,7 @@ async function simulated(name: string) {
 }
 
 describe('a simulated robot that keeps the overlays it has loaded', () => {
-  it('is detected by restore, inspection and selection', {
-    timeout: 60_000,
-  }, async () => {
+  it('is detected by restore, inspection and selection', { timeout: 60_000 }, async () => {
     await using robot = await simulated('keeps');
     await robot.patch(other);
     expect((await inspectCurrent(robot.toolkit)).running).toMatchObject({ verdict: 'equal' });

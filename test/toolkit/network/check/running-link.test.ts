@@ -1,21 +1,20 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { directDialer } from '../../../../src/lib/net/index.ts';
 import { localSocketPath, parseSite } from '../../../../src/lib/site/index.ts';
 import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plans.ts';
 import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
+import { ownFolder } from '../../kit.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-running-link-'));
+  dir = ownFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const site = () => ({
   ...parseSite('name: Lobby\nchassis: { host: 127.0.0.1, serial: SN0001 }\n', join(dir, 'site.yaml')),
