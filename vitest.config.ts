@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { longFiles, mockingFiles as mocking, programFiles } from './test/tiers.ts';
+import { longFiles, mockingFiles as mocking, programFiles, storyFiles } from './test/tiers.ts';
 
 /** A test ends when the state that it waits for is there. This limit finds what hangs, and judges nothing else. */
 const HANG_MS = 120_000;
@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...programFiles, ...mocking],
+          exclude: [...programFiles, ...storyFiles, ...mocking],
           // A third of the time of the processor is starting processes and loading modules, for files of a few ms.
           isolate: false,
           ...common,
@@ -36,25 +36,23 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'programs',
-          include: programFiles,
-          exclude: isAll ? [] : longFiles,
+          name: 'stories',
+          include: storyFiles,
+          // Each gateway opens the port of the read-only socket, which the platform fixes.
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          isolate: false,
           ...common,
         },
       },
       {
         extends: true,
         test: {
-          name: 'types',
-          include: [],
-          typecheck: {
-            enabled: true,
-            only: true,
-            include: ['test/types/**/*.test-d.ts'],
-            tsconfig: './test/types/tsconfig.json',
-          },
+          name: 'programs',
+          include: programFiles,
+          exclude: isAll ? [] : longFiles,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          ...common,
         },
       },
     ],

@@ -4,7 +4,10 @@
  */
 export const programFiles = ['test/e2e/**/*.test.ts', 'test/peers/**/*.test.ts'];
 
-/** Those of them that only `npm run test:all` runs. */
+/** Robot and gateway in one process, on a clock that the test advances. */
+export const storyFiles = ['test/story/**/*.test.ts'];
+
+/** Programs that only `npm run test:all` runs. */
 export const longFiles = ['test/peers/**/*.test.ts'];
 
 /** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */

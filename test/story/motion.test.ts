@@ -14,7 +14,7 @@ import { driveTo, type MotionGoOptions } from '../../src/lib/toolkit/motion/go.t
 import { setPose } from '../../src/lib/toolkit/motion/pose.ts';
 import { openStopPlace, stopTheRobot } from '../../src/lib/toolkit/motion/stop.ts';
 import { runTour } from '../../src/lib/toolkit/tour/run.ts';
-import { type Story, startStory } from './story.ts';
+import { context, type Story, startStory } from './story.ts';
 
 interface Status {
   readonly gate: { readonly open: boolean; readonly reasons: readonly string[] };
@@ -35,7 +35,6 @@ const moves = () => story.chassis('GET', '/chassis/moves') as Promise<Move[]>;
 const place = (pose: object) => story.chassis('POST', '/chassis/pose', pose);
 const isOpen = ({ gate }: Status) => gate.open;
 const drives = () => story.until(moves, ([newest]) => newest?.state === 'moving');
-const context = (signal = new AbortController().signal) => ({ signal, onProgress: () => {} });
 const first = (text: string) => text.split('\n')[0];
 
 const follow = { withinMs: 60_000, leaveRunning: false };

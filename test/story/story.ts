@@ -42,11 +42,16 @@ export interface Story extends AsyncDisposable {
   until<T>(read: () => T | Promise<T>, isExpected: (value: T) => boolean): Promise<T>;
   /** A request to the operator server; resolves with the JSON of its answer. */
   operator(path: string, request?: { readonly method: string; readonly body?: object }): Promise<unknown>;
+  /** A page of the operator server. */
+  page(path: string): Promise<string>;
   /** A request to the chassis itself, as any client on its network. */
   chassis(method: string, path: string, body?: object): Promise<unknown>;
   /** Switches a fault, and waits until it is in effect. */
   fault(name: FaultName, on: boolean): Promise<void>;
 }
+
+/** A person who interrupts nothing. */
+export const context = (signal = new AbortController().signal) => ({ signal, onProgress: () => {}, onAlarm: () => {} });
 
 export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort' | 'clock'> = {}): Promise<Story> {
   const clock = createFakeClock({ settled });
@@ -132,12 +137,14 @@ export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort
     const text = await during(
       fetch(`http://127.0.0.1:${port}${path}`, { method, ...init }).then((answer) => answer.text()),
     );
-    return text === '' ? null : JSON.parse(text);
+    return text;
   };
+  const json = (text: string) => (text === '' ? null : JSON.parse(text));
 
   return {
-    operator: (path, { method, body } = { method: 'GET' }) => request(operatorPort, path, method, body),
-    chassis: (method, path, body) => request(sim.chassis.port, path, method, body),
+    operator: (path, { method, body } = { method: 'GET' }) => request(operatorPort, path, method, body).then(json),
+    page: (path) => request(operatorPort, path, 'GET'),
+    chassis: (method, path, body) => request(sim.chassis.port, path, method, body).then(json),
     ...{ clock, sim, dir, sitePath, operatorPort, logged, startGateway, stopGateway, during, until },
     toolkit: async () => ({ site: await loadSite(sitePath), dialer: directDialer, clock }),
     async fault(name, on) {

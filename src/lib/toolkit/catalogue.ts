@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Catalogue, CatalogueEntry } from '../checklist/index.ts';
 import { GwError } from '../error/index.ts';
+import type { Clock } from '../lifecycle/index.ts';
 import { trialKinds } from '../motion/index.ts';
 import type { Ssh } from '../net/index.ts';
 import type { ChassisProbe } from './chassis/chassis.result.ts';
@@ -18,6 +19,7 @@ export interface CatalogueOptions {
   readonly searchPath?: string | undefined;
   /** SSH connection to the host through which the robot is reached. */
   readonly ssh?: Ssh | undefined;
+  readonly clock?: Clock;
   /** Written into a backup; absent where the catalogue is only listed. */
   readonly gwVersion?: string;
   /** Hosts in the customer's network from which 'network check' probes the robot. */
@@ -70,7 +72,7 @@ const allowWithinS = (seconds: number) =>
 
 /** Every check that a checklist may name, on the functions of the commands of the same names. */
 export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
-  const { sitePath, searchPath, ssh, gwVersion, fromHosts = [], switchFault, programs } = options;
+  const { sitePath, searchPath, ssh, clock, gwVersion, fromHosts = [], switchFault, programs } = options;
   const { who = 'a technician, by a checklist', password } = options;
   function path(): string {
     if (sitePath === undefined) throw new GwError('USAGE', 'No site file was given for this check.');
@@ -80,7 +82,7 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
   const tools = {
     async toolkit() {
       const { openToolkit } = await import('./toolkit.ts');
-      opened ??= openToolkit(path(), ssh);
+      opened ??= openToolkit(path(), ssh, clock);
       return opened;
     },
     async onGateway() {

@@ -37,7 +37,7 @@ export async function poll<T>(
 }
 
 /** `ssh`: all connections to the robot go through it. */
-export async function openToolkit(sitePath: string, ssh?: Ssh): Promise<Toolkit> {
+export async function openToolkit(sitePath: string, ssh?: Ssh, clock: Clock = systemClock): Promise<Toolkit> {
   const { loadSite } = await import('../site/index.ts');
-  return { site: await loadSite(sitePath), dialer: ssh?.dialer ?? directDialer, clock: systemClock, ssh };
+  return { site: await loadSite(sitePath), dialer: ssh?.dialer ?? directDialer, clock, ssh };
 }

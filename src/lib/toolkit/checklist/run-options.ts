@@ -33,7 +33,7 @@ export interface ChecklistRunOptions
   readonly gwVersion: string;
   readonly clock: Clock;
   /** Inputs of the checks beside site file and version. */
-  readonly checks?: Omit<CatalogueOptions, 'sitePath' | 'gwVersion'> | undefined;
+  readonly checks?: Omit<CatalogueOptions, 'sitePath' | 'gwVersion' | 'clock'> | undefined;
   /** Warnings for the technician. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly onRobot?: (event: { readonly site: string; readonly serial: string; readonly index: number }) => void;

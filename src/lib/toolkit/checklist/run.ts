@@ -161,7 +161,8 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
       const site = read !== null && 'error' in read ? null : read;
       // Only a readable site file allows programs, before anything of the list runs.
       const programs = site?.checklists?.programs ?? [];
-      const checklist = await open(nameOrFile, dir, createCatalogue({ ...checks, sitePath, gwVersion, programs }));
+      const catalogue = createCatalogue({ ...checks, sitePath, clock, gwVersion, programs });
+      const checklist = await open(nameOrFile, dir, catalogue);
       if (read !== null && 'error' in read) throw read.error;
       return { checklist, site, subject: site && { site: site.name, serial: site.chassis.serial } };
     };
