@@ -1,12 +1,27 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { judgeStanding, type PoseSample, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
 import { chosen } from '../../src/lib/evidence/index.ts';
 import { judgeArrival } from '../../src/lib/motion/arrival.ts';
 import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
-import { moves, posesOf, standingNotKnown } from '../chassis/poses.ts';
-import { type Bench, moveTo, startBench, until } from './bench.ts';
-import { type ScriptedChassis, startScriptedChassis } from './scripted-chassis.ts';
+import { moves as moving, posesOf, standingNotKnown } from '../chassis/poses.ts';
+import { moveTo, until } from './bench.ts';
+import {
+  begin,
+  cancels,
+  chassis,
+  drifts,
+  drive,
+  driveEnded,
+  eachHasBench,
+  motion,
+  moves,
+  ordered,
+  status,
+  succeed,
+  tour,
+  tourEnded,
+} from './each-bench.ts';
 import { readySnapshot, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
@@ -36,45 +51,17 @@ describe('the arrival', () => {
     else expect(arrival.turnDeg).toBeCloseTo(turnDeg, 1);
   });
 
+  const stalePose = received({ xM: 1, yM: 2, yawDeg: degrees(90) }, { stale: true });
+  const tried = { address: '127.0.0.1', port: 8090 };
+  const silent = { kind: 'not-connected', failure: 'silent', detail: 'no data', tried } as const;
   it.each([
-    [
-      'the robot moves, whatever it reports of its move',
-      { ...atRest, standing: moves },
-      'moves',
-      /it moves at 0.10 m\/s/,
-    ],
-    [
-      'it is not known whether it stands',
-      { ...atRest, standing: standingNotKnown },
-      'not-known',
-      /no pose was received/,
-    ],
-    [
-      'no pose is newer than the report',
-      { ...atRest, poses: [sample({ atMs: 1_000 })] },
-      'not-known',
-      /no pose was received since/,
-    ],
-    [
-      'the chassis is not connected',
-      {
-        ...atRest,
-        link: {
-          kind: 'not-connected',
-          failure: 'silent',
-          detail: 'no data',
-          tried: { address: '127.0.0.1', port: 8090 },
-        },
-      },
-      'not-known',
-      /not connected/,
-    ],
+    ['the robot moves, whatever it reports', { ...atRest, standing: moving }, 'moves', /it moves at 0.10 m\/s/],
+    ['its standing is not known', { ...atRest, standing: standingNotKnown }, 'not-known', /no pose was received/],
+    ['no pose is newer', { ...atRest, poses: [sample({ atMs: 1_000 })] }, 'not-known', /no pose was received since/],
+    ['the chassis is not connected', { ...atRest, link: silent }, 'not-known', /not connected/],
     [
       'its pose is stale',
-      {
-        ...atRest,
-        values: withValues({ pose: received({ xM: 1, yM: 2, yawDeg: degrees(90) }, { stale: true }) }).values,
-      },
+      { ...atRest, values: withValues({ pose: stalePose }).values },
       'not-known',
       /no current pose/,
     ],
@@ -106,142 +93,102 @@ describe('standing', () => {
 });
 
 describe('a robot that reports success', () => {
-  let chassis: ScriptedChassis;
-  let bench: Bench;
-  /** Moves the robot before each of its poses. */
-  let driftM = 0;
-  beforeEach(async () => {
-    driftM = 0;
-    chassis = await startScriptedChassis();
-    chassis.beforePose = () => {
-      if (chassis.pose !== null)
-        chassis.pose = { ...chassis.pose, pos: [chassis.pose.pos[0] + driftM, chassis.pose.pos[1]] };
-    };
-    bench = await startBench(chassis, { file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } });
-  });
-  afterEach(async () => {
-    await bench[Symbol.asyncDispose]();
-    await chassis[Symbol.asyncDispose]();
-  });
-
-  const orders = () => chassis.orders.filter(({ path }) => path === '/chassis/moves').length;
-  const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
-  const leg = (count: number) => until(() => orders() >= count, `leg ${count}`);
-  const tour = () => bench.motion.status().tour;
-  const ended = () => until(() => tour() !== null && tour()?.state !== 'running', 'the end of the tour', 15_000);
-  const success = () => chassis.plan({ move_state: 'succeeded' });
+  eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
+  const start = async (run: Promise<unknown> = motion.startTour('round')) => {
+    await run;
+    await ordered();
+  };
 
   it('has each station compared by its pose at rest, and only then gets the next order', async () => {
-    await bench.motion.startTour('round');
-    await leg(1);
-    success();
+    await start();
+    succeed();
     await time.sleep(1_500);
-    expect([orders(), tour()?.state, tour()?.at]).toEqual([1, 'running', 0]);
-    await leg(2);
-    success();
-    await leg(3);
-    success();
-    await ended();
+    expect([moves().length, tour()?.state, tour()?.at]).toEqual([1, 'running', 0]);
+    for (const leg of [2, 3]) {
+      await ordered(leg);
+      succeed();
+    }
+    await tourEnded();
     expect(tour()?.outcomes.map(({ arrival }) => arrival?.verdict)).toEqual(['at-goal', 'at-goal', 'at-goal']);
-    expect(tour()?.outcomes[1]?.arrival).toMatchObject({
-      goal: { xM: 3, yM: 4, yawDeg: 90 },
-      distanceM: 0,
-      turnDeg: 0,
-    });
+    const goal = { xM: 3, yM: 4, yawDeg: 90 };
+    expect(tour()?.outcomes[1]?.arrival).toMatchObject({ goal, distanceM: 0, turnDeg: 0 });
     expect(cancels()).toBe(0);
   });
 
   it('one metre beside an intermediate station ends the tour there, with the distance', async () => {
     chassis.arrives = false;
-    await bench.motion.startTour('round');
-    await leg(1);
+    await start();
     chassis.pose = { pos: [1, 3], ori: 90 };
-    success();
-    await ended();
-    expect(tour()).toMatchObject({ state: 'failed', at: 0 });
-    expect(tour()?.reason).toMatch(/On the way to A: .*reports success, but the robot stands 1\.00 m from the goal/);
-    expect(tour()?.outcomes).toMatchObject([{ state: 'failed', arrival: { verdict: 'elsewhere', distanceM: 1 } }]);
-    expect(orders()).toBe(1);
+    succeed();
+    await tourEnded();
+    expect(tour()).toMatchObject({
+      ...{ state: 'failed', at: 0, outcomes: [{ state: 'failed', arrival: { verdict: 'elsewhere', distanceM: 1 } }] },
+      reason: expect.stringMatching(/On the way to A: .*reports success, but the robot stands 1\.00 m from the goal/),
+    });
+    expect(moves()).toHaveLength(1);
   });
 
   it('and drives on is cancelled, gets no further order, and counts as an unowned move while it reports one', async () => {
-    driftM = 0.02;
-    await bench.motion.startTour('round');
-    await leg(1);
-    success();
-    await ended();
-    expect(tour()).toMatchObject({ state: 'failed', at: 0, outcomes: [{ state: 'unknown' }] });
-    expect(tour()?.reason).toMatch(/reports success, but the robot still moves: it moves at 0\.20 m\/s/);
-    expect(orders()).toBe(1);
+    drifts(0.02);
+    await start();
+    succeed();
+    await tourEnded();
+    expect(tour()).toMatchObject({
+      ...{ state: 'failed', at: 0, outcomes: [{ state: 'unknown' }] },
+      reason: expect.stringMatching(/reports success, but the robot still moves: it moves at 0\.20 m\/s/),
+    });
+    expect(moves()).toHaveLength(1);
     expect(cancels()).toBeGreaterThan(0);
     chassis.plan({ move_state: 'moving' });
-    await until(() => bench.motion.status().unownedMove !== null, 'the unowned move');
+    await until(() => status().unownedMove !== null);
   });
 
   it('and rolls on to its goal has arrived once it stands there', async () => {
     chassis.arrives = false;
     chassis.pose = { pos: [-0.2, 2], ori: 90 };
-    driftM = 0.03;
-    const moving = bench.motion.execute(moveTo(1, 2, 90));
-    await leg(1);
-    success();
-    await until(() => (chassis.pose?.pos[0] ?? 0) >= 0.99, 'the goal');
-    driftM = 0;
-    expect(await moving).toMatchObject({ state: 'succeeded', arrival: { verdict: 'at-goal' } });
+    drifts(0.03);
+    const { ended } = await begin(moveTo(1, 2, 90));
+    succeed();
+    await until(() => (chassis.pose?.pos[0] ?? 0) >= 0.99);
+    drifts(0);
+    expect(await ended).toMatchObject({ state: 'succeeded', arrival: { verdict: 'at-goal' } });
     expect(cancels()).toBe(0);
   });
 
   it('and no pose afterwards is not at its goal', async () => {
-    await bench.motion.startDrive({ station: 'A' });
-    await leg(1);
+    await start(motion.startDrive({ station: 'A' }));
     chassis.pose = null;
-    success();
-    const drive = () => bench.motion.status().drive;
-    await until(() => drive()?.state !== 'running', 'the end of the drive', 15_000);
-    expect(drive()).toMatchObject({
-      state: 'failed',
-      outcome: { state: 'unknown', arrival: { verdict: 'not-known' } },
-    });
+    succeed();
+    await driveEnded();
+    const outcome = { state: 'unknown', arrival: { verdict: 'not-known' } };
+    expect(drive()).toMatchObject({ state: 'failed', outcome });
     expect(cancels()).toBeGreaterThan(0);
   });
 
   it('in front of the dock has not docked', async () => {
     chassis.arrives = false;
-    await bench.motion.startDrive({ dock: true });
-    await leg(1);
+    await start(motion.startDrive({ dock: true }));
     chassis.pose = { pos: [7, 7], ori: -90 };
-    success();
-    const drive = () => bench.motion.status().drive;
-    await until(() => drive()?.state !== 'running', 'the end of the drive', 15_000);
+    succeed();
+    await driveEnded();
     expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringMatching(/stands 1\.00 m from the dock/) });
   });
 
   it.each([
-    [false, 'cancelled'],
-    [true, 'succeeded'],
-  ] as const)('and is ended before it was compared (at its goal: %s) is %s once it stands', async (isAtGoal, state) => {
+    ['before it was compared, away from its goal, is cancelled once it stands', false, 0, 'cancelled'],
+    ['before it was compared, at its goal, has succeeded once it stands', true, 0, 'succeeded'],
+    ['while it moves is not known to be cancelled', true, 0.02, 'unknown'],
+  ] as const)('and is ended %s', async (_what, isAtGoal, driftM, state) => {
     chassis.arrives = isAtGoal;
+    drifts(driftM);
     const ending = new AbortController();
-    const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
-    await leg(1);
-    success();
+    const { ended } = await begin(moveTo(3, 4), ending.signal);
+    succeed();
     await time.sleep(500);
     ending.abort(new Error('aborted by the technician'));
-    expect(await moving).toMatchObject({ state });
+    const outcome = await ended;
+    expect(outcome).toMatchObject({ state });
     expect(cancels()).toBeGreaterThan(0);
-  });
-
-  it('and is ended while it moves is not known to be cancelled', async () => {
-    driftM = 0.02;
-    const ending = new AbortController();
-    const moving = bench.motion.execute(moveTo(3, 4), ending.signal);
-    await leg(1);
-    success();
-    await time.sleep(500);
-    ending.abort(new Error('aborted by the technician'));
-    expect(await moving).toMatchObject({
-      state: 'unknown',
-      reason: expect.stringMatching(/aborted by the technician.* still moves/),
-    });
+    if (state === 'unknown') expect(outcome.reason).toMatch(/aborted by the technician.* still moves/);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
 import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
-import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Clock, silentLog } from '../../src/lib/lifecycle/index.ts';
 import {
   createMotion,
   createTrialStore,
@@ -14,6 +14,7 @@ import {
 } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { type Site, siteSchema } from '../../src/lib/site/index.ts';
+import { until as untilAsExpected } from '../waiting.ts';
 import { recordsFor, SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
@@ -36,25 +37,27 @@ export interface Bench extends AsyncDisposable {
   again(limits?: Partial<OrderLimits>): Promise<Motion>;
 }
 
+export interface BenchOptions {
+  limits?: Partial<OrderLimits>;
+  evidence?: EvidenceRecord[] | EvidenceSource;
+  file?: object;
+  /** Values that the schema would reject. */
+  site?: Partial<Site>;
+  connect?: boolean;
+  /** The clock of the chassis, where it is not a scripted one. */
+  clock?: Clock;
+  /** The disk never answers. */
+  isDiskHung?: boolean;
+  /** The chassis reports no move for now: only its pose is awaited. */
+  isPlanSilent?: boolean;
+  /** Records written by a trial. */
+  onRecords?: (records: readonly EvidenceRecord[]) => void;
+}
+
 /** Motion and link against a chassis at this address, with a state folder of its own. */
 export async function startBench(
   address: { host: string; port: number; serial?: string },
-  options: {
-    limits?: Partial<OrderLimits>;
-    evidence?: EvidenceRecord[] | EvidenceSource;
-    file?: object;
-    /** Values that the schema would reject. */
-    site?: Partial<Site>;
-    connect?: boolean;
-    /** The clock of the chassis, where it is not a scripted one. */
-    clock?: Clock;
-    /** The disk never answers. */
-    isDiskHung?: boolean;
-    /** The chassis reports no move for now: only its pose is awaited. */
-    isPlanSilent?: boolean;
-    /** Records written by a trial. */
-    onRecords?: (records: readonly EvidenceRecord[]) => void;
-  } = {},
+  options: BenchOptions = {},
 ): Promise<Bench> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-motion-'));
   const serial = address.serial ?? SERIAL;
@@ -110,17 +113,17 @@ export async function startBench(
   const motion = await create(options.limits);
   const isReceived = (name: 'pose' | 'planning') => () => link.snapshot().values[name].status === 'received';
   if (options.connect !== false) {
-    await until(isReceived('pose'), 'a pose');
+    await until(isReceived('pose'));
     // Until then the gate is closed, whatever the other conditions.
-    if (options.isDiskHung !== true) await until(() => isLatchRead(motion), 'the stop latch');
-    if (options.isPlanSilent !== true) await until(isReceived('planning'), 'a plan');
+    if (options.isDiskHung !== true) await until(() => isLatchRead(motion));
+    if (options.isPlanSilent !== true) await until(isReceived('planning'));
   }
   return {
     site,
     link,
     motion,
     stateDir: site.stateDir,
-    stands: () => until(() => motion.status().standstill.verdict === 'stands', 'the robot to stand', 15_000),
+    stands: () => until(() => motion.status().standstill.verdict === 'stands'),
     again: create,
     async [Symbol.asyncDispose]() {
       for (const each of made) await each.stop();
@@ -135,11 +138,7 @@ export function isLatchRead(motion: Motion): boolean {
   return !motion.status().gate.reasons.some((reason) => reason.includes('has not been read yet'));
 }
 
-/** Waits until a condition holds; fails with the label. */
-export async function until(holds: () => boolean, what: string, ms = 5_000): Promise<void> {
-  const untilMs = performance.now() + ms;
-  while (!holds()) {
-    if (performance.now() > untilMs) throw new Error(`waited ${ms} ms in vain for ${what}`);
-    await systemClock.sleep(10);
-  }
+/** Waits until this holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  await untilAsExpected(() => null, holds);
 }

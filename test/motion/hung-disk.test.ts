@@ -19,7 +19,7 @@ it('a disk that hangs from the start leaves the robot stopped, and a stop still 
   await using chassis = await startScriptedChassis();
   const cancels = () => chassis.orders.filter(({ path }) => path === '/chassis/moves/current').length;
   await using bench = await startBench(chassis, { isDiskHung: true });
-  await until(() => bench.link.snapshot().link.kind === 'connected', 'the connection');
+  await until(() => bench.link.snapshot().link.kind === 'connected');
   expect(bench.motion.status()).toMatchObject({ stop: { latched: true, by: 'gw' }, gate: { open: false } });
   await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
   const before = cancels();

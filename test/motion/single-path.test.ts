@@ -64,7 +64,7 @@ describe('the single path to movement', () => {
     await using chassis = await startScriptedChassis();
     chassis.serial = 'OTHER-9';
     await using bench = await startBench({ host: chassis.host, port: chassis.port }, { connect: false });
-    await until(() => bench.link.snapshot().link.kind === 'not-connected', 'the refusal');
+    await until(() => bench.link.snapshot().link.kind === 'not-connected');
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
     expect(chassis.orders).toEqual([]);
   });
@@ -73,13 +73,13 @@ describe('the single path to movement', () => {
     await using chassis = await startScriptedChassis();
     await using bench = await startBench(chassis);
     const moving = bench.motion.execute(moveTo(3, 4));
-    await until(() => chassis.orders.length === 1, 'the order');
+    await until(() => chassis.orders.length === 1);
     let turn = 0;
     chassis.beforePose = () => {
       turn += 0.4;
       chassis.pose = { pos: [1, 2], ori: ((turn + Math.PI) % (2 * Math.PI)) - Math.PI };
     };
-    await until(() => bench.link.snapshot().unitContradicted, 'the contradiction', 20_000);
+    await until(() => bench.link.snapshot().unitContradicted);
     chassis.beforePose = () => {};
     expect(await moving).toMatchObject({
       state: 'cancelled',
@@ -89,7 +89,7 @@ describe('the single path to movement', () => {
     await until(() => {
       const { pose } = bench.link.snapshot().values;
       return pose.status === 'received' && pose.value.yawDeg === 170;
-    }, 'a pose in degrees');
+    });
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(/angles\.tracked-pose-ori/);
     expect(chassis.orders.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
@@ -119,9 +119,9 @@ describe('with the simulated robot', () => {
     await bench.stands();
 
     const moving = bench.motion.execute(moveTo(C.xM, C.yM, C.yawDeg));
-    await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0, 'the robot to drive');
+    await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0);
     await bench.motion.stopRobot('person in the way', 'test');
     expect(await moving).toMatchObject({ state: 'cancelled' });
-    await until(() => !sim.state().moving && sim.state().speedMS === 0, 'the robot to be at rest');
+    await until(() => !sim.state().moving && sim.state().speedMS === 0);
   });
 });

@@ -9,12 +9,7 @@ export const SOFTWARE = '2.12.3';
 const tried = { address: '127.0.0.1', port: 8090 };
 
 export function received<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
-  return {
-    ...known(value, 'HINWEIS', 'vendor', 'test'),
-    status: 'received',
-    ageMs: over.ageMs ?? 100,
-    stale: over.stale ?? false,
-  };
+  return { ...known(value, 'HINWEIS', 'vendor', 'test'), status: 'received', ageMs: 100, stale: false, ...over };
 }
 
 /** A robot ready for orders: connected, the right serial, reliable position. */
@@ -53,13 +48,8 @@ export function recordsFor(serial = SERIAL, software = SOFTWARE): EvidenceRecord
   return [...new Set(Object.values(factsOfOrder).flat())]
     .filter((fact) => fact.startsWith('vendor.'))
     .map((fact) => ({
-      fact,
-      value: true,
-      serial,
-      software,
-      how: 'driven and watched',
-      who: 'test',
-      when: '2026-01-31T12:00:00Z',
+      ...{ fact, value: true, serial, software },
+      ...{ how: 'driven and watched', who: 'test', when: '2026-01-31T12:00:00Z' },
     }));
 }
 

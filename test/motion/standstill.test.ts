@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Planning } from '../../src/lib/chassis/index.ts';
 import { standstillOf } from '../../src/lib/motion/standstill.ts';
 import { moves, standingNotKnown, stands } from '../chassis/poses.ts';
 import { readySnapshot, received } from './snapshot.ts';
 
 describe('whether the robot stands, for people', () => {
   const proof = { reason: 'r', acknowledged: true, forMs: 1 };
-  const planning = (moveState: string) =>
-    received({
-      actionId: 1,
-      actionType: 'standard',
-      moveState,
-      failReason: 0,
-      failReasonText: '',
-      remainingDistanceM: 0,
-      raw: {},
-    });
+  const planning = (moveState: string) => received({ actionId: 1, actionType: 'standard', moveState } as Planning);
   const at = (standing: typeof stands, moveState = 'idle') => {
     const ready = readySnapshot({ standing });
     return { ...ready, values: { ...ready.values, planning: planning(moveState) } };

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -15,13 +15,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/motion/latch-disk.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { until as waitUntil } from '../waiting.ts';
 
 const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -38,6 +38,7 @@ afterEach(() => {
 });
 
 const latchFile = () => join(stateDir, 'stop-latch.json');
+const onDisk = () => JSON.parse(readFileSync(latchFile(), 'utf8'));
 const refusal = () => new GwError('FILE_UNWRITABLE', 'ENOSPC: no space left.', { remedy: 'Free disk space.' });
 
 /** A disk whose results the test sets, over the real one. */
@@ -85,33 +86,31 @@ function scriptedDisk() {
   return { disk, script, counts };
 }
 
-async function world() {
+async function world(found: { readonly isFull?: boolean; readonly isUnreadable?: boolean } = {}) {
   const clock = createFakeClock({ startMs: 1_000_000 });
   const scripted = scriptedDisk();
+  Object.assign(scripted.script, found);
   const latch = createStopLatch({ stateDir, clock, log: silentLog, onChange() {}, disk: scripted.disk });
   await latch.load();
   return { ...scripted, clock, latch };
 }
 
 /** Waits for the real disk, independent of the clock of the test. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 500 && !holds(); round += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(holds()).toBe(true);
-}
+const until = (holds: () => boolean) => waitUntil(() => null, holds);
 
 describe('the saved state of a stop', () => {
   it('is pending until the write completes, and saved only then', async () => {
-    const { latch, script } = await world();
+    const { latch, script, counts } = await world();
     const { promise, resolve } = Promise.withResolvers<void>();
     script.gate = promise;
     const saving = latch.set('person in the way', 'tablet');
     expect(latch.state()).toMatchObject({ latched: true, saved: 'pending' });
-    await new Promise((done) => setTimeout(done, 50));
+    await until(() => counts.writes === 1);
     expect(latch.state().saved).toBe('pending');
     resolve();
     await saving;
     expect(latch.state()).toMatchObject({ latched: true, saved: true, unsavedBecause: null });
-    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
+    expect(onDisk()).toMatchObject({ latched: true });
   });
 
   it('resolves those who wait for it once it is on the disk, for each stop anew', async () => {
@@ -157,7 +156,7 @@ describe('the saved state of a stop', () => {
     await clock.advance(2_000);
     await until(() => latch.state().saved === true);
     expect(latch.trouble()).toBeNull();
-    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, by: 'tablet' });
+    expect(onDisk()).toMatchObject({ latched: true, by: 'tablet' });
   });
 
   it('is true again only for what was written: a half-failed clear is reverted', async () => {
@@ -167,34 +166,17 @@ describe('the saved state of a stop', () => {
     await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect(latch.state()).toMatchObject({ latched: true, saved: 'pending' });
     await until(() => latch.state().saved === true);
-    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true, reason: 'person in the way' });
-  });
-
-  it('makes a person who clears it wait 5 s at most; it stays set then, also on disk once that responds', async () => {
-    const { latch, script, clock, counts } = await world();
-    await latch.set('person in the way', 'tablet');
-    const { promise, resolve } = Promise.withResolvers<void>();
-    script.gate = promise;
-    const clearing = latch.clear();
-    const refused = expect(clearing).rejects.toMatchObject({ message: expect.stringContaining('timed out') });
-    await clock.advance(5_000);
-    await refused;
-    expect(latch.state()).toMatchObject({ latched: true });
-    resolve();
-    // The stop, the clear that was too late, and the stop again.
-    await until(() => counts.writes === 3 && latch.state().saved === true);
-    expect(JSON.parse(readFileSync(latchFile(), 'utf8'))).toMatchObject({ latched: true });
-    expect(latch.state()).toMatchObject({ latched: true, reason: 'person in the way' });
+    expect(onDisk()).toMatchObject({ latched: true, reason: 'person in the way' });
   });
 });
 
 describe('a stop after another', () => {
   it('is not reported as saved when the one before is saved', async () => {
-    const { latch, script } = await world();
+    const { latch, script, counts } = await world();
     const [first, rest] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     script.gate = first.promise;
     const saving = latch.set('first', 'tablet 1');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => counts.writes === 1);
     script.gate = rest.promise;
     const clearing = latch.clear();
     const second = latch.set('second', 'tablet 2');
@@ -214,13 +196,13 @@ describe('a stop that is latched already', () => {
     await latch.set('first', 'tablet 1');
     const before = { ...counts };
     const { mtimeMs } = statSync(latchFile());
-    for (let count = 0; count < 10_000; count += 1) void latch.set('again', `tablet ${2 + (count % 40)}`);
+    for (let count = 0; count < 1_000; count += 1) void latch.set('again', `tablet ${2 + (count % 40)}`);
     await latch.set('last', 'tablet 1');
     expect(counts).toEqual(before);
     expect(statSync(latchFile()).mtimeMs).toBe(mtimeMs);
     const { repeated, ...state } = latch.state();
     expect(state).toMatchObject({ reason: 'first', by: 'tablet 1', saved: true });
-    expect(repeated).toMatchObject({ count: 10_001, last: { reason: 'last', by: 'tablet 1' } });
+    expect(repeated).toMatchObject({ count: 1_001, last: { reason: 'last', by: 'tablet 1' } });
     // Bounded, whatever the sender.
     expect(repeated?.by).toHaveLength(16);
     expect(repeated?.by.slice(0, 2)).toEqual(['tablet 2', 'tablet 3']);
@@ -286,15 +268,7 @@ describe('monitoring the disk', () => {
   });
 
   it('reads the file once the disk works again, and counts as stopped until then', async () => {
-    const { latch, script, clock } = await (async () => {
-      const scripted = scriptedDisk();
-      const fake = createFakeClock({ startMs: 1_000_000 });
-      scripted.script.isFull = true;
-      scripted.script.isUnreadable = true;
-      const made = createStopLatch({ stateDir, clock: fake, log: silentLog, onChange() {}, disk: scripted.disk });
-      await made.load();
-      return { ...scripted, clock: fake, latch: made };
-    })();
+    const { latch, script, clock } = await world({ isFull: true, isUnreadable: true });
     using _watching = latch.watch();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('EIO') });
     await clock.advance(20_000);
@@ -318,17 +292,21 @@ describe('monitoring the disk', () => {
     expect(counts.checks).toBe(1);
     resolve();
     script.checksAtOnce = true;
-    for (let round = 0; round < 20 && latch.trouble() !== null; round += 1) {
+    const troubleLater = async () => {
       await clock.advance(2_000);
-      await new Promise((done) => setTimeout(done, 5));
-    }
-    expect(latch.trouble()).toBeNull();
+      return latch.trouble();
+    };
+    await waitUntil(troubleLater, (trouble) => trouble === null);
   });
 });
 
 describe('the folder of the stop latch', () => {
-  const createLatch = () =>
-    createStopLatch({ stateDir, clock: createFakeClock({ startMs: 1_000_000 }), log: silentLog, onChange() {} });
+  const loaded = async () => {
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    const latch = createStopLatch({ stateDir, clock, log: silentLog, onChange() {} });
+    await latch.load();
+    return latch;
+  };
 
   it('does not follow a symbolic link or a second hard link', async () => {
     const victims = ['victim-a', 'victim-b', 'victim-c'].map((name) => join(dir, name));
@@ -336,8 +314,7 @@ describe('the folder of the stop latch', () => {
     symlinkSync(victims[0] ?? '', `${latchFile()}.probe`);
     symlinkSync(victims[1] ?? '', `${latchFile()}.new`);
     linkSync(victims[2] ?? '', join(stateDir, 'stop-latch.json'));
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     await latch.set('person in the way', 'tablet');
     expect(latch.state().saved).toBe(true);
     await latch.clear();
@@ -346,8 +323,7 @@ describe('the folder of the stop latch', () => {
 
   it('with a pipe in place of the file does not block reading', async () => {
     execFileSync('mkfifo', [latchFile()]);
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', reason: expect.stringContaining('regular file') });
   });
 
@@ -355,8 +331,7 @@ describe('the folder of the stop latch', () => {
     writeFileSync(latchFile(), '{"format":"gw/stop-latch/1","latched":false,"reason":null,"by":null,"since":null}\n');
     chownSync(stateDir, OTHER_UID, OTHER_UID);
     const before = readFileSync(latchFile(), 'utf8');
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.trouble()).toMatchObject({
       reason: expect.stringContaining(`belongs to user ${OTHER_UID}`),
       remedy: expect.stringContaining(`chown -R 0 ${stateDir}`),
@@ -370,8 +345,7 @@ describe('the folder of the stop latch', () => {
 
   it('that others may write to is not trusted either', async () => {
     chmodSync(stateDir, 0o777);
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.trouble()).toMatchObject({
       reason: expect.stringContaining('other users may write to it (mode 777)'),
       remedy: expect.stringContaining('chmod go-w'),
@@ -393,34 +367,7 @@ describe('the folder of the stop latch', () => {
     draft(1_000, `.heartbeat-received.json.${id}`);
     draft(3_600_000, '.hidden');
     draft(3_600_000, 'tablet.json');
-    await createLatch().load();
+    await loaded();
     expect(readdirSync(stateDir).sort()).toEqual([`.heartbeat-received.json.${id}`, '.hidden', 'tablet.json']);
-  });
-});
-
-describe('kill -9 under a slow disk', () => {
-  it('leaves the state on disk that was reported, at any time', { timeout: 60_000 }, async () => {
-    const script = fileURLToPath(new URL('./slow-latch-child.ts', import.meta.url));
-    let early = 0;
-    for (let round = 0; round < 6; round += 1) {
-      rmSync(latchFile(), { force: true });
-      const child = spawn(process.execPath, [script, stateDir, `${round * 40}`], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let printed = '';
-      child.stdout.on('data', (chunk) => {
-        printed += String(chunk);
-        // Some are killed while the stop is being written, some after it was reported as saved.
-        if (printed.includes(round % 2 === 0 ? 'pending' : 'true')) child.kill('SIGKILL');
-      });
-      await new Promise((resolve) => child.on('close', resolve));
-      const kept = await createLatchDisk(stateDir).read();
-      const reportedSaved = printed.includes('true');
-      if (reportedSaved) expect(kept).toMatchObject({ latched: true, reason: 'drill' });
-      else early += 1;
-      expect(typeof kept).toBe('object');
-    }
-    // The half of the rounds that were to be killed early was killed before the stop was saved.
-    expect(early).toBeGreaterThanOrEqual(1);
   });
 });

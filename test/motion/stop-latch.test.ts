@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { type KeptLatch, type LatchDisk, parseLatch, released } from '../../src/lib/motion/latch-disk.ts';
 import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { isFull } from '../properties.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -21,6 +22,12 @@ afterEach(() => {
 
 const createLatch = (stateDir = join(dir, 'state'), onChange = () => {}) =>
   createStopLatch({ stateDir, clock: createFakeClock(), log: silentLog, onChange });
+/** As after a restart of gw. */
+const loaded = async (stateDir?: string, onChange?: () => void) => {
+  const latch = createLatch(stateDir, onChange);
+  await latch.load();
+  return latch;
+};
 const script = fileURLToPath(new URL('./latch-child.ts', import.meta.url));
 const file = () => join(dir, 'state', 'stop-latch.json');
 
@@ -30,26 +37,18 @@ describe('the stop latch', () => {
   });
 
   it('is clear on a gateway that was never stopped, and creates its folder for its owner only', async () => {
-    const latch = createLatch(join(dir, 'a', 'b'));
-    await latch.load();
+    const latch = await loaded(join(dir, 'a', 'b'));
     expect(latch.state()).toEqual({
-      latched: false,
-      reason: null,
-      by: null,
-      since: null,
-      saved: true,
-      unsavedBecause: null,
-      repeated: null,
+      ...{ latched: false, reason: null, by: null, since: null },
+      ...{ saved: true, unsavedBecause: null, repeated: null },
     });
     expect(statSync(join(dir, 'a', 'b')).mode & 0o777).toBe(0o700);
   });
 
   it('outlives the process that set it', async () => {
-    const first = createLatch();
-    await first.load();
+    const first = await loaded();
     await first.set('person in the way', 'tablet');
-    const second = createLatch();
-    await second.load();
+    const second = await loaded();
     expect(second.state()).toMatchObject({
       saved: true,
       latched: true,
@@ -58,49 +57,22 @@ describe('the stop latch', () => {
       since: '2026-01-31T12:00:00.000Z',
     });
     await second.clear();
-    const third = createLatch();
-    await third.load();
+    const third = await loaded();
     expect(third.state().latched).toBe(false);
     expect(readdirSync(join(dir, 'state'))).toEqual(['stop-latch.json']);
   });
 
-  it('is set in memory at once, before it is on disk', async () => {
-    const latch = createLatch();
-    await latch.load();
-    const saving = latch.set('now', 'test');
-    expect(latch.state().latched).toBe(true);
-    await saving;
-    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ latched: true, reason: 'now' });
-  });
-
-  it('stays set when a stop is requested while it is being cleared', async () => {
-    const latch = createLatch();
-    await latch.load();
-    await latch.set('first', 'test');
-    const clearing = latch.clear();
-    const setting = latch.set('second', 'test');
-    await Promise.all([clearing, setting]);
-    expect(latch.state()).toMatchObject({ latched: true, reason: 'second' });
-    const next = createLatch();
-    await next.load();
-    expect(next.state()).toMatchObject({ latched: true, reason: 'second' });
-  });
-
-  it('keeps a stop that was requested before the first read', async () => {
-    const latch = createLatch();
-    await latch.set('early', 'test');
-    await latch.load();
-    expect(latch.state()).toMatchObject({ latched: true, reason: 'early' });
-  });
-
-  it('keeps such a stop also when writing to disk failed', async () => {
-    writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = createLatch();
-    await latch.set('early', 'test');
-    rmSync(join(dir, 'state'));
-    await latch.load();
-    expect(latch.state()).toMatchObject({ latched: true, by: 'test' });
-  });
+  it.each([false, true])(
+    'keeps a stop that was requested before the first read (disk failed: %s)',
+    async (isFailed) => {
+      if (isFailed) writeFileSync(join(dir, 'state'), 'a file where the folder should be');
+      const latch = createLatch();
+      await latch.set('early', 'test');
+      if (isFailed) rmSync(join(dir, 'state'));
+      await latch.load();
+      expect(latch.state()).toMatchObject({ latched: true, by: 'test', reason: 'early' });
+    },
+  );
 
   it('notifies every change', async () => {
     let changes = 0;
@@ -117,8 +89,7 @@ describe('the stop latch', () => {
   it('counts an unreadable file as set and gives the reason, until it is cleared', async () => {
     mkdirSync(join(dir, 'state'));
     mkdirSync(file());
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw' });
     expect(latch.state().reason).toMatch(/cannot be read \(EISDIR\)/);
     await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
@@ -136,8 +107,7 @@ describe('the stop latch', () => {
   ])('counts a file that is %s as set', async (_, text, why) => {
     mkdirSync(join(dir, 'state'));
     writeFileSync(file(), text);
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.state().latched).toBe(true);
     expect(latch.state().reason).toMatch(why);
   });
@@ -173,8 +143,7 @@ describe('the stop latch', () => {
 
   it('is set in memory and reports it when the disk fails, and never throws', async () => {
     writeFileSync(join(dir, 'state'), 'a file where the folder should be');
-    const latch = createLatch();
-    await latch.load();
+    const latch = await loaded();
     expect(latch.trouble()).toMatchObject({ reason: expect.stringContaining('it is not a folder') });
     await latch.set('person in the way', 'tablet');
     expect(latch.state()).toMatchObject({
@@ -187,47 +156,38 @@ describe('the stop latch', () => {
     expect(latch.state().latched).toBe(true);
   });
 
-  it('is set after kill -9 when the stop was confirmed before', { timeout: 30_000 }, async () => {
-    const stateDir = join(dir, 'state');
-    const child = spawn(process.execPath, [script, stateDir, 'once'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    child.stdout.on('data', (chunk) => {
-      if (String(chunk).includes('set 0')) child.kill('SIGKILL');
-    });
-    await new Promise((resolve) => child.on('close', resolve));
-    const latch = createLatch(stateDir);
-    await latch.load();
-    expect(latch.state()).toMatchObject({ latched: true, reason: 'stop 0', by: 'child' });
-  });
-
-  it('has the last state that the killed process wrote or was writing', { timeout: 30_000 }, async () => {
-    const stateDir = join(dir, 'state');
-    for (let round = 0; round < 8; round += 1) {
-      const child = spawn(process.execPath, [script, stateDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Lines that the child has printed when it is killed: while it writes, or after it has reported.
+  const early = [0, 40, 80, 120, 160, 200].map((delayMs, round) => [1 + (round % 2), delayMs, 'once'] as const);
+  const later = Array.from({ length: 8 }, (_, round) => [4 + round * 5, 0, 'loop'] as const);
+  it.each(isFull ? [...early, ...later] : [[2, 40, 'once'] as const])(
+    'has the last state that a process wrote or was writing, killed after %d lines, on a disk that takes %d ms (%s)',
+    async (lines, delayMs, how) => {
+      const stateDir = join(dir, 'state');
+      const child = spawn(process.execPath, [script, stateDir, `${delayMs}`, how], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       let printed = '';
       child.stdout.on('data', (chunk) => {
         printed += String(chunk);
-        // Later in each round, so that the kill occurs at different steps.
-        if (printed.split('\n').length > 3 + round * 5) setTimeout(() => child.kill('SIGKILL'), round * 0.7);
+        if (printed.split('\n').length > lines) child.kill('SIGKILL');
       });
-      const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
-      expect(signal).toBe('SIGKILL');
+      expect(await new Promise((resolve) => child.on('close', (_, by) => resolve(by)))).toBe('SIGKILL');
 
-      const latch = createLatch(stateDir);
-      await latch.load();
-      const { latched, reason } = latch.state();
-      const [last = '', number = ''] = printed.split('\n').filter(Boolean).at(-1)?.split(' ') ?? [];
-      const isStop = latched && reason === `stop ${number}`;
-      const isReleased = !latched && reason === null;
+      const latch = await loaded(stateDir);
+      const { latched, reason, by } = latch.state();
+      const [last, number, saved] = printed.trimEnd().split('\n').at(-1)?.split(' ') ?? [];
+      const isStop = latched && reason === `stop ${number}` && by === 'child';
       // A change reported as saved is on disk; one that had begun is complete or absent.
-      if (last === 'cleared') expect({ round, isReleased }).toEqual({ round, isReleased: true });
-      else expect({ round, last, latched, reason, sound: isStop || isReleased }).toMatchObject({ sound: true });
-      expect(['setting', 'clearing', 'cleared']).toContain(last);
-    }
-  });
+      if (last === 'set') expect({ isStop, saved }).toEqual({ isStop: true, saved: 'true' });
+      else if (last === 'cleared') expect(latched).toBe(false);
+      else expect({ last, reason, isSound: isStop || !latched }).toMatchObject({ isSound: true });
+      expect(['setting', 'set', 'clearing', 'cleared']).toContain(last);
+    },
+  );
 });
 
 /** A disk in memory whose next answers the test gives. */
-function memoryDisk(found: KeptLatch | string = released) {
+async function memoryDisk(found: KeptLatch | string = released) {
   const written: KeptLatch[] = [];
   const script = { written, content: found, gate: Promise.resolve() as Promise<void>, failures: 0 };
   const disk: LatchDisk = {
@@ -247,16 +207,24 @@ function memoryDisk(found: KeptLatch | string = released) {
   };
   const clock = createFakeClock();
   const latch = createStopLatch({ stateDir: dir, clock, log: silentLog, onChange: () => {}, disk });
-  return { script, latch, clock };
+  await latch.load();
+  return {
+    ...{ script, latch, clock },
+    /** Writes wait until it is called. */
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      script.gate = promise;
+      return resolve;
+    },
+  };
 }
 const reasonsOf = (written: readonly KeptLatch[]) => written.map(({ latched, reason }) => (latched ? reason : 'clear'));
 /** Lets everything proceed that waits for no gate. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a cleared latch', () => {
   it('is the saved state, for whoever cleared it and for whoever asks later', async () => {
-    const { latch } = memoryDisk();
-    await latch.load();
+    const { latch } = await memoryDisk();
     await latch.set('person in the way', 'tablet');
     const cleared = await latch.clear();
     const expected = { ...released, saved: true, unsavedBecause: null, repeated: null };
@@ -265,10 +233,8 @@ describe('a cleared latch', () => {
   });
 
   it('is not written any more once the answer has said that the stop holds', async () => {
-    const { latch, script, clock } = memoryDisk();
-    await latch.load();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    script.gate = promise;
+    const { latch, script, clock, hold } = await memoryDisk();
+    const resolve = hold();
     const saving = latch.set('person in the way', 'tablet');
     await settled();
     // It waits behind the write of the stop, and its time passes before its turn.
@@ -283,24 +249,23 @@ describe('a cleared latch', () => {
   });
 
   it('that reaches the disk too late is replaced there by the stop, which holds', async () => {
-    const { latch, script, clock } = memoryDisk();
-    await latch.load();
+    const { latch, script, clock, hold } = await memoryDisk();
     await latch.set('person in the way', 'tablet');
-    const { promise, resolve } = Promise.withResolvers<void>();
-    script.gate = promise;
-    const refused = expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    const resolve = hold();
+    const message = expect.stringContaining('timed out');
+    const refused = expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE', message });
     await clock.advance(5_000);
     await refused;
+    expect(latch.state()).toMatchObject({ latched: true });
     resolve();
     await settled();
     expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'person in the way']);
-    expect(latch.state()).toMatchObject({ latched: true, saved: true });
+    expect(latch.state()).toMatchObject({ latched: true, saved: true, reason: 'person in the way' });
     expect(script.content).toMatchObject({ latched: true });
   });
 
   it('stays clear, and saved, when a second clear of it fails', async () => {
-    const { latch, script } = memoryDisk();
-    await latch.load();
+    const { latch, script } = await memoryDisk();
     await latch.set('person in the way', 'tablet');
     await latch.clear();
     script.failures = 1;
@@ -314,13 +279,11 @@ describe('a cleared latch', () => {
 describe('a save', () => {
   /** A stop whose save failed, a clear of it at the disk, and behind that the next attempt to save it. */
   async function saveBehindClear() {
-    const { latch, script, clock } = memoryDisk();
-    await latch.load();
+    const { latch, script, clock, hold } = await memoryDisk();
     script.failures = 1;
     await latch.set('person in the way', 'tablet');
     expect(latch.state().saved).toBe(false);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    script.gate = promise;
+    const resolve = hold();
     const clearing = latch.clear().then(
       () => 'cleared',
       () => 'failed',
@@ -352,8 +315,7 @@ describe('a save', () => {
   });
 
   it('is not begun for a latch that counts as set because it could not be read', async () => {
-    const { latch, script, clock } = memoryDisk('EIO');
-    await latch.load();
+    const { latch, script, clock } = await memoryDisk('EIO');
     expect(latch.state()).toMatchObject({ latched: true, by: 'gw', saved: false });
     script.failures = 1;
     await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });

@@ -4,10 +4,11 @@ import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createStopProofs } from '../../src/lib/motion/stop-proof.ts';
 import { posesOf, type Robot } from '../chassis/poses.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { isFull } from '../properties.ts';
 import { readySnapshot } from './snapshot.ts';
 
 const CANCEL_S = 6;
-const TRIES = 20;
+const TRIES = isFull ? 20 : 2;
 const BRAKES_M_S2 = 0.5;
 
 /** Drives at this speed and brakes so that it has arrived this long after the cancel. */

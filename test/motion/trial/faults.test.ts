@@ -1,46 +1,42 @@
 import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../../src/lib/error/index.ts';
 import { loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
-import type { TrialKind } from '../../../src/lib/motion/index.ts';
 import type { FaultName } from '../../../src/lib/sim/index.ts';
+import { isFull } from '../../properties.ts';
 import { until } from '../bench.ts';
-import { onSite, startSupervised, verdicts } from './supervised.ts';
+import { attended, onSite, startSupervised, verdicts } from './supervised.ts';
 
-/** The result of a trial that the gate refuses: the error, and its records. */
-async function refused(fault: FaultName, kind: TrialKind = 'stop') {
-  await using robot = await startSupervised({ faults: [fault], evidence: kind === 'dock' });
-  const ended = await robot.conduct({ kind }).catch(() => robot.motion.trials.view());
-  if (ended === null) throw new Error('no record');
-  const report = await robot.report(ended);
-  const moved = robot.sim.state().moving;
-  return { ended, report, moved, records: await loadEvidenceFile(robot.site.evidenceFile) };
-}
-
-describe('a robot with a fault', { timeout: 120_000 }, () => {
-  it.each([
-    ['emergency-stop', /emergency stop of the robot is pressed/],
+describe('a robot with a fault', () => {
+  const drifts = /drifts while the robot should stand|radians|in doubt/;
+  const others = [
     ['localisation-lost', /lost its position/],
     ['manual-control', /control mode 'manual'/],
+    ['radians-0-2pi', drifts],
+    ['radians-unwrapped', drifts],
+  ] as const;
+  it.each([
+    ['emergency-stop', /emergency stop of the robot is pressed/],
     [
       'drifting-pose',
       /^The reported pose drifts while the robot should stand still: (it moves|it turns|its heading changes) /,
     ],
-    ['radians', /drifts while the robot should stand|radians/],
-    ['radians-0-2pi', /drifts while the robot should stand|radians/],
-    ['radians-unwrapped', /drifts while the robot should stand|radians|in doubt/],
+    ['radians', drifts],
+    ...(isFull ? others : []),
   ] as const)('%s: nothing is ordered, and the reason is recorded', async (fault, why) => {
-    const { ended, report, moved, records } = await refused(fault);
+    await using robot = await startSupervised({ faults: [fault] });
+    const ended = await robot.conduct({ kind: 'stop' }).catch(() => robot.motion.trials.view());
+    if (ended === null) throw new Error('no record');
     expect(ended).toMatchObject({ outcome: 'refused', recorded: [] });
     expect(ended.refusals.join(' ')).toMatch(why);
-    expect(report).toMatchObject({ outcome: 'refused', refusals: ended.refusals });
-    expect(moved).toBe(false);
-    expect(records).toEqual([]);
+    expect(await robot.report(ended)).toMatchObject({ outcome: 'refused', refusals: ended.refusals });
+    expect(robot.sim.state().moving).toBe(false);
+    expect(await loadEvidenceFile(robot.site.evidenceFile)).toEqual([]);
   });
 
   it('cancel-ignored: contradicted, the person is alerted at once, and the gate stays closed for every order', async () => {
     await using robot = await startSupervised({ faults: ['cancel-ignored'] });
     const { motion } = robot;
-    const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    const began = await motion.trials.start({ kind: 'stop', ...attended });
     const alarms: string[] = [];
     using _watching = motion.subscribe(() => {
       const { alarm, state } = motion.trials.view() ?? {};
@@ -56,23 +52,24 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(alarms[0]).toMatch(/^PRESS THE EMERGENCY STOP/);
     expect(robot.sim.state().moving).toBe(false);
     // A cancel that does not work closes the gate for everything that relies on it, trials too.
-    const second = motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    const second = motion.trials.start({ kind: 'stop', ...attended });
     await expect(second).rejects.toMatchObject({
       code: 'MOTION_REFUSED',
       message: expect.stringMatching(/vendor.move.cancel was contradicted/),
     });
     robot.sim.setFault('cancel-ignored', false);
   });
+});
 
-  const lying = [
+/** What the judges say of such robots is proven without a simulator, in the tests of the judges and of their rates. */
+describe('a robot with a fault that its trial shows', { tags: 'large' }, () => {
+  it.each([
     ['cancel-lies', 0.06, 'contradicted', /it (went|moves at) 0\.\d+ m/],
     ['cancel-lies', 0.5, 'contradicted', /it (went|moves at) 0\.\d+ m/],
     ['cancel-ignored', 0.06, 'contradicted', /it (went|moves at) 0\.\d+ m/],
     ['coasting', 0.1, 'contradicted', /it (went|moves at) 0\.\d+ m.*it came to rest later/],
     ['cancel-refused', 0.06, 'not-decided', /did not accept the cancel: .*500/],
-  ] as const;
-
-  it.each(lying)('%s at %d m/s: not verified, and the person is alerted', async (fault, speedMS, outcome, why) => {
+  ] as const)('%s at %d m/s: not verified, and the person is alerted', async (fault, speedMS, outcome, why) => {
     await using robot = await startSupervised({ faults: [fault], speedMS });
     const ended = await robot.conduct({ kind: 'stop' });
     expect(ended).toMatchObject({ outcome, alarm: expect.stringMatching(/^PRESS THE EMERGENCY STOP/) });
@@ -80,19 +77,16 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(ended.facts[0]?.why).not.toMatch(/ 20 ms/);
   });
 
-  it.each([['creeping'], ['spinning']] as const)(
+  it.each(['creeping', 'spinning'] as const)(
     '%s after the cancel: not verified, and the person is alerted',
     async (fault) => {
       await using robot = await startSupervised({ speedMS: 0.3 });
-      const began = await robot.motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
-      await until(
-        () => robot.motion.trials.keepAlive(began.id) !== null && robot.sim.state().moving,
-        'the drive',
-        10_000,
-      );
+      const { trials } = robot.motion;
+      const began = await trials.start({ kind: 'stop', ...attended });
+      await until(() => trials.keepAlive(began.id) !== null && robot.sim.state().moving);
       robot.sim.setFault(fault, true);
       using _pressed = robot.motion.subscribe(() => {
-        if (robot.motion.trials.view()?.alarm !== null) robot.sim.setFault(fault, false);
+        if (trials.view()?.alarm !== null) robot.sim.setFault(fault, false);
       });
       const ended = await robot.follow(began);
       // A turn contradicts nothing before the unit of the heading is decided.
@@ -101,19 +95,6 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     },
   );
 
-  it.each([
-    ['misses', 'vendor.move.request'],
-    ['succeeds-early', 'vendor.move.state'],
-  ] as const)('%s: the trial of move does not verify %s', async (fault, fact) => {
-    await using robot = await startSupervised();
-    await robot.conduct({ kind: 'stop' });
-    robot.sim.setFault(fault, true);
-    const ended = await robot.conduct({ kind: 'move', towardsDeg: 45 });
-    expect(ended.outcome).not.toBe('verified');
-    expect(ended.facts.find((one) => one.fact === fact)?.verdict ?? 'not judged').not.toBe('agrees');
-    robot.sim.setFault(fault, false);
-  });
-
   it('noisy-pose: a robot that stops is verified, with a time to its rest that is true', async () => {
     await using robot = await startSupervised({ faults: ['noisy-pose'], speedMS: 0.3 });
     const ended = await robot.conduct({ kind: 'stop' });
@@ -121,72 +102,43 @@ describe('a robot with a fault', { timeout: 120_000 }, () => {
     expect(ended.facts[0]?.why).toMatch(/at rest within \d\.\d s, still at rest \d+ s later/);
   });
 
-  it('target-in-degrees: the final heading reveals it, and the other observations still count', async () => {
-    await using robot = await startSupervised({ faults: ['target-in-degrees'] });
-    await robot.conduct({ kind: 'stop' });
-    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
-    expect(ended.outcome).toBe('contradicted');
-    expect(verdicts(ended)).toEqual({
-      'angles.tracked-pose-ori': 'holds',
-      'angles.target-ori': 'differs',
-      'vendor.move.request': 'holds',
-      'vendor.move.state': 'holds',
-    });
-    expect(robot.motion.status().gate.reasons.join()).toMatch(/angles.target-ori was contradicted/);
-  });
-
-  it('clockwise: the report of the heading is contradicted, and target_ori is not blamed', async () => {
+  it.each<[FaultName, Record<string, string>]>([
+    ['misses', { 'vendor.move.request': 'not-decided' }],
+    ['succeeds-early', { 'vendor.move.state': 'differs' }],
+    ['unknown-state', { 'vendor.move.state': 'differs', 'vendor.move.request': 'not-decided' }],
+    ['clockwise', { 'angles.tracked-pose-ori': 'differs', 'angles.target-ori': 'not-decided' }],
+    [
+      'target-in-degrees',
+      {
+        ...{ 'angles.tracked-pose-ori': 'holds', 'angles.target-ori': 'differs' },
+        ...{ 'vendor.move.request': 'holds', 'vendor.move.state': 'holds' },
+      },
+    ],
+  ])('%s: the trial of move does not verify what is false, and the gate stays closed', async (fault, expected) => {
     await using robot = await startSupervised();
     await robot.conduct({ kind: 'stop' });
-    robot.sim.setFault('clockwise', true);
+    robot.sim.setFault(fault, true);
     const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
-    const unit = ended.facts.find(({ fact }) => fact === 'angles.tracked-pose-ori');
-    expect([unit?.verdict, unit?.value], unit?.why).toEqual(['differs', 'degrees clockwise']);
-    expect(verdicts(ended)).toMatchObject({ 'angles.target-ori': 'not-decided' });
+    expect(ended.outcome).not.toBe('verified');
+    expect(verdicts(ended)).toMatchObject(expected);
     expect(robot.motion.status().gate.open).toBe(false);
-  });
-
-  it('unknown-state: an unknown final state is not a success', async () => {
-    await using robot = await startSupervised();
-    await robot.conduct({ kind: 'stop' });
-    robot.sim.setFault('unknown-state', true);
-    const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
-    expect(verdicts(ended)).toMatchObject({ 'vendor.move.state': 'differs', 'vendor.move.request': 'not-decided' });
-    expect(robot.motion.status().gate.open).toBe(false);
-  });
-
-  it('pose-in-degrees: contradicted, and the person is alerted that the original pose could not be restored', async () => {
-    await using robot = await startSupervised();
-    await robot.conduct({ kind: 'stop' });
-    await robot.conduct({ kind: 'move', distanceM: 0.6 });
-    robot.sim.setFault('pose-in-degrees', true);
-    const ended = await robot.conduct({ kind: 'pose' });
-    expect(ended).toMatchObject({
-      outcome: 'contradicted',
-      alarm: expect.stringMatching(/THE POSE OF THE ROBOT IS WRONG/),
-    });
-    expect(ended.facts).toMatchObject([
-      { fact: 'angles.pose-ori', verdict: 'differs', value: 'degrees' },
-      { fact: 'vendor.pose.request', verdict: 'not-decided' },
-    ]);
   });
 
   it('blocked: a move that the chassis gives up verifies nothing', async () => {
     await using robot = await startSupervised({ evidence: true, limits: { moveMs: 4_000 } });
     robot.sim.setFault('blocked', true);
     const ended = await robot.conduct({ kind: 'move', distanceM: 0.6 });
-    expect(ended.outcome).toBe('not-decided');
+    expect(ended).toMatchObject({ outcome: 'not-decided', recorded: [] });
     expect(Object.values(verdicts(ended))).not.toContain('holds');
-    expect(ended.recorded).toEqual([]);
   });
 });
 
-describe('a trial that is ended early', { timeout: 60_000 }, () => {
+describe('a trial that is ended early', () => {
   it('by a lost client: after 3 s without a keepalive the move is cancelled, and nothing is verified', async () => {
     await using robot = await startSupervised({ evidence: true });
     const { motion } = robot;
-    await motion.trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite });
-    await until(() => motion.trials.view()?.state === 'ended', 'the end', 20_000);
+    await motion.trials.start({ kind: 'move', ...attended });
+    await until(() => motion.trials.view()?.state === 'ended');
     expect(motion.trials.view()).toMatchObject({
       outcome: 'cancelled',
       recorded: [],
@@ -199,9 +151,9 @@ describe('a trial that is ended early', { timeout: 60_000 }, () => {
   it('by a stop: the stop has priority and stays latched', async () => {
     await using robot = await startSupervised();
     const { motion } = robot;
-    const began = await motion.trials.start({ kind: 'stop', who: 'J. Doe', conditions: onSite });
+    const began = await motion.trials.start({ kind: 'stop', ...attended });
     const following = robot.follow(began);
-    await until(() => robot.sim.state().moving, 'the drive', 10_000);
+    await until(() => robot.sim.state().moving);
     await motion.stopRobot('person in the way', 'tablet');
     expect(await following).toMatchObject({ outcome: 'cancelled', recorded: [] });
     expect(motion.status().stop.latched).toBe(true);
@@ -213,9 +165,9 @@ describe('a trial that is ended early', { timeout: 60_000 }, () => {
   it('by the emergency stop, and by a lost connection', async () => {
     for (const fault of ['emergency-stop', 'cut'] as const) {
       await using robot = await startSupervised({ evidence: true, limits: { cancelTries: 3 } });
-      const began = await robot.motion.trials.start({ kind: 'move', who: 'J. Doe', conditions: onSite });
+      const began = await robot.motion.trials.start({ kind: 'move', ...attended });
       const following = robot.follow(began);
-      await until(() => robot.sim.state().moving, 'the drive', 10_000);
+      await until(() => robot.sim.state().moving);
       robot.sim.setFault(fault, true);
       const ended = await following;
       expect(ended, fault).toMatchObject({ outcome: 'cancelled', recorded: [] });
@@ -226,7 +178,7 @@ describe('a trial that is ended early', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a trial is refused', { timeout: 60_000 }, () => {
+describe('a trial is refused', () => {
   const code = async (work: Promise<unknown>) =>
     work.then(
       () => null,
@@ -251,12 +203,12 @@ describe('a trial is refused', { timeout: 60_000 }, () => {
     await using robot = await startSupervised({ evidence: true });
     const { trials } = robot.motion;
     await robot.motion.startTour('demo');
-    const stop = { kind: 'stop', who: 'J. Doe', conditions: onSite } as const;
+    const stop = { kind: 'stop', ...attended } as const;
     expect(await code(trials.start(stop))).toMatchObject(['TOUR_RUNNING', expect.anything()]);
     await robot.motion.stopRobot('test', 'test');
     await robot.motion.clearStop('test');
-    await until(() => robot.motion.status().tour?.state !== 'running', 'the end of the tour');
-    await until(() => robot.motion.status().standstill.verdict === 'stands', 'rest', 15_000);
+    await until(() => robot.motion.status().tour?.state !== 'running');
+    await until(() => robot.motion.status().standstill.verdict === 'stands');
     const two = await Promise.all([code(trials.start(stop)), code(trials.start(stop))]);
     expect(two.filter((one) => one === null)).toHaveLength(1);
     expect(two.flat()).toContain('A trial is running.');
@@ -282,29 +234,13 @@ describe('a trial is refused', { timeout: 60_000 }, () => {
 
   it('in another order than stop first: a move requires an observed cancel', async () => {
     await using robot = await startSupervised();
-    expect(await code(robot.motion.trials.start({ kind: 'move', who: 'x', conditions: onSite }))).toMatchObject([
-      'MOTION_REFUSED',
-      expect.stringMatching(/vendor.move.cancel is from a vendor description/),
-    ]);
-    expect(await code(robot.motion.trials.start({ kind: 'dock', who: 'x', conditions: onSite }))).toMatchObject([
-      'MOTION_REFUSED',
-      expect.stringMatching(/vendor.move.request/),
-    ]);
-    expect(await code(robot.motion.trials.start({ kind: 'pose', who: 'x', conditions: onSite }))).toMatchObject([
-      'MOTION_REFUSED',
-      expect.stringMatching(/Run `gw evidence verify move` first/),
-    ]);
-  });
-
-  it('with motion.requireVerified before the angles are verified by trial', async () => {
-    await using robot = await startSupervised({
-      site: (site) => ({ ...site, motion: { ...site.motion, requireVerified: true } }),
-    });
-    const { motion } = robot;
-    for (const kind of ['stop', 'move', 'dock', 'pose'] as const) {
-      const ended = await robot.conduct({ kind, ...(kind === 'move' && { distanceM: 0.6 }) });
-      expect(ended, kind).toMatchObject({ outcome: 'verified' });
+    for (const [kind, why] of [
+      ['move', /vendor.move.cancel is from a vendor description/],
+      ['dock', /vendor.move.request/],
+      ['pose', /Run `gw evidence verify move` first/],
+    ] as const) {
+      const found = await code(robot.motion.trials.start({ kind, ...attended }));
+      expect(found, kind).toMatchObject(['MOTION_REFUSED', expect.stringMatching(why)]);
     }
-    expect(motion.status().gate).toEqual({ open: true, reasons: [] });
   });
 });

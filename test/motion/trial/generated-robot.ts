@@ -81,7 +81,9 @@ const [COAST_MS, PAUSE_MS] = [4_000, 4_000];
 export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted> {
   const { deed, speedMS, hz, seed, unit = 'degrees', noiseM = 0.01, noiseOri = 0.3, oriPerS = 0, delivery } = robot;
   const random = seeded(seed * 7_919 + 1);
-  const clock = createFakeClock({ startMs: 1_000_000 });
+  // No sockets: one round of the event loop is enough for the promises.
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const clock = createFakeClock({ startMs: 1_000_000, settled });
   const course = 2 * Math.PI * random();
   const from = { xM: 40 * random() - 20, yM: 40 * random() - 20 };
   const headingDeg = (course * 180) / Math.PI - 180;

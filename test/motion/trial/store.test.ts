@@ -72,7 +72,7 @@ it('without its samples no fact is verified, and a contradicted one stays contra
   expect(made.adopted.flat()).toMatchObject([{ fact: 'vendor.move.state', value: false }]);
 });
 
-it('a trial whose samples cannot be kept is not verified', { timeout: 60_000 }, async () => {
+it('a trial whose samples cannot be kept is not verified', async () => {
   await using robot = await startSupervised();
   await writeFile(attachmentFolder(robot.site.evidenceFile), 'a file where the folder should be');
   const { trials } = robot.motion;

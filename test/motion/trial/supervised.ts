@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChassisLink } from '../../../src/lib/chassis/index.ts';
@@ -41,6 +41,7 @@ export interface Supervised extends AsyncDisposable {
 }
 
 export const onSite = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true } as const;
+export const attended = { who: 'J. Doe', conditions: onSite };
 
 /** A simulated robot without evidence, with link, motion and evidence as in the daemon. */
 export async function startSupervised(
@@ -48,6 +49,8 @@ export async function startSupervised(
     faults?: readonly FaultName[];
     site?: (site: Site) => Site;
     evidence?: boolean;
+    /** That the heading is reported in degrees was verified, as by a move trial. */
+    isUnitVerified?: boolean;
     limits?: Partial<OrderLimits>;
     /** Of the robot, at most. */
     speedMS?: number;
@@ -67,11 +70,16 @@ export async function startSupervised(
   if (sim.sitePath === null) throw new Error('expected no folder');
   const loaded = await loadSite(sim.sitePath);
   const site = options.site?.(loaded) ?? loaded;
+  const path = site.evidenceFile;
+  if (options.isUnitVerified === true) {
+    const [first = ''] = (await readFile(path, 'utf8')).split('\n');
+    const record = { ...JSON.parse(first), fact: 'angles.tracked-pose-ori', value: 'degrees' };
+    await appendFile(path, `${JSON.stringify(record)}\n`);
+  }
   const base = { clock, log: silentLog };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const { serial } = sim.chassis;
   const link = createChassisLink({ ...base, endpoint, expectedSerial: serial, dialer: directDialer });
-  const path = site.evidenceFile;
   const evidence = createEvidenceWatch({ ...base, path, serial, records: await loadEvidenceFile(path) });
   const trialStore = createTrialStore({ path, log: silentLog, ledger: evidence });
   const limits = options.limits ?? {};
@@ -80,9 +88,9 @@ export async function startSupervised(
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());
   }
-  await until(() => link.snapshot().values.pose.status === 'received', 'a pose');
-  await until(() => link.snapshot().values.wheels.status === 'received', 'the wheels');
-  await until(() => isLatchRead(motion), 'the stop latch');
+  await until(() => link.snapshot().values.pose.status === 'received');
+  await until(() => link.snapshot().values.wheels.status === 'received');
+  await until(() => isLatchRead(motion));
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;
     for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {
@@ -100,7 +108,7 @@ export async function startSupervised(
     motion,
     evidence,
     follow,
-    conduct: async (request) => follow(await motion.trials.start({ who: 'J. Doe', conditions: onSite, ...request })),
+    conduct: async (request) => follow(await motion.trials.start({ ...attended, ...request })),
     report: async ({ report }) => JSON.parse(await readFile(join(attachmentFolder(path), report?.file ?? ''), 'utf8')),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };

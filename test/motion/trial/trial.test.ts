@@ -4,9 +4,11 @@ import { startSupervised, verdicts } from './supervised.ts';
 
 const holds = (...facts: string[]) => Object.fromEntries(facts.map((fact) => [fact, 'holds']));
 
-describe('trials on a simulated robot without evidence', { timeout: 120_000 }, () => {
-  it('open the gate for moves, docking and poses, one after the other, without a restart', async () => {
-    await using robot = await startSupervised();
+describe('trials on a simulated robot without evidence', () => {
+  it('open the gate for moves, docking and poses, one after the other, without a restart, where all must be verified', async () => {
+    await using robot = await startSupervised({
+      site: (site) => ({ ...site, motion: { ...site.motion, requireVerified: true } }),
+    });
     const { motion } = robot;
     expect(motion.status().gate.open).toBe(false);
 
@@ -31,6 +33,7 @@ describe('trials on a simulated robot without evidence', { timeout: 120_000 }, (
     const pose = await robot.conduct({ kind: 'pose' });
     expect(verdicts(pose)).toEqual(holds('angles.pose-ori', 'vendor.pose.request'));
     expect(robot.sim.state().yawRad).toBeCloseTo(Math.PI / 2, 2);
+    expect(motion.status()).toMatchObject({ gate: { open: true }, poseAlarm: null });
 
     const records = await loadEvidenceFile(robot.site.evidenceFile);
     expect(records).toHaveLength(8);
