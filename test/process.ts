@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { until } from './waiting.ts';
+import { HANG_MS, until } from './waiting.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -34,7 +34,6 @@ export interface Started extends AsyncDisposable {
 
 /** More than the five seconds in which gw ends in order. */
 const KILL_AFTER_MS = 60_000;
-const HANG_MS = 100_000;
 
 /** Starts a program; at the end of the scope it is ended by its process id. */
 export function startProcess(program: string, args: readonly string[], options: StartOptions = {}): Started {

@@ -1,6 +1,6 @@
 const POLL_MS = 10;
 /** A detector of hangs, and no more: below the limit of a test, so that the failure says what was last seen. */
-const HANG_MS = 100_000;
+export const HANG_MS = 100_000;
 
 /**
  * Reads again and again until the value is as expected, and returns it. A state is waited for, never a duration: a slow

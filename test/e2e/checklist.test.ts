@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordSchema } from '../../src/lib/checklist/index.ts';
 import { checklistRunSchema } from '../../src/lib/toolkit/checklist/checklist.result.ts';
+import { until } from '../waiting.ts';
 import { runGw, startGw } from './gw.ts';
 
 const list = `schema: gw/checklist/1
@@ -66,10 +67,8 @@ describe('gw checklist run', () => {
     const args = ['checklist', 'run', './own.yaml', '--answers', 'answers.yaml', '--initials', 'KM'];
     {
       await using running = startGw(args, { cwd: dir });
-      const until = Date.now() + 20_000;
-      while (!running.stderr().includes('The label') && Date.now() < until) await new Promise((r) => setTimeout(r, 10));
+      await until(running.stderr, (text) => text.includes('The label'));
       await running.end('SIGKILL');
-      expect(running.stderr()).toContain('The label');
     }
     expect(await records()).toEqual([]);
     const { stdout, stderr, code } = await gw('--resume', '--answers', 'answers.yaml', '--json');

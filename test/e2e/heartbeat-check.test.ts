@@ -50,7 +50,7 @@ const NINE_S = 9;
 const FIVE_S = 5;
 
 describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
-  it('shows the robots whose unicast heartbeats the gateway receives, and says so', { timeout: 30_000 }, async () => {
+  it('shows the robots whose unicast heartbeats the gateway receives, and says so', async () => {
     const shown = await runGw(['heartbeat', 'sniff', '--site', world.sitePath, '--for', `${FIVE_S}`, '--json']);
     const last = JSON.parse(shown.stdout.trim().split('\n').at(-1) ?? '');
     expect([shown.code, shown.stderr]).toEqual([0, '']);
@@ -67,9 +67,7 @@ describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
     });
   });
 
-  it('shows the robots of its own network where the gateway is that of another robot', {
-    timeout: 30_000,
-  }, async () => {
+  it('shows the robots of its own network where the gateway is that of another robot', async () => {
     const site = parse(await readFile(world.sitePath, 'utf8')) as SiteText;
     const other = join(world.dir, 'site-of-another.yaml');
     await writeFile(other, stringify({ ...site, chassis: { ...site.chassis, serial: 'SIM-9999' } }));
@@ -80,7 +78,7 @@ describe.concurrent('gw heartbeat sniff beside a running gateway', () => {
 
 // They change nothing, so they run concurrently.
 describe.concurrent('gw heartbeat check beside a running gateway and two robots', () => {
-  it('is ok when every finding is, and shows the own sending and every period', { timeout: 30_000 }, async () => {
+  it('is ok when every finding is, and shows the own sending and every period', async () => {
     const result = await check(NINE_S);
     expect(verdictsOf(result, 'wrong')).toEqual([]);
     expect(verdictsOf(result, 'not-checked')).toEqual([]);
@@ -96,16 +94,14 @@ describe.concurrent('gw heartbeat check beside a running gateway and two robots'
     );
   });
 
-  it('is undecided when the site file names no robot, and states how to declare a single robot', {
-    timeout: 30_000,
-  }, async () => {
+  it('is undecided when the site file names no robot, and states how to declare a single robot', async () => {
     const result = await check(NINE_S, await siteNaming([]));
     expect(verdictsOf(result, 'not-checked')).toEqual(expect.arrayContaining(['robots', 'strangers']));
     expect(result.verdict).not.toBe('ok');
     expect(result.findings.find(({ id }) => id === 'robots')?.detail).toContain(`fleet.robots: [${OWN_SERIAL}]`);
   });
 
-  it('is wrong for a robot named as the only one where others have its key', { timeout: 30_000 }, async () => {
+  it('is wrong for a robot named as the only one where others have its key', async () => {
     const result = await check(NINE_S, await siteNaming([OWN_SERIAL]));
     expect(result.findings.find(({ id }) => id === 'robots')?.verdict).toBe('not-applicable');
     expect(verdictsOf(result, 'wrong')).toEqual(['strangers']);
@@ -119,7 +115,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     ['fleet-serial-conflict', ['conflicts'], FIVE_S],
     ['fleet-wrong-key', ['robot-SIM-N002', 'noise'], NINE_S],
     ['fleet-silent', ['robot-SIM-N002'], NINE_S],
-  ] as const)('is wrong with %s', { timeout: 60_000 }, async (fault, ids, seconds) => {
+  ] as const)('is wrong with %s', async (fault, ids, seconds) => {
     world.sim.setFault(fault, true);
     if (fault === 'fleet-serial-conflict') await gatewayReportsConflict();
     const result = await check(seconds);
@@ -129,7 +125,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
     for (const id of ids) expect(result.findings.find((finding) => finding.id === id)?.remedy).toBeTruthy();
   });
 
-  it('is wrong once the gateway does not run: earlier heartbeats do not count', { timeout: 40_000 }, async () => {
+  it('is wrong once the gateway does not run: earlier heartbeats do not count', async () => {
     await world.gateway()[Symbol.asyncDispose]();
     const result = await check(FIVE_S);
     expect(verdictsOf(result, 'wrong')).toEqual(

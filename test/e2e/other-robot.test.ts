@@ -7,7 +7,7 @@ import { type Robot, startRobot, startServe, until } from './robot.ts';
 const OTHER = 'OTHER-0002';
 
 /** The site file of another robot, whose address leads to this gateway: a swapped cable, a copied file. */
-describe('a site file of another robot', { timeout: 120_000 }, () => {
+describe('a site file of another robot', () => {
   let robot: Robot;
   let serve: Running;
   let own: string;

@@ -92,12 +92,10 @@ async function typed(line: string, input = '') {
 
 /** The gateway connects again within seconds after the chassis was restarted. */
 async function typedOnceBack(line: string) {
-  let last = await typed(line);
-  for (let n = 0; n < 10 && last.code === 3; n += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    last = await typed(line);
-  }
-  return last;
+  return await until(
+    () => typed(line),
+    ({ code }) => code !== 3,
+  );
 }
 
 describe.skipIf(!hasProgram('adb'))('the commands of the pages', () => {

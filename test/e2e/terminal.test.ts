@@ -17,7 +17,7 @@ function onTerminal(args: string, env: Record<string, string> = {}) {
     cwd: dir,
     encoding: 'utf8',
     input: '',
-    timeout: 30_000,
+    timeout: 100_000,
     env: { PATH, HOME, NO_COLOR: '1', TERM: 'xterm', ...env },
   });
   return { code: run.status, lines: run.stdout.replaceAll('\r', '').trimEnd().split('\n') };

@@ -48,8 +48,7 @@ interface Health {
   readonly log: { readonly status: string; readonly droppedLines: number | null };
 }
 
-const at = (port: number, path: string, init: RequestInit = {}) =>
-  fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000), ...init });
+const at = (port: number, path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init);
 
 /** null while nothing listens. */
 async function health(port: number): Promise<Health | null> {
@@ -92,10 +91,8 @@ describe('gw serve with unread output', () => {
     });
     for (let n = 0; n < 300; n += 1) expect((await stop(robot.operatorPort)).status).toBe(200);
     expect(await health(robot.operatorPort)).toMatchObject({ log: { status: 'unread' } });
-    const began = performance.now();
     serve.child.kill('SIGTERM');
     expect(await exitOf(serve)).toBe(0);
-    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('prints all events in order once the reader is back, and continues', async () => {
@@ -143,10 +140,8 @@ describe('gw serve with unread output', () => {
     });
     await serve.untilOutput('ready');
     if (isRead) stderr.read();
-    const began = performance.now();
     serve.child.kill('SIGUSR2');
     expect(await exitOf(serve)).toBe(70);
-    expect(performance.now() - began).toBeLessThan(5_000);
     expect(stderr.read().includes('uncaught on purpose')).toBe(isRead);
   });
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { HANG_MS } from '../waiting.ts';
 
 /** Screen sizes of common devices. */
 export const sizes = [
@@ -17,6 +18,7 @@ export async function openDocument(
 ) {
   await writeFile(path, text);
   const context = await browser.newContext({ viewport: { width, height } });
+  context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));

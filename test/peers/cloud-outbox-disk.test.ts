@@ -41,7 +41,7 @@ function expectKept({ after, repaired }: Record<string, { accepted: number[]; se
   expect(after?.sent).toEqual(after?.sent.map((_, index) => index + 1));
 }
 
-describe.runIf(hasNamespaces())('the outbox on a real file system', { timeout: 120_000, concurrent: true }, () => {
+describe.runIf(hasNamespaces())('the outbox on a real file system', { concurrent: true }, () => {
   it('that is full refuses with the reason, keeps what it accepted, and continues when there is space', async () => {
     const seen = await play('full');
     expect(seen.before).toMatchObject({ accepted: 5, view: { status: 'open' } });

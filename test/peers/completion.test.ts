@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gwBinary } from '../e2e/gw.ts';
+import { until as seen } from '../waiting.ts';
 import { hasProgram } from './peer.ts';
 
 let dir = '';
@@ -29,12 +30,11 @@ async function completed(shell: string, load: string, line: string): Promise<str
     output += text;
   });
   const until = async (pattern: RegExp) => {
-    for (let turn = 0; turn < 200; turn += 1) {
-      const found = pattern.exec(output);
-      if (found !== null) return found[1] ?? '';
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`${shell} printed ${JSON.stringify(output.slice(-600))}`);
+    await seen(
+      () => output,
+      (text) => pattern.test(text),
+    );
+    return pattern.exec(output)?.[1] ?? '';
   };
   try {
     terminal.stdin.write(`${load}; echo loaded-$((1 + 1))\n`);
@@ -87,7 +87,7 @@ describe.skipIf(!hasProgram('fish'))('completion in fish', () => {
       cwd: dir,
       env,
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 100_000,
     });
     return run.stdout
       .trimEnd()

@@ -15,7 +15,7 @@ async function look(hidepid: number, name: string) {
   const { stdout } = await promisify(execFile)(
     'unshare',
     ['--mount', '--', 'sh', '-c', script, '_', String(hidepid), process.execPath, child, name],
-    { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 50_000 },
+    { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 100_000 },
   );
   return JSON.parse(stdout) as Record<string, unknown>;
 }

@@ -74,10 +74,7 @@ describe.skipIf(!hasProgram('sshd'))(
         enrolled: false,
         clock: systemClock,
       });
-      const began = performance.now();
       const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
-      // A connection counts as lost after 6 s of silence; no wait is longer.
-      expect(performance.now() - began).toBeLessThan(15_000);
       const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
       expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
       expect(lines[0]?.detail).toMatch(/^host not usable: SSH connection to .* lost: no data received for 6 s/);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CertificateAuthority, IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../free-port.ts';
 import { startProcess } from '../process.ts';
+import { until } from '../waiting.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 const STREAM_MODULE = '/usr/lib/nginx/modules/ngx_stream_module.so';
@@ -52,13 +52,12 @@ export async function startPeer(
   if (pid === undefined) throw new Error(`${program} cannot be started`);
   const output = () => `${started.stdout()}${started.stderr()}`;
   const peer: PeerProgram = { port, pid, output, [Symbol.asyncDispose]: started[Symbol.asyncDispose] };
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (started.hasEnded()) throw new Error(`${program} ended: ${output()}`);
-    if (isListening(port, place)) return peer;
-    await sleep(25);
-  }
-  await peer[Symbol.asyncDispose]();
-  throw new Error(`${program} does not listen: ${output()}`);
+  await until(
+    () => started.hasEnded() || isListening(port, place),
+    (is) => is,
+  );
+  if (started.hasEnded()) throw new Error(`${program} ended: ${output()}`);
+  return peer;
 }
 
 /** Files of a certificate and its key in a folder of their own. */

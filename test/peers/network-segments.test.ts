@@ -41,9 +41,7 @@ const hasAll =
   hasNamespaces() && hasProgram('mosquitto') && hasProgram('nginx') && hasProgram('sshd') && hasNginxStream();
 
 describe.skipIf(!hasAll)('robot segment, customer network and outside (network namespaces)', () => {
-  it('are checked: a dropped port, a chassis reachable from the office, an extra port', {
-    timeout: 120_000,
-  }, async () => {
+  it('are checked: a dropped port, a chassis reachable from the office, an extra port', async () => {
     using _networks = layNetworks();
     const dir = mkdtempSync(join(tmpdir(), 'gw-segments-'));
     try {
@@ -140,13 +138,11 @@ describe.skipIf(!hasAll)('robot segment, customer network and outside (network n
       // closed.
       const logins = () => office.output().match(/Accepted publickey/g)?.length ?? 0;
       const before = logins();
-      const began = performance.now();
       const hanging = check(home, site, from);
       try {
         await waitFor(() => logins() > before, office.output);
         signalTree(office.pid, 'SIGSTOP');
         const hung = await hanging;
-        expect(performance.now() - began).toBeLessThan(20_000);
         const ofSecondHost = hung.lines.filter(({ id }) => id.startsWith('segment.from-'));
         expect(ofSecondHost[0]).toMatchObject({ id: 'segment.from-1', verdict: 'not-checked' });
         // Whether this machine connected before it hung depends on timing; both are valid.

@@ -13,6 +13,7 @@ import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/
 import { type SetUp, startServer } from '../operator/server.ts';
 import { jsonReply, tried } from '../operator/stand-ins.ts';
 import { ready } from '../pages/states.ts';
+import { HANG_MS } from '../waiting.ts';
 import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -32,6 +33,7 @@ const serverOf = (setUp: SetUp = {}) =>
 
 async function open(port: number, path: string, prepare?: (context: BrowserContext) => Promise<unknown>) {
   const context = await browser.newContext({ viewport: sizes[0], locale: 'de-DE' });
+  context.setDefaultTimeout(HANG_MS);
   await prepare?.(context);
   const page = await context.newPage();
   const problems: string[] = [];
@@ -44,7 +46,7 @@ async function open(port: number, path: string, prepare?: (context: BrowserConte
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-const alive = (page: Page) => page.locator('body[data-follows]').waitFor({ timeout: 10_000 });
+const alive = (page: Page) => page.locator('body[data-follows]').waitFor();
 
 const EVIL = `<img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"></svg><script>window.hacked=1</script>'"&amp;`;
 /** No name of a file has a slash. */
@@ -122,9 +124,9 @@ describe.skipIf(!hasProgram('chromium'))('texts of others in a browser (Chromium
     );
     const { page } = shown;
     await alive(page);
-    await page.getByText(EVIL).first().waitFor({ state: 'attached', timeout: 10_000 });
+    await page.getByText(EVIL).first().waitFor({ state: 'attached' });
     if (path === '/') {
-      await page.locator('#map .point title').first().waitFor({ state: 'attached', timeout: 10_000 });
+      await page.locator('#map .point title').first().waitFor({ state: 'attached' });
       expect(await page.locator('#map .point title').textContent()).toBe(EVIL.slice(0, 60));
       await page.locator('a.target').first().click();
       await page.locator('.sheet', { hasText: EVIL }).waitFor();
@@ -146,7 +148,7 @@ describe.skipIf(!hasProgram('chromium'))('texts of others in a browser (Chromium
     await server.motion.stopRobot(EVIL, EVIL as never);
     for (const path of ['/', `/?ziel=${encodeURIComponent(`station:${EVIL}`)}`, '/service', '/anmeldung', '/medien']) {
       await using shown = await open(server.full, path);
-      await shown.page.getByText(EVIL).first().waitFor({ state: 'attached', timeout: 10_000 });
+      await shown.page.getByText(EVIL).first().waitFor({ state: 'attached' });
       expect([path, await harm(shown.page), shown.problems]).toEqual([path, { hacked: null, elements: 0 }, []]);
     }
   });
@@ -228,9 +230,9 @@ describe.skipIf(!hasProgram('chromium'))('a map that is none (Chromium)', () => 
     server.link.answers.set('/maps/7.png', () => ({ status: 200, body: plan }));
     await using shown = await open(server.full, '/');
     const { page } = shown;
-    await page.locator('.map-note', { hasText: note }).waitFor({ timeout: 10_000 });
+    await page.locator('.map-note', { hasText: note }).waitFor();
     await page.locator('#map .pin', { hasText: 'B' }).locator('path').click();
-    await page.getByRole('heading', { name: 'B anfahren?' }).waitFor({ timeout: 2_000 });
+    await page.getByRole('heading', { name: 'B anfahren?' }).waitFor();
     await page.getByRole('button', { name: 'Fahren' }).click();
     await expect.poll(() => server.motion.calls).toContain('startDrive {"station":"B"}');
     expect(shown.problems).toEqual([]);
@@ -240,7 +242,7 @@ describe.skipIf(!hasProgram('chromium'))('a map that is none (Chromium)', () => 
     await using server = await serverOf();
     server.link.answers.set('/maps/7', tooLarge);
     await using shown = await open(server.full, '/');
-    await shown.page.locator('.map-note', { hasText: 'zu groß' }).waitFor({ timeout: 10_000 });
+    await shown.page.locator('.map-note', { hasText: 'zu groß' }).waitFor();
     await new Promise((resolve) => setTimeout(resolve, 6_500));
     expect(server.link.forwarded.filter((path) => path === '/maps/7')).toHaveLength(1);
   });
@@ -333,7 +335,7 @@ describe.skipIf(!hasProgram('chromium'))('a tablet whose clock is wrong by a yea
       expect(await page.locator('body[data-silent]').count()).toBe(0);
       // Nor does a wrong clock hide that the gateway is silent.
       server.application.endStreams();
-      await page.locator('body[data-silent]').waitFor({ timeout: 5_000 });
+      await page.locator('body[data-silent]').waitFor();
     },
   );
 });
@@ -424,7 +426,7 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
     );
     const pages = await Promise.all([1, 2, 3].map(() => open(robot.operatorPort, '/')));
     for (const { page, problems } of pages) {
-      await page.locator('.map-note', { hasText: 'zu groß' }).waitFor({ timeout: 20_000 });
+      await page.locator('.map-note', { hasText: 'zu groß' }).waitFor();
       await page.locator('#robot').waitFor();
       expect(problems).toEqual([]);
     }
@@ -448,7 +450,7 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
       const [one, other] = await Promise.all(
         ['B', 'C'].map(async (name) => {
           const shown = await open(robot.operatorPort, '/');
-          await shown.page.locator('h1', { hasText: 'Bereit' }).waitFor({ timeout: 20_000 });
+          await shown.page.locator('h1', { hasText: 'Bereit' }).waitFor();
           await shown.page.locator('a.target', { hasText: name }).first().click();
           await shown.page.getByRole('heading', { name: `${name} anfahren?` }).waitFor();
           return shown;
@@ -459,7 +461,7 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
         [one, other].map(({ page }) => page.getByRole('button', { name: 'Fahren', exact: true }).click()),
       );
       for (const { page } of [one, other]) {
-        await page.locator('h1', { hasText: 'Fahrt zu' }).waitFor({ timeout: 10_000 });
+        await page.locator('h1', { hasText: 'Fahrt zu' }).waitFor();
       }
       // The answer to its order says so, or already the state that came before its second touch.
       const refusals = async () =>
@@ -468,7 +470,7 @@ describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium
             [one, other].map(({ page }) => page.locator('.sheet [role=alert], .sheet .why li').allTextContents()),
           )
         ).filter((texts) => texts.length > 0);
-      await expect.poll(refusals, { timeout: 5_000 }).toHaveLength(1);
+      await expect.poll(refusals).toHaveLength(1);
       expect((await refusals())[0]?.join()).toMatch(/fährt schon|darf jetzt nicht fahren|Fahrt zu [BC]/);
       expect(await moves()).toBe(before + 1);
       await fetch(`http://127.0.0.1:${robot.operatorPort}/api/fahrt`, { method: 'DELETE' });

@@ -6,6 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Running } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
+import { HANG_MS } from '../waiting.ts';
 import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -40,6 +41,7 @@ const sound = (name: string, samples = 2_400) => ({ name, mimeType: 'audio/wav',
 async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}) {
   if (browser === undefined) throw new Error('the browser did not start');
   const context = await browser.newContext({ viewport: sizes[0], locale: 'de-DE', ...options });
+  context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
@@ -60,8 +62,7 @@ async function openSignedIn(options: Parameters<Browser['newContext']>[0] = {}) 
 }
 
 const entryOf = (page: Page, name: string) => page.locator('.file', { has: page.getByRole('heading', { name }) });
-const told = (page: Page, text: string | RegExp) =>
-  page.locator('main', { hasText: text }).waitFor({ timeout: 10_000 });
+const told = (page: Page, text: string | RegExp) => page.locator('main', { hasText: text }).waitFor();
 
 /** Sends no more than this, so that a person sees the progress. */
 async function slowUploads(page: Page, bytesPerS: number): Promise<void> {
@@ -108,9 +109,7 @@ describe.skipIf(!hasProgram('chromium'))('the media page (Chromium)', () => {
     expect(await entry.textContent()).toContain('Ton, 1,0\u00a0MB');
     await entry.locator('audio').focus();
     await page.keyboard.press('Space');
-    await expect
-      .poll(() => page.evaluate('document.querySelector("audio").currentTime'), { timeout: 10_000 })
-      .toBeGreaterThan(0);
+    await expect.poll(() => page.evaluate('document.querySelector("audio").currentTime')).toBeGreaterThan(0);
     await entry.getByRole('link', { name: 'löschen' }).click();
     await told(page, '„ton.wav“ endgültig löschen?');
     await entry.getByRole('button', { name: 'Abbrechen' }).click();
@@ -241,17 +240,15 @@ describe.skipIf(!hasProgram('chromium'))('the media page (Chromium)', () => {
       await players.nth(at).focus();
       await page.keyboard.press('Space');
       await expect
-        .poll(() => page.evaluate(`document.querySelectorAll("audio")[${at}].currentTime`), { timeout: 10_000 })
+        .poll(() => page.evaluate(`document.querySelectorAll("audio")[${at}].currentTime`))
         .toBeGreaterThan(0);
     }
     const playing = await page.evaluate('[...document.querySelectorAll("audio")].map((e) => !e.paused)');
     expect(playing).toEqual([...Array(7).fill(false), true]);
-    const began = performance.now();
     await page.locator('.stop-button').click();
     await expect
       .poll(async () => (await (await fetch(addressOf('/api/stopp'))).json()) as object)
       .toMatchObject({ stop: { latched: true } });
-    expect(performance.now() - began).toBeLessThan(3_000);
   });
 
   it.each(sizes.flatMap((size) => (['light', 'dark'] as const).map((scheme) => [size.name, scheme, size] as const)))(

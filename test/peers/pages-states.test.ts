@@ -8,6 +8,7 @@ import { headlineCodes, type PageState } from '../../src/lib/pages/model.ts';
 import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { startServer } from '../operator/server.ts';
 import { ready } from '../pages/states.ts';
+import { HANG_MS } from '../waiting.ts';
 import { sizes } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -89,6 +90,7 @@ describe.skipIf(!hasProgram('chromium'))('every state of the headline (Chromium)
       const html = await (await fetch(`http://127.0.0.1:${server.full}/`)).text();
       const { build } = JSON.parse(/<script id="page-state"[^>]*>([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '').state;
       const context = await browser.newContext({ viewport, locale: language === 'de' ? 'de-DE' : 'en-GB' });
+      context.setDefaultTimeout(HANG_MS);
       // The states come from this test, each whenever it is wanted.
       await context.addInitScript(
         'window.EventSource = class extends EventTarget { constructor() { super(); window.stream = this; } };',
@@ -102,7 +104,7 @@ describe.skipIf(!hasProgram('chromium'))('every state of the headline (Chromium)
         await page.evaluate(
           `stream.dispatchEvent(new MessageEvent('state', { data: ${JSON.stringify(JSON.stringify({ ...state, build }))} }))`,
         );
-        await page.locator('h1', { hasText: t.headline[code](state, f) }).waitFor({ timeout: 10_000 });
+        await page.locator('h1', { hasText: t.headline[code](state, f) }).waitFor();
         const seen = (await page.evaluate(`(() => {
           const stop = document.querySelector('.stop-button');
           const { top, bottom, width, height } = stop.getBoundingClientRect();

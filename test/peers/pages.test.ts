@@ -7,6 +7,7 @@ import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from '../e2e/gw.ts';
 import { chassisState, type FaultName, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
+import { HANG_MS } from '../waiting.ts';
 import { sizes as devices } from './browser.ts';
 import { chromiumFlags, hasProgram } from './peer.ts';
 
@@ -50,6 +51,7 @@ const addressOf = (path: string) => `http://127.0.0.1:${robot.operatorPort}${pat
 async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}) {
   if (browser === undefined) throw new Error('the browser did not start');
   const context = await browser.newContext({ viewport: tablet, locale: 'de-DE', ...options });
+  context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
@@ -66,12 +68,12 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-const untilShown = async (page: Page, text: string | RegExp, timeout = 10_000) => {
+const untilShown = async (page: Page, text: string | RegExp) => {
   try {
-    await page.locator('h1', { hasText: text }).waitFor({ timeout });
+    await page.locator('h1', { hasText: text }).waitFor();
   } catch (cause) {
     const shown = await page.locator('h1').allTextContents();
-    throw new Error(`the page shows '${shown}' after ${timeout} ms, not '${text}'`, { cause });
+    throw new Error(`the page shows '${shown}' and not '${text}'`, { cause });
   }
 };
 
@@ -288,7 +290,7 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
     } finally {
       serve.child.kill('SIGCONT');
     }
-    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached', timeout: 15_000 });
+    await shown.page.locator('.chart .trend').first().waitFor({ state: 'attached' });
   });
 
   it('shows the log to a signed-in person when it is opened, the newest first, marked as English', async () => {
@@ -315,7 +317,7 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
     await untilShown(live.page, 'Fahrt Tour demo');
     await live.page.waitForTimeout(3_000);
     await api('/api/stopp', 'POST', {});
-    await untilShown(live.page, 'Angehalten', 15_000);
+    await untilShown(live.page, 'Angehalten');
 
     try {
       await using stranger = await open('/service');
@@ -328,7 +330,7 @@ describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () =>
       await page.locator('#incidents summary').first().click();
       const newest = page.locator('.incidents li').first();
       await newest.locator('p', { hasText: 'STOPP' }).waitFor();
-      await expect.poll(() => newest.textContent(), { timeout: 25_000 }).not.toContain('aufgezeichnet');
+      await expect.poll(() => newest.textContent()).not.toContain('aufgezeichnet');
       await newest.getByRole('button').click();
       await page.locator('.replay #map image.plan').waitFor();
       expect(await page.locator('#set-pose #map').count()).toBe(0);
@@ -479,7 +481,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Fahrt zu B');
     expect((await glance(live.page)).waits).toEqual([true]);
     await live.page.getByRole('button', { name: 'Fahrt beenden' }).click();
-    await untilShown(live.page, 'Bereit', 15_000);
+    await untilShown(live.page, 'Bereit');
     expect(await live.page.locator('.progress').textContent()).toContain('Fahrt zu B abgebrochen');
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
   });
@@ -493,7 +495,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Driving to the charging station');
     expect(await api('/api/fahrt')).toMatchObject({ run: { kind: 'dock', station: null, state: 'running' } });
     await live.page.getByRole('button', { name: 'End the drive' }).click();
-    await untilShown(live.page, 'Ready', 15_000);
+    await untilShown(live.page, 'Ready');
   });
 
   it('moves the map with one finger and zooms it with two', async () => {
@@ -533,7 +535,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await live.page.getByRole('button', { name: 'Fahren' }).click();
     await untilShown(live.page, 'Fahrt Tour demo');
     await live.page.getByRole('button', { name: 'Pause' }).click();
-    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    await untilShown(live.page, 'Pause: Tour demo');
     expect(await live.page.locator('.progress').textContent()).toContain('Pause vor Station 1 von 3 (A), seit');
     expect(await glance(live.page)).toMatchObject({ colour: '--warn', waits: [true] });
     await live.page.getByRole('link', { name: 'Weiter' }).click();
@@ -544,9 +546,9 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     expect(await live.page.locator('.sheet').count()).toBe(0);
     expect(await live.page.locator('.progress').textContent()).toContain('Station 1 von 3 (A) · seit');
     await live.page.getByRole('button', { name: 'Pause' }).click();
-    await untilShown(live.page, 'Pause: Tour demo', 15_000);
+    await untilShown(live.page, 'Pause: Tour demo');
     await live.page.getByRole('button', { name: 'Fahrt beenden' }).click();
-    await untilShown(live.page, 'Bereit', 15_000);
+    await untilShown(live.page, 'Bereit');
     expect(await api('/api/stopp')).toMatchObject({ stop: { latched: false } });
   });
 
@@ -562,7 +564,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
       };`);
     await live.page.goto(addressOf('/'));
     await untilShown(live.page, 'Bereit');
-    const dims = () => live.page.locator('html[data-dimmed]').waitFor({ timeout: 10_000 });
+    const dims = () => live.page.locator('html[data-dimmed]').waitFor();
     const isDimmed = () => live.page.evaluate('document.documentElement.hasAttribute("data-dimmed")');
     await live.page.locator('a.target', { hasText: 'A' }).first().click();
     await live.page.locator('.sheet').waitFor();
@@ -582,10 +584,10 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await live.page.waitForTimeout(2_500);
     expect(await isDimmed()).toBe(false);
     await api('/api/touren/lauf', 'DELETE', {});
-    await untilShown(live.page, 'Bereit', 15_000);
+    await untilShown(live.page, 'Bereit');
     await dims();
     await live.page.locator('.stop-button').click();
-    await untilShown(live.page, 'Angehalten', 15_000);
+    await untilShown(live.page, 'Angehalten');
     expect(await isDimmed()).toBe(false);
     await clear();
   });
@@ -607,7 +609,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await untilShown(live.page, 'Fahrt zu C');
     await live.page.locator('.stop-button').focus();
     await live.page.keyboard.press('Enter');
-    await untilShown(live.page, 'Angehalten', 15_000);
+    await untilShown(live.page, 'Angehalten');
     await clear();
   });
 
@@ -621,7 +623,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await live.page.locator('.stop-button').click();
     await live.page.locator('.stop-path', { hasText: /gesendet · bestätigt \d/ }).waitFor();
     expect((await glance(live.page)).headline).not.toBe('Angehalten');
-    await live.page.locator('.stop-path', { hasText: /steht \d/ }).waitFor({ timeout: 15_000 });
+    await live.page.locator('.stop-path', { hasText: /steht \d/ }).waitFor();
     expect((await chassisState(robot.operatorPort)) as never).toMatchObject({ standing: { verdict: 'stands' } });
     expect(await live.page.locator('form[action="/api/stopp/freigabe"]').count()).toBe(0);
     await live.page.getByText('Aufheben: Techniker anmelden').waitFor();
@@ -658,7 +660,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     expect([colour, struck.includes('heading')]).toEqual(['--bad', true]);
     expect(await live.page.locator('.lamp[data-level="good"]').count()).toBe(0);
     await serveAgain();
-    await untilShown(live.page, 'Bereit', 15_000);
+    await untilShown(live.page, 'Bereit');
     expect(await live.page.locator('.lamp[data-level="good"]').count()).toBeGreaterThan(3);
     expect(await live.page.evaluate('window.stillTheSamePage')).toBe(true);
   });
@@ -669,7 +671,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await live.page.goto(addressOf('/'));
     await untilShown(live.page, 'Keine Verbindung zum Gateway');
     await live.page.unroute('**/api/events');
-    await untilShown(live.page, 'Bereit', 10_000);
+    await untilShown(live.page, 'Bereit');
   });
 
   it('turns red as outdated where its script does not load', async () => {
@@ -702,7 +704,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     await using live = await open('/');
     await untilShown(live.page, 'Bereit');
     await fault('cut', 'on');
-    await untilShown(live.page, 'Nicht verbunden', 2_000);
+    await untilShown(live.page, 'Nicht verbunden');
     await expect
       .poll(() => glance(live.page))
       .toMatchObject({ colour: '--bad', struck: ['positioning', 'wheels', 'alerts'], waits: [true], stop: [false] });
@@ -712,7 +714,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     expect(await chassis.locator('summary').getAttribute('data-level')).toBe('bad');
     expect(await chassis.textContent()).toContain(`127.0.0.1:${robot.chassisPort}`);
     await fault('cut', 'off');
-    await untilShown(live.page, 'Bereit', 12_000);
+    await untilShown(live.page, 'Bereit');
   });
 
   it('through the tunnel is a view without any order, and draws its map from data', async () => {
@@ -734,11 +736,11 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     async (viewport) => {
       await using live = await open('/service', { viewport });
       await fault('radians', 'on');
-      await untilShown(live.page, 'Fahrt gesperrt', 20_000);
+      await untilShown(live.page, 'Fahrt gesperrt');
       // It is closed first because the robot turns, then because of the unit.
       const heading = live.page.locator('[data-value="heading"]');
       // The first turn is a doubt, the second the proof.
-      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor({ timeout: 40_000 });
+      await heading.filter({ hasText: 'ungültig, Bogenmaß statt Grad' }).waitFor();
       expect(await heading.textContent()).toMatch(/^ungültig, Bogenmaß statt Grad: -?\d/);
       expect(await glance(live.page)).toMatchObject({ colour: '--bad', struck: ['heading'], stop: [false] });
       await using still = await open('/service', { viewport, javaScriptEnabled: false });

@@ -16,7 +16,7 @@ async function play(scenario: string) {
     const { stdout } = await promisify(execFile)(
       'unshare',
       ['--mount', '--', process.execPath, '--no-warnings', child, dir, scenario],
-      { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 50_000 },
+      { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 100_000 },
     );
     // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it
     return JSON.parse(stdout) as Record<string, any>;
@@ -25,7 +25,7 @@ async function play(scenario: string) {
   }
 }
 
-describe.runIf(hasNamespaces())('a release on a full disk', { timeout: 60_000, concurrent: true }, () => {
+describe.runIf(hasNamespaces())('a release on a full disk', { concurrent: true }, () => {
   it('that is too small from the start fails before the download', async () => {
     const { status, reason, phase, names } = await play('too small');
     expect({ status, phase, names }).toEqual({ status: 'FAILED', phase: 'rejected', names: ['state.json'] });

@@ -7,6 +7,7 @@ import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
 import { recordFolder } from '../tunnel/audit/folder.ts';
 import { endOf, linesOf, startOf } from '../tunnel/records/bodies.ts';
+import { until } from '../waiting.ts';
 import { hasProgram } from './peer.ts';
 import { type Sshd, startSshd } from './sshd.ts';
 
@@ -136,7 +137,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
         const [found] = data.incidents as { id: number; at: string; causes: { code: string }[] }[];
         return found !== undefined && found.at >= before && found.causes[0]?.code === 'stop' ? found : undefined;
       };
-      const listed = await vi.waitUntil(newest, { timeout: 20_000, interval: 500 });
+      const listed = await vi.waitUntil(newest, { interval: 500 });
       const shown = await json('incident', 'show', String(listed.id), ...at);
       expect(shown).toMatchObject({ code: 0, error: null });
       const out = join(robot.dir, 'via-incident.jsonl');
@@ -327,13 +328,12 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     const words = ['chassis', 'watch', '--site', robot.site, '--via', `127.0.0.1:${brittle.port}`, '--json'];
     await using watch = startGw(words, { env: { HOME: brittle.home } });
     await watch.untilOutput('"kind":"connected"');
-    const began = performance.now();
     await brittle.stop();
-    while (watch.child.exitCode === null && performance.now() - began < 5_000) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(
+      () => watch.child.exitCode,
+      (code) => code !== null,
+    );
     expect(watch.child.exitCode).toBe(3);
     expect(watch.stdout()).toContain('"SSH_LOST"');
-    expect(performance.now() - began).toBeLessThan(3_000);
   });
 });

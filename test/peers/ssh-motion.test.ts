@@ -230,7 +230,6 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
         message: expect.stringContaining('THE ROBOT MAY STILL BE MOVING'),
       });
       expect(error?.message).toContain('--leave-running');
-      await new Promise((resolve) => setTimeout(resolve, 4_000));
       const run = await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`)).json();
       expect(run).toMatchObject({ run: { state: 'running' } });
       await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren/lauf`, { method: 'DELETE' });

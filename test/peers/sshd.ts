@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { startProcess } from '../process.ts';
+import { until } from '../waiting.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 
@@ -153,10 +154,10 @@ function signalQuietly(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-export async function waitFor(isTrue: () => boolean, about: () => string, limitMs = 10_000): Promise<void> {
-  const began = performance.now();
-  while (!isTrue()) {
-    if (performance.now() - began > limitMs) throw new Error(`not within ${limitMs} ms: ${about()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+/** Waits for a state; what hangs fails with `about`. */
+export async function waitFor(isTrue: () => boolean, about: () => string): Promise<void> {
+  await until(
+    () => (isTrue() ? null : about()),
+    (text) => text === null,
+  );
 }

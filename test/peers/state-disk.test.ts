@@ -18,7 +18,7 @@ async function play(scenario: string) {
     const { stdout } = await promisify(execFile)(
       'unshare',
       ['--net', '--mount', '--', 'sh', '-c', script, '_', process.execPath, child, gwBinary, dir, scenario],
-      { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 110_000 },
+      { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, NO_COLOR: '1' }, timeout: 100_000 },
     );
     // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it
     return JSON.parse(stdout) as Record<string, any>;
@@ -33,7 +33,7 @@ const triedAgain = { status: expect.stringMatching(/^(?:re)?starting$/), lastErr
 const service = (health: { data: { services: { name: string }[] } }, name: string) =>
   health.data.services.find((row) => row.name === name);
 
-describe.runIf(hasNamespaces())('gw serve on a real file system', { timeout: 120_000, concurrent: true }, () => {
+describe.runIf(hasNamespaces())('gw serve on a real file system', { concurrent: true }, () => {
   it.each([
     ['full', /no space left/, false],
     ['full later', /no space left/, true],

@@ -15,7 +15,7 @@ describe.runIf(hasNamespaces())('transfers on a full file system', () => {
     try {
       const { stdout } = await promisify(execFile)('unshare', ['--mount', '--', process.execPath, child, dir], {
         env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
-        timeout: 60_000,
+        timeout: 100_000,
       });
       const { full, left, fullSpool, spool, repaired, ranges } = JSON.parse(stdout);
       expect(full).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('ENOSPC') });

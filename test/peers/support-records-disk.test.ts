@@ -9,13 +9,13 @@ import { hasNamespaces } from './peer.ts';
 
 const child = fileURLToPath(new URL('./support-records-disk-child.ts', import.meta.url));
 
-describe.runIf(hasNamespaces())('session records on a real file system', { timeout: 60_000 }, () => {
+describe.runIf(hasNamespaces())('session records on a real file system', () => {
   it('that is full or read-only refuse, keep what was acknowledged, and go on with a whole chain', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'gw-records-disk-'));
     try {
       const { stdout } = await promisify(execFile)('unshare', ['--mount', '--', process.execPath, child, dir], {
         env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
-        timeout: 50_000,
+        timeout: 100_000,
       });
       const seen = JSON.parse(stdout);
       expect(seen.refused).toContain('FILE_UNWRITABLE ENOSPC');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Ended, runProcess, startProcess } from '../process.ts';
+import { until } from '../waiting.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 /** Where npm installs gw globally, and where the unit expects it. */
@@ -69,11 +70,9 @@ export async function bootSystemd(): Promise<SystemdSystem> {
       await runProcess('unshare', ['--mount', '--', 'sh', '-c', remove, 'sh', name], { env });
     },
   };
-  for (const end = performance.now() + 20_000; performance.now() < end && !started.hasEnded(); ) {
-    const { stdout } = await system.run('systemctl is-system-running').catch(() => ({ stdout: '' }));
-    if (/^(running|degraded)/.test(stdout)) return system;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  const state = async () => (await system.run('systemctl is-system-running').catch(() => ({ stdout: '' }))).stdout;
+  await until(state, (text) => /^(running|degraded)/.test(text) || started.hasEnded());
+  if (!started.hasEnded()) return system;
   const output = `${started.stdout()}${started.stderr()}`;
   await system[Symbol.asyncDispose]();
   throw new Error(`systemd did not start: ${output}`);

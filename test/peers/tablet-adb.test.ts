@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePackageFile, startTablet, type Tablet } from '../../src/lib/sim/index.ts';
 import { freePort } from '../free-port.ts';
 import { runProcess } from '../process.ts';
+import { until as seen } from '../waiting.ts';
 import { hasProgram } from './peer.ts';
 
 /**
@@ -40,13 +41,7 @@ async function stateOf(tablet: Tablet): Promise<string | undefined> {
     ?.split('\t')[1];
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 150; round += 1) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('timeout of until()');
-}
+const until = (condition: () => boolean | Promise<boolean>) => seen(condition, (is) => is);
 
 /** Connects, and waits for the state `device`. */
 async function attach(tablet: Tablet): Promise<void> {

@@ -12,6 +12,16 @@ const elapsed =
 const allowed: Readonly<Record<string, string>> = {
   'test/waiting.ts': 'the interval of polling, and the detector of hangs',
   'test/process.ts': 'ends a process that does not end by itself',
+  'test/story/in-flight.ts': 'gives the processor to other processes while work is in flight',
+  'test/e2e/checklist-breaking.ts': 'certificates that end soon are made for the date of the machine',
+  'test/e2e/checklist-fault-rows.ts': 'a gateway that hangs longer than it may is judged by its own clock',
+  'test/peers/apt-repository.test.ts': 'the date until which the repository is valid',
+  'test/peers/ssh-link.ts': 'a slow link: delays what it forwards',
+  'test/peers/cloud-outbox.test.ts': 'kills at random times; its subject is the process',
+  'test/peers/network-from.test.ts': 'a host that hangs longer than an attempt may take, and less than its connection',
+  'test/peers/tunnel-cable.test.ts': 'a cable that is cut for less than the kernel waits',
+  'test/peers/completion.test.ts': 'a shell does not tell when it has completed a line',
+  'test/peers/pages-bad-input.test.ts': 'the clock of the browser, which the pages read',
 };
 
 describe('no test judges elapsed time', () => {
