@@ -7,6 +7,7 @@ import { parseSite } from '../../src/lib/site/index.ts';
 import { readGatewayState, waitForGatewayState } from '../../src/lib/toolkit/gateway/state.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { context } from '../toolkit/kit.ts';
 import { until } from '../waiting.ts';
 
 const state = (kind: string) => ({
@@ -37,12 +38,10 @@ async function gateway(listener: RequestListener, clock: Clock = createFakeClock
   };
 }
 
-const context = { signal: new AbortController().signal, onProgress: () => {} };
-
 describe('the chassis state reported by the gateway', () => {
   test('is read, with pose and target address', async () => {
     await using server = await gateway((_request, reply) => reply.end(JSON.stringify(state('connected'))));
-    expect(await readGatewayState(server.toolkit, context)).toEqual({
+    expect(await readGatewayState(server.toolkit, context())).toEqual({
       link: 'connected',
       summary: 'connected',
       tried: { address: '127.0.0.1', port: 8090 },
@@ -61,7 +60,7 @@ describe('the chassis state reported by the gateway', () => {
       requestCount += 1;
       reply.end(JSON.stringify(state(requestCount < 4 ? 'connected' : 'not-connected')));
     }, createPacedClock());
-    const result = await waitForGatewayState(server.toolkit, { link: 'not-connected', withinMs: 3_000 }, context);
+    const result = await waitForGatewayState(server.toolkit, { link: 'not-connected', withinMs: 3_000 }, context());
     expect(result).toMatchObject({ link: 'not-connected', serial: null });
     expect(result.afterMs).toBeGreaterThan(100);
   });
@@ -69,7 +68,7 @@ describe('the chassis state reported by the gateway', () => {
   test('is reported as is after a timeout', async () => {
     const answer: RequestListener = (_request, reply) => reply.end(JSON.stringify(state('connected')));
     await using server = await gateway(answer, createPacedClock());
-    const result = await waitForGatewayState(server.toolkit, { link: 'booting', withinMs: 200 }, context);
+    const result = await waitForGatewayState(server.toolkit, { link: 'booting', withinMs: 200 }, context());
     expect(result.link).toBe('connected');
     expect(result.afterMs).toBeGreaterThanOrEqual(200);
   });
@@ -86,7 +85,7 @@ describe('the chassis state reported by the gateway', () => {
     ],
   ])('%s is OPERATOR_NOT_REACHABLE with the tried address', async (_name, listener) => {
     await using server = await gateway(listener);
-    await expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({
+    await expect(readGatewayState(server.toolkit, context())).rejects.toMatchObject({
       code: 'OPERATOR_NOT_REACHABLE',
       tried: { address: '127.0.0.1', port: server.port, action: 'GET /api/chassis/state' },
     });
@@ -98,7 +97,7 @@ describe('the chassis state reported by the gateway', () => {
     await using server = await gateway(() => {
       isAsked = true;
     }, clock);
-    const read = expect(readGatewayState(server.toolkit, context)).rejects.toMatchObject({
+    const read = expect(readGatewayState(server.toolkit, context())).rejects.toMatchObject({
       code: 'OPERATOR_NOT_REACHABLE',
     });
     await until(() => isAsked, Boolean);
@@ -109,7 +108,7 @@ describe('the chassis state reported by the gateway', () => {
   test('an interruption is passed on unchanged', async () => {
     await using server = await gateway(() => {});
     const reason = new Error('enough');
-    await expect(readGatewayState(server.toolkit, { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(
+    await expect(readGatewayState(server.toolkit, { ...context(), signal: AbortSignal.abort(reason) })).rejects.toBe(
       reason,
     );
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
@@ -14,10 +14,13 @@ import {
 } from '../../src/lib/checklist/index.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import { runs } from '../properties.ts';
+import { forAllOf } from '../toolkit/kit.ts';
 
 let ran: string[] = [];
 let broken: string[] = [];
+beforeEach(() => {
+  broken = [];
+});
 const catalogue: Catalogue = {
   look: {
     summary: 'Looks.',
@@ -81,6 +84,12 @@ async function run(parts: object, options: Partial<RunnerOptions> & { only?: str
     ...more,
   });
 }
+/** The results of a run, as a journal keeps them. */
+async function journalOf(parts: object) {
+  const earlier = new Map<string, CompletedStep>();
+  await run(parts, { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) });
+  return earlier;
+}
 const verdicts = (steps: readonly StepResult[]) => Object.fromEntries(steps.map(({ id, verdict }) => [id, verdict]));
 const answers = (parts: object, text: string) => parseAnswers(text, '/answers/a.yaml', parse(parts));
 
@@ -121,7 +130,6 @@ describe('a checklist with sections', () => {
   });
 
   test('a precondition that is not ok skips its whole section by name, and no other', async () => {
-    broken = [];
     const result = await run(sections, { answers: answers(sections, 'room-clear: no\nlabel: yes\n') });
     expect(verdicts(result.steps)).toEqual({
       mtu: 'ok',
@@ -151,7 +159,6 @@ describe('a checklist with sections', () => {
       why: "This section needs section 'network', which is not ok.",
       remedy: "Fix 'dns' first.",
     });
-    broken = [];
   });
 
   test.each([
@@ -247,12 +254,9 @@ describe('a checklist with sections', () => {
       fc.jsonValue(),
       fc.constantFrom<unknown>(['s'], ['a'], [checkStep('a')], [ask('b', { needs: ['s'] })]),
     );
-    fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
-        messageOf({ sections: [{ id: 's', title: 'S', steps: [checkStep('a')], ...change }] });
-      }),
-      { numRuns: runs(200) },
-    );
+    forAllOf(200)(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
+      messageOf({ sections: [{ id: 's', title: 'S', steps: [checkStep('a')], ...change }] });
+    });
   });
 });
 
@@ -302,8 +306,7 @@ describe('resuming an earlier run', () => {
   test('a step reads the earlier result of a check without running it again', async () => {
     const reader = { ...about('r'), reads: 'a', expect: { plain: 7 } };
     const parts = { steps: [checkStep('a'), reader, checkStep('b')] };
-    const earlier = new Map<string, CompletedStep>();
-    await run(parts, { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) });
+    const earlier = await journalOf(parts);
     earlier.delete('r');
     earlier.delete('b');
     const result = await run(parts, { earlier });
@@ -314,11 +317,7 @@ describe('resuming an earlier run', () => {
 
   test('a step that failed earlier is kept, and accepted when the answers accept it now', async () => {
     broken = ['a'];
-    const earlier = new Map<string, CompletedStep>();
-    await run(
-      { steps: [checkStep('a')] },
-      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
-    );
+    const earlier = await journalOf({ steps: [checkStep('a')] });
     const approvals = new Map([['a', { reason: 'known', approvedBy: 'B. Boss' }]]);
     const completed: (string | undefined)[] = [];
     const result = await run(
@@ -329,18 +328,13 @@ describe('resuming an earlier run', () => {
         onCompleted: async ({ result: kept }) => void completed.push(kept.deviation?.approvedBy),
       },
     );
-    broken = [];
     expect(result.steps[0]).toMatchObject({ verdict: 'wrong', deviation: { reason: 'known', approvedBy: 'B. Boss' } });
     expect(completed).toEqual(['B. Boss']);
   });
 
   test('an interruption keeps earlier results', async () => {
     broken = ['a'];
-    const earlier = new Map<string, CompletedStep>();
-    await run(
-      { steps: [checkStep('a')] },
-      { onCompleted: async (completed) => void earlier.set(completed.result.id, completed) },
-    );
+    const earlier = await journalOf({ steps: [checkStep('a')] });
     broken = [];
     const output: string[] = [];
     const result = await run(
@@ -422,21 +416,18 @@ describe('measured values and figures', () => {
   test('any bytes yield answers or ANSWERS_INVALID', () => {
     const list = parse({ steps: [...parts.steps, ask('q')] });
     const some = fc.dictionary(fc.constantFrom('q', 'door', 'probe', '__proto__'), fc.jsonValue());
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string(),
-          some.map((value) => stringify(value)),
-        ),
-        (text) => {
-          try {
-            parseAnswers(text, 'a.yaml', list);
-          } catch (error) {
-            expect(error).toMatchObject({ code: 'ANSWERS_INVALID' });
-          }
-        },
+    forAllOf(300)(
+      fc.oneof(
+        fc.string(),
+        some.map((value) => stringify(value)),
       ),
-      { numRuns: runs(300) },
+      (text) => {
+        try {
+          parseAnswers(text, 'a.yaml', list);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'ANSWERS_INVALID' });
+        }
+      },
     );
   });
 });
@@ -449,7 +440,6 @@ describe('deviations', () => {
     const result = await run(parts, {
       answers: answers(parts, 'a: { accept: { reason: a spare part is ordered, by: A. Boss } }\n'),
     });
-    broken = [];
     expect(result.ok).toBe(false);
     expect(verdicts(result.steps)).toEqual({ a: 'wrong', b: 'skipped' });
     expect(result.steps[0]?.deviation).toMatchObject({ reason: 'a spare part is ordered', approvedBy: 'A. Boss' });
@@ -475,7 +465,6 @@ describe('deviations', () => {
         onResult: (shown) => void output.push(`shown ${shown.earlier.length} ${shown.deviation?.approvedBy}`),
       },
     );
-    broken = [];
     expect(ran).toEqual(['a', 'a']);
     expect(output).toEqual([
       'disk 0 undefined',
@@ -547,7 +536,6 @@ describe('deviations', () => {
       motionAllowed: true,
       answers: answers(driving, 'unit: { accept: { reason: in a hurry, by: A. Boss } }\n'),
     });
-    broken = [];
     expect(verdicts(result.steps)).toEqual({ unit: 'wrong', tour: 'skipped' });
   });
 });

@@ -4,7 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
+import { parseSite } from '../../src/lib/site/index.ts';
+import type { Toolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { runs } from '../properties.ts';
 
 /** A context of a check that is never interrupted. */
@@ -76,3 +80,32 @@ export const forAllAsyncOf =
   };
 export const forAll = forAllOf(100);
 export const forAllAsync = forAllAsyncOf(100);
+
+/** One of these for each test, disposed after it. */
+export function eachTest<T extends AsyncDisposable>(start: () => Promise<T>, keep: (one: T) => void): void {
+  beforeEach(async () => {
+    const one = await start();
+    onTestFinished(() => one[Symbol.asyncDispose]());
+    keep(one);
+  });
+}
+
+/** A text that contains or matches this one, as a value of toMatchObject. */
+export const has = (text: string | RegExp) =>
+  typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text);
+
+interface About {
+  readonly clock?: Clock;
+  /** More lines of the key `chassis`. */
+  readonly more?: string;
+  readonly path?: string;
+}
+
+/** A toolkit for the chassis at this address, directly. */
+export function toolkitOf(
+  { host, port, serial = 'SN-1' }: Endpoint & { readonly serial?: string },
+  { clock = systemClock, more = '', path = '/tmp/site.yaml' }: About = {},
+): Toolkit {
+  const text = `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: ${serial}\n${more}`;
+  return { site: parseSite(text, path), dialer: directDialer, clock };
+}

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { RemoteProcess, Ssh } from '../../src/lib/net/index.ts';
 import { followRemoteGw, remoteArguments, runRemoteGw } from '../../src/lib/toolkit/remote-run.ts';
-import { runs } from '../properties.ts';
+import { forAllAsyncOf } from './kit.ts';
 
 /** A remote host with output set by the test; `gw --version` answers with its version. */
 function remoteHost(chunks: readonly (string | Uint8Array)[], { code = 0, version = '1.0.0', says = '' } = {}) {
@@ -149,8 +149,10 @@ describe('a command that is run on the remote host', () => {
         '{"error":{"code":"USAGE"}}\n',
       ),
     );
-    await fc.assert(
-      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.integer({ min: 0, max: 130 }), async (chunks, code) => {
+    await forAllAsyncOf(60)(
+      fc.array(piece, { maxLength: 6 }),
+      fc.integer({ min: 0, max: 130 }),
+      async (chunks, code) => {
         for (const work of [
           runRemoteGw(remoteHost(chunks, { code }).ssh, ['x'], options),
           follow(remoteHost(chunks, { code }).ssh),
@@ -159,8 +161,7 @@ describe('a command that is run on the remote host', () => {
           if (!(result instanceof GwError))
             expect(result).toHaveProperty(result && 'data' in (result as object) ? 'data' : 'event');
         }
-      }),
-      { numRuns: runs(60) },
+      },
     );
   });
 

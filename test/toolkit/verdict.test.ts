@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { conclude, type Deciding, isPassed } from '../../src/lib/toolkit/verdict.ts';
+import { forAll } from './kit.ts';
 
 const verdicts = ['ok', 'wrong', 'not-checked', 'not-decided', 'not-applicable'] as const;
 const line = fc.record<Deciding>(
@@ -12,14 +13,12 @@ const lenient = { acceptUndecided: true };
 
 describe('the verdict of a check', () => {
   it('is ok only when a needed line is, and none is wrong, not checked or not decided', () => {
-    fc.assert(
-      fc.property(fc.array(line), (lines) => {
-        const needed = lines.filter(({ need }) => need !== 'optional').map(({ verdict }) => verdict);
-        const isOk = needed.includes('ok') && needed.every((one) => one === 'ok' || one === 'not-applicable');
-        expect(conclude(lines) === 'ok').toBe(isOk);
-        expect(conclude(lines) === 'wrong').toBe(needed.includes('wrong'));
-      }),
-    );
+    forAll(fc.array(line), (lines) => {
+      const needed = lines.filter(({ need }) => need !== 'optional').map(({ verdict }) => verdict);
+      const isOk = needed.includes('ok') && needed.every((one) => one === 'ok' || one === 'not-applicable');
+      expect(conclude(lines) === 'ok').toBe(isOk);
+      expect(conclude(lines) === 'wrong').toBe(needed.includes('wrong'));
+    });
   });
 
   it('of nothing, and of lines that all do not concern this machine, is not ok', () => {

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type Catalogue, parseChecklist } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { runs } from '../../properties.ts';
+import { forAllOf } from '../../toolkit/kit.ts';
 
 const entry = { summary: 's', moves: false, run: async () => ({}) };
 const catalogue: Catalogue = {
@@ -197,11 +197,8 @@ describe('a checklist file', () => {
       'constructor',
     ];
     const change = fc.dictionary(fc.constantFrom(...keys), fc.jsonValue(), { maxKeys: 3 });
-    fc.assert(
-      fc.property(change, change, (a, b) => {
-        messageOf(JSON.stringify(file({ ...good, ...a }, { ...good, id: 'two', ...b })));
-      }),
-      { numRuns: runs(300) },
-    );
+    forAllOf(300)(change, change, (a, b) => {
+      messageOf(JSON.stringify(file({ ...good, ...a }, { ...good, id: 'two', ...b })));
+    });
   });
 });

@@ -8,7 +8,7 @@ import {
   matcherNames,
   parsePath,
 } from '../../../src/lib/checklist/index.ts';
-import { runs } from '../../properties.ts';
+import { forAll, forAllOf } from '../../toolkit/kit.ts';
 
 function match(raw: unknown, value: unknown): Match {
   const matcher = compileMatcher(raw, (problem) => {
@@ -70,28 +70,23 @@ describe('paths', () => {
   });
 
   test('any text is either rejected or resolved without an error', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: fc.constantFrom('a', 'b', '.', '[', ']', '0', "'", '=', '_') }),
-        fc.json(),
-        (path, json) => {
-          const parts = parsePath(path);
-          if (parts) expect(typeof lookUp(JSON.parse(json), parts).exists).toBe('boolean');
-        },
-      ),
-      { numRuns: runs(1000) },
+    forAllOf(1000)(
+      fc.string({ unit: fc.constantFrom('a', 'b', '.', '[', ']', '0', "'", '=', '_') }),
+      fc.json(),
+      (path, json) => {
+        const parts = parsePath(path);
+        if (parts) expect(typeof lookUp(JSON.parse(json), parts).exists).toBe('boolean');
+      },
     );
   });
 
   test('every own key of every plain object is found by its quoted path', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
-        const parts = parsePath(`['${key}']`);
-        expect(parts && lookUp({ [key]: inner }, parts)).toEqual(
-          key === '__proto__' ? expect.anything() : { exists: true, value: inner },
-        );
-      }),
-    );
+    forAll(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
+      const parts = parsePath(`['${key}']`);
+      expect(parts && lookUp({ [key]: inner }, parts)).toEqual(
+        key === '__proto__' ? expect.anything() : { exists: true, value: inner },
+      );
+    });
   });
 });
 
@@ -249,16 +244,13 @@ describe('matchers', () => {
       fc.jsonValue(),
       fc.dictionary(fc.constantFrom(...matcherNames), fc.jsonValue(), { minKeys: 1, maxKeys: 2 }),
     );
-    fc.assert(
-      fc.property(raws, fc.anything(), (raw, value) => {
-        const matcher = compileMatcher(raw, () => {});
-        if (!matcher) return;
-        const result = matcher.match({ exists: true, value: value ?? null });
-        expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
-        expect(result.found.length).toBeLessThan(2500);
-      }),
-      { numRuns: runs(500) },
-    );
+    forAllOf(500)(raws, fc.anything(), (raw, value) => {
+      const matcher = compileMatcher(raw, () => {});
+      if (!matcher) return;
+      const result = matcher.match({ exists: true, value: value ?? null });
+      expect(['ok', 'wrong', 'not-checked']).toContain(result.verdict);
+      expect(result.found.length).toBeLessThan(2500);
+    });
   });
 });
 

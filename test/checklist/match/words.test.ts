@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { excerptText, inWords, keyWords } from '../../../src/lib/checklist/match/excerpt.ts';
 import { parsePath, pathWords } from '../../../src/lib/checklist/match/path.ts';
 import { expectationText } from '../../../src/lib/checklist/run/outcome.ts';
+import { forAll } from '../../toolkit/kit.ts';
 
 describe('what a person reads of a checklist', () => {
   it.each([
@@ -27,24 +28,20 @@ describe('what a person reads of a checklist', () => {
   });
 
   it('is one bounded line for any value, and never throws', () => {
-    fc.assert(
-      fc.property(fc.anything(), (value) => {
-        const text = inWords(excerptText(value));
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-        expect(text).not.toMatch(/[\u0000-\u001f\u007f]/);
-        expect(text.length).toBeLessThanOrEqual(210);
-      }),
-    );
+    forAll(fc.anything(), (value) => {
+      const text = inWords(excerptText(value));
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+      expect(text).not.toMatch(/[\u0000-\u001f\u007f]/);
+      expect(text.length).toBeLessThanOrEqual(210);
+    });
   });
 
   it('names every part of a path but what is implied', () => {
-    fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 }), (keys) => {
-        const words = pathWords(parsePath(keys.join('.')) ?? []).split(' ');
-        const implied = keys.length > 1 && /^(verdict|value)$/.test(keys.at(-1) ?? '');
-        expect(words).toEqual(implied ? keys.slice(0, -1) : keys);
-      }),
-    );
+    forAll(fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 }), (keys) => {
+      const words = pathWords(parsePath(keys.join('.')) ?? []).split(' ');
+      const implied = keys.length > 1 && /^(verdict|value)$/.test(keys.at(-1) ?? '');
+      expect(words).toEqual(implied ? keys.slice(0, -1) : keys);
+    });
     expect(keyWords('rateHz')).toBe('rate (Hz)');
   });
 });

@@ -11,6 +11,7 @@ import {
 } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { has } from '../../toolkit/kit.ts';
 
 const calls: unknown[] = [];
 const catalogue: Catalogue = {
@@ -73,7 +74,7 @@ describe('running a checklist', () => {
     const steps = [step('a', run('echo', 'value: 2', ONE)), step('b', run('echo', 'value: 1', ONE))];
     const stopped = await runAll(steps, { failFast: true });
     expect(verdicts(stopped)).toEqual(['wrong', 'not-checked']);
-    expect(stopped).toMatchObject({ ok: false, steps: [{}, { why: expect.stringContaining("'a', which is wrong") }] });
+    expect(stopped).toMatchObject({ ok: false, steps: [{}, { why: has("'a', which is wrong") }] });
     const answers = parseAnswers('a: { accept: { reason: old, by: A } }', 'a.yaml', checklist(...steps));
     expect(verdicts(await runAll(steps, { failFast: true, answers }))).toEqual(['wrong', 'ok']);
   });
@@ -237,10 +238,7 @@ describe('running a checklist', () => {
     const steps = [step('a', run('drive', 'state: succeeded', '    moves: true\n'))];
     const refused = await runAll(steps);
     expect(refused.ok).toBe(false);
-    expect(refused.steps[0]).toMatchObject({
-      verdict: 'not-checked',
-      remedy: expect.stringContaining('--robot-will-move'),
-    });
+    expect(refused.steps[0]).toMatchObject({ verdict: 'not-checked', remedy: has('--robot-will-move') });
     expect(await runAll(steps, { motionAllowed: true })).toMatchObject({ ok: true, motionAllowed: true });
   });
 

@@ -1,27 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
-import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
+import type { Endpoint } from '../../../src/lib/net/index.ts';
 import { compareMac, findChassis } from '../../../src/lib/toolkit/chassis/address.ts';
 import { chassisAddressSchema } from '../../../src/lib/toolkit/chassis/chassis.result.ts';
-import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { answeringPeer, closedPort, deviceInfo, fakeChassis, httpAnswer, rawPeer } from '../../chassis/peers.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { slowDialer, slowLink } from '../../net/slow-dialer.ts';
+import { context, has, toolkitOf } from '../kit.ts';
 
-function toolkitFor({ host, port }: Endpoint, more = '', clock: Clock = createFakeClock()): Toolkit {
-  const site = parseSite(
-    `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n${more}`,
-    '/tmp/site.yaml',
-  );
-  return { site, dialer: directDialer, clock };
-}
-
-const context = { signal: new AbortController().signal, onProgress: () => {} };
-
-async function find(endpoint: Endpoint, mac = false, more = '', clock?: Clock) {
-  const result = await findChassis(toolkitFor(endpoint, more, clock), { mac }, context);
+async function find(endpoint: Endpoint, mac = false, more = '', clock: Clock = createFakeClock()) {
+  const result = await findChassis(toolkitOf(endpoint, { more, clock }), { mac }, context());
   expect(result).toEqual(chassisAddressSchema.parse(result));
   return result;
 }
@@ -56,7 +45,7 @@ describe('the address check of the chassis', () => {
       failure: 'refused',
       tcp: { verdict: 'wrong' },
       serial: { verdict: 'not-checked', found: null },
-      remedy: expect.stringContaining('refuses the port'),
+      remedy: has('refuses the port'),
     });
     await using silent = await rawPeer(() => {});
     const late = await find(silent.endpoint, false, '', createPacedClock());
@@ -65,7 +54,7 @@ describe('the address check of the chassis', () => {
       state: 'not-connected',
       failure: 'no-answer',
       tcp: { verdict: 'ok' },
-      remedy: expect.stringContaining('The port is open'),
+      remedy: has('The port is open'),
     });
     await using page = await answeringPeer(httpAnswer('<html>'));
     expect(await find(page.endpoint)).toMatchObject({
@@ -111,8 +100,8 @@ describe('the address check of the chassis', () => {
   it('ends when the caller interrupts it', async () => {
     const ending = new AbortController();
     await using silent = await rawPeer((socket) => socket.once('data', () => ending.abort()));
-    const interrupted = { ...context, signal: ending.signal };
-    await expect(findChassis(toolkitFor(silent.endpoint), {}, interrupted)).rejects.toThrow();
+    const interrupted = { ...context(), signal: ending.signal };
+    await expect(findChassis(toolkitOf(silent.endpoint), {}, interrupted)).rejects.toThrow();
   });
 });
 
@@ -136,7 +125,7 @@ describe('the hardware address', () => {
 describe('over a slow SSH link', () => {
   const clock = createPacedClock();
   const findOver = (endpoint: Endpoint) =>
-    findChassis({ ...toolkitFor(endpoint, '', clock), dialer: slowDialer() }, {}, context);
+    findChassis({ ...toolkitOf(endpoint, { clock }), dialer: slowDialer() }, {}, context());
 
   it('an answer that is late by the link alone is an answer, and the link is named', async () => {
     await using late = await rawPeer((socket) => {
@@ -152,13 +141,10 @@ describe('over a slow SSH link', () => {
       state: 'not-connected',
       failure: 'no-answer',
       tried: { slowLink: { medianMs: 300, longestMs: 400 } },
-      remedy: expect.stringMatching(/slow SSH link .* on the gateway itself/),
+      remedy: has(/slow SSH link .* on the gateway itself/),
     });
     expect(result.remedy).not.toMatch(/power|switch/i);
     expect(result).toEqual(chassisAddressSchema.parse(result));
-    expect(await findOver(await closedPort())).toMatchObject({
-      failure: 'refused',
-      remedy: expect.stringContaining('refuses the port'),
-    });
+    expect(await findOver(await closedPort())).toMatchObject({ failure: 'refused', remedy: has('refuses the port') });
   });
 });

@@ -15,6 +15,7 @@ import { still } from '../../../src/lib/pages/ui.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { robotConditions } from '../../../src/lib/toolkit/chassis/condition.ts';
 import { snapshotWith, standInHealth, tried } from '../../operator/stand-ins.ts';
+import { has } from '../kit.ts';
 
 const motion: MotionStatus = {
   gate: { open: true, reasons: [] },
@@ -63,7 +64,7 @@ function shown(...charges: number[]) {
 it('a charge of 1 is nowhere shown as 100 % before another one decides the scale', () => {
   expect(shown(1)).toMatchObject({
     verdict: 'not-checked',
-    probe: expect.stringMatching(/^100 % or 1 %: not decided.* 100 % or 1 %/),
+    probe: has(/^100 % or 1 %: not decided.* 100 % or 1 %/),
     page: '100 % oder 1,0 % (lädt)',
     why: 'nicht entschieden, ob der Roboter bis 1 oder bis 100 zählt',
     headline: 'attention',
@@ -71,7 +72,7 @@ it('a charge of 1 is nowhere shown as 100 % before another one decides the scale
   });
   expect(shown(0.5, 1)).toMatchObject({
     verdict: 'ok',
-    probe: expect.stringMatching(/^100 % /),
+    probe: has(/^100 % /),
     page: '100 % (lädt)',
     why: '',
     headline: 'good',

@@ -4,9 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { renderChassisRestart } from '../../../src/cli/render/chassis-restart.ts';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { readArchive } from '../../../src/lib/maps/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
 import { chassisRestartSchema } from '../../../src/lib/toolkit/chassis/chassis.result.ts';
 import { restartWithBackup } from '../../../src/lib/toolkit/chassis/restart.ts';
 import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
@@ -17,7 +15,7 @@ import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { mapChassis, storedMap } from '../../maps/map-chassis.ts';
-import { sharedFolder } from '../kit.ts';
+import { has, sharedFolder, toolkitOf } from '../kit.ts';
 
 const dir = sharedFolder();
 
@@ -75,7 +73,7 @@ describe('the restart story', () => {
     const write = { ...options, ids: [], write: true };
     await expect(restoreFromBackup(toolkit, write, context)).rejects.toMatchObject({
       code: 'CHASSIS_MOVING',
-      message: expect.stringContaining('--robot-stands-still'),
+      message: has('--robot-stands-still'),
     });
     const restored = await restoreFromBackup(toolkit, { ...write, itStandsStill: true }, context);
     expect(restored).toEqual(mapRestoreSchema.parse(restored));
@@ -119,10 +117,8 @@ describe('the restart story', () => {
 
   it('does not find a current map the same that the chassis names and does not store any more', async () => {
     await using chassis = await mapChassis([storedMap(7), storedMap(8)]);
-    const { host, port } = chassis.fake.endpoint;
-    const where = `chassis: { host: ${host}, port: ${port}, serial: ${chassis.fake.serial} }`;
-    const site = parseSite(`name: Test\n${where}\n`, join(dir, 'site.yaml'));
-    const toolkit = { site, dialer: directDialer, clock: createPacedClock() };
+    const { endpoint, serial } = chassis.fake;
+    const toolkit = toolkitOf({ ...endpoint, serial }, { clock: createPacedClock(), path: join(dir, 'site.yaml') });
     const path = join(dir, 'named.tar.gz');
     await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '0.1.0' }, context);
     chassis.onRestart = () => {
@@ -192,7 +188,7 @@ describe('the restart story', () => {
     });
     await expect(restartWithBackup(toolkit, { ...options, withinMs: 30_000 }, context)).rejects.toMatchObject({
       code: 'BACKUP_OUTDATED',
-      message: expect.stringContaining('map 2 "1. Stock"'),
+      message: has('map 2 "1. Stock"'),
     });
     expect(sim.requests().some(({ path }) => path.includes('restart_service'))).toBe(false);
   });

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { directDialer } from '../../../src/lib/net/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
 import { type ChassisView, chassisWatchSchema } from '../../../src/lib/toolkit/chassis/watch.result.ts';
 import { watchChassis } from '../../../src/lib/toolkit/chassis/watch.ts';
-import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { fakeChassis } from '../../chassis/peers.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { until } from '../../waiting.ts';
-
-function toolkitFor(port: number, clock = createPacedClock()): Toolkit {
-  const site = parseSite(`name: t\nchassis: { host: 127.0.0.1, port: ${port}, serial: SN-1 }\n`, '/tmp/site.yaml');
-  return { site, dialer: directDialer, clock };
-}
+import { toolkitOf } from '../kit.ts';
 
 describe('watching', () => {
   it('reports the state at once when it changes and steadily otherwise, in the published shape, until interrupted', async () => {
@@ -20,7 +13,7 @@ describe('watching', () => {
     const ending = new AbortController();
     const clock = createPacedClock();
     const watching = watchChassis(
-      toolkitFor(chassis.endpoint.port, clock),
+      toolkitOf(chassis.endpoint, { clock }),
       { everyMs: 100 },
       { signal: ending.signal },
       (view) => {
@@ -62,7 +55,7 @@ describe('watching', () => {
     const views: ChassisView[] = [];
     const ending = new AbortController();
     const watching = watchChassis(
-      toolkitFor(chassis.endpoint.port),
+      toolkitOf(chassis.endpoint, { clock: createPacedClock() }),
       { everyMs: 60_000 },
       { signal: ending.signal },
       (view) => views.push(view),
@@ -104,7 +97,7 @@ describe('watching', () => {
     await using chassis = await fakeChassis();
     const signal = new AbortController().signal;
     const end = await watchChassis(
-      toolkitFor(chassis.endpoint.port),
+      toolkitOf(chassis.endpoint, { clock: createPacedClock() }),
       { everyMs: 100, seconds: 0.5 },
       { signal },
       () => {},
@@ -115,7 +108,7 @@ describe('watching', () => {
   it('ends at once when it was interrupted before its start', async () => {
     await using chassis = await fakeChassis();
     const end = await watchChassis(
-      toolkitFor(chassis.endpoint.port),
+      toolkitOf(chassis.endpoint, { clock: createPacedClock() }),
       { everyMs: 100 },
       { signal: AbortSignal.abort() },
       () => {},

@@ -6,7 +6,7 @@ import type { CheckRecord, StepResult } from '../../../src/lib/checklist/index.t
 import { recordDiffSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { diffRecords, isSteady, steadyText } from '../../../src/lib/toolkit/checklist/diff.ts';
 import { answeredStep, deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../../report/records.ts';
-import { anyText } from '../kit.ts';
+import { anyText, forAll } from '../kit.ts';
 
 const side = (record: CheckRecord, path = 'a.json') => ({ path, state: 'verified', record }) as const;
 const between = (from: CheckRecord, to: CheckRecord) => diffRecords(side(from), side(to, 'b.json'));
@@ -206,14 +206,12 @@ describe('a value that differs in every run', () => {
       fc.date({ noInvalidDate: true }).map(String),
     );
     const unit = fc.constantFrom('ms', 'Hz', 'mm', null);
-    fc.assert(
-      fc.property(fc.string(), any, any, unit, (name, a, b, of) => {
-        const [one, other] = [value(name, a, of), value(name, b, of)];
-        expect(isSteady(name, one, one)).toBe(true);
-        expect(isSteady(name, one, other)).toBe(isSteady(name, other, one));
-      }),
-    );
-    fc.assert(fc.property(anyText(5000), (text) => typeof steadyText(text) === 'string'));
+    forAll(fc.string(), any, any, unit, (name, a, b, of) => {
+      const [one, other] = [value(name, a, of), value(name, b, of)];
+      expect(isSteady(name, one, one)).toBe(true);
+      expect(isSteady(name, one, other)).toBe(isSteady(name, other, one));
+    });
+    forAll(anyText(5000), (text) => typeof steadyText(text) === 'string');
   });
 
   it('ends for long texts of any piece', { tags: 'large' }, () => {

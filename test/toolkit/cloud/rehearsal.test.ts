@@ -9,6 +9,7 @@ import { rehearseRelease } from '../../../src/lib/toolkit/cloud/release-rehearsa
 import { rehearseCloudStop } from '../../../src/lib/toolkit/cloud/stop-rehearsal.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
+import { eachTest } from '../kit.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';
 
 type Received = NonNullable<typeof connectedView.received>;
@@ -43,6 +44,11 @@ async function startGateway() {
     },
     stop(by: string, more: object = {}) {
       gateway.latch = { latched: true, saved: true, by, reason: 'fire alarm', repeated: null, ...more };
+    },
+    /** A stop that arrives by the cloud link. */
+    receive(by: string, more: object = {}) {
+      gateway.set({ stops: 3 });
+      gateway.stop(by, more);
     },
     context: {
       signal: new AbortController().signal,
@@ -87,12 +93,16 @@ const verdicts = ({ findings }: { findings: readonly { id: string; verdict: stri
 const details = ({ findings }: { findings: readonly { detail: string }[] }) =>
   findings.map(({ detail }) => detail).join('\n');
 
+let gateway: Gateway;
+eachTest(startGateway, (one) => {
+  gateway = one;
+});
+
 describe('a stop from the cloud, rehearsed on site', () => {
   const rehearse = async ({ toolkit, context, operator }: Gateway, password = operator.password) =>
     cloudStopSchema.parse(await rehearseCloudStop(toolkit, { password, withinMs: 3_000 }, context));
 
   it('is ok when it arrives after the request, is latched and saved, and is cleared by a signed-in person', async () => {
-    await using gateway = await startGateway();
     gateway.onAsked = () => {
       gateway.set({ stops: 3 });
       gateway.stop('cloud, control centre', { saved: 'pending' });
@@ -119,13 +129,11 @@ describe('a stop from the cloud, rehearsed on site', () => {
     await using lost = await startGateway();
     lost.view = lostView;
     await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
-    await using gateway = await startGateway();
     await expect(rehearse(gateway, 'another password')).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
     expect([...lost.asked, ...gateway.asked]).toEqual([]);
   });
 
   it('is not disturbed by a link that moves to its other path meanwhile, as by a network check beside it', async () => {
-    await using gateway = await startGateway();
     const { received } = gateway.view as typeof connectedView;
     let views = 0;
     gateway.onView = () => {
@@ -144,7 +152,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   });
 
   it('is not checked without a stop, and a stop from the cloud before the request does not count', async () => {
-    await using gateway = await startGateway();
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual({ received: 'not-checked', latched: 'not-checked', cleared: 'not-checked' });
     expect(details(data)).toContain('no stop arrived within 3 s');
@@ -154,7 +161,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   it.each(['operator surface, 192.0.2.7', 'local command', 'cloudy, technician'])(
     'is not checked, and not cleared, where the stop comes from %s',
     async (by) => {
-      await using gateway = await startGateway();
       gateway.onAsked = () => gateway.stop(by);
       const data = await rehearse(gateway);
       expect(verdicts(data)).toEqual({ received: 'not-checked', latched: 'not-checked', cleared: 'not-checked' });
@@ -169,10 +175,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
       ['cloud', ['operator surface, 192.0.2.7']],
     ] as const) {
       await using gateway = await startGateway();
-      gateway.onAsked = () => {
-        gateway.set({ stops: 3 });
-        gateway.stop(by, { repeated: { by: [...repeated], last: { by: 'cloud' } } });
-      };
+      gateway.onAsked = () => gateway.receive(by, { repeated: { by: [...repeated], last: { by: 'cloud' } } });
       const data = await rehearse(gateway);
       expect(verdicts(data)).toMatchObject({ received: 'ok', cleared: 'not-checked' });
       expect(verdicts(data).latched).toBe(by === 'cloud' ? 'ok' : 'not-checked');
@@ -211,12 +214,8 @@ describe('a stop from the cloud, rehearsed on site', () => {
       },
     ],
   ])('is not cleared where a person on site stops the robot %s', async (_when, setUp) => {
-    await using gateway = await startGateway();
     setUp(gateway);
-    gateway.onAsked = () => {
-      gateway.set({ stops: 3 });
-      gateway.stop('cloud');
-    };
+    gateway.onAsked = () => gateway.receive('cloud');
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ received: 'ok', latched: 'ok', cleared: 'not-checked' });
     expect(details(data)).toContain(`not cleared: also stopped by ${person}`);
@@ -225,18 +224,13 @@ describe('a stop from the cloud, rehearsed on site', () => {
   });
 
   it('is not cleared where the last of many stops is that of a person, whom the list does not name', async () => {
-    await using gateway = await startGateway();
     const by = Array.from({ length: 16 }, (_, i) => `cloud, user ${i}`);
-    gateway.onAsked = () => {
-      gateway.set({ stops: 3 });
-      gateway.stop('cloud', { repeated: { by, last: { by: person } } });
-    };
+    gateway.onAsked = () => gateway.receive('cloud', { repeated: { by, last: { by: person } } });
     expect(details(await rehearse(gateway))).toContain(`not cleared: also stopped by ${person}`);
     expect(gateway.latch.latched).toBe(true);
   });
 
   it('sends nothing that could clear it before the sign-in, and does not clear it where that fails', async () => {
-    await using gateway = await startGateway();
     gateway.onAsked = () => {
       gateway.set({ stops: 3 });
       gateway.stop('cloud');
@@ -253,7 +247,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   it.each(['POST /api/anmeldung', 'DELETE /api/stopp'])(
     'is not checked where another person clears it before the answer to %s',
     async (at) => {
-      await using gateway = await startGateway();
       let requests = 0;
       gateway.onRequest = (request) => {
         if (request !== at) return;
@@ -261,10 +254,7 @@ describe('a stop from the cloud, rehearsed on site', () => {
         const isBeforeClearing = at.startsWith('DELETE') ? requests === 1 : requests === 2;
         if (isBeforeClearing) gateway.latch = { ...gateway.latch, latched: false, by: null, reason: null };
       };
-      gateway.onAsked = () => {
-        gateway.set({ stops: 3 });
-        gateway.stop('cloud');
-      };
+      gateway.onAsked = () => gateway.receive('cloud');
       const data = await rehearse(gateway);
       expect(verdicts(data)).toMatchObject({ received: 'ok', latched: 'ok', cleared: 'not-checked' });
       expect(details(data)).toContain('cleared from another place meanwhile');
@@ -272,7 +262,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   );
 
   it('is refused where a stop arrives while the check begins, before it asks for one', async () => {
-    await using gateway = await startGateway();
     gateway.onView = () => {
       gateway.set({ stops: 3 });
       gateway.stop('cloud');
@@ -282,7 +271,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   });
 
   it('is wrong where a new message is discarded; older ones, and those of other topics, are not meant', async () => {
-    await using gateway = await startGateway();
     const old = { reason: 'duplicate', topic: STOP_TOPIC, bytes: 40, at: '2026-11-22T10:00:00.000Z' } as const;
     gateway.set({ lastDiscarded: [old] });
     let views = 0;
@@ -300,7 +288,6 @@ describe('a stop from the cloud, rehearsed on site', () => {
   });
 
   it('is not checked where the gateway was restarted meanwhile', async () => {
-    await using gateway = await startGateway();
     gateway.onAsked = () => {
       gateway.set({ stops: 1 });
       gateway.stop('cloud');
@@ -315,24 +302,15 @@ describe('a stop from the cloud, rehearsed on site', () => {
     expect(verdicts(await rehearse(loose))).toEqual({ received: 'ok', latched: 'wrong', cleared: 'not-checked' });
 
     await using unsaved = await startGateway();
-    unsaved.onAsked = () => {
-      unsaved.set({ stops: 3 });
-      unsaved.stop('cloud', { saved: false });
-    };
+    unsaved.onAsked = () => unsaved.receive('cloud', { saved: false });
     expect(verdicts(await rehearse(unsaved))).toEqual({ received: 'ok', latched: 'wrong', cleared: 'ok' });
 
     await using hung = await startGateway();
-    hung.onAsked = () => {
-      hung.set({ stops: 3 });
-      hung.stop('cloud', { saved: 'pending' });
-    };
+    hung.onAsked = () => hung.receive('cloud', { saved: 'pending' });
     expect(verdicts(await rehearse(hung))).toEqual({ received: 'ok', latched: 'not-checked', cleared: 'ok' });
 
     await using open = await startGateway();
-    open.onAsked = () => {
-      open.set({ stops: 3 });
-      open.stop('cloud');
-    };
+    open.onAsked = () => open.receive('cloud');
     const answer = open.operator.override;
     open.operator.override = (request, body) => {
       if (request.method === 'DELETE' && request.url === '/api/stopp') {
@@ -376,7 +354,6 @@ describe('a release from the cloud, rehearsed on site', () => {
   };
 
   it('is ok for a release of the running version that begins, restarts the gateway, is confirmed and reported', async () => {
-    await using gateway = await startGateway();
     script(
       gateway,
       {},
@@ -395,7 +372,6 @@ describe('a release from the cloud, rehearsed on site', () => {
   });
 
   it('counts a job that is executed again', async () => {
-    await using gateway = await startGateway();
     script(gateway, { run: { ...earlier, executionNumber: 2, phase: 'confirmed' }, runningVersion: '1.4.0' });
     expect(verdicts(await rehearse(gateway))).toMatchObject({ received: 'ok', installed: 'ok', reported: 'ok' });
   });
@@ -434,7 +410,6 @@ describe('a release from the cloud, rehearsed on site', () => {
     ],
     ['still waiting for the robot to stand', { phase: 'ready' }, {}, { installed: 'not-checked' }],
   ] as const)('is never ok when it is %s', async (_what, change, release, expected) => {
-    await using gateway = await startGateway();
     script(gateway, { ...release, run: { ...begun, isReported: true, ...change } });
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ received: 'ok', ...expected });
@@ -442,7 +417,6 @@ describe('a release from the cloud, rehearsed on site', () => {
   });
 
   it('does not take the end of a job that follows for its own', async () => {
-    await using gateway = await startGateway();
     const next: Run = { ...begun, jobId: 'release-9', phase: 'confirmed', isReported: true };
     script(gateway, { run: { ...begun, phase: 'unpacking' } }, { run: next });
     const data = await rehearse(gateway);
@@ -461,7 +435,6 @@ describe('a release from the cloud, rehearsed on site', () => {
   it.each(['unmanaged', 'not-configured', 'failing'] as const)(
     'is wrong, and asks for nothing, where the site file has the key of releases and the gateway is %s',
     async (status) => {
-      await using gateway = await startGateway();
       gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
       const data = await rehearse(withRelease(gateway));
       expect(verdicts(data)).toMatchObject({ ready: 'wrong', received: 'not-checked', installed: 'not-checked' });
@@ -471,7 +444,6 @@ describe('a release from the cloud, rehearsed on site', () => {
   );
 
   it('is not checked, with the key to add, where the site file has none', async () => {
-    await using gateway = await startGateway();
     gateway.setRelease({ status: 'not-configured' });
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ ready: 'not-checked', received: 'not-checked', installed: 'not-checked' });

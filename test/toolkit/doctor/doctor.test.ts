@@ -13,7 +13,7 @@ import type { DoctorHost } from '../../../src/lib/toolkit/doctor/host.ts';
 import { isAtLeast } from '../../../src/lib/toolkit/doctor/runtime.ts';
 import { differentSettings, propertiesOf } from '../../../src/lib/toolkit/doctor/unit.ts';
 import { freePort } from '../../free-port.ts';
-import { sharedFolder } from '../kit.ts';
+import { forAll, has, sharedFolder } from '../kit.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -150,10 +150,7 @@ describe('gw doctor', () => {
   it('distinguishes a port of gw serve from one of another program', async () => {
     const held = { sockets: async () => [socket(port)] };
     answer = '<h1>hello</h1>';
-    expect(await lineOf('port-operator', held)).toMatchObject({
-      verdict: 'wrong',
-      detail: expect.stringContaining('other'),
-    });
+    expect(await lineOf('port-operator', held)).toMatchObject({ verdict: 'wrong', detail: has('other') });
     answer = JSON.stringify({ version, status: 'ok', upForMs: 1 });
     expect(await lineOf('port-operator', held)).toMatchObject({ verdict: 'ok', detail: `held by gw serve ${version}` });
     expect(await lineOf('version-running', held)).toMatchObject({ verdict: 'ok' });
@@ -180,10 +177,7 @@ describe('gw doctor', () => {
 
   it('finds a secret and a site file that others may use', async () => {
     chmodSync(join(dir, 'password'), 0o644);
-    expect(await lineOf('operator-password')).toMatchObject({
-      verdict: 'wrong',
-      remedy: expect.stringContaining('chmod 600'),
-    });
+    expect(await lineOf('operator-password')).toMatchObject({ verdict: 'wrong', remedy: has('chmod 600') });
     chmodSync(join(dir, 'password'), 0o600);
     chmodSync(site, 0o666);
     expect(await lineOf('site-file')).toMatchObject({ verdict: 'wrong', remedy: `chmod go-w ${site}` });
@@ -232,7 +226,7 @@ describe('what programs of the system print', () => {
       fc.string(),
       fc.array(words).map((all) => all.join('')),
     );
-    fc.assert(fc.property(texts, texts, isHonest));
+    forAll(texts, texts, isHonest);
     expect(
       timeSource('NTPSynchronized=yes', 'Reference ID    : 00000000 ()\nLeap status     : Not synchronised\n'),
     ).toMatchObject({ isSynchronised: false });
@@ -242,9 +236,9 @@ describe('what programs of the system print', () => {
   });
 
   it('is read without an exception, and two unit files differ by their settings alone', () => {
-    fc.assert(fc.property(fc.string(), (text) => void propertiesOf(text)));
-    fc.assert(fc.property(fc.string(), fc.string(), (one, other) => void differentSettings(one, other)));
-    fc.assert(fc.property(fc.string(), (text) => differentSettings(text, `# note\n\n${text}`).length === 0));
+    forAll(fc.string(), (text) => void propertiesOf(text));
+    forAll(fc.string(), fc.string(), (one, other) => void differentSettings(one, other));
+    forAll(fc.string(), (text) => differentSettings(text, `# note\n\n${text}`).length === 0);
     expect(propertiesOf('A=b=c\n__proto__=x\n')).toMatchObject({ A: 'b=c' });
     expect(differentSettings('[Service]\nA=1\nA=2\n', '[Service]\nA=2\nA=1\n')).toEqual(['[Service] A']);
     expect(differentSettings('[A]\nX=1', '[B]\nX=1')).toEqual(['[A] X', '[B] X']);

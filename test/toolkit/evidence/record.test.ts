@@ -13,7 +13,7 @@ import {
 import { listEvidence, showEvidence } from '../../../src/lib/toolkit/evidence/list.ts';
 import { type RecordOptions, recordEvidence } from '../../../src/lib/toolkit/evidence/record.ts';
 import { openToolkit } from '../../../src/lib/toolkit/toolkit.ts';
-import { ownFolder } from '../kit.ts';
+import { context, ownFolder } from '../kit.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -38,16 +38,15 @@ const writeSite = (port: number, serial: string) =>
     sitePath,
     `name: x\nchassis: { host: 127.0.0.1, port: ${port}, serial: ${serial} }\nevidenceFile: records/evidence.jsonl\n`,
   );
-const context = { signal: new AbortController().signal, onProgress: () => {} };
 const live = () => ({ sitePath, siteNamed: true, live: true });
 
 async function record(fact: string, found: RecordOptions['found'], more: Partial<RecordOptions> = {}) {
   const options = { fact, found, how: 'measured with a tape', who: 'J. Doe', ...more };
-  const result = evidenceRecordedSchema.parse(await recordEvidence(await openToolkit(sitePath), options, context));
+  const result = evidenceRecordedSchema.parse(await recordEvidence(await openToolkit(sitePath), options, context()));
   return { result, text: plain(renderEvidenceRecorded(result)) };
 }
 const show = async (id: string) => {
-  const result = evidenceFactSchema.parse(await showEvidence(id, live(), context));
+  const result = evidenceFactSchema.parse(await showEvidence(id, live(), context()));
   return { result, text: plain(renderEvidenceFact(result)) };
 };
 
@@ -208,7 +207,7 @@ describe('a record that is refused', () => {
     const ending = AbortSignal.abort(new Error('Ctrl-C'));
     const options = { fact: 'vendor.move.request', found: 'holds', how: 'x', who: 'y' } as const;
     await expect(
-      recordEvidence(await openToolkit(sitePath), options, { ...context, signal: ending }),
+      recordEvidence(await openToolkit(sitePath), options, { ...context(), signal: ending }),
     ).rejects.toThrow();
     await expect(access(path)).rejects.toThrow();
   });
@@ -240,7 +239,7 @@ describe('a record after a software change of the chassis', () => {
     await record('vendor.move.request', 'holds');
     await record('vendor.boot-phase', { value: '404' });
     await record('vendor.overlays.region-types', { value: '{"1":"no-go zone"}' });
-    const list = evidenceListSchema.parse(await listEvidence({ mark: 'HINWEIS' }, live(), context));
+    const list = evidenceListSchema.parse(await listEvidence({ mark: 'HINWEIS' }, live(), context()));
     const here = new Map(list.facts.map((fact) => [fact.id, fact.here]));
     expect(here.get('vendor.move.request')).toEqual({ mark: 'BELEGT', basis: 'simulated', verdict: 'verified' });
     expect(here.get('vendor.boot-phase')).toEqual({ mark: 'HINWEIS', basis: 'vendor', verdict: 'contradicted' });

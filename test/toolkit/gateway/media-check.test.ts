@@ -8,6 +8,7 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { checkMedia } from '../../../src/lib/toolkit/gateway/media-check.ts';
 import { PASSWORD, startServer, type TestServer } from '../../operator/server.ts';
+import { verdictsOf } from '../kit.ts';
 import { context } from '../operator/fake-operator.ts';
 
 const BYTES = 300_001;
@@ -17,15 +18,13 @@ const toolkitOf = (site: Site, port: number) => ({
   clock: systemClock,
 });
 const of = ({ site, full }: TestServer) => toolkitOf(site, full);
-const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
-  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
 describe('a media file of full size', () => {
   const isKept = async (more: { readonly bytes?: number }, bytes: number) => {
     await using server = await startServer({ password: true });
     const result = await checkMedia(of(server), { password: PASSWORD, ...more }, context());
     expect(result.bytes).toBe(bytes);
-    expect(verdicts(result.findings)).toEqual({ stored: 'ok', same: 'ok', deleted: 'ok' });
+    expect(verdictsOf(result.findings)).toEqual({ stored: 'ok', same: 'ok', deleted: 'ok' });
     expect(await readdir(join(server.dir, 'media'))).toEqual([]);
   };
 
@@ -37,7 +36,7 @@ describe('a media file of full size', () => {
     await using server = await startServer({ password: true });
     await writeFile(join(server.dir, 'media'), 'a file where the folder should be');
     const { findings } = await checkMedia(of(server), { password: PASSWORD, bytes: BYTES }, context());
-    expect(verdicts(findings)).toEqual({ stored: 'wrong', same: 'not-checked', deleted: 'not-checked' });
+    expect(verdictsOf(findings)).toEqual({ stored: 'wrong', same: 'not-checked', deleted: 'not-checked' });
   });
 
   it('is wrong where it is returned with one byte changed, or truncated', async () => {
@@ -71,7 +70,7 @@ describe('a media file of full size', () => {
       );
       server.closeAllConnections();
       server.close();
-      expect(verdicts(findings)).toEqual({ stored: 'ok', same: 'wrong', deleted: 'ok' });
+      expect(verdictsOf(findings)).toEqual({ stored: 'ok', same: 'wrong', deleted: 'ok' });
     }
   });
 });

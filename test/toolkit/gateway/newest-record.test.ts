@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { commentedSiteFile, type Site } from '../../../src/lib/site/index.ts';
 import { newestRecord } from '../../../src/lib/toolkit/gateway/newest-record.ts';
 import { recordOf, robotOf } from '../../report/records.ts';
-import { ownFolder } from '../kit.ts';
+import { has, ownFolder } from '../kit.ts';
 
 const siteFile = commentedSiteFile({
   name: 'hotel',
@@ -25,17 +25,14 @@ describe('the newest record', () => {
   it('is none without a folder of records, and not checked where that cannot be read', async () => {
     expect(await newestRecord(given)).toMatchObject({ status: 'none', folder: join(dir, 'records') });
     writeFileSync(join(dir, 'records'), 'not a folder');
-    expect(await newestRecord(given)).toMatchObject({
-      status: 'not-checked',
-      detail: expect.stringContaining('ENOTDIR'),
-    });
+    expect(await newestRecord(given)).toMatchObject({ status: 'not-checked', detail: has('ENOTDIR') });
   });
 
   it('is not checked, and not none, where the files in the folder are damaged', async () => {
     mkdirSync(join(dir, 'records'));
     writeFileSync(join(dir, 'records', 'a.json'), '{"format":');
     mkdirSync(join(dir, 'records', 'b.json'));
-    expect(await newestRecord(given)).toMatchObject({ status: 'not-checked', detail: expect.stringContaining('2 of') });
+    expect(await newestRecord(given)).toMatchObject({ status: 'not-checked', detail: has('2 of') });
   });
 
   it('is not checked, and not none, where a folder has more files than are read', async () => {
@@ -43,11 +40,11 @@ describe('the newest record', () => {
     writeFileSync(join(dir, 'site.yaml'), siteFile);
     const ofAnother = JSON.stringify(recordOf([robotOf([])]));
     for (let n = 0; n < 20; n += 1) writeFileSync(join(dir, 'records', `${n}.json`), ofAnother);
-    expect(await newestRecord(given)).toMatchObject({ status: 'none', detail: expect.stringMatching(/folder$/) });
+    expect(await newestRecord(given)).toMatchObject({ status: 'none', detail: has(/folder$/) });
     writeFileSync(join(dir, 'records', '20.json'), ofAnother);
     expect(await newestRecord(given)).toMatchObject({
       status: 'not-checked',
-      detail: expect.stringContaining('of 21 files only the newest 20'),
+      detail: has('of 21 files only the newest 20'),
     });
   });
 });

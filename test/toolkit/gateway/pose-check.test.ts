@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkPose } from '../../../src/lib/toolkit/gateway/pose-check.ts';
+import { eachTest, verdictsOf } from '../kit.ts';
 import { context, type FakeOperator, type FakePose, startFakeOperator } from '../operator/fake-operator.ts';
 
-const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
-  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 const options = { password: 'correct horse' };
 
 /** A chassis that applies `takes` to a pose. */
@@ -21,12 +20,16 @@ function robotAtRest(fake: FakeOperator, at: FakePose, apply: (set: FakePose) =>
   return wishes;
 }
 
+let fake: FakeOperator;
+eachTest(startFakeOperator, (one) => {
+  fake = one;
+});
+
 describe('the pose read-back', () => {
   it('sets another heading at the same place, reads it back, and restores the original pose', async () => {
-    await using fake = await startFakeOperator();
     const wishes = robotAtRest(fake, { xM: 1, yM: -2, yawDeg: 10 });
     const result = await checkPose(fake.toolkit, options, context());
-    expect(verdicts(result.findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
+    expect(verdictsOf(result.findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
     expect(result.findings[0]?.title).toContain('1.5708');
     expect(wishes).toEqual([
       { xM: 1, yM: -2, yawDeg: 90 },
@@ -35,7 +38,6 @@ describe('the pose read-back', () => {
   });
 
   it('chooses a heading other than the current one', async () => {
-    await using fake = await startFakeOperator();
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 88 });
     expect((await checkPose(fake.toolkit, options, context())).set.yawDeg).toBe(-90);
     expect(wishes).toHaveLength(2);
@@ -46,14 +48,12 @@ describe('the pose read-back', () => {
     ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
     ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
   ])('is wrong where %s, although the gateway reports success', async (_, apply) => {
-    await using fake = await startFakeOperator();
     robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, apply);
     const { findings } = await checkPose(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ 'read-back': 'wrong' });
+    expect(verdictsOf(findings)).toMatchObject({ 'read-back': 'wrong' });
   });
 
   it('is refused where the poses show a movement, although the chassis says idle', async () => {
-    await using fake = await startFakeOperator();
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     fake.standing = () => ({ verdict: 'moves', reason: 'it moves at 0.10 m/s' });
     await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({
@@ -64,7 +64,6 @@ describe('the pose read-back', () => {
   });
 
   it('restores the pose also where the gateway refuses until it knows again that the robot stands', async () => {
-    await using fake = await startFakeOperator();
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     const sets = fake.override;
     let setAtMs: number | null = null;
@@ -77,22 +76,20 @@ describe('the pose read-back', () => {
       return sets(request, body);
     };
     const { findings } = await checkPose(fake.toolkit, options, context());
-    expect(verdicts(findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
+    expect(verdictsOf(findings)).toEqual({ 'read-back': 'ok', restored: 'ok' });
     expect(wishes.at(-1)).toEqual({ xM: 0, yM: 0, yawDeg: 10 });
   });
 
   it('is not checked where no pose is received afterwards, and reports that the pose is lost', async () => {
-    await using fake = await startFakeOperator();
     robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     const pose = fake.pose;
     fake.pose = (ms) => (fake.requests.includes('POST /api/pose') ? null : pose(ms));
     const { findings } = await checkPose(fake.toolkit, options, context());
-    expect(verdicts(findings)).toEqual({ 'read-back': 'not-checked', restored: 'wrong' });
+    expect(verdictsOf(findings)).toEqual({ 'read-back': 'not-checked', restored: 'wrong' });
     expect(findings[1]?.remedy).toContain('0.00 m, 0.00 m, 10.0°');
   });
 
   it('sets nothing while the robot drives, nor without an original pose to restore', async () => {
-    await using fake = await startFakeOperator();
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 });
     fake.moveState = () => 'moving';
     await expect(checkPose(fake.toolkit, options, context())).rejects.toMatchObject({ code: 'MOTION_REFUSED' });
@@ -103,7 +100,6 @@ describe('the pose read-back', () => {
   });
 
   it('restores the original pose when it is interrupted between the two', async () => {
-    await using fake = await startFakeOperator();
     const ending = new AbortController();
     const wishes = robotAtRest(fake, { xM: 0, yM: 0, yawDeg: 10 }, () => {
       ending.abort(new Error('interrupted'));

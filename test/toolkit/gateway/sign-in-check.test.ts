@@ -3,15 +3,13 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { checkSignIn } from '../../../src/lib/toolkit/gateway/sign-in-check.ts';
 import { PASSWORD, startServer } from '../../operator/server.ts';
+import { verdictsOf } from '../kit.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
-
-const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
-  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
 async function against(change: (fake: FakeOperator) => void, password = 'correct horse') {
   await using fake = await startFakeOperator();
   change(fake);
-  return verdicts((await checkSignIn(fake.toolkit, { password }, context())).findings);
+  return verdictsOf((await checkSignIn(fake.toolkit, { password }, context())).findings);
 }
 
 describe('signing in and out, from outside', () => {
@@ -23,13 +21,17 @@ describe('signing in and out, from outside', () => {
       clock: systemClock,
     };
     const { findings } = await checkSignIn(toolkit, { password: PASSWORD }, context());
-    expect(verdicts(findings)).toEqual({ closed: 'ok', 'wrong-password': 'ok', 'sign-in': 'ok', 'sign-out': 'ok' });
+    expect(verdictsOf(findings)).toEqual({ closed: 'ok', 'wrong-password': 'ok', 'sign-in': 'ok', 'sign-out': 'ok' });
     const without = await startServer();
     await using _ = without;
     const port = without.full;
     const open = { ...toolkit, site: { ...without.site, operator: { ...without.site.operator, port } } };
     const none = (await checkSignIn(open, { password: PASSWORD }, context())).findings;
-    expect(verdicts(none)).toMatchObject({ 'wrong-password': 'wrong', 'sign-in': 'wrong', 'sign-out': 'not-checked' });
+    expect(verdictsOf(none)).toMatchObject({
+      'wrong-password': 'wrong',
+      'sign-in': 'wrong',
+      'sign-out': 'not-checked',
+    });
     expect(none[1]?.remedy).toContain('gw operator password');
   });
 

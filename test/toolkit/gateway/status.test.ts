@@ -12,7 +12,7 @@ import type { Site } from '../../../src/lib/site/index.ts';
 import { judgeStatus, readStatus } from '../../../src/lib/toolkit/gateway/status.ts';
 import { freePort } from '../../free-port.ts';
 import { latched, ready } from '../../pages/states.ts';
-import { sharedFolder } from '../kit.ts';
+import { context, forAll, sharedFolder } from '../kit.ts';
 
 let server: Server;
 let events: (response: ServerResponse) => void;
@@ -20,7 +20,6 @@ let incidents: unknown = { incidents: [], recording: null, unreadable: 0, folder
 let robot: string | undefined = ready.site.serial;
 const dir = sharedFolder();
 let toolkit: Parameters<typeof readStatus>[0];
-const context = { signal: new AbortController().signal, onProgress: () => {} };
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -47,7 +46,7 @@ const streamed = (state: unknown) => (response: ServerResponse) => {
 
 async function statusOf(state: unknown) {
   events = streamed(state);
-  return (await readStatus(toolkit, {}, context)).status;
+  return (await readStatus(toolkit, {}, context())).status;
 }
 
 describe('the status by the gateway', () => {
@@ -113,16 +112,14 @@ describe('the verdict of the status', () => {
   it('is ok only with a good headline, no failing part and none that is set up and not checked', () => {
     const lamps = fc.array(fc.record({ id: ids, level: levels, state: fc.constant([]), rows: fc.constant([]) }));
     const headline = fc.constantFrom('good', 'attention', 'bad');
-    fc.assert(
-      fc.property(headline, lamps, fc.boolean(), (level, all, isListed) => {
-        const state = { headline: { level, code: 'ready', notes: [] }, lamps: all } as unknown as PageState;
-        const verdict = judgeStatus(state, { status: isListed ? 'listed' : 'not-checked' });
-        const isBad = all.some((lamp) => lamp.level === 'bad');
-        const isOpen = all.some((lamp) => lamp.level === 'unknown') || !isListed;
-        expect(verdict === 'ok').toBe(level === 'good' && !isBad && !isOpen);
-        if (isBad || level === 'bad') expect(verdict).toBe('wrong');
-      }),
-    );
+    forAll(headline, lamps, fc.boolean(), (level, all, isListed) => {
+      const state = { headline: { level, code: 'ready', notes: [] }, lamps: all } as unknown as PageState;
+      const verdict = judgeStatus(state, { status: isListed ? 'listed' : 'not-checked' });
+      const isBad = all.some((lamp) => lamp.level === 'bad');
+      const isOpen = all.some((lamp) => lamp.level === 'unknown') || !isListed;
+      expect(verdict === 'ok').toBe(level === 'good' && !isBad && !isOpen);
+      if (isBad || level === 'bad') expect(verdict).toBe('wrong');
+    });
   });
 
   it('is not-checked, and not wrong, where only values of the robot were not received', () => {
@@ -144,7 +141,7 @@ describe('without a gateway that answers', () => {
 
   async function isChassisAlone(how: typeof events) {
     events = how;
-    const { status, error } = await readStatus(toolkit, {}, context);
+    const { status, error } = await readStatus(toolkit, {}, context());
     expect(error).toMatchObject({ code: 'OPERATOR_NOT_REACHABLE', exitCode: 3 });
     expect(status).toMatchObject({ verdict: 'not-checked', source: 'chassis', mayDrive: 'not-checked', stop: null });
     expect(status).toMatchObject({ gate: null, gateway: null, parts: [], chassis: { state: 'not-connected' } });
@@ -154,7 +151,7 @@ describe('without a gateway that answers', () => {
   it('refuses the gateway of another robot', async () => {
     events = streamed(ready);
     robot = 'OTHER-1';
-    const error = await readStatus(toolkit, {}, context).catch((thrown: unknown): GwError => asGwError(thrown));
+    const error = await readStatus(toolkit, {}, context()).catch((thrown: unknown): GwError => asGwError(thrown));
     robot = ready.site.serial;
     expect(error).toMatchObject({ code: 'GATEWAY_OTHER_ROBOT' });
   });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkStop } from '../../../src/lib/toolkit/gateway/stop-check.ts';
+import { eachTest, verdictsOf } from '../kit.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
-
-const verdicts = (findings: readonly { id: string; verdict: string }[]) =>
-  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
 
 /** A robot that drives along x at 0.5 m/s from the start of a tour, and behaves as `after` once stopped. */
 function driving(fake: FakeOperator, after: (ms: number) => number = () => 0): { stoppedAtMs: number | null } {
@@ -26,12 +24,16 @@ function driving(fake: FakeOperator, after: (ms: number) => number = () => 0): {
 
 const options = { tour: 'acceptance', password: 'correct horse' };
 
+let fake: FakeOperator;
+eachTest(startFakeOperator, (one) => {
+  fake = one;
+});
+
 describe('a measured stop', () => {
   it('is ok where the robot was driving, comes to rest, stays stopped, and a signed-in person clears it', async () => {
-    await using fake = await startFakeOperator();
     driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
     const result = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(result.findings)).toEqual({
+    expect(verdictsOf(result.findings)).toEqual({
       answered: 'ok',
       driving: 'ok',
       standstill: 'ok',
@@ -49,7 +51,6 @@ describe('a measured stop', () => {
     ['pending', 'ok', /latched, not saved yet$/],
     [false, 'wrong', /NOT saved: a restart of gw would forget it$/],
   ] as const)('that is answered with saved: %s is %s', async (saved, verdict, detail) => {
-    await using fake = await startFakeOperator();
     driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
     const drive = fake.override;
     fake.override = (request, body) => {
@@ -66,7 +67,6 @@ describe('a measured stop', () => {
   });
 
   it('starts its tours as a signed-in person where sign-in is required', async () => {
-    await using fake = await startFakeOperator();
     driving(fake);
     const moving = fake.override;
     fake.override = (request, body) => {
@@ -77,24 +77,22 @@ describe('a measured stop', () => {
       return moving(request, body);
     };
     const { findings } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ driving: 'ok', holds: 'ok' });
+    expect(verdictsOf(findings)).toMatchObject({ driving: 'ok', holds: 'ok' });
   });
 
   it('is not checked where the tour ends at once, since the robot is at its only station', async () => {
-    await using fake = await startFakeOperator();
     fake.override = ({ method, url }) =>
       method === 'GET' && url === '/api/touren/lauf' ? [200, { run: { state: 'succeeded' } }] : undefined;
     const { findings, distanceM } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ answered: 'ok', driving: 'not-checked', standstill: 'not-checked' });
+    expect(verdictsOf(findings)).toMatchObject({ answered: 'ok', driving: 'not-checked', standstill: 'not-checked' });
     expect(distanceM).toBeNull();
     expect(fake.latched).toBe(false);
   });
 
   it('is wrong where the robot drives on, also when the chassis reports that the move was cancelled', async () => {
-    await using fake = await startFakeOperator();
     driving(fake, (ms) => ms * 0.0003);
     const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ answered: 'ok', standstill: 'wrong' });
+    expect(verdictsOf(findings)).toMatchObject({ answered: 'ok', standstill: 'wrong' });
     expect(standstillMs).toBeNull();
   });
 
@@ -106,7 +104,6 @@ describe('a measured stop', () => {
   ])(
     'is never ok where the robot creeps on at %d m/s and reports cancelled, with a pose every %d ms',
     async (speed, everyMs) => {
-      await using fake = await startFakeOperator();
       driving(fake, (ms) => (ms * speed) / 1_000);
       fake.poseAgeMs = () => fake.nowMs() % everyMs;
       const progress: string[] = [];
@@ -114,7 +111,7 @@ describe('a measured stop', () => {
         ...context(),
         onProgress: (text) => progress.push(text),
       });
-      expect(verdicts(findings)).toMatchObject({ standstill: 'wrong' });
+      expect(verdictsOf(findings)).toMatchObject({ standstill: 'wrong' });
       expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain('it still moves: it moves at 0.');
       expect(progress.at(-1)).toBe('THE ROBOT STILL MOVES: press the emergency stop');
       expect(standstillMs).toBeNull();
@@ -122,16 +119,14 @@ describe('a measured stop', () => {
   );
 
   it('is ok with one pose per second, and measures the rest from the pose that shows it', async () => {
-    await using fake = await startFakeOperator();
     driving(fake, (ms) => Math.min(ms, 400) * 0.0002);
     fake.poseAgeMs = () => fake.nowMs() % 1_000;
     const { findings, standstillMs } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ driving: 'ok', standstill: 'ok' });
+    expect(verdictsOf(findings)).toMatchObject({ driving: 'ok', standstill: 'ok' });
     expect(standstillMs).toBeLessThan(2_100);
   });
 
   it('is not checked where the position scatters too much to tell', async () => {
-    await using fake = await startFakeOperator();
     driving(fake);
     const still = fake.pose;
     let turn = 0;
@@ -141,45 +136,41 @@ describe('a measured stop', () => {
       return pose && { ...pose, yM: [0, 0.15, -0.1, 0.12, -0.14].at(turn % 5) ?? 0 };
     };
     const { findings } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ standstill: 'not-checked' });
+    expect(verdictsOf(findings)).toMatchObject({ standstill: 'not-checked' });
   });
 
   it('is wrong where the chassis still reports a move of a robot at rest', async () => {
-    await using fake = await startFakeOperator();
     driving(fake);
     fake.moveState = () => 'moving';
     const { findings } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ standstill: 'wrong' });
+    expect(verdictsOf(findings)).toMatchObject({ standstill: 'wrong' });
     expect(findings.find(({ id }) => id === 'standstill')?.detail).toContain("'moving'");
   });
 
   it('is wrong where the robot is at rest because it reached its goal, and open where the chassis reports neither', async () => {
-    await using fake = await startFakeOperator();
     const seen = driving(fake, (ms) => Math.min(ms, 1_500) * 0.0005);
     fake.moveState = () =>
       seen.stoppedAtMs === null || fake.nowMs() < seen.stoppedAtMs + 1_500 ? 'moving' : 'succeeded';
     const drove = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(drove.findings)).toMatchObject({ driving: 'ok', standstill: 'wrong' });
+    expect(verdictsOf(drove.findings)).toMatchObject({ driving: 'ok', standstill: 'wrong' });
     await using other = await startFakeOperator();
     const left = driving(other);
     other.moveState = () => (left.stoppedAtMs === null ? 'moving' : 'idle');
     const open = await checkStop(other.toolkit, options, context());
-    expect(verdicts(open.findings)).toMatchObject({ standstill: 'not-checked' });
+    expect(verdictsOf(open.findings)).toMatchObject({ standstill: 'not-checked' });
   });
 
   it('proves no standstill without poses: a stream that falls silent looks like rest', async () => {
-    await using fake = await startFakeOperator();
     const seen = driving(fake);
     const moving = fake.pose;
     // The last pose only ages.
     fake.poseAgeMs = () => (seen.stoppedAtMs === null ? fake.nowMs() % 100 : fake.nowMs() - seen.stoppedAtMs + 50);
     fake.pose = (ms) => moving(seen.stoppedAtMs === null ? ms : seen.stoppedAtMs - 50);
     const { findings } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ standstill: 'not-checked' });
+    expect(verdictsOf(findings)).toMatchObject({ standstill: 'not-checked' });
   });
 
   it('is wrong where a tour starts although the robot is stopped, and stops it again', async () => {
-    await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
     fake.override = (request, body) => {
@@ -188,13 +179,12 @@ describe('a measured stop', () => {
       return isStart ? [202, { run: { state: 'running' } }] : undefined;
     };
     const { findings } = await checkStop(fake.toolkit, options, context());
-    expect(verdicts(findings)).toMatchObject({ holds: 'wrong' });
+    expect(verdictsOf(findings)).toMatchObject({ holds: 'wrong' });
     const again = fake.requests.lastIndexOf('POST /api/touren/lauf');
     expect(fake.requests.slice(again)).toContain('POST /api/stopp');
   });
 
   it('is wrong where a stop can be cleared without a session', async () => {
-    await using fake = await startFakeOperator();
     driving(fake);
     const drives = fake.override;
     fake.override = (request, body) => {
@@ -203,11 +193,12 @@ describe('a measured stop', () => {
       fake.latched = false;
       return [200, { stop: { latched: false } }];
     };
-    expect(verdicts((await checkStop(fake.toolkit, options, context())).findings)).toMatchObject({ cleared: 'wrong' });
+    expect(verdictsOf((await checkStop(fake.toolkit, options, context())).findings)).toMatchObject({
+      cleared: 'wrong',
+    });
   });
 
   it('starts no tour without a session, nor while the robot is stopped already', async () => {
-    await using fake = await startFakeOperator();
     await expect(checkStop(fake.toolkit, { ...options, password: 'wrong' }, context())).rejects.toMatchObject({
       code: 'SIGN_IN_FAILED',
     });
@@ -218,7 +209,6 @@ describe('a measured stop', () => {
   });
 
   it('leaves the robot stopped when it is interrupted', async () => {
-    await using fake = await startFakeOperator();
     const ending = new AbortController();
     fake.moveState = () => 'moving';
     fake.override = ({ method, url }) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Arrival, judgePeriod, timingOf } from '../../../src/lib/toolkit/heartbeat/timing.ts';
+import { forAll } from '../kit.ts';
 
 function arrivals(periodMs: number, count: number, changes: (index: number) => Partial<Arrival> = () => ({})) {
   return Array.from({ length: count }, (_, index): Arrival => {
@@ -40,24 +41,20 @@ describe('the period of a sender', () => {
 
   it('is never ok for a sender whose true period is out of bounds, and never wrong for one in the middle, whatever the delays', () => {
     const delays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 5, maxLength: 12 });
-    fc.assert(
-      fc.property(
-        delays,
-        fc.oneof(fc.integer({ min: 200, max: 1_700 }), fc.integer({ min: 2_300, max: 9_000 })),
-        (late, periodMs) => {
-          const delayed = arrivals(periodMs, late.length, (index) => ({
-            atMs: 1_000 + index * periodMs + (late[index] ?? 0),
-          }));
-          expect(judgePeriod(timingOf(delayed))).not.toBe('ok');
-        },
-      ),
+    forAll(
+      delays,
+      fc.oneof(fc.integer({ min: 200, max: 1_700 }), fc.integer({ min: 2_300, max: 9_000 })),
+      (late, periodMs) => {
+        const delayed = arrivals(periodMs, late.length, (index) => ({
+          atMs: 1_000 + index * periodMs + (late[index] ?? 0),
+        }));
+        expect(judgePeriod(timingOf(delayed))).not.toBe('ok');
+      },
     );
-    fc.assert(
-      fc.property(delays, (late) => {
-        const delayed = arrivals(2_000, late.length, (index) => ({ atMs: 1_000 + index * 2_000 + (late[index] ?? 0) }));
-        expect(judgePeriod(timingOf(delayed))).toBe('ok');
-      }),
-    );
+    forAll(delays, (late) => {
+      const delayed = arrivals(2_000, late.length, (index) => ({ atMs: 1_000 + index * 2_000 + (late[index] ?? 0) }));
+      expect(judgePeriod(timingOf(delayed))).toBe('ok');
+    });
   });
 });
 

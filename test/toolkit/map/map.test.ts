@@ -3,37 +3,27 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
-import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
 import { backUpMapsToFile } from '../../../src/lib/toolkit/map/backup.ts';
 import { listMaps } from '../../../src/lib/toolkit/map/list.ts';
 import { mapArchiveSchema, mapListSchema, mapShowSchema } from '../../../src/lib/toolkit/map/map.result.ts';
 import { showMap } from '../../../src/lib/toolkit/map/show.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
-import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 import { until } from '../../waiting.ts';
-import { sharedFolder } from '../kit.ts';
+import { context, sharedFolder, toolkitOf } from '../kit.ts';
 
 const folder = sharedFolder();
 
-function toolkitFor({ chassis }: Sim, serial = chassis.serial): Toolkit {
-  const { host, port } = chassis;
-  const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, '/tmp/site.yaml');
-  return { site, dialer: directDialer, clock: systemClock };
-}
-
-const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 const verdictOf = (findings: readonly { id: string; verdict: string }[], id: string) =>
   findings.find((finding) => finding.id === id)?.verdict;
 
 describe('the list of maps', () => {
   it('has each map, the current one, and the evidence mark of each field', async () => {
     await using sim = await startSim();
-    const list = await listMaps(toolkitFor(sim), context());
+    const list = await listMaps(toolkitOf(sim.chassis), context());
     expect(mapListSchema.parse(list)).toEqual(list);
     expect(list.maps.length).toBeGreaterThanOrEqual(2);
     expect(list.maps.filter(({ isCurrent }) => isCurrent).map(({ id }) => id)).toEqual([list.current?.id]);
@@ -58,7 +48,7 @@ describe('the list of maps', () => {
       grid_origin_x: detail.grid_origin_x,
       grid_origin_y: detail.grid_origin_y,
     });
-    const toolkit = toolkitFor(sim);
+    const toolkit = toolkitOf(sim.chassis);
     expect((await listMaps(toolkit, context())).current).toMatchObject({ id: -1, name: 'from data', isStored: false });
     const path = join(folder, 'unstored.tar.gz');
     const backup = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1' }, context());
@@ -79,7 +69,7 @@ describe('the list of maps', () => {
 
   it('of another chassis at this address is rejected', async () => {
     await using sim = await startSim();
-    const toolkit = toolkitFor(sim, 'SN-OTHER');
+    const toolkit = toolkitOf({ ...sim.chassis, serial: 'SN-OTHER' });
     for (const work of [
       listMaps(toolkit, context()),
       showMap(toolkit, { id: '1' }, context()),
@@ -94,7 +84,7 @@ describe('the list of maps', () => {
 describe('one map', () => {
   it('is shown with its frame in metres, its features by kind, and nothing missing', async () => {
     await using sim = await startSim();
-    const map = await showMap(toolkitFor(sim), { id: '1' }, context());
+    const map = await showMap(toolkitOf(sim.chassis), { id: '1' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
     expect(map).toMatchObject({
       map: { id: 1, name: 'Erdgeschoss', isCurrent: true },
@@ -112,7 +102,7 @@ describe('one map', () => {
   it('lists missing files', async () => {
     await using sim = await startSim();
     sim.setFault('image-fails', true);
-    const map = await showMap(toolkitFor(sim), { id: '2' }, context());
+    const map = await showMap(toolkitOf(sim.chassis), { id: '2' }, context());
     expect(mapShowSchema.parse(map)).toEqual(map);
     expect(map.missing.map(({ what }) => what)).toEqual(['image', 'localisation']);
     expect(map).toMatchObject({ picture: null, localisation: null, frame: { widthM: null } });
@@ -120,7 +110,7 @@ describe('one map', () => {
 
   it('that does not exist is MAP_UNKNOWN', async () => {
     await using sim = await startSim();
-    const error = await errorOf(showMap(toolkitFor(sim), { id: '77' }, context()));
+    const error = await errorOf(showMap(toolkitOf(sim.chassis), { id: '77' }, context()));
     expect(error).toMatchObject({ code: 'MAP_UNKNOWN', message: expect.stringContaining('It has: 1, 2') });
   });
 });
@@ -129,7 +119,7 @@ describe('a backup into a file', () => {
   it('without --out gets a new name each time, also within one second', async () => {
     await using sim = await startSim();
     const wall = () => new Date('2026-01-31T12:00:05.500Z');
-    const toolkit = { ...toolkitFor(sim), clock: { ...systemClock, wall } };
+    const toolkit = { ...toolkitOf(sim.chassis), clock: { ...systemClock, wall } };
     const place = join(folder, 'own-names');
     const files: string[] = [];
     for (const force of [false, false, true]) {
@@ -144,7 +134,7 @@ describe('a backup into a file', () => {
   it('is verified, with the same result without a chassis', async () => {
     await using sim = await startSim();
     const path = join(folder, 'all.tar.gz');
-    const toolkit = toolkitFor(sim);
+    const toolkit = toolkitOf(sim.chassis);
     const view = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1.2.3' }, context());
     expect(mapArchiveSchema.parse(view)).toEqual(view);
     expect(view).toMatchObject({
@@ -167,7 +157,7 @@ describe('a backup into a file', () => {
     const seen: string[] = [];
     const path = join(folder, 'not', 'there', 'yet.tar.gz');
     const telling = { ...context(), onProgress: (text: string) => seen.push(text) };
-    await backUpMapsToFile(toolkitFor(sim), { ids: ['1'], path, force: false, gwVersion: '1' }, telling);
+    await backUpMapsToFile(toolkitOf(sim.chassis), { ids: ['1'], path, force: false, gwVersion: '1' }, telling);
     expect(readdirSync(join(folder, 'not', 'there'))).toEqual(['yet.tar.gz']);
     expect(seen).toContain('map 1: reading the picture');
     expect(seen.at(-1)).toBe('writing the backup and reading it back');
@@ -179,8 +169,10 @@ describe('a backup into a file', () => {
     writeFileSync(path, 'precious');
     sim.setFault('cut', true);
     const options = { ids: [], path, force: false, gwVersion: '1' };
-    expect(await errorOf(backUpMapsToFile(toolkitFor(sim), options, context()))).toMatchObject({ code: 'FILE_EXISTS' });
-    const forced = backUpMapsToFile(toolkitFor(sim), { ...options, force: true }, context());
+    expect(await errorOf(backUpMapsToFile(toolkitOf(sim.chassis), options, context()))).toMatchObject({
+      code: 'FILE_EXISTS',
+    });
+    const forced = backUpMapsToFile(toolkitOf(sim.chassis), { ...options, force: true }, context());
     expect(await errorOf(forced)).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED' });
   });
 
@@ -191,7 +183,7 @@ describe('a backup into a file', () => {
       sim.setFault(fault, true);
       const path = join(folder, `${fault}.tar.gz`);
       const view = await backUpMapsToFile(
-        toolkitFor(sim),
+        toolkitOf(sim.chassis),
         { ids: ['1'], path, force: false, gwVersion: '1' },
         context(),
       );
@@ -209,7 +201,7 @@ describe('a backup into a file', () => {
     await using sim = await startSim({ clock });
     sim.setFault('image-slow', true);
     const path = join(folder, 'slow.tar.gz');
-    const toolkit = { ...toolkitFor(sim), clock };
+    const toolkit = { ...toolkitOf(sim.chassis), clock };
     const view = await backUpMapsToFile(toolkit, { ids: ['1'], path, force: false, gwVersion: '1' }, context());
     expect(view).toMatchObject({ verdict: 'ok', maps: [{ missing: [] }] });
   });
@@ -220,7 +212,7 @@ describe('a backup into a file', () => {
     const here = mkdtempSync(join(folder, 'interrupted-'));
     const ending = new AbortController();
     const options = { ids: [], path: join(here, 'a.tar.gz'), force: false, gwVersion: '1' };
-    const work = backUpMapsToFile(toolkitFor(sim), options, {
+    const work = backUpMapsToFile(toolkitOf(sim.chassis), options, {
       signal: ending.signal,
       onProgress: (text) => text.includes('picture') && setImmediate(() => ending.abort()),
     });

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderMapRestore } from '../../../src/cli/render/map-restore.ts';
 import { backUpMaps, restoreMaps, writeArchive } from '../../../src/lib/maps/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
 import { type MapRestore, mapRestoreSchema } from '../../../src/lib/toolkit/map/change.result.ts';
 import { commandText } from '../../../src/lib/toolkit/map/change.ts';
 import { restoreFromBackup, viewRestore } from '../../../src/lib/toolkit/map/restore.ts';
@@ -20,7 +18,7 @@ import {
   topicsOf,
 } from '../../maps/map-chassis.ts';
 import { errorOf, oddOverlays } from '../../maps/samples.ts';
-import { sharedFolder } from '../kit.ts';
+import { eachTest, has, sharedFolder, toolkitOf } from '../kit.ts';
 
 const dir = sharedFolder();
 let count = 0;
@@ -87,9 +85,16 @@ const empties = (chassis: MapChassis) => () => {
   if (map) map.overlays = empty;
 };
 
+let chassis: MapChassis;
+eachTest(
+  () => mapChassis(),
+  (one) => {
+    chassis = one;
+  },
+);
+
 describe('the result of a restore', () => {
   it('of a dry run has the planned changes and the command', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { write: false });
     expect(result).toMatchObject({ mode: 'dry-run', verdict: 'to-do', stillness: null, safetyBackup: null });
     expect(result.maps[0]).toMatchObject({
@@ -107,7 +112,7 @@ describe('the result of a restore', () => {
       ['vendor.map.patch-effects', 'OFFEN'],
       ['vendor.map.running-overlays', 'HINWEIS'],
     ]);
-    expect(result.notes).toEqual([expect.stringContaining('the running map is compared')]);
+    expect(result.notes).toEqual([has('the running map is compared')]);
     expect(result.next[0]).toMatch(/--write-although-never-measured --site 'robot 7\/site.yaml'$/);
     expect(firstLine(renderMapRestore(result))).toBe(
       'Dry run, nothing written: a restore would replace the overlays of 1 map of SN-1; now the running map 1 has other overlays than the stored one.',
@@ -115,7 +120,6 @@ describe('the result of a restore', () => {
   });
 
   it('marks the map that was current at the backup, also when another one is now', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis, { current: 2 }));
     expect(result.maps.map(({ id, wasCurrent }) => [id, wasCurrent])).toEqual([
       [1, true],
@@ -125,7 +129,6 @@ describe('the result of a restore', () => {
   });
 
   it('that succeeded has the safety backup', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis));
     expect(result).toMatchObject({ verdict: 'restored', problem: null, safetyBackup: { maps: 2, lacks: [] } });
     expect(firstLine(renderMapRestore(result))).toMatch(
@@ -134,7 +137,6 @@ describe('the result of a restore', () => {
   });
 
   it('that only set the current map again does not say that it wrote maps', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis, { current: null }));
     expect(result).toMatchObject({ verdict: 'restored', use: { id: 1, outcome: 'set' }, position: 'must-be-set' });
     expect(result.maps.map(({ outcome }) => outcome)).toEqual(['untouched', 'untouched']);
@@ -144,7 +146,6 @@ describe('the result of a restore', () => {
   });
 
   it('reports stored and running map when the robot keeps driving by the old overlays', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
       empties(chassis)();
       chassis.load(1);
@@ -162,7 +163,6 @@ describe('the result of a restore', () => {
   });
 
   it('without changes is not green when the robot drives by other overlays', async () => {
-    await using chassis = await mapChassis();
     const well = await restored(chassis, () => {});
     expect(well.verdict).toBe('nothing-to-do');
     expect(firstLine(renderMapRestore(well))).toBe(
@@ -178,7 +178,6 @@ describe('the result of a restore', () => {
   });
 
   it('is not green when the running map could not be compared', async () => {
-    await using chassis = await mapChassis();
     chassis.running = null;
     const result = await restored(chassis, () => {
       empties(chassis)();
@@ -192,7 +191,6 @@ describe('the result of a restore', () => {
   });
 
   it('is not checked, never green, for a standstill confirmed by a person only', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, empties(chassis), { isConfirmedStill: true });
     expect(result.stillness).toEqual({ verdict: 'not-checked', detail: 'nothing received' });
     expect(renderMapRestore(result)).toContain(
@@ -200,30 +198,20 @@ describe('the result of a restore', () => {
     );
   });
 
-  const failures: readonly (readonly [
-    what: string,
-    verdict: MapRestore['verdict'],
-    outcome: string,
-    says: string,
-    prepare: (chassis: MapChassis) => void,
-  ])[] = [
+  const failures: readonly [string, MapRestore['verdict'], string, string, (chassis: MapChassis) => void][] = [
     [
       'changes nothing',
       'differs',
       'no-effect',
       'the write had no effect',
-      (chassis) => {
-        chassis.keep = (_, map) => map.overlays;
-      },
+      (chassis) => Object.assign(chassis, { keep: (_: string, map: { overlays: string }) => map.overlays }),
     ],
     [
       'makes something else of it',
       'differs',
       'differs',
       'neither the overlays of the backup nor the former ones',
-      (chassis) => {
-        chassis.keep = () => '{"type":"FeatureCollection","features":[null]}';
-      },
+      (chassis) => Object.assign(chassis, { keep: () => '{"type":"FeatureCollection","features":[null]}' }),
     ],
     [
       'makes something else of it once',
@@ -266,14 +254,13 @@ describe('the result of a restore', () => {
   ];
 
   it.each(failures)('of a chassis that %s reports the current content', async (_, verdict, outcome, text, prepare) => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, () => {
       empties(chassis)();
       prepare(chassis);
     });
     expect(result.verdict).toBe(verdict);
     expect(result.problem?.code ?? null).toBe(verdict === 'differs' ? 'WRITE_DIFFERS' : null);
-    expect(result.maps[0]).toMatchObject({ outcome, contentNow: expect.stringContaining(text) });
+    expect(result.maps[0]).toMatchObject({ outcome, contentNow: has(text) });
     const rendered = renderMapRestore(result);
     expect(firstLine(rendered)).toContain(
       verdict === 'differs' ? 'Write failed: content on the chassis differs' : 'Content on the chassis is unknown',
@@ -284,17 +271,15 @@ describe('the result of a restore', () => {
   });
 
   it('of a recreated map leaves its overlays unchanged', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(chassis, () => Object.assign(chassis.maps.get(1) ?? {}, { originXM: 8 }));
     expect(result).toMatchObject({ verdict: 'incomplete', safetyBackup: null });
-    expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: expect.stringContaining('recreated') });
+    expect(result.maps[0]).toMatchObject({ plan: 'conflict', why: has('recreated') });
     expect(firstLine(renderMapRestore(result))).toBe(
       '1 map of SN-1 cannot be restored; nothing written; stored and running map 1 have the same overlays.',
     );
   });
 
   it('reports another software version, and maps that are not in the backup', async () => {
-    await using chassis = await mapChassis();
     const result = await restored(
       chassis,
       () => {
@@ -324,33 +309,25 @@ describe('the result of a restore', () => {
 });
 
 describe('gw map restore', () => {
-  function toolkitFor({ fake }: MapChassis) {
-    const { host, port } = fake.endpoint;
-    const site = parseSite(
-      `name: test\nchassis:\n  host: ${host}\n  port: ${port}\n  serial: SN-1\n`,
-      '/tmp/site.yaml',
-    );
-    return { site, dialer: directDialer, clock: time };
-  }
   const options = { ids: [], write: true, itStandsStill: false, sitePath: 'site.yaml', gwVersion: '0.1.0' };
   const context = { signal, onProgress: calm, onSafetyBackup: calm };
 
   it('sends nothing to the chassis when the file is not a backup', async () => {
-    await using chassis = await mapChassis();
     const path = join(dir, 'nothing-there.tar.gz');
-    const error = await errorOf(restoreFromBackup(toolkitFor(chassis), { ...options, path }, context));
+    const error = await errorOf(
+      restoreFromBackup(toolkitOf(chassis.fake.endpoint, { clock: time }), { ...options, path }, context),
+    );
     expect(error.code).toBe('FILE_UNREADABLE');
     expect(chassis.fake.requests).toEqual([]);
   });
 
   it('writes the safety backup to a free generated name, and returns it', async () => {
-    await using chassis = await mapChassis();
     using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'named.tar.gz');
     await writeArchive(path, await backUpMaps(chassis.client, archive), {});
     empties(chassis)();
-    const toolkit = toolkitFor(chassis);
+    const toolkit = toolkitOf(chassis.fake.endpoint, { clock: time });
     const wall = () => new Date('2026-01-31T12:00:05.500Z');
     const before = process.cwd();
     process.chdir(dir);
@@ -370,7 +347,6 @@ describe('gw map restore', () => {
   });
 
   it('reports the safety backup before the first write', async () => {
-    await using chassis = await mapChassis();
     using _rest = reportsRest(chassis);
     const archive = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
     const path = join(dir, 'reported.tar.gz');
@@ -384,7 +360,11 @@ describe('gw map restore', () => {
     const backupPath = join(dir, 'reported-before.tar.gz');
     const onSafetyBackup = (file: string) => events.push(file);
     const work = { ...context, onSafetyBackup };
-    const result = await restoreFromBackup(toolkitFor(chassis), { ...options, path, backupPath }, work);
+    const result = await restoreFromBackup(
+      toolkitOf(chassis.fake.endpoint, { clock: time }),
+      { ...options, path, backupPath },
+      work,
+    );
     expect(events).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
   });

@@ -8,7 +8,7 @@ import { type MapSelect, mapSelectSchema } from '../../../src/lib/toolkit/map/ch
 import { viewSelect } from '../../../src/lib/toolkit/map/select.ts';
 import { type MapChassis, mapChassis, quickPace, standsStill, topicsOf } from '../../maps/map-chassis.ts';
 import { errorOf } from '../../maps/samples.ts';
-import { sharedFolder } from '../kit.ts';
+import { eachTest, sharedFolder } from '../kit.ts';
 
 const dir = sharedFolder();
 let count = 0;
@@ -66,9 +66,16 @@ async function result(
 
 const orders = ({ writes }: MapChassis) => writes.map(({ what, body }) => [what, body.map_id]);
 
+let chassis: MapChassis;
+eachTest(
+  () => mapChassis(),
+  (one) => {
+    chassis = one;
+  },
+);
+
 describe('selecting a map', () => {
   it('without the risk flag sends nothing, and has the planned change and the running map', async () => {
-    await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1', { dry: true });
     expect(found).toMatchObject({ mode: 'dry-run', verdict: 'to-do', position: 'untouched', use: null, running: null });
@@ -80,7 +87,6 @@ describe('selecting a map', () => {
   });
 
   it('again makes the chassis reload the stored overlays, which is read back; the position counts as lost', async () => {
-    await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     const found = await result(chassis, '1');
     expect(orders(chassis)).toEqual([['use', 1]]);
@@ -101,13 +107,11 @@ describe('selecting a map', () => {
   });
 
   it('of another floor makes it the current one', async () => {
-    await using chassis = await mapChassis();
     const found = await result(chassis, '2');
     expect(found).toMatchObject({ verdict: 'selected', before: { id: 1 }, running: { verdict: 'equal', mapId: 2 } });
   });
 
   it('writes a safety backup first, needs a standstill, and refuses a map that no backup contains', async () => {
-    await using chassis = await mapChassis();
     const moving = async () => ({ verdict: 'moving' as const, detail: 'a move is under way' });
     expect(await errorOf(select(chassis, '1', { checkStillness: moving }))).toMatchObject({ code: 'CHASSIS_MOVING' });
     const silent = async () => ({ verdict: 'not-checked' as const, detail: 'nothing was received' });
@@ -131,7 +135,6 @@ describe('selecting a map', () => {
   });
 
   it('that the chassis refuses is not selected, also when it was the current map before', async () => {
-    await using chassis = await mapChassis();
     chassis.onWrite = () => 405;
     const found = await result(chassis, '1');
     expect(found).toMatchObject({ verdict: 'not-selected', use: { outcome: 'not-set' }, position: 'untouched' });
@@ -140,14 +143,12 @@ describe('selecting a map', () => {
   });
 
   it('again with a lost response is unknown, since it was the current map before', async () => {
-    await using chassis = await mapChassis();
     chassis.onWrite = () => 'cut-before';
     const found = await result(chassis, '1');
     expect(found).toMatchObject({ verdict: 'unknown', use: { outcome: 'unknown' }, position: 'must-be-set' });
   });
 
   it('with another current map after an accepted order is not selected, and the position counts as lost', async () => {
-    await using chassis = await mapChassis();
     chassis.onWrite = (_, body) => {
       body.map_id = 1;
       return 'usual';
@@ -161,7 +162,6 @@ describe('selecting a map', () => {
   });
 
   it('fails when the robot drives by other overlays afterwards, or announces another map', async () => {
-    await using chassis = await mapChassis();
     if (chassis.running) chassis.running.overlays = other;
     chassis.load = () => {};
     const stays = await result(chassis, '1');
@@ -172,7 +172,6 @@ describe('selecting a map', () => {
   });
 
   it('is never green by an earlier announcement', async () => {
-    await using chassis = await mapChassis();
     chassis.announces = false;
     const found = await result(chassis, '1');
     expect(found).toMatchObject({ verdict: 'running-not-checked', running: { verdict: 'not-checked' } });
@@ -181,7 +180,6 @@ describe('selecting a map', () => {
   });
 
   it('fails when a stored map has changed', async () => {
-    await using chassis = await mapChassis();
     chassis.onWrite = () => {
       chassis.maps.delete(2);
       return 'usual';
@@ -195,7 +193,6 @@ describe('selecting a map', () => {
   });
 
   it('completes after Ctrl-C once the order is sent, with its result', async () => {
-    await using chassis = await mapChassis();
     const ending = new AbortController();
     chassis.onWrite = () => {
       ending.abort();

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { mkdirSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { driveOutcome } from '../../../src/cli/drive-command.ts';
@@ -24,7 +25,7 @@ import { openStopPlace, type StopPlace, stopTheRobot } from '../../../src/lib/to
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { tourRunSchema } from '../../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../../src/lib/toolkit/tour/run.ts';
-import { ownFolder } from '../kit.ts';
+import { httpServer, ownFolder } from '../kit.ts';
 import { context, type FakeOperator, startFakeOperator } from '../operator/fake-operator.ts';
 
 let fake: FakeOperator;
@@ -66,6 +67,13 @@ function drives(now: (queries: number) => Partial<Run> | null): { readonly ended
   };
   return { ended };
 }
+
+/** Answers one request in place of the gateway. */
+const answerOn = (route: string, answer: (request: IncomingMessage, body: string) => readonly [number, object]) => {
+  const before = fake.override;
+  fake.override = (request, body) =>
+    `${request.method} ${request.url}` === route ? answer(request, body) : before(request, body);
+};
 
 interface Seen {
   readonly verdict: string;
@@ -230,9 +238,7 @@ describe('gw motion go', () => {
 
   it('reports that the run may have been started only where the order was sent and not answered', async () => {
     arrives();
-    const working = fake.override;
-    fake.override = (request, body) =>
-      request.method === 'POST' && request.url === '/api/fahrt' ? [500, { nonsense: true }] : working(request, body);
+    answerOn('POST /api/fahrt', () => [500, { nonsense: true }]);
     await expect(go()).rejects.toMatchObject({
       message: expect.stringMatching(/Whether the drive to A was started is unknown\. THE ROBOT MAY STILL BE MOVING/),
     });
@@ -262,18 +268,24 @@ describe('gw motion go', () => {
 });
 
 describe('an interruption', () => {
-  const interrupt = () => {
+  /** A run that Ctrl-C interrupts at its first query; `then` once it was ended so often. */
+  function interruptedRun(then: Partial<Run>, running: Partial<Run> = {}, after = 1) {
     const ending = new AbortController();
-    return { ending, about: { signal: ending.signal } };
-  };
+    const { ended } = drives(() => {
+      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+      return ended.length < after ? running : then;
+    });
+    return { ended, about: { signal: ending.signal } };
+  }
+  const endedByX = { state: 'stopped', reason: 'ended by x' };
 
   it('ends this run only, waits for its end, and reports it', async () => {
-    const { ending, about } = interrupt();
+    const ending = new AbortController();
     const { ended } = drives((queries) => {
       if (queries === 2) ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0 ? {} : queries < 6 ? {} : { state: 'stopped', reason: 'ended by x' };
+      return ended.length === 0 || queries < 6 ? {} : endedByX;
     });
-    const data = await go({}, about);
+    const data = await go({}, { signal: ending.signal });
     expect(ended).toEqual(['{"id":"run-1"}']);
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['not-checked', 'ok', 'not-checked', 'not-checked']);
@@ -293,11 +305,7 @@ describe('an interruption', () => {
       /^Interrupted: the drive to A was ended, but THE ROBOT MAY STILL BE MOVING: it was not seen/,
     ],
   ])('is no standstill where the poses say: %s', async (verdict, found, words) => {
-    const { ending, about } = interrupt();
-    const { ended } = drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0 ? {} : { state: 'stopped', reason: 'ended by x' };
-    });
+    const { about } = interruptedRun(endedByX);
     fake.standstill = () => ({ verdict, reason: 'its poses show it' });
     const data = await go({}, about);
     expect(data.findings.find(({ id }) => id === 'standstill')).toMatchObject({
@@ -319,13 +327,8 @@ describe('an interruption', () => {
   });
 
   it('never reports a run as ended when its end was not confirmed', async () => {
-    const { ending, about } = interrupt();
-    const { ended } = drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0
-        ? {}
-        : { state: 'failed', reason: 'not confirmed', outcome: { moveId: 7, failReason: null } };
-    });
+    const outcome = { moveId: 7, failReason: null };
+    const { about } = interruptedRun({ state: 'failed', reason: 'not confirmed', outcome });
     const data = await go({}, about);
     expect(data).toMatchObject({ state: 'failed', interrupted: true });
     expect(first(renderMotionGo(data))).toBe(
@@ -335,12 +338,8 @@ describe('an interruption', () => {
   });
 
   it('retries until it is answered', async () => {
-    const { ending, about } = interrupt();
     let refused = 0;
-    const { ended } = drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length < 3 ? {} : { state: 'stopped' };
-    });
+    const { ended, about } = interruptedRun({ state: 'stopped' }, {}, 3);
     const working = fake.override;
     fake.override = (request, body) => {
       const answer = working(request, body);
@@ -353,11 +352,7 @@ describe('an interruption', () => {
   });
 
   it('that ends no run reports that the robot may still be moving', async () => {
-    const { ending, about } = interrupt();
-    drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return {};
-    });
+    const { about } = interruptedRun({});
     await expect(go({}, about)).rejects.toMatchObject({
       code: 'INTERRUPTED',
       message: expect.stringContaining('THE ROBOT MAY STILL BE MOVING'),
@@ -366,11 +361,7 @@ describe('an interruption', () => {
   });
 
   it('ends no run with leaveRunning', async () => {
-    const { ending, about } = interrupt();
-    const { ended } = drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return {};
-    });
+    const { ended, about } = interruptedRun({});
     await expect(go({ leaveRunning: true }, about)).rejects.toMatchObject({
       code: 'INTERRUPTED',
       message: expect.stringContaining('continues because of --leave-running'),
@@ -380,29 +371,19 @@ describe('an interruption', () => {
 
   it('before the order was sent prevents it', async () => {
     drives(() => ({}));
-    const { ending, about } = interrupt();
-    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-    await expect(go({}, about)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    const signal = AbortSignal.abort(new GwError('INTERRUPTED', 'Interrupted.'));
+    await expect(go({}, { signal })).rejects.toMatchObject({ code: 'INTERRUPTED' });
     expect(fake.requests).toEqual([]);
   });
 
   it('ends a paused tour, which has not ended by itself', async () => {
-    const { ending, about } = interrupt();
-    const { ended } = drives(() => {
-      if (ended.length > 0) return { state: 'stopped', reason: 'ended by x' };
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return { state: 'paused' };
-    });
+    const { ended, about } = interruptedRun(endedByX, { state: 'paused' });
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
     expect([data.state, ended.length]).toEqual(['stopped', 1]);
   });
 
   it('ends a tour in the same way', async () => {
-    const { ending, about } = interrupt();
-    const { ended } = drives(() => {
-      ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-      return ended.length === 0 ? {} : { state: 'stopped', reason: 'ended by x' };
-    });
+    const { about } = interruptedRun(endedByX);
     const data = await runTour(toolkit, { tour: 'demo', withinMs: 60_000 }, { ...context(), ...about });
     expect(data).toMatchObject({ state: 'stopped', interrupted: true });
     expect(first(renderTourRun(data))).toBe('Interrupted: tour demo was ended; the robot stands.');
@@ -601,10 +582,7 @@ describe('gw motion stop', () => {
   });
 
   it('is not green where the gateway is that of another robot, or names none', async () => {
-    fake.override = ({ method, url }) =>
-      method === 'POST' && url === '/api/stopp'
-        ? [200, { stop: { latched: true, saved: true }, robot: 'SN2' }]
-        : undefined;
+    answerOn('POST /api/stopp', () => [200, { stop: { latched: true, saved: true }, robot: 'SN2' }]);
     const other = await stop({ robot: 'SN1' });
     expect(other).toMatchObject({ delivered: true, robot: 'SN2', meantRobot: 'SN1' });
     expect(first(renderMotionStop(other))).toMatch(
@@ -627,8 +605,7 @@ describe('gw motion stop', () => {
   });
 
   it('is not green when it was cleared meanwhile', async () => {
-    fake.override = ({ method, url }) =>
-      method === 'GET' && url === '/api/stopp' ? [200, { stop: { latched: false } }] : undefined;
+    answerOn('GET /api/stopp', () => [200, { stop: { latched: false } }]);
     expect(await stop()).toMatchObject({
       delivered: true,
       move: 'not-known',
@@ -667,22 +644,17 @@ describe('gw motion stop', () => {
   });
 
   it('uses the local socket when the network connection hangs', async () => {
-    const { mkdirSync } = await import('node:fs');
     mkdirSync(join(stateDir, 'local'));
     const progress: string[] = [];
-    await using local = Object.assign(
-      createServer((request, response) => {
-        progress.push(`${request.method} ${request.url}`);
-        const body = request.method === 'POST' ? { stop: { latched: true, saved: true } } : {};
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      }),
-      {},
+    await using _local = await httpServer(
+      ({ method, url }, response) => {
+        progress.push(`${method} ${url}`);
+        response.end(JSON.stringify(method === 'POST' ? { stop: { latched: true, saved: true } } : {}));
+      },
+      join(stateDir, 'local', 'gw.sock'),
     );
-    await new Promise<void>((resolve) => local.listen(join(stateDir, 'local', 'gw.sock'), resolve));
-    await using hanging = createServer(() => {});
-    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
-    const { port } = hanging.address() as { port: number };
-    const data = await stop({ host: undefined, port });
+    await using hanging = await httpServer(() => {});
+    const data = await stop({ host: undefined, port: hanging.port });
     expect(data).toMatchObject({
       delivered: true,
       ways: [
@@ -691,22 +663,22 @@ describe('gw motion stop', () => {
       ],
     });
     expect(progress[0]).toBe('POST /api/stopp');
-    hanging.closeAllConnections();
-    local.closeAllConnections();
   });
 
   it('cancels at the chassis when the gateway does not answer, and does not report that as stopped', async () => {
     const progress: string[] = [];
     let status = 200;
-    await using chassis = createServer((request, response) => {
-      progress.push(`${request.method} ${request.url}`);
+    await using chassis = await httpServer(({ method, url }, response) => {
+      progress.push(`${method} ${url}`);
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"state":"cancelled"}');
     });
-    await new Promise<void>((resolve) => chassis.listen(0, '127.0.0.1', resolve));
-    const { port } = chassis.address() as { port: number };
-    const access = { endpoint: { host: '127.0.0.1', port }, dialer: toolkit.dialer, clock: toolkit.clock };
+    const access = {
+      endpoint: { host: '127.0.0.1', port: chassis.port },
+      dialer: toolkit.dialer,
+      clock: toolkit.clock,
+    };
     const at = { chassis: { ...access, expectedSerial: 'X', secret: undefined } };
-    fake.override = ({ method, url }) => (method === 'POST' && url === '/api/stopp' ? [503, {}] : undefined);
+    answerOn('POST /api/stopp', () => [503, {}]);
     const data = await stop(at);
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
@@ -718,7 +690,6 @@ describe('gw motion stop', () => {
     fake.override = () => undefined;
     expect(await stop(at)).toMatchObject({ delivered: true, cancelledAtChassis: false });
     expect(progress).toEqual([]);
-    chassis.closeAllConnections();
   });
 
   it('needs no site file, or a valid one', async () => {
@@ -739,21 +710,17 @@ describe('gw motion clear', () => {
       if (method === 'GET' && url === '/api/stopp') {
         return [200, { stop: { latched: fake.latched, reason: 'drill', by: 'tablet', since: null } }];
       }
-      if (method === 'DELETE' && url === '/api/stopp' && fake.latched && fake.sessions.size === 0) return undefined;
       return undefined;
     };
   });
 
   it('clears as a signed-in person, names the sender of the stop, and states that the gate is still closed', async () => {
     fake.latched = true;
-    const working = fake.override;
-    fake.override = (request, body) => {
-      if (request.method !== 'DELETE' || request.url !== '/api/stopp') return working(request, body);
-      if (!fake.sessions.has(request.headers.cookie ?? ''))
-        return [401, { error: { code: 'NOT_SIGNED_IN', message: 'no' } }];
+    answerOn('DELETE /api/stopp', ({ headers }) => {
+      if (!fake.sessions.has(headers.cookie ?? '')) return [401, { error: { code: 'NOT_SIGNED_IN', message: 'no' } }];
       fake.latched = false;
       return [200, { stop: { latched: false, reason: null, by: null, since: null } }];
-    };
+    });
     const data = await clear(fake.password);
     expect(motionClearSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ cleared: true, wasLatched: true, by: 'tablet', gate: { open: false } });
@@ -772,11 +739,7 @@ describe('gw motion clear', () => {
 
   it('is not CLEARED when another stop was received meanwhile', async () => {
     fake.latched = true;
-    const working = fake.override;
-    fake.override = (request, body) =>
-      request.method === 'DELETE' && request.url === '/api/stopp'
-        ? [200, { stop: { latched: true, reason: 'again', by: 'tablet', since: null } }]
-        : working(request, body);
+    answerOn('DELETE /api/stopp', () => [200, { stop: { latched: true, reason: 'again', by: 'tablet', since: null } }]);
     const data = await clear(fake.password);
     expect(data.cleared).toBe(false);
     expect(first(renderMotionClear(data))).toContain('STILL STOPPED');
@@ -800,11 +763,10 @@ describe('gw motion pose', () => {
   const sent: unknown[] = [];
   const answer = (state: string, reason: string | null = null) => {
     sent.length = 0;
-    fake.override = ({ method, url }, body) => {
-      if (method !== 'POST' || url !== '/api/pose') return undefined;
+    answerOn('POST /api/pose', (_, body) => {
       sent.push(JSON.parse(body));
       return [200, { outcome: { state, reason } }];
-    };
+    });
   };
   const pose = (at: Parameters<typeof setPose>[1]['at']) =>
     setPose(toolkit, { at, password: fake.password }, context());
@@ -838,8 +800,7 @@ describe('gw motion pose', () => {
     [503, 'CHASSIS_NOT_CONNECTED', false],
     [502, 'CHASSIS_REFUSED', false],
   ])('says that no order was sent only where that is certain: %i %s', async (status, code, isCertain) => {
-    fake.override = ({ method, url }) =>
-      method === 'POST' && url === '/api/pose' ? [status, { error: { code, message: 'M.', remedy: 'R.' } }] : undefined;
+    answerOn('POST /api/pose', () => [status, { error: { code, message: 'M.', remedy: 'R.' } }]);
     const message = isCertain ? 'Not set, no order was sent: M.' : 'M.';
     await expect(pose({ dock: true })).rejects.toMatchObject({ code, message });
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstEvent } from '../../../src/lib/toolkit/operator/first-event.ts';
+import { forAll } from '../kit.ts';
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
@@ -17,7 +18,7 @@ describe('the first event of a stream', () => {
       expect(firstEvent(cut, 'state')).toBeNull();
       expect(firstEvent(whole, 'state')).toBe(JSON.stringify(value));
     };
-    fc.assert(fc.property(fc.jsonValue(), fc.nat(400), isOfWhole));
+    forAll(fc.jsonValue(), fc.nat(400), isOfWhole);
   });
 
   it('is found in no foreign text, and no text makes it fail', () => {
@@ -26,12 +27,10 @@ describe('the first event of a stream', () => {
       if (found !== null) expect(text).toContain('event: state');
     };
     const words = fc.constantFrom('event: state', 'event:', 'data: {}', 'data', '\n', '\n\n', '\r\n', '\u0000');
-    fc.assert(fc.property(fc.string(), isSafe));
-    fc.assert(
-      fc.property(
-        fc.array(words).map((all) => all.join('')),
-        isSafe,
-      ),
+    forAll(fc.string(), isSafe);
+    forAll(
+      fc.array(words).map((all) => all.join('')),
+      isSafe,
     );
   });
 });

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { operatorAccess, robotNamed } from '../../../src/lib/toolkit/operator/access.ts';
+import { forAll } from '../kit.ts';
 
 let server: Server;
 let port: number;
@@ -80,11 +81,9 @@ describe('the robot behind a gateway', () => {
   });
 
   it('is named by a serial number only', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)), (value) => {
-        const found = robotNamed(value);
-        expect(found === null || (found === value && /^[\w:-]{1,128}$/.test(found))).toBe(true);
-      }),
-    );
+    forAll(fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)), (value) => {
+      const found = robotNamed(value);
+      expect(found === null || (found === value && /^[\w:-]{1,128}$/.test(found))).toBe(true);
+    });
   });
 });

@@ -3,18 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderOverlaysDiff } from '../../../src/cli/render/overlays.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
-import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
 import { overlaysDiffSchema } from '../../../src/lib/toolkit/overlays/diff.result.ts';
 import { compareMapOverlays, type OverlaysDiffOptions } from '../../../src/lib/toolkit/overlays/diff.ts';
 import { parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
-import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
-import { sharedFolder } from '../kit.ts';
+import { sharedFolder, toolkitOf } from '../kit.ts';
 
 const folder = sharedFolder();
 
@@ -26,11 +22,6 @@ function fileOf(name: string, content: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
-}
-
-function toolkitFor({ chassis: { host, port, serial } }: Sim): Toolkit {
-  const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, '/tmp/site.yaml');
-  return { site, dialer: directDialer, clock: systemClock };
 }
 
 async function compare(a: string, b: string, more: Partial<OverlaysDiffOptions> = {}) {
@@ -139,7 +130,7 @@ describe('a comparison with a backup', () => {
 describe('a comparison with the chassis', () => {
   it('reads the current map, and puts the picture under the differences', async () => {
     await using sim = await startSim();
-    const openToolkit = async () => toolkitFor(sim);
+    const openToolkit = async () => toolkitOf(sim.chassis);
     const { json } = await call(sim, 'GET', '/maps/1');
     const map = json as { overlays: string };
     const edited = JSON.parse(map.overlays) as { features: { geometry: { coordinates: number[] } }[] };

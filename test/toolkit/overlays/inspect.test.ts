@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../../src/cli/command.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
 import { overlaysInspectSchema } from '../../../src/lib/toolkit/overlays/inspect.result.ts';
 import {
   inspectExactly,
@@ -16,12 +13,11 @@ import {
 import { errorOf, mapDocument, oddOverlays } from '../../maps/samples.ts';
 import { collectionText } from '../../overlays/arbitrary.ts';
 import { collectionOf, pointAt } from '../../overlays/render/rendered.ts';
-import { isFull, runs } from '../../properties.ts';
-import { sharedFolder } from '../kit.ts';
+import { isFull } from '../../properties.ts';
+import { context, forAllAsyncOf, sharedFolder, toolkitOf } from '../kit.ts';
 
 const folder = sharedFolder();
 
-const context = { signal: new AbortController().signal, onProgress: () => {} };
 const noChassis = () => Promise.reject(new Error('no site file is needed here'));
 const now = () => new Date('2026-01-31T12:00:00.000Z');
 
@@ -33,13 +29,13 @@ function fileOf(name: string, content: string | Uint8Array): string {
 
 async function inspect(path: string, options: Partial<OverlaysInspectOptions> = {}) {
   const source = { kind: 'file', path } as const;
-  return await inspectMapOverlays({ source, openToolkit: noChassis, now, ...options }, context);
+  return await inspectMapOverlays({ source, openToolkit: noChassis, now, ...options }, context());
 }
 
 /** The output with --json. */
 async function inspectedJson(path: string, options: Partial<OverlaysInspectOptions> = {}): Promise<string> {
   const source = { kind: 'file', path } as const;
-  const exact = await inspectExactly({ source, openToolkit: noChassis, now, ...options }, context);
+  const exact = await inspectExactly({ source, openToolkit: noChassis, now, ...options }, context());
   return Buffer.from([...jsonText(exact)].join('')).toString();
 }
 
@@ -79,16 +75,13 @@ describe('an inspection of overlays', () => {
   });
 
   it('of any collection matches its schema, and its JSON is equal', async () => {
-    await fc.assert(
-      fc.asyncProperty(collectionText(), fc.boolean(), async (text, withFindings) => {
-        const path = fileOf('any.json', text);
-        const result = await inspect(path, { filter: { withFindings } });
-        expect(overlaysInspectSchema.safeParse(result).error).toBeUndefined();
-        // JSON cannot represent numbers out of range; the text of the feature keeps them.
-        expect(JSON.parse(await inspectedJson(path, { filter: { withFindings } }))).toEqual(result);
-      }),
-      { numRuns: runs(40) },
-    );
+    await forAllAsyncOf(40)(collectionText(), fc.boolean(), async (text, withFindings) => {
+      const path = fileOf('any.json', text);
+      const result = await inspect(path, { filter: { withFindings } });
+      expect(overlaysInspectSchema.safeParse(result).error).toBeUndefined();
+      // JSON cannot represent numbers out of range; the text of the feature keeps them.
+      expect(JSON.parse(await inspectedJson(path, { filter: { withFindings } }))).toEqual(result);
+    });
   });
 
   it('keeps every digit of a feature in its JSON, also of a selected one', async () => {
@@ -170,15 +163,12 @@ describe('an inspection of overlays', () => {
   it('of a live map names its chassis and counts the facts verified on it', async () => {
     await using sim = await startSim();
     const { host, port, serial, software } = sim.chassis;
-    const site = parseSite(
-      `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,
-      join(folder, 's'),
-    );
+    const toolkit = toolkitOf({ host, port, serial }, { path: join(folder, 's') });
     const record = { fact: 'vendor.overlays.region-types', value: { 1: 'no-go zone' }, serial, software };
     fileOf('evidence.jsonl', `${JSON.stringify({ ...record, how: 'h', who: 'w', when: '2026-01-31T12:00:00Z' })}\n`);
-    const openToolkit = () => Promise.resolve({ site, dialer: directDialer, clock: systemClock });
+    const openToolkit = () => Promise.resolve(toolkit);
     const source = { kind: 'live', map: 'current' } as const;
-    const result = await inspectMapOverlays({ source, openToolkit, now }, context);
+    const result = await inspectMapOverlays({ source, openToolkit, now }, context());
     expect(overlaysInspectSchema.parse(result)).toEqual(result);
     expect(result).toMatchObject({ source: { kind: 'live', chassis: { serial, software } }, map: { id: 1 } });
     const readingOf = (number: number) =>

@@ -12,7 +12,7 @@ import { openOverlays, parseOverlaysSource } from '../../../src/lib/toolkit/over
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, oddOverlays, picture, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
-import { sharedFolder } from '../kit.ts';
+import { has, sharedFolder, toolkitOf } from '../kit.ts';
 
 const folder = sharedFolder();
 
@@ -33,8 +33,7 @@ function openFrom(text: string, options: Partial<OpenOverlaysOptions> & { readon
 
 function openLive(sim: Sim, text: string, options: Partial<OpenOverlaysOptions> = {}) {
   const { host, port, serial } = sim.chassis;
-  const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`, join(folder, 's'));
-  const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
+  const toolkit = toolkitOf({ host, port, serial }, { path: join(folder, 's') });
   return openFrom(text, { openToolkit: () => Promise.resolve(toolkit), ...options });
 }
 
@@ -76,7 +75,7 @@ describe('overlays in a file', () => {
 
   it('warn about a named picture without a position', async () => {
     const { warnings } = await openFrom(fileOf('bare2.json', oddOverlays), { imagePath: fileOf('p.png', picture()) });
-    expect(warnings).toEqual([expect.stringContaining('was not used: ')]);
+    expect(warnings).toEqual([has('was not used: ')]);
   });
 
   it('may have a # in the name of the file', async () => {
@@ -86,14 +85,11 @@ describe('overlays in a file', () => {
 
   it('that are invalid or unreadable are reported with the name of the file and a remedy', async () => {
     const nowhere = await errorOf(openFrom(join(folder, 'nowhere.json')));
-    expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: expect.stringContaining('File not found') });
+    expect(nowhere).toMatchObject({ code: 'FILE_UNREADABLE', message: has('File not found') });
     expect(await errorOf(openFrom(folder))).toMatchObject({ message: `${folder} is a folder.` });
     expect(await errorOf(openFrom(fileOf('empty.json', '')))).toMatchObject({ code: 'OVERLAYS_INVALID' });
     const path = fileOf('plain.json', oddOverlays);
-    expect(await errorOf(openFrom(`${path}#3`))).toMatchObject({
-      code: 'USAGE',
-      message: expect.stringContaining('is not a backup'),
-    });
+    expect(await errorOf(openFrom(`${path}#3`))).toMatchObject({ code: 'USAGE', message: has('is not a backup') });
     expect(await errorOf(openFrom(path, { imagePath: path }))).toMatchObject({
       code: 'USAGE',
       message: `${path} is not a PNG image.`,
@@ -120,7 +116,7 @@ describe('overlays in a backup', () => {
     expect((await openFrom(`${path}#uid-2`)).map).toMatchObject({ id: 2 });
     expect(await errorOf(openFrom(`${path}#9`))).toMatchObject({
       code: 'MAP_UNKNOWN',
-      remedy: expect.stringContaining('1 "Floor 1", 2 "Floor 2"'),
+      remedy: has('1 "Floor 1", 2 "Floor 2"'),
     });
   });
 
@@ -168,8 +164,8 @@ describe('overlays on the chassis', () => {
     await using sim = await startSim();
     expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
       code: 'MAP_UNKNOWN',
-      message: expect.stringContaining('No map 9'),
-      remedy: expect.stringContaining('1 "Erdgeschoss"'),
+      message: has('No map 9'),
+      remedy: has('1 "Erdgeschoss"'),
     });
     expect(await errorOf(openLive(sim, 'live:../x'))).toMatchObject({ code: 'USAGE' });
   });
@@ -187,7 +183,7 @@ describe('overlays on the chassis', () => {
     });
     expect(await errorOf(openLive(sim, 'live:current'))).toMatchObject({
       code: 'MAP_UNKNOWN',
-      message: expect.stringContaining('has the id -1: it was set from data and never stored'),
+      message: has('has the id -1: it was set from data and never stored'),
     });
   });
 
@@ -196,7 +192,7 @@ describe('overlays on the chassis', () => {
     sim.setFault('image-fails', true);
     const failed = await openLive(sim, 'live:current');
     expect(failed).toMatchObject({ image: null, frame: { width: null, height: null } });
-    expect(failed.warnings).toEqual([expect.stringMatching(/^The picture of the map was not read: .* 500/)]);
+    expect(failed.warnings).toEqual([has(/^The picture of the map was not read: .* 500/)]);
     sim.setFault('image-fails', false);
     sim.setFault('image-cut', true);
     expect((await openLive(sim, 'live:current')).warnings).toHaveLength(1);
@@ -204,17 +200,14 @@ describe('overlays on the chassis', () => {
 
   it('are not read from another chassis, and reading can be interrupted', async () => {
     await using sim = await startSim();
-    const { host, port } = sim.chassis;
-    const site = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: OTHER }\n`, join(folder, 's'));
-    const openToolkit = () => Promise.resolve({ site, dialer: directDialer, clock: systemClock });
+    const openToolkit = async () => toolkitOf({ ...sim.chassis, serial: 'OTHER' }, { path: join(folder, 's') });
     expect(await errorOf(openFrom('live:current', { openToolkit }))).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
 
     sim.setFault('image-slow', true);
     const interrupt = new AbortController();
-    const own = parseSite(`name: t\nchassis: { host: ${host}, port: ${port}, serial: ${sim.chassis.serial} }\n`, 's');
     const opening = openOverlays(
       { kind: 'live', map: 'current' },
-      { openToolkit: () => Promise.resolve({ site: own, dialer: directDialer, clock: systemClock }), needImage: true },
+      { openToolkit: async () => toolkitOf(sim.chassis), needImage: true },
       {
         signal: interrupt.signal,
         onProgress: (text) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkDns, parseNameServer } from '../../../src/lib/toolkit/own-check/dns.ts';
 import { until } from '../../waiting.ts';
+import { forAll } from '../kit.ts';
 import { context, nameServer, toolkit } from './peers.ts';
 
 const ask = (server: string, { clock } = toolkit(), signal = context.signal) =>
@@ -73,16 +74,12 @@ test('a name server is an address with an optional port, and nothing else', () =
   ]) {
     expect(parseNameServer(text), text).toBeUndefined();
   }
-  fc.assert(
-    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
-      const text = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-      expect(parseNameServer(text)).toEqual({ address, port });
-    }),
-  );
-  fc.assert(
-    fc.property(fc.string(), (text) => {
-      const found = parseNameServer(text);
-      if (found) expect(text).toContain(found.address);
-    }),
-  );
+  forAll(fc.oneof(fc.ipV4(), fc.ipV6()), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
+    const text = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    expect(parseNameServer(text)).toEqual({ address, port });
+  });
+  forAll(fc.string(), (text) => {
+    const found = parseNameServer(text);
+    if (found) expect(text).toContain(found.address);
+  });
 });

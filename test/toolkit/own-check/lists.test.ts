@@ -12,6 +12,7 @@ import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { has } from '../kit.ts';
 import { enrolledSite } from './enrolled-site.ts';
 import { closedPort, listening, nameServer, tempDir } from './peers.ts';
 
@@ -108,7 +109,7 @@ test('each kind fails for its own reason, in the result, JUnit and Markdown', as
   const [junit, markdown] = [toJUnit(result), toMarkdown(result)];
   for (const [id, reason] of reasons) {
     const step = result.steps.find((one) => one.id === id);
-    expect(step).toMatchObject({ verdict: 'wrong', error: null, why: expect.stringContaining(reason) });
+    expect(step).toMatchObject({ verdict: 'wrong', error: null, why: has(reason) });
     expect(step?.why).toContain('from this machine');
     expect(junit).toContain(`name="${id}: `);
   }
@@ -124,7 +125,7 @@ test('through an SSH host, what can only be seen on the gateway is not checked',
   const { steps: results } = await run(dir, await steps(of), { checks: { ssh } });
   const by = Object.fromEntries(results.map((step) => [step.id, step]));
   for (const id of ['http', 'tcp']) {
-    expect(by[id]).toMatchObject({ verdict: 'ok', why: expect.stringContaining('through it@gateway') });
+    expect(by[id]).toMatchObject({ verdict: 'ok', why: has('through it@gateway') });
   }
   for (const id of ['dns', 'file', 'process', 'command']) {
     expect(by[id]).toMatchObject({ verdict: 'not-checked', error: { code: 'NEEDS_GATEWAY' } });
@@ -151,7 +152,7 @@ test('a program that the site file does not allow is refused before anything run
     await writeFile(join(dir, 'site.yaml'), `name: A\nchassis: { host: 127.0.0.1, serial: SN1 }\n${more}`);
     await expect(run(dir, list)).rejects.toMatchObject({
       code: 'CHECKLIST_INVALID',
-      message: expect.stringMatching(/own\.yaml:10:\d+.*checklists\.programs of the site file/s),
+      message: has(/own\.yaml:10:\d+.*checklists\.programs of the site file/s),
     });
   }
   expect(requests).toBe(0);
@@ -172,9 +173,9 @@ test('a repeated check says at which attempt it was ok, and is wrong after the l
       `  - { id: http, title: Page, run: http, with: { url: '${url}' }, retry: { times: 3, everyS: 0.1 }, expect: { status: ${status} } }\n`,
     );
   const [ok] = (await run(dir, one(200))).steps;
-  expect(ok).toMatchObject({ verdict: 'ok', why: expect.stringMatching(/status 200.*; at attempt 3$/) });
+  expect(ok).toMatchObject({ verdict: 'ok', why: has(/status 200.*; at attempt 3$/) });
   const [wrong] = (await run(dir, one(204))).steps;
-  expect(wrong).toMatchObject({ verdict: 'wrong', why: expect.stringMatching(/; after 4 attempts$/) });
+  expect(wrong).toMatchObject({ verdict: 'wrong', why: has(/; after 4 attempts$/) });
   expect(requests).toBe(7);
 });
 
@@ -204,7 +205,7 @@ test.each(refused)('%s is refused with its line', async (_name, step, expected) 
   const expect_ = step.includes('expect:') ? '' : ', expect: { exists: true }';
   await writeFile(path, listOf(`  - { id: a, title: A, ${step}${expect_} }\n`));
   const loaded = loadChecklist(path, createCatalogue());
-  await expect(loaded).rejects.toMatchObject({ code: 'CHECKLIST_INVALID', message: expect.stringMatching(expected) });
+  await expect(loaded).rejects.toMatchObject({ code: 'CHECKLIST_INVALID', message: has(expected) });
   await expect(loaded).rejects.toThrow(/own\.yaml:6:\d+/);
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkProcess, parseProcessStat } from '../../../src/lib/toolkit/own-check/process.ts';
 import { until } from '../../waiting.ts';
+import { forAll } from '../kit.ts';
 import { context, tempDir } from './peers.ts';
 
 /** A program that sleeps under a name that no other process has. */
@@ -57,10 +58,8 @@ test('a process that has ended and is not collected does not run', async () => {
 });
 
 test('any name is read back from a line of the kernel, and no text breaks the parser', () => {
-  fc.assert(
-    fc.property(fc.nat(), fc.string(), fc.constantFrom('R', 'S', 'Z'), (pid, name, state) => {
-      expect(parseProcessStat(`${pid} (${name}) ${state} 1 2 3\n`)).toEqual({ name, state });
-    }),
-  );
-  fc.assert(fc.property(fc.string(), (text) => void parseProcessStat(text)));
+  forAll(fc.nat(), fc.string(), fc.constantFrom('R', 'S', 'Z'), (pid, name, state) => {
+    expect(parseProcessStat(`${pid} (${name}) ${state} 1 2 3\n`)).toEqual({ name, state });
+  });
+  forAll(fc.string(), (text) => void parseProcessStat(text));
 });

@@ -14,7 +14,7 @@ import {
 } from '../../../src/lib/toolkit/tunnel/connect.ts';
 import { type TunnelConnectEvent, tunnelConnectSchema } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { createWorld, type World } from '../../tunnel/relay-world.ts';
-import { anyText } from '../kit.ts';
+import { anyText, forAll } from '../kit.ts';
 
 const REGION = 'eu-central-1';
 const AMAZON = 'data.tunneling.iot.eu-central-1.amazonaws.com';
@@ -100,34 +100,30 @@ describe('services and ports', () => {
       fc.string({ maxLength: 12 }),
       fc.constantFrom('web', 'api', 'web=1', 'api=70000', 'web=8080'),
     );
-    fc.assert(
-      fc.property(fc.array(text, { maxLength: 4 }), fc.array(text, { maxLength: 3 }), (services, listen) => {
-        try {
-          const found = servicesOf(services, listen);
-          expect(found.map(({ id }) => id)).toEqual(services);
-          expect(found.filter(({ port }) => port !== 0)).toHaveLength(listen.length);
-          for (const { id, port } of found)
-            if (port !== 0) expect(listen.map((each) => each.replace(/=0+/, '='))).toContain(`${id}=${port}`);
-        } catch (error) {
-          if (!(error instanceof GwError)) throw error;
-          expect(error.code).toBe('USAGE');
-        }
-      }),
-    );
+    forAll(fc.array(text, { maxLength: 4 }), fc.array(text, { maxLength: 3 }), (services, listen) => {
+      try {
+        const found = servicesOf(services, listen);
+        expect(found.map(({ id }) => id)).toEqual(services);
+        expect(found.filter(({ port }) => port !== 0)).toHaveLength(listen.length);
+        for (const { id, port } of found)
+          if (port !== 0) expect(listen.map((each) => each.replace(/=0+/, '='))).toContain(`${id}=${port}`);
+      } catch (error) {
+        if (!(error instanceof GwError)) throw error;
+        expect(error.code).toBe('USAGE');
+      }
+    });
   });
 
   test('property: a token is taken as it is, or refused without being repeated', () => {
-    fc.assert(
-      fc.property(anyText(60), (text) => {
-        try {
-          expect(checkedToken(text)).toBe(text.trim());
-          expect(text.trim()).toMatch(/^[\x21-\x7e]+$/);
-        } catch (error) {
-          if (!(error instanceof GwError)) throw error;
-          if (text.trim().length > 6) expect(JSON.stringify(error.toJSON())).not.toContain(text.trim());
-        }
-      }),
-    );
+    forAll(anyText(60), (text) => {
+      try {
+        expect(checkedToken(text)).toBe(text.trim());
+        expect(text.trim()).toMatch(/^[\x21-\x7e]+$/);
+      } catch (error) {
+        if (!(error instanceof GwError)) throw error;
+        if (text.trim().length > 6) expect(JSON.stringify(error.toJSON())).not.toContain(text.trim());
+      }
+    });
     expect(checkedToken(' abc\n')).toBe('abc');
     expect(() => checkedToken('x'.repeat(4_097))).toThrow();
   });

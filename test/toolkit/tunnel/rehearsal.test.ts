@@ -9,6 +9,7 @@ import { tunnelRehearsalSchema } from '../../../src/lib/toolkit/tunnel/tunnel.re
 import type { SupportView } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
 import { startProcess } from '../../process.ts';
+import { eachTest } from '../kit.ts';
 import {
   type FakeSupport,
   RECORDED_ID,
@@ -72,9 +73,16 @@ const allOk = {
 };
 const none = Object.fromEntries(Object.keys(allOk).map((id) => [id, 'not-checked']));
 
+let gateway: FakeSupport;
+eachTest(
+  () => startFakeSupport(),
+  (one) => {
+    gateway = one;
+  },
+);
+
 describe('a session of remote support, rehearsed', () => {
   it('is ok when it is opened on request, the page opened through it, ended on site, recorded and sent', async () => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual(allOk);
@@ -91,7 +99,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('asks for nothing with a wrong password, and for no session that cannot arrive', async () => {
-    await using gateway = await startFakeSupport();
     await expect(rehearse(gateway, 'another')).rejects.toMatchObject({ code: 'SIGN_IN_FAILED' });
     gateway.cloud = lostView;
     await expect(rehearse(gateway)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
@@ -99,7 +106,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('does not count a session that runs already, and does not end it', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-0', { connections: 9 });
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual(none);
@@ -109,7 +115,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('does not count a session that begins while the check does', async () => {
-    await using gateway = await startFakeSupport();
     const before = gateway.operator.override;
     gateway.operator.override = (request, body) => {
       if (request.url === '/api/cloud') gateway.view = runningView('s-0', { connections: 9 });
@@ -148,7 +153,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('is not checked without a session', async () => {
-    await using gateway = await startFakeSupport();
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual({ ...none, ready: 'ok' });
     expect(detailOf(data, 'opened')).toBe(`none started within ${WAIT_S} s`);
@@ -159,7 +163,6 @@ describe('a session of remote support, rehearsed', () => {
     ({ reason, at, detail: 'The region is not eu-central-1.' }) as const;
 
   it('is wrong where the request is refused; an earlier refusal does not count', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = { ...waiting, lastRefused: refused('services-count') };
     expect(verdicts(await rehearse(gateway))).toMatchObject({ ready: 'ok', opened: 'not-checked' });
     gateway.onAsked = () => {
@@ -171,7 +174,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('waits on after a notification that the broker delivers again', async () => {
-    await using gateway = await startFakeSupport();
     const lastRefused = refused('seen-before');
     gateway.onAsked = () => {
       gateway.view = { ...waiting, lastRefused };
@@ -190,7 +192,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('is wrong where a service is accepted that the site file does not have', async () => {
-    await using gateway = await startFakeSupport();
     gateway.onAsked = () => {
       gateway.view = runningView(RECORDED_ID, { services: ['web', 'ssh'], connections: 1 });
     };
@@ -203,7 +204,6 @@ describe('a session of remote support, rehearsed', () => {
     ['longer than the configured maximum', { leftMs: 7_200_000 }],
     ['not armed', { leftMs: 0 }],
   ])('is wrong where the own clock is %s', async (_what, running) => {
-    await using gateway = await startFakeSupport();
     gateway.onAsked = () => {
       gateway.view = runningView(RECORDED_ID, { connections: 1, ...running });
     };
@@ -211,7 +211,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('is wrong where the tunnel never connects, and not checked where nothing is opened through it', async () => {
-    await using gateway = await startFakeSupport();
     {
       play(gateway, { page: { state: 'connecting', open: null, connections: null } });
       const data = await rehearse(gateway);
@@ -226,7 +225,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('counts open connections of a gateway that reports no others', async () => {
-    await using gateway = await startFakeSupport();
     play(gateway, { page: { open: 2, connections: null } });
     expect(verdicts(await rehearse(gateway))).toEqual(allOk);
   });
@@ -237,7 +235,6 @@ describe('a session of remote support, rehearsed', () => {
     ['closed-by-cloud', 'not-checked'],
     ['own-clock', 'not-checked'],
   ] as const)('ends nothing where the session ended before as %s', async (reason, connected) => {
-    await using gateway = await startFakeSupport();
     gateway.onAsked = (text) => {
       if (text === OPEN)
         gateway.view = runningView(RECORDED_ID, { state: 'connecting', open: null, connections: null });
@@ -253,7 +250,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('does not end a session that replaced it', async () => {
-    await using gateway = await startFakeSupport();
     gateway.onAsked = (text) => {
       gateway.view = runningView(text === OPEN ? RECORDED_ID : 's-2', { connections: text === OPEN ? 0 : 7 });
       if (text === PAGE) gateway.entries = [recorded(RECORDED_ID, { reason: 'replaced' })];
@@ -294,7 +290,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('is wrong where the session is not in the records, though others are', async () => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     gateway.onList = () => [200, { sessions: [recorded('s-0')], hasMore: false }];
     const data = await rehearse(gateway);
@@ -303,7 +298,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('waits for an end record that is written a moment later', async () => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     let reads = 0;
     const list = gateway.onList;
@@ -320,7 +314,6 @@ describe('a session of remote support, rehearsed', () => {
     ['were not checked', { status: 'not-checked' }, 'not-checked'],
     ['are of unknown number', { notSentYet: null }, 'not-checked'],
   ])('is never ok where its records %s', async (_what, records, sent) => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     const end = gateway.onEnd;
     gateway.onEnd = () => {
@@ -337,7 +330,6 @@ describe('a session of remote support, rehearsed', () => {
     ['the end of another session', (lines) => lines.slice(0, 1), 'not-checked', /does not have the end/],
     ['no records', null, 'not-checked', /./],
   ])('is never ok with %s on the disk of the gateway', async (_what, change, audit, detail) => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     const end = gateway.onEnd;
     gateway.onEnd = () => {
@@ -353,7 +345,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('is wrong where the process of the proxy outlives the session, and not checked where none was seen', async () => {
-    await using gateway = await startFakeSupport();
     writeRecords(gateway.toolkit.site.stateDir);
     // One that was there before is not of this session.
     await using old = startProxy();
@@ -377,7 +368,6 @@ describe('a session of remote support, rehearsed', () => {
   });
 
   it('reads no processes of another machine', async () => {
-    await using gateway = await startFakeSupport();
     play(gateway);
     const ssh = {
       where: 'robot',

@@ -15,6 +15,7 @@ import {
 } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import type { SessionEntry } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
+import { eachTest } from '../kit.ts';
 import { type FakeSupport, recorded, runningView, startFakeSupport, waiting } from './fake-support.ts';
 
 const NOT_CONFIGURED = [409, { error: { code: 'NOT_CONFIGURED', message: 'The site file has no cloud.' } }] as const;
@@ -27,9 +28,16 @@ const refused: SessionEntry = {
   services: [],
 };
 
+let gateway: FakeSupport;
+eachTest(
+  () => startFakeSupport(),
+  (one) => {
+    gateway = one;
+  },
+);
+
 describe('the state of remote support', () => {
   it('has the session, and the cloud link by which a notification arrives', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-1', { open: 2, connections: 5 });
     gateway.cloud = lostView;
     const data = tunnelStatusSchema.parse(await readTunnelStatus(gateway.toolkit, {}, gateway.context));
@@ -41,14 +49,12 @@ describe('the state of remote support', () => {
   });
 
   it('says to restart a gateway that was started without the cloud.tunnel of the site file', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = { ...waiting, status: 'not-configured', remedy: 'Add cloud.tunnel.' };
     const data = await readTunnelStatus(gateway.toolkit, {}, gateway.context);
     expect(data.remedy).toContain('restart `gw serve`');
   });
 
   it('is an error for an answer of another shape', async () => {
-    await using gateway = await startFakeSupport();
     Object.assign(gateway, { view: { ...waiting, status: 'fine' } });
     await expect(readTunnelStatus(gateway.toolkit, {}, gateway.context)).rejects.toMatchObject({
       code: 'OPERATOR_NOT_REACHABLE',
@@ -61,7 +67,6 @@ describe('the sessions in the records', () => {
     tunnelSessionsSchema.parse(await readTunnelSessions(toolkit, { limit, password: operator.password }, context));
 
   it('are read as a signed-in person, who is signed out again', async () => {
-    await using gateway = await startFakeSupport();
     gateway.entries = [recorded('s-2'), refused];
     const data = await read(gateway, 2);
     expect(data.sessions?.map(({ kind }) => kind)).toEqual(['session', 'refused']);
@@ -71,7 +76,6 @@ describe('the sessions in the records', () => {
   });
 
   it('are read again where a session ended between list and state, so that it is not shown without its end', async () => {
-    await using gateway = await startFakeSupport();
     let reads = 0;
     gateway.onList = () => {
       reads += 1;
@@ -86,7 +90,6 @@ describe('the sessions in the records', () => {
   });
 
   it('are null without a cloud, and an error where they cannot be read', async () => {
-    await using gateway = await startFakeSupport();
     gateway.onList = () => NOT_CONFIGURED;
     expect(await read(gateway)).toEqual({ sessions: null, hasMore: false, running: null });
     gateway.onList = () => [500, { error: { code: 'FILE_UNREADABLE', message: 'Line 7 is malformed.' } }];
@@ -94,7 +97,6 @@ describe('the sessions in the records', () => {
   });
 
   it('need a password where there is no local socket', async () => {
-    await using gateway = await startFakeSupport();
     const { toolkit, context } = gateway;
     await expect(readTunnelSessions(toolkit, { limit: 1 }, context)).rejects.toMatchObject({ code: 'NOT_SIGNED_IN' });
   });
@@ -104,7 +106,6 @@ describe('the end on site', () => {
   const end = async ({ toolkit, context }: FakeSupport) => tunnelEndSchema.parse(await endTunnel(toolkit, {}, context));
 
   it('ends the session without a sign-in, and reports which one', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-1');
     const data = await end(gateway);
     expect(data).toMatchObject({ ended: true, status: 'waiting', session: { session: 's-1' }, running: null });
@@ -113,7 +114,6 @@ describe('the end on site', () => {
   });
 
   it('has nothing to end where none runs, or no cloud is configured', async () => {
-    await using gateway = await startFakeSupport();
     expect(await end(gateway)).toMatchObject({ ended: false, session: null, running: null });
     gateway.view = { ...waiting, status: 'not-configured' };
     gateway.onEnd = () => NOT_CONFIGURED;
@@ -123,7 +123,6 @@ describe('the end on site', () => {
   });
 
   it('is not confirmed by the answer alone, where the same session still runs', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-1');
     gateway.onEnd = () => [200, { ended: true }];
     expect(isEnded(await end(gateway))).toBe(false);
@@ -137,14 +136,12 @@ describe('the end on site', () => {
   });
 
   it('is an error where the gateway refuses or fails', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-1');
     gateway.onEnd = () => [503, { error: { code: 'INTERRUPTED', message: 'The gateway is stopping.' } }];
     await expect(end(gateway)).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
   it('uses the socket for local commands where there is one', async () => {
-    await using gateway = await startFakeSupport();
     gateway.view = runningView('s-1');
     const dir = mkdtempSync(join(tmpdir(), 'gw-tunnel-end-'));
     const asked: string[] = [];

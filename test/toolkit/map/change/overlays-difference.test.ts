@@ -7,7 +7,7 @@ import { renderDiffPage, renderDiffSvg } from '../../../../src/lib/overlays/rend
 import { differenceOf } from '../../../../src/lib/toolkit/map/change.ts';
 import { overlaysDifferenceSchema } from '../../../../src/lib/toolkit/map/running-map.result.ts';
 import { place } from '../../../overlays/arbitrary.ts';
-import { runs } from '../../../properties.ts';
+import { forAllOf } from '../../kit.ts';
 
 const square = (side: number) => {
   const h = side / 2;
@@ -91,17 +91,14 @@ describe('the summary of a difference', () => {
         Array.isArray(value) ? value.map(around) : typeof value === 'number' ? value * by : value;
       return [one, { ...one, coordinates: around(one.coordinates) }] as const;
     });
-    fc.assert(
-      fc.property(fc.oneof(scaled, fc.tuple(geometry, geometry)), ([from, to]) => {
-        fc.pre(JSON.stringify(from) !== JSON.stringify(to));
-        const difference = differenceBetween(text(from), text(to));
-        expect(difference.same).toBe(false);
-        expect(difference.first).toHaveLength(1);
-        expect(difference.first[0]).not.toMatch(/moved (by |up to )?0(\.0+)? m/);
-        expect(differenceText(difference)).not.toMatch(/the same|^;|^\s*$/);
-        expect(differenceText(difference)).toMatch(/moved|with another form|with other properties/);
-      }),
-      { numRuns: runs(500) },
-    );
+    forAllOf(500)(fc.oneof(scaled, fc.tuple(geometry, geometry)), ([from, to]) => {
+      fc.pre(JSON.stringify(from) !== JSON.stringify(to));
+      const difference = differenceBetween(text(from), text(to));
+      expect(difference.same).toBe(false);
+      expect(difference.first).toHaveLength(1);
+      expect(difference.first[0]).not.toMatch(/moved (by |up to )?0(\.0+)? m/);
+      expect(differenceText(difference)).not.toMatch(/the same|^;|^\s*$/);
+      expect(differenceText(difference)).toMatch(/moved|with another form|with other properties/);
+    });
   });
 });

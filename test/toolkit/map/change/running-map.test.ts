@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderMapSelect } from '../../../../src/cli/render/map.ts';
 import { renderMapRestore } from '../../../../src/cli/render/map-restore.ts';
 import { renderOverlaysInspect } from '../../../../src/cli/render/overlays.ts';
-import type { Clock } from '../../../../src/lib/lifecycle/index.ts';
-import { directDialer } from '../../../../src/lib/net/index.ts';
 import { type FaultName, startSim } from '../../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../../src/lib/site/index.ts';
 import { backUpMapsToFile } from '../../../../src/lib/toolkit/map/backup.ts';
 import { mapSelectSchema } from '../../../../src/lib/toolkit/map/change.result.ts';
 import { restoreFromBackup } from '../../../../src/lib/toolkit/map/restore.ts';
@@ -16,24 +13,13 @@ import { inspectMapOverlays } from '../../../../src/lib/toolkit/overlays/inspect
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
 import { type MapChassis, mapChassis, storedMap, time } from '../../../maps/map-chassis.ts';
-import { sharedFolder } from '../../kit.ts';
+import { sharedFolder, toolkitOf } from '../../kit.ts';
 
 const dir = sharedFolder();
 
 const context = { signal: new AbortController().signal, onProgress: () => {}, onSafetyBackup: () => {} };
 const firstLines = (text: string, count = 1) => text.split('\n').slice(0, count).join('\n');
 const other = '{"type":"FeatureCollection","features":[]}';
-
-function toolkitFor(
-  { host, port, serial }: { host: string; port: number; serial: string },
-  clock: Clock = time,
-): Toolkit {
-  const site = parseSite(
-    `name: t\nchassis: { host: ${host}, port: ${port}, serial: ${serial} }\n`,
-    join(dir, 'site.yaml'),
-  );
-  return { site, dialer: directDialer, clock };
-}
 
 async function inspectCurrent(toolkit: Toolkit, map = 'current') {
   const result = await inspectMapOverlays(
@@ -47,7 +33,7 @@ async function inspectCurrent(toolkit: Toolkit, map = 'current') {
 async function simulated(name: string) {
   const clock = createPacedClock();
   const sim = await startSim({ clock });
-  const toolkit = toolkitFor(sim.chassis, clock);
+  const toolkit = toolkitOf(sim.chassis, { clock });
   const backup = join(dir, `${name}.tar.gz`);
   await backUpMapsToFile(toolkit, { ids: [], path: backup, force: false, gwVersion: '0.1.0' }, context);
   const { host, port } = sim.chassis;
@@ -123,7 +109,7 @@ describe('a simulated robot that keeps the overlays it has loaded', () => {
 });
 
 describe('overlays inspect of the current map', () => {
-  const of = (chassis: MapChassis) => toolkitFor({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
+  const of = ({ fake }: MapChassis) => toolkitOf({ ...fake.endpoint, serial: fake.serial }, { clock: time });
 
   it('compares the running map in its first line, with the reason when not checked', async () => {
     await using chassis = await mapChassis([storedMap(1), storedMap(2)]);

@@ -8,8 +8,8 @@ import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plan
 import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
+import { context } from '../../kit.ts';
 
-const context = { signal: new AbortController().signal, onProgress: () => {} };
 const plans = [{ id: 'mqtt-direct' }] as PlannedPath[];
 
 /** A gateway whose socket for local commands refuses as often as this, as while another check is running. */
@@ -43,14 +43,14 @@ async function startGateway(refusals: number) {
 describe('a path that the running link proves', () => {
   it('is asked for again while the gateway proves one for another check', async () => {
     await using gateway = await startGateway(3);
-    const proven = await provenByRunningLink(gateway.toolkit, context, plans);
+    const proven = await provenByRunningLink(gateway.toolkit, context(), plans);
     expect(proven.get('mqtt-direct')).toEqual({ verdict: 'ok', detail: 'accepted' });
     expect(gateway.asked()).toBe(4);
   });
 
   it('is not checked where the gateway stays busy', async () => {
     await using gateway = await startGateway(Number.POSITIVE_INFINITY);
-    const proven = await provenByRunningLink(gateway.toolkit, context, plans);
+    const proven = await provenByRunningLink(gateway.toolkit, context(), plans);
     expect(proven.get('mqtt-direct')).toEqual({
       verdict: 'not-checked',
       detail: 'the running gateway did not check it: Too many concurrent requests of this kind.',

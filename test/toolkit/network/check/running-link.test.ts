@@ -9,7 +9,7 @@ import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plan
 import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
-import { ownFolder } from '../../kit.ts';
+import { context, ownFolder } from '../../kit.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -22,7 +22,6 @@ const site = () => ({
 });
 const clock = createPacedClock();
 const toolkit = (): Toolkit => ({ site: site(), dialer: directDialer, clock });
-const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });
 const planned = (...ids: string[]) => ids.map((id) => ({ id }) as PlannedPath);
 const both = planned('mqtt-direct', 'mqtt-fallback', 'storage');
 
