@@ -7,17 +7,11 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { appendRecord, type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
-import { runs } from '../properties.ts';
+import { isFull, runs } from '../properties.ts';
+import { anyCharacter } from '../text/units.ts';
+import { recordOf } from './record-of.ts';
 
-const good: EvidenceRecord = {
-  fact: 'vendor.move.request',
-  value: true,
-  serial: 'SN0001',
-  software: '2.12.3',
-  how: 'ordered 1 m ahead, tape says 1.01 m',
-  who: 'Jörg',
-  when: '2026-01-31T12:00:00Z',
-};
+const good = recordOf('vendor.move.request', true, { who: 'Jörg' });
 
 const evidenceModule = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
 
@@ -39,10 +33,8 @@ describe('an evidence file that is not where it seems to be', () => {
     const victim = join(path, '../victim');
     await writeFile(victim, '');
     await symlink(victim, path);
-    await expect(appendRecord(path, good)).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      message: expect.stringContaining('it is a symbolic link'),
-    });
+    const message = expect.stringContaining('it is a symbolic link');
+    await expect(appendRecord(path, good)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE', message });
     await rm(path);
     await link(victim, path);
     await expect(appendRecord(path, good)).rejects.toMatchObject({ message: expect.stringContaining('2 hard links') });
@@ -81,22 +73,15 @@ describe('appending a record to an evidence file', () => {
       const { appendRecord } = await import(process.argv[1]);
       for (let n = 0; n < 5; n += 1) await appendRecord(process.argv[2], { ...JSON.parse(process.argv[3]), who: process.argv[4] + n });
     `;
-    const args = (who: string) => [
-      '--input-type=module',
-      '-e',
-      program,
-      evidenceModule,
-      path,
-      JSON.stringify(good),
-      who,
-    ];
-    const programs = ['a', 'b', 'c'].map((who) => promisify(execFile)(process.execPath, args(who)));
+    const args = ['--input-type=module', '-e', program, evidenceModule, path, JSON.stringify(good)];
+    const others = isFull ? ['a', 'b', 'c'] : ['a'];
+    const programs = others.map((who) => promisify(execFile)(process.execPath, [...args, who]));
     const calls = Array.from({ length: 15 }, (_, index) => appendRecord(path, { ...good, who: `call ${index}` }));
     const appended = await Promise.all(calls);
     await Promise.all(programs);
     const records = await loadEvidenceFile(path);
-    expect(records).toHaveLength(30);
-    expect(new Set(records.map(({ who }) => who)).size).toBe(30);
+    expect(records).toHaveLength(15 + 5 * others.length);
+    expect(new Set(records.map(({ who }) => who)).size).toBe(records.length);
     for (const [index, result] of appended.entries()) expect(result.records[result.index]?.who).toBe(`call ${index}`);
   });
 
@@ -175,19 +160,12 @@ describe('an invalid record', () => {
     ['a deep value', { value: deep }],
     ['a huge value', { value: 'x'.repeat(20_000) }],
     ['a key of another kind', { extra: 1 }],
+    ['a value that would not be parsed back', { value: JSON.parse('{"__proto__":1}') }],
+    ['such a value in a list', { value: JSON.parse('[{"__proto__":{}}]') }],
   ])('with %s is refused, and there is no file', async (_, change) => {
     await expect(appendRecord(path, { ...good, ...change } as EvidenceRecord)).rejects.toMatchObject({ code: 'USAGE' });
     await expect(access(path)).rejects.toThrow();
   });
-
-  it.each(['{"__proto__":1}', '[{"__proto__":{}}]'])(
-    'with the value %s is refused: it would not be parsed back',
-    async (text) => {
-      const record = { ...good, value: JSON.parse(text) };
-      await expect(appendRecord(path, record)).rejects.toMatchObject({ code: 'USAGE' });
-      await expect(access(path)).rejects.toThrow();
-    },
-  );
 
   it('is written with a fixed order of keys', async () => {
     const { when, ...rest } = good;
@@ -202,7 +180,7 @@ describe('an invalid record', () => {
       value: fc.jsonValue({ maxDepth: 2 }),
       serial: fc.constant('SN0001'),
       software: fc.constant('1'),
-      how: fc.string({ unit: 'binary', minLength: 1 }),
+      how: fc.string({ unit: anyCharacter, minLength: 1 }),
       who: fc.string({ minLength: 1 }),
       when: fc.constant('2026-01-31T12:00:00Z'),
     });

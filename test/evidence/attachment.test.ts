@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attachmentFolder, checkAttachment, writeAttachment } from '../../src/lib/evidence/index.ts';
 import { evidenceRecordSchema } from '../../src/lib/evidence/record.ts';
+import { recordOf } from './record-of.ts';
 
 let dir: string;
 let path: string;
@@ -36,10 +37,7 @@ describe('what a trial leaves beside the evidence file', () => {
   });
 
   it('is named in a record by a plain name and its hash only', () => {
-    const record = {
-      ...{ fact: 'vendor.move.cancel', value: true, serial: 'S', software: '1', how: 'x', who: 'x' },
-      when: '2026-01-31T12:00:00Z',
-    };
+    const record = recordOf('vendor.move.cancel');
     const sha256 = 'a'.repeat(64);
     const isOne = (attachment: unknown) => evidenceRecordSchema.safeParse({ ...record, attachment }).success;
     expect(isOne({ file: 't-1.json', sha256 })).toBe(true);

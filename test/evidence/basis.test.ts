@@ -12,6 +12,7 @@ import {
   marks,
   markText,
 } from '../../src/lib/evidence/index.ts';
+import { here, recordOf } from './record-of.ts';
 
 describe('the display of a mark', () => {
   it('shows the basis of BELEGT, and none for marks without one', () => {
@@ -40,16 +41,8 @@ describe('the display of a mark', () => {
 });
 
 describe('a record made on a simulator', () => {
-  const record: EvidenceRecord = {
-    fact: 'vendor.move.request',
-    value: true,
-    serial: 'SN0001',
-    software: '2.12.3',
-    how: 'x',
-    who: 'x',
-    when: '2026-01-31T12:00:00Z',
-  };
-  const device = (made: EvidenceRecord) => ({ serial: 'SN0001', software: '2.12.3', records: [made] });
+  const record = recordOf('vendor.move.request');
+  const device = (made: EvidenceRecord) => ({ ...here, records: [made] });
 
   it('raises the mark on a simulator, and not to measured here', () => {
     const simulated = { ...record, simulated: true as const };

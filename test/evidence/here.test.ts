@@ -10,18 +10,9 @@ import {
   relianceOn,
   scopeOf,
 } from '../../src/lib/evidence/index.ts';
+import { here, recordOf } from './record-of.ts';
 
-const device = (...records: EvidenceRecord[]) => ({ serial: 'SN0001', software: '2.12.3', records });
-const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
-  fact,
-  value,
-  serial: 'SN0001',
-  software: '2.12.3',
-  how: 'measured',
-  who: 'technician',
-  when: '2026-01-31T12:00:00Z',
-  ...more,
-});
+const device = (...records: EvidenceRecord[]) => ({ ...here, records });
 const regionTypes = 'vendor.overlays.region-types';
 const all: readonly Fact[] = facts;
 
@@ -32,42 +23,32 @@ describe('the mark of a fact on this device', () => {
       expect(markHere(id, null), id).toEqual(asMarked);
       expect(markHere(id, device()), id).toEqual(asMarked);
       const other = id === 'vendor.boot-phase' ? 'vendor.move.request' : 'vendor.boot-phase';
-      expect(markHere(id, device(record(other, true))), id).toEqual(asMarked);
+      expect(markHere(id, device(recordOf(other, true))), id).toEqual(asMarked);
     }
   });
 
   it('is BELEGT for a HINWEIS that a record confirms', () => {
-    const held = record('vendor.move.request', true);
-    expect(markHere('vendor.move.request', device(held))).toEqual({
-      mark: 'BELEGT',
-      basis: 'here',
-      verdict: 'verified',
-      record: held,
-      expired: null,
-    });
-    expect(markHere('vendor.boot-phase', device(record('vendor.boot-phase', 503))).mark).toBe('BELEGT');
+    const held = recordOf('vendor.move.request', true);
+    const verified = { mark: 'BELEGT', basis: 'here', verdict: 'verified', record: held, expired: null };
+    expect(markHere('vendor.move.request', device(held))).toEqual(verified);
+    expect(markHere('vendor.boot-phase', device(recordOf('vendor.boot-phase', 503))).mark).toBe('BELEGT');
   });
 
   it.each([false, null, 404, '503'])('is unchanged for a HINWEIS that a record contradicts with %j', (value) => {
-    expect(markHere('vendor.boot-phase', device(record('vendor.boot-phase', value)))).toMatchObject({
-      mark: 'HINWEIS',
-      verdict: 'contradicted',
-      record: { value },
-    });
+    const contradicted = { mark: 'HINWEIS', verdict: 'contradicted', record: { value } };
+    expect(markHere('vendor.boot-phase', device(recordOf('vendor.boot-phase', value)))).toMatchObject(contradicted);
   });
 
   it('is contradicted for a BELEGT fact too, and the newest record decides', () => {
-    const radians = record('angles.tracked-pose-ori', 'radians');
-    const degrees = record('angles.tracked-pose-ori', 'degrees');
-    expect(markHere('angles.tracked-pose-ori', device(degrees, radians))).toMatchObject({
-      mark: 'BELEGT',
-      verdict: 'contradicted',
-    });
+    const radians = recordOf('angles.tracked-pose-ori', 'radians');
+    const degrees = recordOf('angles.tracked-pose-ori', 'degrees');
+    const contradicted = { mark: 'BELEGT', verdict: 'contradicted' };
+    expect(markHere('angles.tracked-pose-ori', device(degrees, radians))).toMatchObject(contradicted);
     expect(markHere('angles.tracked-pose-ori', device(radians, degrees)).verdict).toBe('verified');
   });
 
   it.each([true, false, null])('is not raised for OFFEN by %j, which is no measured value', (value) => {
-    expect(markHere('overlays.lane-direction-3', device(record('overlays.lane-direction-3', value)))).toMatchObject({
+    expect(markHere('overlays.lane-direction-3', device(recordOf('overlays.lane-direction-3', value)))).toMatchObject({
       mark: 'OFFEN',
       verdict: 'as-marked',
       record: null,
@@ -76,17 +57,19 @@ describe('the mark of a fact on this device', () => {
 
   it('is raised for OFFEN by a measured value', () => {
     for (const value of ['driven both ways', 0, { forth: true }]) {
-      expect(markHere('overlays.lane-direction-3', device(record('overlays.lane-direction-3', value)))).toMatchObject({
-        mark: 'BELEGT',
-        verdict: 'verified',
-        record: { value },
-      });
+      expect(markHere('overlays.lane-direction-3', device(recordOf('overlays.lane-direction-3', value)))).toMatchObject(
+        {
+          mark: 'BELEGT',
+          verdict: 'verified',
+          record: { value },
+        },
+      );
     }
   });
 
   it('is raised for VORSICHT by the measured value only', () => {
     const verdictOf = (value: EvidenceRecord['value']) => {
-      const { mark, verdict } = markHere('overlays.point-type-11', device(record('overlays.point-type-11', value)));
+      const { mark, verdict } = markHere('overlays.point-type-11', device(recordOf('overlays.point-type-11', value)));
       return [mark, verdict];
     };
     expect(verdictOf('Delivery Point')).toEqual(['BELEGT', 'verified']);
@@ -98,37 +81,29 @@ describe('the mark of a fact on this device', () => {
   it('never follows from a record about a disagreement', () => {
     for (const { id, mark } of all.filter(isDisagreement)) {
       for (const value of [true, false, 'x', 1]) {
-        expect(markHere(id, device(record(id, value)))).toMatchObject({ mark, verdict: 'as-marked' });
+        expect(markHere(id, device(recordOf(id, value)))).toMatchObject({ mark, verdict: 'as-marked' });
       }
     }
   });
 
   it('returns to the ledger mark after the software changed, and names the expired record', () => {
-    const older = record('vendor.move.request', true, { software: '2.12.2' });
-    expect(markHere('vendor.move.request', device(older))).toEqual({
-      mark: 'HINWEIS',
-      basis: 'vendor',
-      verdict: 'as-marked',
-      record: null,
-      expired: older,
-    });
-    const now = record('vendor.move.request', true);
+    const older = recordOf('vendor.move.request', true, { software: '2.12.2' });
+    const asMarked = { mark: 'HINWEIS', basis: 'vendor', verdict: 'as-marked', record: null, expired: older };
+    expect(markHere('vendor.move.request', device(older))).toEqual(asMarked);
+    const now = recordOf('vendor.move.request', true);
     expect(markHere('vendor.move.request', device(now, older))).toMatchObject({ record: now, expired: null });
   });
 
   it('never follows from a record of another serial number', () => {
-    const foreign = record('vendor.move.request', true, { serial: 'SN0002' });
+    const foreign = recordOf('vendor.move.request', true, { serial: 'SN0002' });
     expect(markHere('vendor.move.request', device(foreign))).toMatchObject({ verdict: 'as-marked', expired: null });
   });
 
   it('never follows from a record while serial number or software are not known', () => {
-    const records = [
-      record('vendor.move.request', true),
-      record('vendor.move.request', true, { serial: '', software: '' }),
-    ];
+    const records = [{}, { serial: '', software: '' }].map((more) => recordOf('vendor.move.request', true, more));
     for (const known of [
-      { serial: null, software: '2.12.3' },
-      { serial: 'SN0001', software: null },
+      { ...here, serial: null },
+      { ...here, software: null },
       { serial: '', software: '' },
     ]) {
       expect(markHere('vendor.move.request', { ...known, records }).verdict).toBe('as-marked');
@@ -143,7 +118,7 @@ describe('the mark of a fact on this device', () => {
 
   it('never permits a movement: the gate refuses VORSICHT and OFFEN that are shown as BELEGT', () => {
     for (const { id, mark } of all.filter((fact) => fact.mark === 'VORSICHT' || fact.mark === 'OFFEN')) {
-      const here = device(record(id, 'Delivery Point'));
+      const here = device(recordOf(id, 'Delivery Point'));
       expect([mark, markHere(id, here).mark === 'BELEGT' && relianceOn(id as FactId, here).usable]).toEqual([
         mark,
         false,
@@ -154,17 +129,15 @@ describe('the mark of a fact on this device', () => {
 
 describe('one entry of a table', () => {
   const entry = (value: EvidenceRecord['value'], key: string | number = 1) => {
-    const { mark, verdict } = markHere(regionTypes, device(record(regionTypes, value)), key);
+    const { mark, verdict } = markHere(regionTypes, device(recordOf(regionTypes, value)), key);
     return `${mark} ${verdict}`;
   };
 
   it('is raised by `true`, by the whole table, and by a table with that entry', () => {
     const whole = all.find(({ id }) => id === regionTypes)?.value as Record<string, string>;
-    expect(entry(true)).toBe('BELEGT verified');
-    expect(entry({ ...whole })).toBe('BELEGT verified');
-    expect(entry({ 1: 'no-go zone' })).toBe('BELEGT verified');
-    expect(entry({ 1: 'no-go zone', 2: 'fast lane' })).toBe('BELEGT verified');
-    expect(entry({ 1: true })).toBe('BELEGT verified');
+    for (const value of [true, whole, { 1: 'no-go zone' }, { 1: 'no-go zone', 2: 'fast lane' }, { 1: true }]) {
+      expect(entry(value), JSON.stringify(value)).toBe('BELEGT verified');
+    }
     expect(entry({ 1: 'no-go zone' }, '1')).toBe('BELEGT verified');
   });
 
@@ -177,7 +150,7 @@ describe('one entry of a table', () => {
   it('is unchanged by a partial table without it', () => {
     expect(entry({ 2: 'slow zone' })).toBe('HINWEIS as-marked');
     expect(entry({})).toBe('HINWEIS as-marked');
-    const records = device(record(regionTypes, { 1: 'no-go zone' }), record(regionTypes, { 2: 'slow zone' }));
+    const records = device(recordOf(regionTypes, { 1: 'no-go zone' }), recordOf(regionTypes, { 2: 'slow zone' }));
     expect(markHere(regionTypes, records, 1).verdict).toBe('verified');
     expect(markHere(regionTypes, records, 2).verdict).toBe('verified');
     expect(markHere(regionTypes, records, 3).verdict).toBe('as-marked');
@@ -193,7 +166,7 @@ describe('one entry of a table', () => {
   it('leaves the table as a whole at the ledger mark until all of it was recorded, and contradicted where one differs', () => {
     const whole = all.find(({ id }) => id === 'vendor.overlays.line-types')?.value as Record<string, string>;
     const verdict = (value: EvidenceRecord['value']) =>
-      markHere('vendor.overlays.line-types', device(record('vendor.overlays.line-types', value))).verdict;
+      markHere('vendor.overlays.line-types', device(recordOf('vendor.overlays.line-types', value))).verdict;
     expect(verdict({ 2: 'virtual wall' })).toBe('as-marked');
     expect(verdict({ ...whole })).toBe('verified');
     expect(verdict({ ...whole, 2: 'rail' })).toBe('contradicted');
@@ -202,7 +175,7 @@ describe('one entry of a table', () => {
 
   it('of an open fact is raised by a table that has it, and by nothing else', () => {
     const id = 'overlays.other-region-types';
-    const of = (value: EvidenceRecord['value'], key: number) => markHere(id, device(record(id, value)), key).verdict;
+    const of = (value: EvidenceRecord['value'], key: number) => markHere(id, device(recordOf(id, value)), key).verdict;
     expect(of({ 18: 'depot' }, 18)).toBe('verified');
     expect(of({ 18: 'depot' }, 19)).toBe('as-marked');
     expect(of({ 18: true }, 18)).toBe('as-marked');
@@ -211,15 +184,14 @@ describe('one entry of a table', () => {
 });
 
 describe('the device of a record', () => {
-  const about = { serial: 'SN0001', software: '2.12.3' };
   it.each([
-    [about, 'here'],
-    [{ ...about, software: '2.12.4' }, 'expired'],
-    [{ ...about, serial: 'SN0002' }, 'foreign'],
-    [{ ...about, software: null }, 'not-checked'],
-    [{ ...about, serial: null }, 'not-checked'],
+    [here, 'here'],
+    [{ ...here, software: '2.12.4' }, 'expired'],
+    [{ ...here, serial: 'SN0002' }, 'foreign'],
+    [{ ...here, software: null }, 'not-checked'],
+    [{ ...here, serial: null }, 'not-checked'],
   ] as const)('seen from %j it is %s', (device, scope) => {
-    expect(scopeOf(about, device)).toBe(scope);
+    expect(scopeOf(here, device)).toBe(scope);
   });
 });
 

@@ -2,30 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, type FactId, facts, relianceOn } from '../../src/lib/evidence/index.ts';
 import { narrowRecords, revocations } from '../../src/lib/evidence/watch.ts';
+import { recordOf } from './record-of.ts';
 
-const record = (fact: string, value: EvidenceRecord['value'], more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
-  fact,
-  value,
-  serial: 'SN1',
-  software: '1',
-  how: 'x',
-  who: 'x',
-  when: '2026-01-31T12:00:00Z',
-  ...more,
-});
 const ids = ['vendor.move.request', 'angles.target-ori', 'angles.tracked-pose-ori', 'vendor.boot-phase'] as const;
 const anyRecords = fc.array(
   fc
     .record({
       fact: fc.constantFrom<string>(...ids, 'no.such-fact'),
       value: fc.constantFrom<EvidenceRecord['value']>(true, false, null, 'radians', 'degrees', 503),
-      serial: fc.constantFrom('SN1', 'SN2'),
-      software: fc.constantFrom('1', '2'),
+      serial: fc.constantFrom('SN0001', 'SN2'),
+      software: fc.constantFrom('2.12.3', '2'),
     })
-    .map(({ fact, value, ...more }) => record(fact, value, more)),
+    .map(({ fact, value, ...more }) => recordOf(fact, value, more)),
   { maxLength: 12 },
 );
-const devices = ['SN1', 'SN2'].flatMap((serial) => ['1', '2'].map((software) => ({ serial, software })));
+const devices = ['SN0001', 'SN2'].flatMap((serial) => ['2.12.3', '2'].map((software) => ({ serial, software })));
 const usable = (id: FactId, records: readonly EvidenceRecord[], requireVerified: boolean) =>
   devices.map((device) => relianceOn(id, { ...device, records }, { requireVerified }).usable);
 
@@ -54,7 +45,11 @@ describe('evidence while a program runs', () => {
   it('revokes nothing while the file is unchanged, or only adds other facts, devices and confirmations', () => {
     fc.assert(
       fc.property(anyRecords, fc.boolean(), (start, requireVerified) => {
-        const grown = [...start, record('vendor.topics.error-reply', true), record(ids[0], true, { serial: 'SN9' })];
+        const grown = [
+          ...start,
+          recordOf('vendor.topics.error-reply', true),
+          recordOf(ids[0], true, { serial: 'SN9' }),
+        ];
         for (const read of [start, grown]) {
           const next = narrowRecords(start, read);
           for (const id of ids) expect(usable(id, next, requireVerified)).toEqual(usable(id, start, requireVerified));
@@ -65,9 +60,9 @@ describe('evidence while a program runs', () => {
   });
 
   it('lists contradicted and removed facts', () => {
-    const start = [record('vendor.move.request', true), record('vendor.move.cancel', true)];
-    const next = narrowRecords(start, [...start.slice(0, 1), record('vendor.move.request', false)]);
-    const about = { serial: 'SN1', software: '1' };
+    const start = [recordOf('vendor.move.request', true), recordOf('vendor.move.cancel', true)];
+    const next = narrowRecords(start, [...start.slice(0, 1), recordOf('vendor.move.request', false)]);
+    const about = { serial: 'SN0001', software: '2.12.3' };
     expect(revocations(start, next)).toEqual([
       { fact: 'vendor.move.request', ...about, how: 'contradicted' },
       { fact: 'vendor.move.cancel', ...about, how: 'gone' },

@@ -5,18 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
-import { type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { parseEvidenceFile } from '../../src/lib/evidence/record.ts';
+import { anyCharacter } from '../text/units.ts';
+import { recordOf } from './record-of.ts';
 
-const good: EvidenceRecord = {
-  fact: 'vendor.move.request',
-  value: { moved: 1.25, notes: ['straight', null] },
-  serial: 'SN0001',
-  software: '2.12.3',
-  how: 'order of 1 m, measured with a tape',
-  who: 'technician',
-  when: '2026-01-31T12:00:00Z',
-};
+const good = recordOf('vendor.move.request', { moved: 1.25, notes: ['straight', null] });
 
 function problemsOf(content: string | Uint8Array): string[] {
   try {
@@ -40,12 +34,7 @@ describe('an evidence file', () => {
   it('reports every invalid line, and none of its records counts', () => {
     const text = `${JSON.stringify(good)}\nnot json\n${JSON.stringify({ ...good, who: '' })}\n${JSON.stringify({ ...good, more: 1 })}\n[]`;
     const problems = problemsOf(text);
-    expect(problems.map((problem) => problem.slice(0, 'evidence.jsonl:2'.length))).toEqual([
-      'evidence.jsonl:2',
-      'evidence.jsonl:3',
-      'evidence.jsonl:4',
-      'evidence.jsonl:5',
-    ]);
+    expect(problems.map((problem) => problem.split(':')[1])).toEqual(['2', '3', '4', '5']);
     expect(problems[2]).toContain('more');
   });
 
@@ -72,10 +61,8 @@ describe('an evidence file', () => {
     expect(problemsOf(deep)).toEqual(['evidence.jsonl:1: nested deeper than 10 levels']);
   });
 
-  it('is parsed in linear time, however long a line is', () => {
-    const began = performance.now();
+  it('is parsed however long a line is', { tags: 'large' }, () => {
     expect(problemsOf(JSON.stringify({ ...good, who: ' '.repeat(2_000_000) }))).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(2_000);
   });
 
   it('truncated at any byte is rejected, or complete up to a line end', () => {
@@ -93,7 +80,7 @@ describe('an evidence file', () => {
   it('of any bytes yields records or EVIDENCE_FILE_INVALID, never another error', () => {
     fc.assert(
       fc.property(
-        fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 300 })),
+        fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: anyCharacter, maxLength: 300 })),
         (content) => {
           problemsOf(content);
         },

@@ -10,17 +10,8 @@ import {
   relianceOn,
   stronger,
 } from '../../src/lib/evidence/index.ts';
+import { here, recordOf } from './record-of.ts';
 
-const here = { serial: 'SN0001', software: '2.12.3' };
-const record = (fact: string, more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
-  fact,
-  value: true,
-  ...here,
-  how: 'measured',
-  who: 'technician',
-  when: '2026-01-31T12:00:00Z',
-  ...more,
-});
 const usable = (
   id: FactId,
   records: EvidenceRecord[],
@@ -34,29 +25,27 @@ describe('whether a movement may rely on a fact', () => {
   });
 
   it('a BELEGT fact that was not measured on a device does not permit it', () => {
-    expect(relianceOn('chassis.no-authentication', { ...here, records: [] })).toMatchObject({
-      mark: 'BELEGT',
-      usable: false,
-    });
-    expect(usable('operator.route-start-tour', [record('operator.route-start-tour')])).toBe(false);
+    const reliance = relianceOn('chassis.no-authentication', { ...here, records: [] });
+    expect(reliance).toMatchObject({ mark: 'BELEGT', usable: false });
+    expect(usable('operator.route-start-tour', [recordOf('operator.route-start-tour')])).toBe(false);
   });
 
   it('a HINWEIS permits it only with a record for exactly this serial and this software', () => {
     expect(usable('vendor.move.request', [])).toBe(false);
-    expect(usable('vendor.move.request', [record('vendor.move.request')])).toBe(true);
-    expect(usable('vendor.move.request', [record('vendor.move.request', { serial: 'SN0002' })])).toBe(false);
-    expect(usable('vendor.move.request', [record('vendor.move.request', { software: '2.12.4' })])).toBe(false);
-    expect(usable('vendor.move.request', [record('vendor.move.state')])).toBe(false);
+    expect(usable('vendor.move.request', [recordOf('vendor.move.request')])).toBe(true);
+    expect(usable('vendor.move.request', [recordOf('vendor.move.request', true, { serial: 'SN0002' })])).toBe(false);
+    expect(usable('vendor.move.request', [recordOf('vendor.move.request', true, { software: '2.12.4' })])).toBe(false);
+    expect(usable('vendor.move.request', [recordOf('vendor.move.state')])).toBe(false);
   });
 
   it('a record never counts while serial or software of the device are not known', () => {
-    const empty = record('vendor.move.request', { serial: '', software: '' });
+    const empty = recordOf('vendor.move.request', true, { serial: '', software: '' });
     for (const device of [
-      { serial: null, software: '2.12.3' },
-      { serial: 'SN0001', software: null },
+      { ...here, serial: null },
+      { ...here, software: null },
       { serial: '', software: '' },
     ]) {
-      expect(usable('vendor.move.request', [record('vendor.move.request'), empty], device)).toBe(false);
+      expect(usable('vendor.move.request', [recordOf('vendor.move.request'), empty], device)).toBe(false);
     }
   });
 
@@ -64,45 +53,39 @@ describe('whether a movement may rely on a fact', () => {
     const weak = facts.filter(({ mark }) => mark === 'VORSICHT' || mark === 'OFFEN');
     expect(weak.length).toBeGreaterThan(40);
     for (const fact of weak) {
-      const value = 'value' in fact ? fact.value : true;
-      expect(
-        usable(fact.id, [record(fact.id, { value: structuredClone(value) as EvidenceRecord['value'] })]),
-        fact.id,
-      ).toBe(false);
+      const value = structuredClone('value' in fact ? fact.value : true) as EvidenceRecord['value'];
+      expect(usable(fact.id, [recordOf(fact.id, value)]), fact.id).toBe(false);
     }
   });
 
   it('the losing side of a disagreement and the disagreement itself never permit it', () => {
     for (const fact of (facts as readonly Fact[]).filter(isDisagreement)) {
       const id = fact.id as FactId;
-      expect(usable(id, [record(id)]), id).toBe(false);
+      expect(usable(id, [recordOf(id)]), id).toBe(false);
       const loser = fact.between.find((side) => side !== fact.wins) as FactId;
-      const verdict = relianceOn(loser, { ...here, records: [record(loser)] });
+      const verdict = relianceOn(loser, { ...here, records: [recordOf(loser)] });
       expect(verdict.usable, loser).toBe(false);
     }
-    expect(relianceOn('vendor.topic.tracked-pose-ori', { ...here, records: [] }).why).toContain(
-      'angles.tracked-pose-ori',
-    );
+    const { why } = relianceOn('vendor.topic.tracked-pose-ori', { ...here, records: [] });
+    expect(why).toContain('angles.tracked-pose-ori');
   });
 
   it('a contradicting record denies it, also for a BELEGT fact; the last record decides', () => {
-    const radians = record('angles.tracked-pose-ori', { value: 'radians' });
-    const degrees = record('angles.tracked-pose-ori', { value: 'degrees' });
-    expect(relianceOn('angles.tracked-pose-ori', { ...here, records: [radians] })).toMatchObject({
-      usable: false,
-      verifiedHere: false,
-    });
+    const radians = recordOf('angles.tracked-pose-ori', 'radians');
+    const degrees = recordOf('angles.tracked-pose-ori', 'degrees');
+    const contradicted = relianceOn('angles.tracked-pose-ori', { ...here, records: [radians] });
+    expect(contradicted).toMatchObject({ usable: false, verifiedHere: false });
     expect(usable('angles.tracked-pose-ori', [radians, degrees])).toBe(true);
     expect(usable('angles.tracked-pose-ori', [degrees, radians])).toBe(false);
     for (const value of [false, null]) {
-      expect(usable('vendor.move.request', [record('vendor.move.request', { value })])).toBe(false);
+      expect(usable('vendor.move.request', [recordOf('vendor.move.request', value)])).toBe(false);
     }
   });
 
   it('with a value in the ledger the recorded one must be the same, or plain true', () => {
-    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: 503 })])).toBe(true);
-    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: true })])).toBe(true);
-    expect(usable('vendor.boot-phase', [record('vendor.boot-phase', { value: '503' })])).toBe(false);
+    expect(usable('vendor.boot-phase', [recordOf('vendor.boot-phase', 503)])).toBe(true);
+    expect(usable('vendor.boot-phase', [recordOf('vendor.boot-phase', true)])).toBe(true);
+    expect(usable('vendor.boot-phase', [recordOf('vendor.boot-phase', '503')])).toBe(false);
   });
 
   it('every verdict states its reason and names the fact', () => {

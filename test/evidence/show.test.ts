@@ -7,6 +7,7 @@ import { type FactFilter, facts, markText } from '../../src/lib/evidence/index.t
 import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence/evidence.result.ts';
 import { listEvidence, showEvidence } from '../../src/lib/toolkit/evidence/list.ts';
 import type { EvidenceSiteOptions } from '../../src/lib/toolkit/evidence/site.ts';
+import { recordOf } from './record-of.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -15,15 +16,7 @@ let dir = '';
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-show-'));
   await writeFile(join(dir, 'site.yaml'), 'name: x\nchassis: { host: robot, serial: SN0001 }\n');
-  const record = {
-    fact: 'vendor.move.request',
-    value: true,
-    serial: 'SN0001',
-    software: '2.12.3',
-    how: 'tape\u2028',
-    who: 'Jo',
-    when: '2026-01-31T12:00:00Z',
-  };
+  const record = recordOf('vendor.move.request', true, { how: 'tape\u2028' });
   const records = [
     record,
     { ...record, serial: 'SN0002' },
@@ -81,13 +74,16 @@ describe('showing', () => {
   });
 
   it('states whether a movement may rely on it', async () => {
-    const movement = async (id: string) => (await show(id)).movement;
-    expect(await movement('angles.target-ori')).toBe('may-carry');
-    expect(await movement('vendor.move.request')).toBe('only-where-verified');
-    expect(await movement('vendor.topic.tracked-pose-ori')).toBe('never');
-    expect(await movement('overlays.point-type-11')).toBe('never');
-    expect(await movement('overlays.lane-direction-3')).toBe('never');
-    expect(await movement('disagreement.c1-tracked-pose-unit')).toBe('never');
+    for (const [id, movement] of Object.entries({
+      'angles.target-ori': 'may-carry',
+      'vendor.move.request': 'only-where-verified',
+      'vendor.topic.tracked-pose-ori': 'never',
+      'overlays.point-type-11': 'never',
+      'overlays.lane-direction-3': 'never',
+      'disagreement.c1-tracked-pose-unit': 'never',
+    })) {
+      expect((await show(id)).movement, id).toBe(movement);
+    }
   });
 
   it('shows both sides of a disagreement and which one applies', async () => {

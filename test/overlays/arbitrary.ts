@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { anyCharacter } from '../text/units.ts';
+import { places } from './places.ts';
 
 /**
  * Collections as from a chassis, a map editor or an attacker. All values can result from JSON.parse: `__proto__` is an own key, there is no -0 and no Infinity, and the keys of an object differ.
@@ -37,35 +39,28 @@ export function oddNumber(): fc.Arbitrary<number> {
 export function oddText(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.constantFrom(
-      'Station A',
-      'Zimmer 101',
-      'Küche & Bar',
-      '<script>alert(1)</script>',
-      '"><img src=x onerror=alert(1)>',
-      "'; --",
-      '=HYPERLINK("http://example.invalid")',
-      '+1',
-      '-1',
-      '@x',
-      'a,b;c\td',
-      'line\r\nbreak',
-      '\u001b[31mred\u001b[0m',
-      '\u0000\u0007\u009b',
-      '\u202Eleft',
-      '\u2028\u2029',
-      '\ufeffmarked',
-      '電梯',
-      '🤖👩‍🚀',
-      '\ud800',
-      ']]>',
-      '-->',
-      '{{x}}',
-      'x'.repeat(300),
-      '',
-      ' ',
+      ...[
+        'Station A',
+        'Zimmer 101',
+        'Küche & Bar',
+        '<script>alert(1)</script>',
+        '"><img src=x onerror=alert(1)>',
+        "'; --",
+      ],
+      ...[
+        '=HYPERLINK("http://example.invalid")',
+        '+1',
+        '-1',
+        '@x',
+        'a,b;c\td',
+        'line\r\nbreak',
+        '\u001b[31mred\u001b[0m',
+      ],
+      ...['\u0000\u0007\u009b', '\u202Eleft', '\u2028\u2029', '\ufeffmarked', '電梯', '🤖👩‍🚀', '\ud800', ']]>', '-->'],
+      ...['{{x}}', 'x'.repeat(300), '', ' '],
     ),
     fc.string({ maxLength: 12 }),
-    fc.string({ maxLength: 12, unit: 'binary' }),
+    fc.string({ maxLength: 12, unit: anyCharacter }),
   );
 }
 
@@ -82,23 +77,8 @@ export function anyValue(): fc.Arbitrary<unknown> {
 /** Keys that break careless copies of objects, names like a speed limit, and unknown names. */
 function unknownMembers(): fc.Arbitrary<object> {
   const key = fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'hasOwnProperty',
-    'valueOf',
-    'speedLimit',
-    'max_velocity',
-    'limit',
-    'barcodeId',
-    'landmarkId',
-    'ref',
-    'note',
-    '',
-    '0',
-    'Größe',
-    '<b>key</b>',
+    ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'speedLimit', 'max_velocity'],
+    ...['limit', 'barcodeId', 'landmarkId', 'ref', 'note', '', '0', 'Größe', '<b>key</b>'],
   );
   return fc
     .array(fc.tuple(fc.oneof({ weight: 4, arbitrary: key }, { weight: 1, arbitrary: oddText() }), anyValue()), {
@@ -131,17 +111,7 @@ function oddYaw(): fc.Arbitrary<unknown> {
     {
       weight: 2,
       arbitrary: fc.constantFrom<unknown>(
-        1.5708,
-        '1.5708',
-        -1.5708,
-        900,
-        '-720',
-        'north',
-        '',
-        ' 90 ',
-        '9,5',
-        null,
-        [90],
+        ...[1.5708, '1.5708', -1.5708, 900, '-720', 'north', '', ' 90 ', '9,5', null, [90]],
       ),
     },
     { weight: 1, arbitrary: anyValue() },
@@ -208,13 +178,7 @@ function oddGeometry(): fc.Arbitrary<unknown> {
         { type: 'Point' },
         { type: 7, coordinates: [1, 2] },
         { type: 'point', coordinates: [1, 2] },
-        {
-          type: 'MultiPoint',
-          coordinates: [
-            [1, 2],
-            [3, 4],
-          ],
-        },
+        { type: 'MultiPoint', coordinates: places('1,2 3,4') },
         { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [1, 2] }] },
         { type: '__proto__', coordinates: [] },
         { type: 'constructor', coordinates: [] },
@@ -301,15 +265,7 @@ export function plainCollection(): fc.Arbitrary<object> {
     featureOf(
       corner.map(([[x, y], side]) => ({
         type: 'Polygon',
-        coordinates: [
-          [
-            [x, y],
-            [x + side, y],
-            [x + side, y + side],
-            [x, y + side],
-            [x, y],
-          ],
-        ],
+        coordinates: [places('0,0 1,0 1,1 0,1 0,0').map(([dx, dy]) => [x + dx * side, y + dy * side])],
       })),
       fc.record({ regionType: whole(0, 17), name, blocked: fc.constant(false) }),
     ),

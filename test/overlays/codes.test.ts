@@ -27,29 +27,14 @@ function device(...records: readonly (readonly [fact: string, value: unknown])[]
 
 describe('the readings of a number', () => {
   it('has both readings of point type 11, best mark first, and their disagreement', () => {
+    const vendor = { mark: 'HINWEIS', basis: 'vendor', source: 'vendor SDK and vendor app API' };
+    const ours = { mark: 'VORSICHT', basis: 'assumed', source: "specification, 'Map and overlays'" };
     expect(book.meaning('type', 11)).toEqual({
-      field: 'type',
-      number: 11,
-      mark: 'VORSICHT',
-      basis: 'assumed',
+      ...{ field: 'type', number: 11, mark: 'VORSICHT', basis: 'assumed' },
       disagreement: 'disagreement.c4-point-type-11',
       readings: [
-        {
-          meaning: 'table number',
-          mark: 'HINWEIS',
-          basis: 'vendor',
-          source: 'vendor SDK and vendor app API',
-          fact: 'vendor.overlays.point-types',
-          here: null,
-        },
-        {
-          meaning: 'Delivery Point',
-          mark: 'VORSICHT',
-          basis: 'assumed',
-          source: "specification, 'Map and overlays'",
-          fact: 'overlays.point-type-11',
-          here: null,
-        },
+        { meaning: 'table number', ...vendor, fact: 'vendor.overlays.point-types', here: null },
+        { meaning: 'Delivery Point', ...ours, fact: 'overlays.point-type-11', here: null },
       ],
     });
   });
@@ -108,10 +93,10 @@ describe('the readings of a number', () => {
           const ranks = meaning.readings.map(({ mark }) => markRank[mark]);
           expect(ranks).toEqual([...ranks].sort());
           expect(meaning.mark === 'OFFEN').toBe(meaning.readings.every((reading) => reading.meaning === null));
-          expect(meaning.readings.every((reading) => (reading.meaning === null) === (reading.mark === 'OFFEN'))).toBe(
-            true,
-          );
-          expect(meaning.readings.some(({ mark }) => mark === 'BELEGT')).toBe(false);
+          for (const reading of meaning.readings) {
+            expect(reading.meaning === null).toBe(reading.mark === 'OFFEN');
+            expect(reading.mark).not.toBe('BELEGT');
+          }
         },
       ),
     );
@@ -135,11 +120,8 @@ describe('a record of a device', () => {
   it('raises a vendor reading, for that number only, with author and time', () => {
     const here = device(['vendor.overlays.region-types', { 1: 'no-go zone' }]);
     const [first] = createCodeBook(here).meaning('regionType', 1).readings;
-    expect(first).toMatchObject({
-      meaning: 'no-go zone',
-      mark: 'BELEGT',
-      here: { verdict: 'verified', who: 'Ada', when: '2026-01-31T12:00:00Z' },
-    });
+    const verified = { verdict: 'verified', who: 'Ada', when: '2026-01-31T12:00:00Z' };
+    expect(first).toMatchObject({ meaning: 'no-go zone', mark: 'BELEGT', here: verified });
     expect(createCodeBook(here).meaning('regionType', 1).mark).toBe('BELEGT');
     expect(createCodeBook(here).meaning('regionType', 2).mark).toBe('HINWEIS');
   });
@@ -189,13 +171,8 @@ describe('a record of a device', () => {
         { meaning: 'reception', mark: 'HINWEIS' },
       ],
     });
-    for (const [field, number] of [
-      ['direction', 4],
-      ['startType', 2],
-      ['regionType', 25],
-      ['type', 78],
-    ] as const) {
-      expect(readings(field, number, here)).toMatchObject([{ meaning: null, mark: 'OFFEN' }]);
+    for (const [field, number] of Object.entries({ direction: 4, startType: 2, regionType: 25, type: 78 })) {
+      expect(readings(field as CodeField, number, here)).toMatchObject([{ meaning: null, mark: 'OFFEN' }]);
     }
   });
 
@@ -227,10 +204,10 @@ describe('a record of a device', () => {
       device(['overlays.no-go-region-type', ' ']),
       device(['overlays.start-end-type-meaning', { toString: 'x' }]),
     ]) {
-      expect(createCodeBook(strange).meaning('regionType', 5).mark).toBe('HINWEIS');
-      expect(createCodeBook(strange).meaning('regionType', 0).readings[0]?.meaning).toBe('none');
-      expect(createCodeBook(strange).meaning('direction', 3).mark).toBe('OFFEN');
-      expect(createCodeBook(strange).meaning('startType', 1).mark).toBe('OFFEN');
+      const { meaning } = createCodeBook(strange);
+      expect(meaning('regionType', 0).readings[0]?.meaning).toBe('none');
+      const marks = [meaning('regionType', 5).mark, meaning('direction', 3).mark, meaning('startType', 1).mark];
+      expect(marks).toEqual(['HINWEIS', 'OFFEN', 'OFFEN']);
     }
   });
 

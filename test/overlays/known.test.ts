@@ -4,6 +4,7 @@ import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
 import { runs } from '../properties.ts';
 import { oddCollection } from './arbitrary.ts';
+import { places } from './places.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/rendered.ts';
 
 const foundOf = (rows: ReturnType<typeof knownOf>, fact: string) => rows.find((row) => row.fact === fact)?.found;
@@ -30,38 +31,26 @@ describe('statements of the specification about maps and overlays', () => {
 
   it('show the content of this map', () => {
     const rows = knownOf(lookAt('floor').inspection);
-    expect(foundOf(rows, 'overlays.features')).toBe('9 points, 4 zones, 2 lanes here.');
-    expect(foundOf(rows, 'overlays.version')).toBe('"5" here. Content is compared, never this counter alone.');
-    expect(foundOf(rows, 'overlays.point-type-11')).toBe(
-      "3 features of type 11 here. Other readings: 'table number' (HINWEIS). Stations are never derived from it.",
-    );
-    expect(foundOf(rows, 'overlays.no-go-region-type')).toBe(
-      "1 feature with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS).",
-    );
-    expect(foundOf(rows, 'overlays.charging-pair-distance')).toBe('1 pair here: 0.899 m apart in the overlays.');
-    expect(foundOf(rows, 'overlays.icon-yaw-offset-meaning')).toBe(
-      '4 of 4 features with both angles show -82 degrees: reproducible, unexplained.',
-    );
+    for (const [fact, found] of [
+      ['overlays.features', '9 points, 4 zones, 2 lanes here.'],
+      ['overlays.version', '"5" here. '],
+      ['overlays.point-type-11', "3 features of type 11 here. Other readings: 'table number' (HINWEIS)."],
+      ['overlays.no-go-region-type', "1 feature with `regionType` 1 here; vendor SDK: 'no-go zone' (HINWEIS)."],
+      ['overlays.charging-pair-distance', '1 pair here: 0.899 m apart'],
+      ['overlays.icon-yaw-offset-meaning', '4 of 4 features with both angles show -82 degrees'],
+    ] as const) {
+      expect(foundOf(rows, fact)).toContain(found);
+    }
     expect(foundOf(knownOf(lookAt('sheet').inspection), 'overlays.zone-speed-limit-field')).toContain('"maxSpeed" (1)');
   });
 
   it('count a number on every geometry that is a zone, and say where another one carries it', () => {
-    const ring = [
-      [0, 0],
-      [4, 0],
-      [4, 3],
-      [0, 0],
-    ];
+    const ring = places('0,0 4,0 4,3 0,0');
     const inMap = (type: string, coordinates: unknown, properties: object) => ({
       ...{ type: 'Feature', id: type, geometry: { type, coordinates }, properties },
     });
-    const found = (...features: object[]) => {
-      const text = JSON.stringify({ type: 'FeatureCollection', features });
-      return foundOf(
-        knownOf(inspectOverlays(readOverlays(text), { frame: null, device: null })),
-        'overlays.zone-region-type',
-      );
-    };
+    const found = (...features: object[]) =>
+      foundOf(knownOf(lookAtCollection(collectionOf(...features))), 'overlays.zone-region-type');
     expect(found(inMap('MultiPolygon', [[ring]], { regionType: '1' }))).toBe('1 feature here carries `regionType`: 1.');
     expect(found(inMap('LineString', ring, { regionType: '1' }), inMap('MultiPoint', ring, { regionType: 1 }))).toBe(
       'No zone here carries `regionType`; 2 features of another geometry do, which is carried through.',
@@ -72,21 +61,14 @@ describe('statements of the specification about maps and overlays', () => {
   it('show for a bare collection that its map was not checked', () => {
     const rows = knownOf(lookAtCollection(collectionOf()));
     expect(foundOf(rows, 'overlays.map-id')).toBe('The source does not identify the map.');
-    expect(foundOf(rows, 'overlays.map-image')).toBe(
-      'Not checked: the map has no valid grid, so the position of the picture is unknown.',
-    );
+    expect(foundOf(rows, 'overlays.map-image')).toMatch(/^Not checked: the map has no valid grid/);
     expect(foundOf(rows, 'overlays.charging-pair-distance-constant')).toContain('No pair here to measure.');
   });
 
   it('raise a mark by a measurement on this device only', () => {
     const record: EvidenceRecord = {
-      fact: 'overlays.lane-direction-3',
-      value: 'both ways',
-      serial: 'SN-1',
-      software: '2.12',
-      how: 'watched the robot take the lane from either end',
-      who: 'T. Technician',
-      when: '2026-01-31T12:00:00Z',
+      ...{ fact: 'overlays.lane-direction-3', value: 'both ways', serial: 'SN-1', software: '2.12' },
+      ...{ how: 'watched the robot take the lane', who: 'T. Technician', when: '2026-01-31T12:00:00Z' },
     };
     const rowOn = (software: string) => {
       const overlays = readOverlays(JSON.stringify(collectionOf()));
@@ -114,9 +96,8 @@ describe('statements of the specification about maps and overlays', () => {
 
 describe('the survey of a collection', () => {
   it('counts a number written as string and as number as one code', () => {
-    const { survey } = lookAtCollection(
-      collectionOf(pointAt(0, 0, { type: '11' }), pointAt(1, 0, { type: 11 }), pointAt(2, 0, { type: 'lift' })),
-    );
+    const points = ['11', 11, 'lift'].map((type, nth) => pointAt(nth, 0, { type }));
+    const { survey } = lookAtCollection(collectionOf(...points));
     expect(survey.codes).toEqual([
       { field: 'type', number: 11, count: 2 },
       { field: 'type', number: null, count: 1 },
@@ -124,17 +105,9 @@ describe('the survey of a collection', () => {
   });
 
   it('finds the offset of icons modulo full turns', () => {
-    const icon = (yaw: unknown, iconYaw: unknown) => pointAt(0, 0, { yaw, iconYaw });
-    const { survey } = lookAtCollection(
-      collectionOf(
-        icon('90', '8'),
-        icon(0, 278),
-        icon('-100', '178'),
-        icon('10', '11'),
-        icon('x', '8'),
-        icon('5', null),
-      ),
-    );
+    const iconYaws = ['8', 278, '178', '11', '8', null];
+    const points = ['90', 0, '-100', '10', 'x', '5'].map((yaw, nth) => pointAt(0, 0, { yaw, iconYaw: iconYaws[nth] }));
+    const { survey } = lookAtCollection(collectionOf(...points));
     expect(survey.icons).toEqual({ withBoth: 4, withOffset: 3, offsetDeg: -82 });
     expect(survey.yaw).toEqual({ asString: 5, asNumber: 1, unreadable: 1 });
   });

@@ -4,47 +4,22 @@ import type { ChecklistResult, StepResult } from '../../src/lib/checklist/index.
 import { foreign, toMarkdown } from '../../src/lib/report/document-markdown.ts';
 import { toJson, toJUnit } from '../../src/lib/report/index.ts';
 import { runs } from '../properties.ts';
+import { anyCharacter } from '../text/units.ts';
+import { stepOf } from './records.ts';
 import { parseXml } from './xml.ts';
 
-const step = (change: Partial<StepResult>): StepResult => ({
-  id: 'a',
-  title: 'A title',
-  proves: 'Device',
-  kind: 'run',
-  run: 'chassis probe',
-  moves: false,
-  section: null,
-  precondition: false,
-  verdict: 'ok',
-  leftOut: false,
-  why: 'identity.serial: x',
-  shown: 'serial x',
-  remedy: null,
-  at: '2026-01-02T03:04:05.000Z',
-  tookMs: 1250,
-  expectations: [],
-  error: null,
-  answer: null,
-  values: [],
-  measured: null,
-  deviation: null,
-  earlier: [],
-  ...change,
-});
+const step = (change: Partial<StepResult>): StepResult =>
+  stepOf({
+    ...{ id: 'a', title: 'A title', proves: 'Device', run: 'chassis probe', why: 'identity.serial: x' },
+    ...{ shown: 'serial x', at: '2026-01-02T03:04:05.000Z', tookMs: 1250, ...change },
+  });
 
 function result(...steps: StepResult[]): ChecklistResult {
   const count = (verdict: string) => steps.filter((one) => one.verdict === verdict).length;
   return {
-    name: 'demo',
-    title: 'Demo',
-    purpose: 'To see.',
-    phase: null,
-    file: 'demo.yaml',
-    subject: { site: 'Lobby', serial: 'S1' },
-    startedAt: '2026-01-02T03:04:05.000Z',
-    tookMs: 2000,
-    motionAllowed: false,
-    interrupted: false,
+    ...{ name: 'demo', title: 'Demo', purpose: 'To see.', phase: null, file: 'demo.yaml' },
+    ...{ subject: { site: 'Lobby', serial: 'S1' }, startedAt: '2026-01-02T03:04:05.000Z', tookMs: 2000 },
+    ...{ motionAllowed: false, interrupted: false },
     ok: steps.every((one) => one.verdict === 'ok'),
     counts: { ok: count('ok'), wrong: count('wrong'), skipped: count('skipped'), notChecked: count('not-checked') },
     sections: [],
@@ -56,27 +31,13 @@ const mixed = result(
   step({ id: 'good' }),
   step({ id: 'bad', verdict: 'wrong', why: 'unit: expected degrees, found radians', remedy: 'Stop.', shown: null }),
   step({
-    id: 'away',
-    verdict: 'wrong',
-    why: 'not connected',
-    remedy: 'Switch it on.',
-    shown: null,
-    error: {
-      code: 'CHASSIS_NOT_CONNECTED',
-      message: 'not connected',
-      tried: '127.0.0.1:8090',
-      remedy: 'Switch it on.',
-    },
+    ...{ id: 'away', verdict: 'wrong', why: 'not connected', remedy: 'Switch it on.', shown: null },
+    error: { ...{ code: 'CHASSIS_NOT_CONNECTED', message: 'not connected' }, tried: '127.0.0.1:8090', remedy: 'x' },
   }),
   step({ id: 'later', verdict: 'skipped', why: "It needs 'away'.", shown: null, remedy: "Mend 'away' first." }),
   step({
-    id: 'open',
-    kind: 'confirm',
-    run: null,
-    verdict: 'not-checked',
-    why: 'Not answered',
-    shown: null,
-    remedy: 'Answer it.',
+    ...{ id: 'open', kind: 'confirm', run: null, verdict: 'not-checked' },
+    ...{ why: 'Not answered', shown: null, remedy: 'Answer it.' },
     answer: { answer: 'skip', by: 'Kim', initials: null, remark: 'a|b', value: null, attachments: [], at: null },
   }),
 );
@@ -84,27 +45,17 @@ const mixed = result(
 describe('JUnit', () => {
   test('distinguishes failures, errors and skipped cases and counts each once', () => {
     const suite = parseXml(toJUnit(mixed)).children[0];
-    expect(suite?.attributes).toMatchObject({
-      name: 'demo',
-      tests: '5',
-      failures: '1',
-      errors: '2',
-      skipped: '1',
-      time: '2.00',
-    });
+    const counts = { tests: '5', failures: '1', errors: '2', skipped: '1' };
+    expect(suite?.attributes).toMatchObject({ name: 'demo', ...counts, time: '2.00' });
     const cases = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
     const outcome = cases.map(
       ({ children }) => children.find(({ name }) => !['properties', 'system-out'].includes(name))?.name,
     );
     expect(outcome).toEqual([undefined, 'failure', 'error', 'skipped', 'error']);
-    expect(cases[2]?.children.find(({ name }) => name === 'error')?.attributes.type).toBe('CHASSIS_NOT_CONNECTED');
-    expect(cases[3]?.children.find(({ name }) => name === 'skipped')?.attributes.message).toBe(
-      "skipped: It needs 'away'.",
-    );
-    expect(cases[4]?.children.find(({ name }) => name === 'error')?.attributes).toMatchObject({
-      message: 'Not answered',
-      type: 'NOT_CHECKED',
-    });
+    const of = (at: number, kind: string) => cases[at]?.children.find(({ name }) => name === kind)?.attributes;
+    expect(of(2, 'error')?.type).toBe('CHASSIS_NOT_CONNECTED');
+    expect(of(3, 'skipped')?.message).toBe("skipped: It needs 'away'.");
+    expect(of(4, 'error')).toMatchObject({ message: 'Not answered', type: 'NOT_CHECKED' });
   });
 
   test('skips a step that was left out on request, which is not the same as not checked', () => {
@@ -138,7 +89,7 @@ describe('JUnit', () => {
   });
 
   test('is one well-formed document with the same cases, whatever texts the steps contain', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const text = fc.string({ unit: anyCharacter, maxLength: 40 });
     const nasty = fc.oneof(
       text,
       fc.constantFrom(']]>', '<!--', '&lt;', '"/><failure>', '\u0000\u001b[31m', '\ud800', '\ufffe'),
@@ -172,7 +123,7 @@ describe('Markdown', () => {
 
   test('foreign text becomes no markup, no cell and no second line', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const escaped = foreign(text);
         expect(escaped).not.toMatch(/\n/);
         expect(escaped.replace(/\\[\\`*_{}[\]<>#|~!&]/g, '')).not.toMatch(/[\\`*_{}[\]<>#|~!&]/);

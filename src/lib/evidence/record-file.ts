@@ -1,4 +1,4 @@
-import { type BoundedRead, readBounded, systemClock } from '../lifecycle/index.ts';
+import { type BoundedRead, type Clock, readBounded, systemClock } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -12,9 +12,12 @@ const NEW_LINE = 0x0a;
 
 /**
  * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used. A missing file
- * counts as empty.
+ * counts as empty. `clock`: for the time between two reads.
  */
-export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> {
+export async function loadEvidenceFile(
+  path: string,
+  clock: Pick<Clock, 'sleep'> = systemClock,
+): Promise<EvidenceRecord[]> {
   for (let attempt = 1; ; attempt += 1) {
     const content = await readContent(path);
     if (content === null) return [];
@@ -23,7 +26,7 @@ export async function loadEvidenceFile(path: string): Promise<EvidenceRecord[]> 
     } catch (error) {
       // Another process may be appending a line; a complete one ends with a line break.
       if (content.at(-1) === NEW_LINE || attempt === MAX_READS) throw error;
-      await systemClock.sleep(AGAIN_MS);
+      await clock.sleep(AGAIN_MS);
     }
   }
 }

@@ -184,7 +184,7 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     readsLeft = Math.max(0, readsLeft - 1);
     let read: EvidenceRecord[];
     try {
-      read = await loadEvidenceFile(path);
+      read = await loadEvidenceFile(path, clock);
     } catch (error) {
       if (suspected) setTrouble(troubleText(error));
       suspected = true;

@@ -9,6 +9,7 @@ import {
 } from '../../../src/lib/overlays/index.ts';
 import { runs } from '../../properties.ts';
 import { oddCollection } from '../arbitrary.ts';
+import { places } from '../places.ts';
 import { collectionOf, lookAt, pointAt, zoneOf } from '../render/rendered.ts';
 
 const indices = (filter: FeatureFilter, which: 'floor' | 'sheet' = 'sheet') =>
@@ -40,12 +41,7 @@ describe('a selection of features', () => {
   });
 
   it('by place selects features that intersect the circle, also a zone around it, and none without a place', () => {
-    const square: [number, number][] = [
-      [-5, -5],
-      [5, -5],
-      [5, 5],
-      [-5, 5],
-    ];
+    const square = places('-5,-5 5,-5 5,5 -5,5');
     const collection = collectionOf(pointAt(0, 1), pointAt(0, 3), zoneOf(square), { type: 'Feature', geometry: null });
     const overlays = readOverlays(JSON.stringify(collection));
     const near = (radiusM: number, at: readonly [number, number] = [0, 0]) =>

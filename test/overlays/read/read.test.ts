@@ -6,7 +6,8 @@ import type { Overlays } from '../../../src/lib/overlays/model.ts';
 import { overlaysSource, readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { floorOverlays } from '../../../src/lib/sim/chassis/floor/floor.ts';
-import { runs } from '../../properties.ts';
+import { isFull, runs } from '../../properties.ts';
+import { anyCharacter } from '../../text/units.ts';
 import {
   anyValue,
   choices,
@@ -17,6 +18,7 @@ import {
   plainCollection,
   writeJson,
 } from '../arbitrary.ts';
+import { places } from '../places.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -55,29 +57,18 @@ describe('the forms of overlays', () => {
 
   it('reads a bare collection', () => {
     expect(form(readOverlays(text))).toEqual({ form: 'collection', map: null, ids: ['a'], source: text });
-    expect(form(readOverlays(bytesOf(`\ufeff ${text}\n`)))).toEqual({
-      form: 'collection',
-      map: null,
-      ids: ['a'],
-      source: ` ${text}\n`,
-    });
+    const marked = form(readOverlays(bytesOf(`\ufeff ${text}\n`)));
+    expect(marked).toEqual({ form: 'collection', map: null, ids: ['a'], source: ` ${text}\n` });
   });
 
   it('reads the data of a map with its features as JSON text or as an object', () => {
     const asText = { id: 7, overlays: text };
-    expect(form(readOverlays(JSON.stringify(asText)))).toEqual({
-      form: 'text-in-map',
-      map: asText,
-      ids: ['a'],
-      source: text,
-    });
+    const packed = form(readOverlays(JSON.stringify(asText)));
+    expect(packed).toEqual({ form: 'text-in-map', map: asText, ids: ['a'], source: text });
     const source = `{ "type":"FeatureCollection","features":[{"type":"Feature", "id":"\\u0061"}] }`;
-    expect(form(readOverlays(`{"uid":"u", "overlays" : ${source} , "id":7}`))).toEqual({
-      form: 'object-in-map',
-      map: { uid: 'u', overlays: collection, id: 7 },
-      ids: ['a'],
-      source,
-    });
+    const map = { uid: 'u', overlays: collection, id: 7 };
+    const asObject = form(readOverlays(`{"uid":"u", "overlays" : ${source} , "id":7}`));
+    expect(asObject).toEqual({ form: 'object-in-map', map, ids: ['a'], source });
   });
 
   it('reads wrappers with overlays of their own, as string and as object, three levels deep', () => {
@@ -94,18 +85,9 @@ describe('the forms of overlays', () => {
 
   it('reads a map without overlays as a map without features', () => {
     for (const overlays of [undefined, null, '', ' \n']) {
-      const {
-        features,
-        text: source,
-        map,
-        topLevel,
-      } = readOverlays(JSON.stringify({ grid_resolution: 0.05, overlays }));
-      expect({ features, source, resolution: map?.grid_resolution }).toEqual({
-        features: [],
-        source: '',
-        resolution: 0.05,
-      });
-      expect(Object.keys(topLevel)).toEqual([]);
+      const read = readOverlays(JSON.stringify({ grid_resolution: 0.05, overlays }));
+      expect(read).toMatchObject({ features: [], text: '', map: { grid_resolution: 0.05 } });
+      expect(Object.keys(read.topLevel)).toEqual([]);
     }
     expect(readOverlays('{"overlays":"{}"}')).toMatchObject({ features: [], text: '{}' });
     expect(readOverlays('{"overlays":{ }}')).toMatchObject({ features: [], text: '{ }' });
@@ -156,19 +138,13 @@ describe('the forms of overlays', () => {
       const packed = [source, JSON.stringify({ overlays: source }), JSON.stringify({ overlays: value, id: 3 })];
       for (const [at, input] of [...packed, JSON.stringify(source)].entries()) {
         const overlays = readOverlays(input);
-        expect(overlays).toMatchObject({
-          container,
-          text: source,
-          map: at === 1 || at === 2 ? expect.anything() : null,
-        });
+        const map = at === 1 || at === 2 ? expect.anything() : null;
+        expect(overlays).toMatchObject({ container, text: source, map });
         expect(overlays.features.map(({ id }) => id)).toEqual(ids);
-        const { findings } = inspectOverlays(overlays, { frame: null, device: null });
-        expect(findings.filter(({ rule }) => rule === 'not-a-feature-collection')).toMatchObject([
-          { severity: 'note' },
-        ]);
-        expect(JSON.parse(toGeojson(inspectOverlays(overlays, { frame: null, device: null }))).features).toHaveLength(
-          ids.length,
-        );
+        const inspection = inspectOverlays(overlays, { frame: null, device: null });
+        const noted = inspection.findings.filter(({ rule }) => rule === 'not-a-feature-collection');
+        expect(noted).toMatchObject([{ severity: 'note' }]);
+        expect(JSON.parse(toGeojson(inspection)).features).toHaveLength(ids.length);
       }
     }
     expect(readOverlays('[null,{"type":"Feature"},7]').notFeatures).toEqual([0, 2]);
@@ -180,26 +156,29 @@ describe('the forms of overlays', () => {
   });
 
   it('reads a large object with features, and a large list of them, as a collection', () => {
-    const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(9 * 1024 * 1024) } });
+    const filler = JSON.stringify({ id: 'x', properties: { filler: 'y'.repeat(3 * 1024 * 1024) } });
     const large = bytesOf(`{"map_uid":"u","features":[{"id":"a"},${filler}]}`);
     const overlays = readOverlays(large);
     expect(overlays).toMatchObject({ container: 'object-with-features', topLevel: { map_uid: 'u' } });
     expect(overlays.features.map(({ id }) => id)).toEqual(['a', 'x']);
-    const map = bytesOf(
-      `{"overlays":"[{\\"type\\":\\"Feature\\",\\"id\\":\\"in\\"}]","features":[{"id":"a"},${filler}]}`,
-    );
+    const inside = JSON.stringify('[{"type":"Feature","id":"in"}]');
+    const map = bytesOf(`{"overlays":${inside},"features":[{"id":"a"},${filler}]}`);
     expect(readOverlays(map).features.map(({ id }) => id)).toEqual(['in']);
     const list = readOverlays(bytesOf(`[{"type":"Feature","id":"a"},${filler}]`));
     expect(list.features.map(({ id }) => id)).toEqual(['a', 'x']);
   });
 
   it('returns the source of overlays without parsing them', () => {
-    expect(overlaysSource(bytesOf('{"overlays":"not even JSON"}'))).toEqual({ form: 'text', text: 'not even JSON' });
-    expect(overlaysSource(bytesOf('{"overlays":""}'))).toEqual({ form: 'text', text: '' });
-    expect(overlaysSource(bytesOf('{"overlays": [1.50] }'))).toEqual({ form: 'object', text: '[1.50]' });
-    expect(overlaysSource(bytesOf('{"\\u006fverlays": {"a":1e2} }'))).toEqual({ form: 'object', text: '{"a":1e2}' });
-    expect(overlaysSource(bytesOf('{"overlays":null}'))).toEqual({ form: 'none', text: null });
-    expect(overlaysSource(bytesOf('{"toString":1}'))).toEqual({ form: 'none', text: null });
+    for (const [map, form, text] of [
+      ['{"overlays":"not even JSON"}', 'text', 'not even JSON'],
+      ['{"overlays":""}', 'text', ''],
+      ['{"overlays": [1.50] }', 'object', '[1.50]'],
+      ['{"\\u006fverlays": {"a":1e2} }', 'object', '{"a":1e2}'],
+      ['{"overlays":null}', 'none', null],
+      ['{"toString":1}', 'none', null],
+    ] as const) {
+      expect(overlaysSource(bytesOf(map)), map).toEqual({ form, text });
+    }
     expect(() => overlaysSource(bytesOf('[]'))).toThrow('No map overlays in the map: it is an array of 0');
     expect(() => overlaysSource(bytesOf('{"overlays":'))).toThrow('truncated after 12 bytes');
   });
@@ -212,13 +191,11 @@ describe('invalid overlays', () => {
       expect(bytes.length).toBeGreaterThan(text.length);
       expect(foundIn(bytes.subarray(0, 0))).toContain('it is empty');
       for (let at = 1; at < bytes.length; at += 1) {
-        const found = foundIn(bytes.subarray(0, at));
-        if (
-          !/truncated( in the middle of a character,)? after \d+ bytes/.test(found) ||
-          !found.includes(`${at} bytes`)
-        ) {
-          expect.fail(`cut at ${at}: ${found}`);
-        }
+        // In `npm test` one in so many, and every one in the middle of a character.
+        if (!isFull && at % 29 !== 0 && (bytes[at] ?? 0) < 0x80) continue;
+        expect(foundIn(bytes.subarray(0, at))).toMatch(
+          new RegExp(`truncated( in the middle of a character,)? after ${at} bytes`),
+        );
       }
       expect(readOverlays(bytes).features.length).toBeGreaterThan(10);
     }
@@ -263,12 +240,8 @@ describe('invalid overlays', () => {
       realCollection.split('').flatMap((it) => [it.charCodeAt(0) & 0xff, it.charCodeAt(0) >> 8, 0, 0]),
     );
     const marked = (mark: number[], bytes: Buffer) => Buffer.concat([Buffer.from(mark), bytes]);
-    for (const bytes of [
-      utf16,
-      Buffer.from(utf16).swap16(),
-      marked([0xff, 0xfe], utf16),
-      marked([0xfe, 0xff], utf16),
-    ]) {
+    const swapped = Buffer.from(utf16).swap16();
+    for (const bytes of [utf16, swapped, marked([0xff, 0xfe], utf16), marked([0xfe, 0xff], utf16)]) {
       expect(foundIn(bytes)).toContain('it is text in UTF-16, not in UTF-8');
     }
     for (const bytes of [utf32, Buffer.from(utf32).swap32(), marked([0xff, 0xfe, 0, 0], utf32)]) {
@@ -279,38 +252,36 @@ describe('invalid overlays', () => {
     expect(foundIn(new Uint8Array(4096))).toContain('it begins with zeros');
   });
 
-  it('are reported with the content found', () => {
-    expect(foundIn('')).toBe('No map overlays in the file: it is empty.');
-    expect(foundIn('\ufeff \n', 'answer')).toBe('No map overlays in the answer: it is empty.');
-    expect(foundIn('<!DOCTYPE html><p>404')).toContain('it is HTML or XML');
-    expect(foundIn('[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]')).toContain(
-      'it is an array of 2 entries',
-    );
-    expect(foundIn('[]')).toContain('it is an array of 0 entries');
-    expect(foundIn('[[{"type":"Feature"}]]')).toContain('it is an array of 1 entries');
-    expect(foundIn('null')).toContain('it is the value null');
-    expect(foundIn('3')).toContain('it is the value 3');
-    expect(foundIn('{}')).toContain('it is an empty object');
-    expect(foundIn('{"type":"Topology","features":[]}')).toContain('it is an object of type "Topology"');
-    expect(foundIn('{"type":"Point","coordinates":[1,2]}')).toContain('it is an object of type "Point"');
-    expect(foundIn('{"features":{}}')).toContain('it is an object with the keys "features"');
-    expect(foundIn('{"geometry":null}')).toContain('it is an object with the keys "geometry"');
-    expect(foundIn('{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}')).toContain('keys "a", "b", "c", "d", "e" and 1 more');
-    expect(foundIn('{"type":"FeatureCollection"}')).toContain('a FeatureCollection whose `features` is missing');
-    expect(foundIn('{"type":"FeatureCollection","features":{}}')).toContain(
-      '`features` is an empty object, not an array',
-    );
-    expect(foundIn('{"overlays":3}')).toContain('in the overlays of the file: it is the value 3');
-    expect(foundIn('{"type":"FeatureCollection",\n "features":[],}')).toContain('syntax error in line 2, column 16');
-    expect(foundIn('{"a":NaN}')).toContain('not valid JSON: syntax error in line 1, column 6');
-    expect(foundIn('hello')).toContain('not valid JSON');
-    expect(foundIn(Buffer.from([0x1f, 0x8b, 8, 0]))).toContain('it is compressed with gzip');
-    expect(foundIn(Buffer.from('PK\u0003\u0004'))).toContain('it is a ZIP archive');
-    expect(foundIn(Buffer.from('89504e470d0a1a0a', 'hex'))).toContain('it is a PNG image');
-    expect(foundIn(Buffer.from('%PDF-1.7'))).toContain('it is a PDF document');
+  it.each<[input: string | Buffer, found: string]>([
+    ['', 'No map overlays in the file: it is empty.'],
+    ['<!DOCTYPE html><p>404', 'it is HTML or XML'],
+    ['[{"id":1,"uid":"u","map_name":"EG","overlays_version":4},2]', 'it is an array of 2 entries'],
+    ['[]', 'it is an array of 0 entries'],
+    ['[[{"type":"Feature"}]]', 'it is an array of 1 entries'],
+    ['null', 'it is the value null'],
+    ['3', 'it is the value 3'],
+    ['{}', 'it is an empty object'],
+    ['{"type":"Topology","features":[]}', 'it is an object of type "Topology"'],
+    ['{"type":"Point","coordinates":[1,2]}', 'it is an object of type "Point"'],
+    ['{"features":{}}', 'it is an object with the keys "features"'],
+    ['{"geometry":null}', 'it is an object with the keys "geometry"'],
+    ['{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}', 'keys "a", "b", "c", "d", "e" and 1 more'],
+    ['{"type":"FeatureCollection"}', 'a FeatureCollection whose `features` is missing'],
+    ['{"type":"FeatureCollection","features":{}}', '`features` is an empty object, not an array'],
+    ['{"overlays":3}', 'in the overlays of the file: it is the value 3'],
+    ['{"type":"FeatureCollection",\n "features":[],}', 'syntax error in line 2, column 16'],
+    ['{"a":NaN}', 'not valid JSON: syntax error in line 1, column 6'],
+    ['hello', 'not valid JSON'],
+    [Buffer.from([0x1f, 0x8b, 8, 0]), 'it is compressed with gzip'],
+    [Buffer.from('PK\u0003\u0004'), 'it is a ZIP archive'],
+    [Buffer.from('89504e470d0a1a0a', 'hex'), 'it is a PNG image'],
+    [Buffer.from('%PDF-1.7'), 'it is a PDF document'],
+  ])('are reported with the content found: %s', (input, found) => {
+    expect(foundIn(input)).toContain(found);
   });
 
-  it('are reported with bounded and quoted foreign text', () => {
+  it('are reported with the name of the input, and with bounded and quoted foreign text', () => {
+    expect(foundIn('\ufeff \n', 'answer')).toBe('No map overlays in the answer: it is empty.');
     const found = foundIn(JSON.stringify({ ['\u001b[31m'.repeat(100)]: 1 }));
     expect(found).not.toContain('\u001b');
     expect(found.length).toBeLessThan(400);
@@ -327,9 +298,9 @@ describe('invalid overlays', () => {
       `{"type":"FeatureCollection","features":[{"properties":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}],"b":"${filler}"}`;
     for (const filler of ['', 'x'.repeat(3_000_000)]) {
       expect(readOverlays(nested(150, filler)).features).toHaveLength(1);
-      expect(foundIn(nested(1_000_000, filler))).toContain('nested deeper than 200 levels');
+      expect(foundIn(nested(100_000, filler))).toContain('nested deeper than 200 levels');
     }
-    const top = `{"type":"FeatureCollection","features":[],"a":${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}}`;
+    const top = `{"type":"FeatureCollection","features":[],"a":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`;
     expect(foundIn(top)).toContain('nested deeper than 200 levels');
     expect(foundIn('['.repeat(100_000))).toContain('truncated');
   });
@@ -343,7 +314,7 @@ describe('invalid overlays', () => {
       }
     };
     fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), attempt), { numRuns: runs(1000) });
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), attempt));
+    fc.assert(fc.property(fc.string({ unit: anyCharacter }), attempt));
     fc.assert(fc.property(anyValue(), choices(), (value, hand) => attempt(writeJson({ overlays: value }, hand))));
     fc.assert(
       fc.property(anyValue(), (value) => attempt(JSON.stringify({ type: 'FeatureCollection', features: value }))),
@@ -383,23 +354,10 @@ describe('features', () => {
     expect(point.code).toEqual({ field: 'type', number: 11, written: '11' });
     const fields = (feature: { codes: readonly { field: string }[] }) => feature.codes.map(({ field }) => field);
     expect(fields(point)).toEqual(['type', 'direction']);
-    const lane = one({
-      geometry: {
-        type: 'LineString',
-        coordinates: [
-          [0, 0],
-          [1, 1],
-        ],
-      },
-      properties: codes,
-    });
+    const lane = one({ geometry: { type: 'LineString', coordinates: places('0,0 1,1') }, properties: codes });
     expect(lane).toMatchObject({ kind: 'lane', code: { field: 'lineType', number: 2 } });
     expect(fields(lane)).toEqual(['lineType', 'direction']);
-    const ring = [
-      [0, 0],
-      [1, 0],
-      [1, 1],
-    ];
+    const ring = places('0,0 1,0 1,1');
     const zone = one({ geometry: { type: 'Polygon', coordinates: [ring] }, properties: codes });
     expect(zone).toMatchObject({ kind: 'zone', shape: { kind: 'zone', rings: [ring] }, code: { field: 'regionType' } });
     expect(fields(zone)).toEqual(['regionType', 'direction']);
@@ -411,16 +369,8 @@ describe('features', () => {
   });
 
   it('carry a code of another geometry through uninterpreted', () => {
-    const lane = {
-      geometry: {
-        type: 'LineString',
-        coordinates: [
-          [0, 0],
-          [1, 1],
-        ],
-      },
-      properties: { type: 9, name: 'no charger', dockingPointId: 'd' },
-    };
+    const line = { type: 'LineString', coordinates: places('0,0 1,1') };
+    const lane = { geometry: line, properties: { type: 9, name: 'no charger', dockingPointId: 'd' } };
     const zone = { geometry: { type: 'Polygon', coordinates: [] }, properties: { type: 'hall', lineType: 2 } };
     const dock = { id: 'd', geometry: { type: 'Point', coordinates: [0, 1] }, properties: { type: 36 } };
     const overlays = read(lane, zone, dock);
@@ -432,20 +382,10 @@ describe('features', () => {
     ]);
     expect(inspection.pairs).toMatchObject([{ charger: null, dockingPoint: 2 }]);
     expect(inspection.survey.codes).toEqual([{ field: 'type', number: 36, count: 1 }]);
-    expect(inspection.survey.carried).toContainEqual({
-      in: 'properties',
-      name: 'type',
-      count: 2,
-      kinds: ['zone', 'lane'],
-      types: ['string', 'number'],
-    });
-    expect(inspection.survey.carried).toContainEqual({
-      in: 'properties',
-      name: 'lineType',
-      count: 1,
-      kinds: ['zone'],
-      types: ['number'],
-    });
+    const ofType = { in: 'properties', name: 'type', count: 2, kinds: ['zone', 'lane'], types: ['string', 'number'] };
+    expect(inspection.survey.carried).toContainEqual(ofType);
+    const ofLineType = { in: 'properties', name: 'lineType', count: 1, kinds: ['zone'], types: ['number'] };
+    expect(inspection.survey.carried).toContainEqual(ofLineType);
     // A string that is not a number is no fault on a zone.
     expect(inspection.findings.map(({ rule }) => rule)).not.toContain('code-not-whole');
     expect(inspection.findings.find(({ rule }) => rule === 'code-missing')?.features).toEqual([0]);
@@ -455,11 +395,7 @@ describe('features', () => {
   });
 
   it('keep closed and unclosed rings as received', () => {
-    const unclosed = [
-      [0, 0],
-      [1, 0],
-      [1, 1],
-    ];
+    const unclosed = places('0,0 1,0 1,1');
     for (const ring of [unclosed, [...unclosed, [0, 0]]]) {
       expect(withGeometry('Polygon', [ring]).shape).toEqual({ kind: 'zone', rings: [ring] });
     }
@@ -471,54 +407,30 @@ describe('features', () => {
       expect(shape).toMatchObject({ kind: 'broken', expected: kind });
       return shape.kind === 'broken' ? shape.problem : '';
     };
-    expect(problemOf('Point', undefined)).toBe('its coordinates are missing');
-    expect(problemOf('Point', ['1', 2])).toBe('its coordinates are an array without two numbers (string)');
-    expect(problemOf('Point', [1])).toBe('its coordinates are an array of 1, without x and y');
-    expect(problemOf('Point', [null, 2])).toBe('its coordinates are an array without two numbers (null)');
-    expect(problemOf('LineString', [[0, 0]])).toBe('it needs 2 places and has 1');
-    expect(problemOf('LineString', [[0, 0], { x: 1 }])).toBe('place 2 of 2 is not an array (object)');
-    expect(problemOf('Polygon', [])).toBe('it has no ring');
-    expect(
-      problemOf('Polygon', [
-        [0, 0],
-        [1, 0],
-        [1, 1],
-      ]),
-    ).toBe('ring 1 of 3: place 1 of 2 is not an array (number)');
-    expect(
-      problemOf('Polygon', [
-        [
-          [0, 0],
-          [1, 0],
-          [0, 0],
-        ],
-      ]),
-    ).toBe('ring 1 of 1: it needs 3 corners and has 2');
-    expect(
-      problemOf('Polygon', [
-        [
-          [0, 0],
-          [1, 0],
-          [1, 1],
-        ],
-        [[0, 0]],
-      ]),
-    ).toBe('ring 2 of 2: it needs 3 corners and has 1');
-    expect(problemOf('Polygon', [[[0, 0], [1, 0], null]])).toBe('ring 1 of 1: place 3 of 3 is null');
+    for (const [type, coordinates, problem] of [
+      ['Point', undefined, 'its coordinates are missing'],
+      ['Point', ['1', 2], 'its coordinates are an array without two numbers (string)'],
+      ['Point', [1], 'its coordinates are an array of 1, without x and y'],
+      ['Point', [null, 2], 'its coordinates are an array without two numbers (null)'],
+      ['LineString', [[0, 0]], 'it needs 2 places and has 1'],
+      ['LineString', [[0, 0], { x: 1 }], 'place 2 of 2 is not an array (object)'],
+      ['Polygon', [], 'it has no ring'],
+      ['Polygon', places('0,0 1,0 1,1'), 'ring 1 of 3: place 1 of 2 is not an array (number)'],
+      ['Polygon', [places('0,0 1,0 0,0')], 'ring 1 of 1: it needs 3 corners and has 2'],
+      ['Polygon', [places('0,0 1,0 1,1'), [[0, 0]]], 'ring 2 of 2: it needs 3 corners and has 1'],
+      ['Polygon', [[[0, 0], [1, 0], null]], 'ring 1 of 1: place 3 of 3 is null'],
+    ] as const) {
+      expect(problemOf(type, coordinates)).toBe(problem);
+    }
   });
 
   it('have no place and no angle where numbers are out of range', () => {
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1e999,0]},
       "properties":{"type":${'9'.repeat(400)},"lineType":"${'9'.repeat(30)}","yaw":1e400,"iconYaw":"-1e400"}}]}`;
     const [feature] = readOverlays(text).features;
-    expect(feature?.shape).toEqual({
-      kind: 'broken',
-      expected: 'point',
-      problem: 'its coordinates are out of range for a number',
-    });
-    expect(feature?.codes.map(({ number }) => number)).toEqual([null]);
-    expect(feature?.yaw?.deg).toBeNull();
-    expect(feature?.iconYaw?.deg).toBeNull();
+    const problem = 'its coordinates are out of range for a number';
+    expect(feature?.shape).toEqual({ kind: 'broken', expected: 'point', problem });
+    expect(feature).toMatchObject({ codes: [{ number: null }], yaw: { deg: null }, iconYaw: { deg: null } });
   });
 
   it('have codes that are whole numbers in either JSON type, with the written value', () => {
@@ -539,16 +451,9 @@ describe('features', () => {
 
   it('have angles in either JSON type, not normalised', () => {
     const yaw = (written: unknown) => one({ properties: { yaw: written, iconYaw: written } });
-    for (const [written, deg] of [
-      ['90', 90],
-      [-82, -82],
-      ['-82.5', -82.5],
-      ['900', 900],
-      [' 1e2 ', 100],
-      ['-0', 0],
-    ] as const) {
-      expect(yaw(written).yaw).toEqual({ deg, written });
-      expect(yaw(written).iconYaw).toEqual({ deg, written });
+    for (const written of ['90', -82, '-82.5', '900', ' 1e2 ', '-0']) {
+      const angle = { deg: Number(written) + 0, written };
+      expect(yaw(written)).toMatchObject({ yaw: angle, iconYaw: angle });
     }
     for (const written of ['north', '', '9,5', '-', '--1', true, [90], {}]) {
       expect(yaw(written).yaw).toEqual({ deg: null, written });
@@ -669,22 +574,22 @@ describe('features', () => {
     expect([a, b, e, f].map((feature) => feature?.code?.written)).toEqual([1, '1', '01', true]);
   });
 
-  it('are read within seconds with a ring of a million corners, or ten thousand that all differ', () => {
-    const ring = Array.from({ length: 1_000_000 }, (_, at) => `[${at % 1000},${at}]`).join();
+  it('may be a ring with more corners than a call has arguments, or thousands that all differ', () => {
+    const [corners, count] = isFull ? [1_000_000, 10_000] : [150_000, 1_000];
+    const ring = Array.from({ length: corners }, (_, at) => `[${at % 1000},${at}]`).join();
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Polygon","coordinates":[[${ring}]]}}]}`;
-    const started = performance.now();
     const [zone] = readOverlays(text).features;
-    expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(1_000_000);
+    expect(zone?.shape.kind === 'zone' && zone.shape.rings[0]?.length).toBe(corners);
     const many = read(
-      ...Array.from({ length: 10_000 }, (_, at) => ({
+      ...Array.from({ length: count }, (_, at) => ({
         geometry: { type: 'Point', coordinates: [at, 0] },
         properties: { type: at, yaw: `${at}.5`, direction: `${at}` },
       })),
     );
-    expect(many.features[9_999]).toMatchObject({
-      yaw: { deg: 9_999.5 },
-      codes: [{ number: 9_999 }, { number: 9_999 }],
+    const last = count - 1;
+    expect(many.features[last]).toMatchObject({
+      yaw: { deg: last + 0.5 },
+      codes: [{ number: last }, { number: last }],
     });
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

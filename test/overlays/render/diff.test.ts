@@ -8,16 +8,12 @@ import { renderDiffPage, renderDiffSvg } from '../../../src/lib/overlays/render/
 import type { DiffSubject } from '../../../src/lib/overlays/render/diff/diff-figure.ts';
 import { runs } from '../../properties.ts';
 import { oddCollection } from '../arbitrary.ts';
-import { elementsOf, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
+import { places } from '../places.ts';
+import { byId, elementsOf, find, proveAttributes, type ReadElement, readMarkup, textOf } from './markup-reader.ts';
 import { collectionOf, lookAt, pointAt, zoneOf } from './rendered.ts';
 
 const labels = { title: 'Difference of overlays: Hall', fromLabel: 'backup.tar.gz', toLabel: 'map 1 of SIM0001' };
-const pageOptions = {
-  ...labels,
-  codeBook: createCodeBook(null),
-  warnings: [],
-  madeAt: '2026-01-31T12:00:00.000Z',
-};
+const pageOptions = { ...labels, codeBook: createCodeBook(null), warnings: [], madeAt: '2026-01-31T12:00:00.000Z' };
 
 function subjectOf(a: object, b: object): DiffSubject {
   const [from, to] = [readOverlays(JSON.stringify(a)), readOverlays(JSON.stringify(b))];
@@ -26,10 +22,6 @@ function subjectOf(a: object, b: object): DiffSubject {
 
 const svgOf = (a: object, b: object) => renderDiffSvg(subjectOf(a, b), labels);
 const pageOf = (a: object, b: object) => renderDiffPage(subjectOf(a, b), pageOptions);
-const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((element) => element.name === name);
-const byId = (root: ReadElement, id: string) =>
-  [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
-
 /** Throws where a document is not well-formed, has scripts or external resources, or an invalid number. */
 function prove(document: string): ReadElement {
   const root = readMarkup(document);
@@ -37,21 +29,9 @@ function prove(document: string): ReadElement {
   const ids = new Set(elements.map(({ attributes }) => attributes.get('id')));
   for (const { name, attributes } of elements) {
     if (['script', 'img', 'iframe', 'object', 'embed', 'b'].includes(name)) throw new Error(`an element <${name}>`);
-    for (const [key, value] of attributes) {
-      if (/^on|^style$|^src$/i.test(key)) throw new Error(`an attribute ${key}`);
-      if (key === 'href') {
-        const isOwn = value.startsWith('#')
-          ? ids.has(value.slice(1))
-          : /^data:(image\/png;base64,[\w+/=]*|,)$/.test(value);
-        if (!isOwn) throw new Error(`an address ${value.slice(0, 80)}`);
-      }
-      if (
-        /^(d|x|y|cx|cy|r|width|height|transform|viewBox)$/.test(key) &&
-        /NaN|Infinity|undefined|\de[+-]?\d/.test(value)
-      ) {
-        throw new Error(`${key}="${value.slice(0, 80)}"`);
-      }
-    }
+    proveAttributes(attributes);
+    const href = attributes.get('href');
+    if (href?.startsWith('#') && !ids.has(href.slice(1))) throw new Error(`an address ${href}`);
   }
   return root;
 }
@@ -94,22 +74,11 @@ describe('the picture of a difference', () => {
   });
 
   it('marks added features with a plus and removed ones with a cross', () => {
-    const zone = (x: number) => ({
-      ...zoneOf([
-        [x, 0],
-        [x + 2, 0],
-        [x + 2, 2],
-        [x, 2],
-      ]),
-      id: `z${x}`,
-    });
+    const zone = (x: number) => ({ ...zoneOf(places(`${x},0 ${x + 2},0 ${x + 2},2 ${x},2`)), id: `z${x}` });
     const root = prove(
       pageOf(collectionOf(zone(0), pointAt(1, 5, {}, 'p')), collectionOf(zone(9), pointAt(7, 5, {}, 'q'))),
     );
-    expect(byId(root, 'm-r0')).toBeDefined();
-    expect(byId(root, 'm-r1')).toBeDefined();
-    expect(byId(root, 'm-a0')).toBeDefined();
-    expect(byId(root, 'm-a1')).toBeDefined();
+    for (const id of ['m-r0', 'm-r1', 'm-a0', 'm-a1']) expect(byId(root, id), id).toBeDefined();
     const words = textOf(root);
     expect(words).toContain('Plus: only in the new overlays.');
     expect(words).toContain('Cross: only in the old overlays.');
@@ -137,11 +106,11 @@ describe('the picture of a difference', () => {
 
   it('stays a document where thousands of features differ', () => {
     const many = (dx: number) =>
-      collectionOf(...Array.from({ length: 3000 }, (_, i) => pointAt((i % 60) + dx, Math.floor(i / 60), {}, `p${i}`)));
+      collectionOf(...Array.from({ length: 2100 }, (_, i) => pointAt((i % 60) + dx, Math.floor(i / 60), {}, `p${i}`)));
     const page = pageOf(many(0), many(0.2));
     const words = textOf(prove(page));
-    expect(words).toContain('3000 differences are too many for labels.');
-    expect(words).toContain('and 1000 more rows: --format json');
+    expect(words).toContain('2100 differences are too many for labels.');
+    expect(words).toContain('and 100 more rows: --format json');
   });
 });
 
@@ -155,12 +124,14 @@ describe('the page of a difference', () => {
     const root = prove(pageOf(a, b));
     const row = byId(root, 'c1');
     expect(row && textOf(row)).toBe('#0 → #1A <b>aturned +20°"350" → "10"type11 → "30"x1 → —id');
-    const words = textOf(root);
-    expect(words).toContain('Reordered');
-    expect(words).toContain('Whether the order matters to the chassis is unknown.');
-    expect(words).toContain('version—2');
-    expect(words).toContain('Delivery Point');
-    expect(words).toContain('overlays.point-type-11');
+    const words = [
+      'Reordered',
+      'matters to the chassis is unknown',
+      'version—2',
+      'Delivery Point',
+      'overlays.point-type-11',
+    ];
+    for (const word of words) expect(textOf(root)).toContain(word);
   });
 
   it('lists equal numbers in different notation, which count as equal', () => {

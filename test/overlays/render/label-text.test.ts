@@ -7,6 +7,7 @@ import { readOverlays } from '../../../src/lib/overlays/read/read.ts';
 import { renderPage, renderSvg, toCsv, toGeojson } from '../../../src/lib/overlays/render/index.ts';
 import { nameLines, nameText } from '../../../src/lib/overlays/render/lines.ts';
 import { shorten } from '../../../src/lib/text/index.ts';
+import { anyCharacter } from '../../text/units.ts';
 import { elementsOf, readMarkup, textOf } from './markup-reader.ts';
 import { collectionOf, lookAtCollection, pageOptions, pointAt } from './rendered.ts';
 
@@ -96,7 +97,7 @@ describe('the text of a label', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 1, max: 30 }), (text, most) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 40 }), fc.integer({ min: 1, max: 30 }), (text, most) => {
         const short = shorten(text, most);
         expect(short === text || (short.endsWith('…') && text.startsWith(short.slice(0, -1)))).toBe(true);
         expect(

@@ -57,6 +57,22 @@ export function textOf(element: ReadElement): string {
   return element.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
 }
 
+export const find = (root: ReadElement, name: string) => [...elementsOf(root)].filter((it) => it.name === name);
+export const byId = (root: ReadElement, id: string) =>
+  [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
+
+/** Throws where an element has a script, an address outside the document or an invalid number. */
+export function proveAttributes(attributes: ReadElement['attributes']): void {
+  for (const [key, value] of attributes) {
+    if (/^on|^style$|^src$/i.test(key)) throw new Error(`an attribute ${key}`);
+    const isInside = /^(#[\w-]+|data:image\/png;base64,[\w+/=]*|data:,)$/.test(value);
+    if (key.endsWith('href') && !isInside) throw new Error(`an address ${value.slice(0, 80)}`);
+    const isNumeric = /^(d|x|y|cx|cy|r|width|height|points|transform|viewBox)$/.test(key);
+    if (isNumeric && /NaN|Infinity|undefined|null|e[+-]?\d/.test(value))
+      throw new Error(`${key}="${value.slice(0, 80)}"`);
+  }
+}
+
 function attributesOf(written: string): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [, name = '', value = ''] of written.matchAll(/ ([a-zA-Z:-]+)="([^"<]*)"/g)) {

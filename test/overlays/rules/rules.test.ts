@@ -12,8 +12,9 @@ import { createBudget } from '../../../src/lib/overlays/rules/input.ts';
 import { scatter } from '../../../src/lib/overlays/rules/no-go.ts';
 import { likelyTurnDeg } from '../../../src/lib/overlays/rules/properties.ts';
 import { type OverlayRuleId, overlayRules } from '../../../src/lib/overlays/rules/table.ts';
-import { runs } from '../../properties.ts';
+import { isFull, runs } from '../../properties.ts';
 import { collectionText, oddCollection, plainCollection } from '../arbitrary.ts';
+import { places } from '../places.ts';
 
 interface Options {
   readonly frame?: MapFrame | null;
@@ -24,12 +25,8 @@ interface Options {
 /** The picture of a floor of 40 m by 40 m around the origin. */
 const frame: MapFrame = { originXM: -20, originYM: -20, resolutionM: 0.05, width: 800, height: 800 };
 
-function faultsOf(features: readonly unknown[], { frame: of = frame, device, steps }: Options = {}): OverlayFinding[] {
-  return faultsOfText(JSON.stringify({ type: 'FeatureCollection', features }), {
-    frame: of,
-    ...(device && { device }),
-    ...(steps !== undefined && { steps }),
-  });
+function faultsOf(features: readonly unknown[], options: Options = {}): OverlayFinding[] {
+  return faultsOfText(JSON.stringify({ type: 'FeatureCollection', features }), options);
 }
 
 function faultsOfText(text: string, { frame: of = frame, device, steps }: Options = {}): OverlayFinding[] {
@@ -59,31 +56,14 @@ const zone = (ring: readonly unknown[], properties: object = { regionType: 2 }, 
   feature({ type: 'Polygon', coordinates: [ring] }, properties, id ?? `id-${given++}`);
 const lane = (line: readonly unknown[], properties: object = { lineType: '1' }) =>
   feature({ type: 'LineString', coordinates: line }, properties);
+const withoutId = (id: unknown) => ({
+  ...{ id, type: 'Feature', geometry: { type: 'Point', coordinates: [1, 1] }, properties: { type: 30 } },
+});
 
-const square: Place[] = [
-  [0, 0],
-  [4, 0],
-  [4, 3],
-  [0, 3],
-  [0, 0],
-];
-const bowTie: Place[] = [
-  [0, 0],
-  [4, 3],
-  [4, 0],
-  [0, 3],
-  [0, 0],
-];
+const square = places('0,0 4,0 4,3 0,3 0,0');
+const bowTie = places('0,0 4,3 4,0 0,3 0,0');
 /** Touches itself at (2, 0). */
-const pinched: Place[] = [
-  [0, 0],
-  [2, 0],
-  [4, 0],
-  [4, 3],
-  [2, 0],
-  [0, 3],
-  [0, 0],
-];
+const pinched = places('0,0 2,0 4,0 4,3 2,0 0,3 0,0');
 
 /** For each rule of the table a map that violates it, and no other rule. */
 interface Broken {
@@ -101,9 +81,7 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   'broken-geometry': { features: [point([1])] },
   'unknown-geometry': { features: [feature({ type: 'MultiPoint', coordinates: [[1, 2]] }, {})] },
   'duplicate-id': { features: [point([1, 1], { type: 30 }, 'a'), point([2, 2], { type: 30 }, 'a')] },
-  'missing-id': {
-    features: [{ type: 'Feature', geometry: { type: 'Point', coordinates: [1, 1] }, properties: { type: 30 } }],
-  },
+  'missing-id': { features: [withoutId(undefined)] },
   'id-not-text': { features: [point([1, 1], { type: 30 }, 17)] },
   'id-loses-digits': { features: [point([1, 1], { type: 30 }, 12345678901234567000)] },
   'code-not-whole': { features: [point([1, 1], { type: '30.5' })] },
@@ -134,16 +112,7 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   'point-in-no-go-zone': { features: [zone(square, { regionType: '1' }), point([1, 1])] },
   'zone-crosses-itself': { features: [zone(bowTie)] },
   'zone-touches-itself': { features: [zone(pinched)] },
-  'zone-tiny': {
-    features: [
-      zone([
-        [0, 0],
-        [0.05, 0],
-        [0.05, 0.05],
-        [0, 0],
-      ]),
-    ],
-  },
+  'zone-tiny': { features: [zone(places('0,0 0.05,0 0.05,0.05 0,0'))] },
   'ring-not-closed': { features: [zone(square.slice(0, 4))] },
   'charger-without-partner': { features: [point([1, 1], { type: 9, dockingPointId: 'gone' })] },
   'docking-point-without-charger': { features: [point([1, 1], { type: 36 })] },
@@ -217,20 +186,8 @@ describe('the rule table', () => {
       point([1.9, 1], { type: 36, yaw: '-135' }, 'd'),
       point([-5, -5], { type: '11', name: 'Küche 👩‍🚀', yaw: '-82.5', iconYaw: -164.5 }),
       zone(square, { regionType: '4', mac: '30:AE:A4:00:00:01' }),
-      zone(
-        [
-          [10, 10],
-          [12, 10],
-          [12, 12],
-          [10, 12],
-          [10, 10],
-        ],
-        { regionType: 1 },
-      ),
-      lane([
-        [0, 0],
-        [5, 5],
-      ]),
+      zone(places('10,10 12,10 12,12 10,12 10,10'), { regionType: 1 }),
+      lane(places('0,0 5,5')),
     ]);
     expect(findings).toEqual([]);
   });
@@ -255,9 +212,7 @@ describe('identifiers', () => {
     const findings = faultsOf(Array.from({ length: 300 }, () => point([1, 1], { type: 30 }, 'same')));
     const { features, detail } = only(findings, 'duplicate-id');
     expect(features).toHaveLength(300);
-    expect(detail).toBe(
-      '300 features have the id "same": point #0 "same", point #1 "same", point #2 "same", point #3 "same", point #4 "same" and 295 more.',
-    );
+    expect(detail).toMatch(/^300 features have the id "same": point #0 "same", .*point #4 "same" and 295 more\.$/);
   });
 
   it('are equal as number and as string, since references do not distinguish them', () => {
@@ -266,13 +221,7 @@ describe('identifiers', () => {
   });
 
   it('that are missing are one finding, whether absent, null or empty', () => {
-    const features = [undefined, null, ''].map((id) => ({
-      id,
-      type: 'Feature',
-      geometry: { type: 'Point', coordinates: [1, 1] },
-      properties: { type: 30 },
-    }));
-    expect(only(faultsOf(features), 'missing-id').features).toEqual([0, 1, 2]);
+    expect(only(faultsOf([undefined, null, ''].map(withoutId)), 'missing-id').features).toEqual([0, 1, 2]);
   });
 
   it('named like built-in properties are ordinary ids', () => {
@@ -308,30 +257,11 @@ describe('headings', () => {
     expect(likelyTurnDeg(Number(written), written)).toBe(turn);
   });
 
-  it.each([
-    0,
-    '0',
-    '0.00',
-    1,
-    '3',
-    90,
-    '45',
-    -82,
-    '1.5',
-    '1.0',
-    0.5,
-    '2.25',
-    '0.26',
-    '12.566',
-    1.6,
-    '-82.5',
-    0.001,
-    1e-9,
-  ])('%s looks like degrees', (written) => {
-    expect(likelyTurnDeg(Number(written), written)).toBeNull();
-  });
-
-  it('in whole degrees are never suspected', () => {
+  it('that are no round angle in radians look like degrees, as every whole number does', () => {
+    const asText = ['0', '0.00', '3', '45', '1.5', '1.0', '2.25', '0.26', '12.566', '-82.5'];
+    for (const written of [...asText, 0, 1, 90, -82, 0.5, 1.6, 0.001, 1e-9]) {
+      expect(likelyTurnDeg(Number(written), written), String(written)).toBeNull();
+    }
     for (let yaw = -720; yaw <= 720; yaw += 1) expect(likelyTurnDeg(yaw, String(yaw))).toBeNull();
   });
 
@@ -344,49 +274,38 @@ describe('headings', () => {
   });
 
   it('are suspected with the reason', () => {
-    const { detail, mark, severity } = only(
-      faultsOf([point([1, 1], { type: 30, name: 'A', yaw: '1.5708' })]),
-      'yaw-like-radians',
-    );
-    expect(detail).toBe('yaw of point #0 "A" may be in radians: 1.5708 rad equals 90 degrees to the written digits.');
-    expect([mark, severity]).toEqual([null, 'warning']);
+    expect(faultsOf([point([1, 1], { type: 30, name: 'A', yaw: '1.5708' })])).toMatchObject([
+      {
+        ...{ rule: 'yaw-like-radians', mark: null, severity: 'warning' },
+        detail: 'yaw of point #0 "A" may be in radians: 1.5708 rad equals 90 degrees to the written digits.',
+      },
+    ]);
   });
 
   it('of icons are checked as well, and one turn is allowed', () => {
-    const findings = faultsOf([
-      point([1, 1], { type: 30, yaw: 360, iconYaw: [90] }),
-      point([1, 1], { type: 30, yaw: '-360.5' }),
-    ]);
-    expect(findings.map(({ rule, detail }) => [rule, detail])).toEqual([
-      ['yaw-not-a-number', expect.stringContaining('is an array, which is not a number of degrees')],
-      ['yaw-beyond-turn', expect.stringContaining('-360.5 degrees')],
+    const odd = [{ yaw: 360, iconYaw: [90] }, { yaw: '-360.5' }];
+    expect(faultsOf(odd.map((more) => point([1, 1], { type: 30, ...more })))).toMatchObject([
+      { rule: 'yaw-not-a-number', detail: expect.stringContaining('is an array, which is not a number of degrees') },
+      { rule: 'yaw-beyond-turn', detail: expect.stringContaining('-360.5 degrees') },
     ]);
   });
 });
 
 describe('codes', () => {
   it('of unknown meaning are one finding for each number, with all features that carry it', () => {
-    const lanes = Array.from({ length: 10_000 }, (_, nth) =>
-      lane(
-        [
-          [0, 0],
-          [1, 1],
-        ],
-        { lineType: 1, direction: nth % 2 === 0 ? 3 : '3' },
-      ),
+    const lanes = Array.from({ length: 1_000 }, (_, nth) =>
+      lane(places('0,0 1,1'), { lineType: 1, direction: nth % 2 === 0 ? 3 : '3' }),
     );
     const { features, detail, mark } = only(faultsOf(lanes), 'code-unknown');
-    expect(features).toHaveLength(10_000);
-    expect(detail).toMatch(/^10000 features carry direction 3, whose meaning is unknown: lane #0 .* and 9995 more\.$/);
+    expect(features).toHaveLength(1_000);
+    expect(detail).toMatch(/^1000 features carry direction 3, whose meaning is unknown: lane #0 .* and 995 more\.$/);
     expect(mark).toBe('OFFEN');
   });
 
   it('with any reading are known, whatever its mark', () => {
     expect(faultsOf([point([1, 1], { type: 11 }), point([1, 1], { type: 38 })])).toEqual([]);
-    expect(rulesOf(faultsOf([point([1, 1], { type: 40 }), zone(square, { regionType: 18 })]))).toEqual([
-      'code-unknown',
-      'code-unknown',
-    ]);
+    const unknown = rulesOf(faultsOf([point([1, 1], { type: 40 }), zone(square, { regionType: 18 })]));
+    expect(unknown).toEqual(['code-unknown', 'code-unknown']);
   });
 
   it('that are missing are counted by kind', () => {
@@ -404,21 +323,8 @@ describe('coordinates', () => {
   it('beyond ±10 km are wrong, at the bound they are not, wherever in a feature they are', () => {
     const far = { frame: null };
     for (const value of [10_001, -10_000.001, 1e308, -1e308]) {
-      const ring = [
-        [0, 0],
-        [value, 0],
-        [1, 5],
-        [0, 0],
-      ];
-      for (const one of [
-        point([value, 1]),
-        point([1, value]),
-        lane([
-          [0, 0],
-          [1, value],
-        ]),
-        zone(ring),
-      ]) {
+      const ring = places(`0,0 ${value},0 1,5 0,0`);
+      for (const one of [point([value, 1]), point([1, value]), lane(places(`0,0 1,${value}`)), zone(ring)]) {
         const { severity, detail, features } = only(faultsOf([point([1, 1]), one], far), 'coordinates-beyond-site');
         expect([severity, features]).toEqual(['wrong', [1]]);
         expect(detail).toMatch(/^1 feature has a place beyond ±10 km, read as metres of the map: /);
@@ -443,30 +349,22 @@ describe('coordinates', () => {
   });
 
   it('of more than two numbers are one finding, and are read by their first two', () => {
-    const findings = faultsOf([
-      point([1, 1, 0]),
-      lane([
-        [0, 0],
-        [1, 1, 2],
-      ]),
-      zone(square),
-      point([1, 1]),
-    ]);
+    const findings = faultsOf([point([1, 1, 0]), lane(places('0,0 1,1,2')), zone(square), point([1, 1])]);
     expect(only(findings, 'third-coordinate').features).toEqual([0, 1]);
   });
 });
 
 describe('a map without overlays', () => {
   it.each([
-    ['null', '{"map_name":"1","grid_resolution":0.05,"overlays":null}', '`overlays` is null'],
-    ['an empty text', '{"map_name":"1","grid_resolution":0.05,"overlays":""}', '`overlays` is an empty text'],
-    ['blanks', '{"map_name":"1","grid_resolution":0.05,"overlays":" \\n"}', '`overlays` is an empty text'],
-    ['nothing', '{"map_name":"1","grid_resolution":0.05}', '`overlays` is missing'],
-    ['an empty object', '{"map_name":"1","grid_resolution":0.05,"overlays":{}}', '`overlays` is empty'],
-  ])('where they are %s is noted', (_, text, why) => {
-    expect(faultsOfText(text)).toMatchObject([
-      { rule: 'no-overlays', severity: 'note', detail: `The map has no overlays: ${why}.` },
-    ]);
+    ['null', ',"overlays":null', 'null'],
+    ['an empty text', ',"overlays":""', 'an empty text'],
+    ['blanks', ',"overlays":" \\n"', 'an empty text'],
+    ['nothing', '', 'missing'],
+    ['an empty object', ',"overlays":{}', 'empty'],
+  ])('where they are %s is noted', (_, member, why) => {
+    const detail = `The map has no overlays: \`overlays\` is ${why}.`;
+    const findings = faultsOfText(`{"map_name":"1","grid_resolution":0.05${member}}`);
+    expect(findings).toMatchObject([{ rule: 'no-overlays', severity: 'note', detail }]);
   });
 
   it('is not one whose collection is empty', () => {
@@ -486,12 +384,7 @@ describe('a zone of several polygons', () => {
   });
 
   it('that overlap has no gap where they do, and a hole of one is none of the other', () => {
-    const hole = [
-      [1, 1],
-      [2, 1],
-      [2, 2],
-      [1, 1],
-    ];
+    const hole = places('1,1 2,1 2,2 1,1');
     const overlap = square.map(([x, y]): Place => [x + 2, y + 1]);
     const findings = faultsOf([multi([[square], [overlap]]), point([3, 2])]);
     expect(only(findings, 'point-in-no-go-zone').features).toEqual([0, 1]);
@@ -511,11 +404,12 @@ describe('a zone of several polygons', () => {
     expect(found([[square]], { regionType: 'no' })).toEqual(['code-not-whole']);
   });
 
-  it('terminates for very many polygons and points', { timeout: 120_000 }, () => {
-    const many = Array.from({ length: 150_000 }, (_, nth) => [
+  it('terminates for very many polygons and points', () => {
+    const [polygons, spots] = isFull ? [150_000, 2_000] : [1_500, 200];
+    const many = Array.from({ length: polygons }, (_, nth) => [
       square.map(([x, y]): Place => [x / 20 + nth / 1e4, y / 20]),
     ]);
-    const points = Array.from({ length: 2_000 }, (_, nth) => point([nth / 200, 0.1]));
+    const points = Array.from({ length: spots }, (_, nth) => point([nth / 200, 0.1]));
     const findings = faultsOf([multi(many), ...points]);
     for (const rule of rulesOf(findings)) expect(['point-in-no-go-zone', 'not-finished']).toContain(rule);
     expect(findings).not.toEqual([]);
@@ -529,13 +423,13 @@ describe('ids as numbers', () => {
 
   it('keep every digit: two that are one when parsed stay two, and references find theirs', () => {
     const charger = at('12345678901234567891', '"type":9,"dockingPointId":12345678901234567892');
-    const dock = at('12345678901234567892', '"type":36');
-    const findings = faultsOfText(text(`${charger},${dock}`));
+    const station = text(`${charger},${at('12345678901234567892', '"type":36')}`);
+    const findings = faultsOfText(station);
     expect(rulesOf(findings)).toEqual(['id-loses-digits', 'id-loses-digits', 'id-loses-digits']);
-    expect(findings.map(({ detail }) => detail)).toContain(
-      'id of point #0 is the number 12345678901234567891, which most programs read as 12345678901234567000.',
+    expect(findings.map(({ detail }) => detail)).toContainEqual(
+      expect.stringMatching(/number 12345678901234567891, which most programs read as 12345678901234567000\.$/),
     );
-    expect(readOverlays(text(`${charger},${dock}`)).features).toMatchObject([
+    expect(readOverlays(station).features).toMatchObject([
       { id: '12345678901234567891', partnerId: '12345678901234567892' },
       { id: '12345678901234567892' },
     ]);
@@ -570,28 +464,11 @@ describe('the picture', () => {
     const findings = faultsOf([
       point([-20, -20]),
       point([20, 20]),
-      lane([
-        [-30, 0],
-        [30, 0],
-      ]),
-      zone([
-        [-50, -50],
-        [50, -50],
-        [50, 50],
-        [-50, 50],
-        [-50, -50],
-      ]),
+      lane(places('-30,0 30,0')),
+      zone(places('-50,-50 50,-50 50,50 -50,50 -50,-50')),
       point([-20.001, 0]),
-      lane([
-        [21, 0],
-        [30, 0],
-      ]),
-      zone([
-        [0, 21],
-        [1, 21],
-        [1, 22],
-        [0, 21],
-      ]),
+      lane(places('21,0 30,0')),
+      zone(places('0,21 1,21 1,22 0,21')),
     ]);
     const { features, mark, detail } = only(findings, 'outside-picture');
     expect([features, mark]).toEqual([[4, 5, 6], 'HINWEIS']);
@@ -599,100 +476,50 @@ describe('the picture', () => {
   });
 
   it('when missing is one finding, and none where no feature has a place', () => {
-    const unknownSize = { ...frame, width: null, height: null };
-    expect(
-      only(faultsOf([point([1, 1]), point([99, 1])], { frame: unknownSize }), 'picture-not-checked'),
-    ).toMatchObject({
-      features: [],
-      severity: 'not-checked',
-      detail: 'Not checked whether the features lie within the picture: its size is unknown.',
-    });
+    const findings = faultsOf([point([1, 1]), point([99, 1])], { frame: { ...frame, width: null, height: null } });
+    const detail = expect.stringContaining('its size is unknown.');
+    expect(findings).toMatchObject([{ rule: 'picture-not-checked', features: [], severity: 'not-checked', detail }]);
     expect(faultsOf([], { frame: null })).toEqual([]);
   });
 });
 
 describe('no-go zones', () => {
-  const record = (fact: string, value: unknown) => ({
-    fact,
-    value,
-    how: 'drove up to it',
-    who: 'A. Technician',
-    when: '2026-01-31T12:00:00Z',
-    serial: 'SN0001',
-    software: '2.12.3',
-  });
-  const device = (fact: string, value: unknown): DeviceEvidence => ({
-    serial: 'SN0001',
-    software: '2.12.3',
-    records: [record(fact, value) as DeviceEvidence['records'][number]],
-  });
+  const about = { serial: 'SN0001', software: '2.12.3' };
+  const device = (fact: string, value: unknown): DeviceEvidence => {
+    const record = { fact, value, ...about, how: 'drove up to it', who: 'A. T.', when: '2026-01-31T12:00:00Z' };
+    return { ...about, records: [record as DeviceEvidence['records'][number]] };
+  };
 
   it('have the mark of the vendor reading', () => {
-    const features = [
-      zone(square, { regionType: 1, name: 'Pool' }),
-      point([1, 1], { type: 30, name: 'A' }),
-      point([9, 9]),
-    ];
-    expect(only(faultsOf(features), 'point-in-no-go-zone')).toMatchObject({
-      severity: 'warning',
-      mark: 'HINWEIS',
-      features: [0, 1],
-      detail:
-        '1 point lies inside zone #0 "Pool", whose regionType 1 is read as \'no-go zone\' (HINWEIS, vendor SDK): point #1 "A".',
-    });
+    const pool = zone(square, { regionType: 1, name: 'Pool' });
+    expect(faultsOf([pool, point([1, 1], { type: 30, name: 'A' }), point([9, 9])])).toMatchObject([
+      {
+        ...{ rule: 'point-in-no-go-zone', severity: 'warning', mark: 'HINWEIS', features: [0, 1] },
+        detail: expect.stringContaining('read as \'no-go zone\' (HINWEIS, vendor SDK): point #1 "A".'),
+      },
+    ]);
   });
 
   it('are BELEGT where that was verified on this device, and none where it was contradicted', () => {
     const features = [zone(square, { regionType: 1 }), point([1, 1])];
-    const region = 'vendor.overlays.region-types';
-    expect(only(faultsOf(features, { device: device(region, { 1: 'no-go zone' }) }), 'point-in-no-go-zone').mark).toBe(
-      'BELEGT',
-    );
-    expect(rulesOf(faultsOf(features, { device: device(region, { 1: 'lawn' }) }))).not.toContain('point-in-no-go-zone');
+    const here = (meaning: string) => ({ device: device('vendor.overlays.region-types', { 1: meaning }) });
+    expect(only(faultsOf(features, here('no-go zone')), 'point-in-no-go-zone').mark).toBe('BELEGT');
+    expect(rulesOf(faultsOf(features, here('lawn')))).not.toContain('point-in-no-go-zone');
     const measured = device('overlays.no-go-region-type', 7);
     const seven = [zone(square, { regionType: 7 }), point([1, 1])];
     expect(rulesOf(faultsOf(seven, { device: measured }))).toContain('point-in-no-go-zone');
   });
 
   it('count a point for the first zone that contains it', () => {
-    const features = [
-      point([1, 1]),
-      zone(square, { regionType: 1 }),
-      zone(square, { regionType: 1 }),
-      point([2, 2]),
-      point([4, 3]),
-    ];
+    const [one, other] = [zone(square, { regionType: 1 }), zone(square, { regionType: 1 })];
+    const features = [point([1, 1]), one, other, point([2, 2]), point([4, 3])];
     expect(only(faultsOf(features), 'point-in-no-go-zone').features).toEqual([0, 1, 3, 4]);
   });
 
   it('do not contain points in their holes or between their arms', () => {
-    const cup: Place[] = [
-      [0, 0],
-      [9, 0],
-      [9, 9],
-      [6, 9],
-      [6, 3],
-      [3, 3],
-      [3, 9],
-      [0, 9],
-      [0, 0],
-    ];
-    const holed = feature(
-      {
-        type: 'Polygon',
-        coordinates: [
-          square,
-          [
-            [1, 1],
-            [2, 1],
-            [2, 2],
-            [1, 2],
-            [1, 1],
-          ],
-        ],
-      },
-      { regionType: 1 },
-    );
+    const cup = places('0,0 9,0 9,9 6,9 6,3 3,3 3,9 0,9 0,0');
+    const coordinates = [square, places('1,1 2,1 2,2 1,2 1,1')];
+    const holed = feature({ type: 'Polygon', coordinates }, { regionType: 1 });
     expect(faultsOf([zone(cup, { regionType: 1 }), point([4.5, 6])])).toEqual([]);
     expect(faultsOf([holed, point([1.5, 1.5])])).toEqual([]);
   });
@@ -716,52 +543,15 @@ describe('outlines', () => {
     expect(meeting(bowTie)).toBe('crosses');
     expect(meeting(bowTie.toReversed())).toBe('crosses');
     expect(meeting(pinched)).toBe('touches');
-    expect(
-      meeting([
-        [0, 0],
-        [4, 0],
-        [4, 3],
-        [4, -1],
-        [0, -1],
-      ]),
-    ).toBe('touches');
-    expect(
-      meeting([
-        [0, 0],
-        [1, 0],
-        [2, 0],
-      ]),
-    ).toBe('touches');
+    expect(meeting(places('0,0 4,0 4,3 4,-1 0,-1'))).toBe('touches');
+    expect(meeting(places('0,0 1,0 2,0'))).toBe('touches');
     // Two turns in one direction.
-    expect(
-      meeting([
-        [0, 0],
-        [4, 0],
-        [4, 4],
-        [0, 4],
-        [0.5, 0.5],
-        [3, 1],
-        [3, 3],
-        [1, 3],
-      ]),
-    ).toBe('crosses');
+    expect(meeting(places('0,0 4,0 4,4 0,4 0.5,0.5 3,1 3,3 1,3'))).toBe('crosses');
   });
 
   it('of several rings may touch, not cross', () => {
-    expect(
-      meeting(square, [
-        [0, 1],
-        [1, 1],
-        [1, 2],
-      ]),
-    ).toBeNull();
-    expect(
-      meeting(square, [
-        [-1, 1],
-        [1, 1],
-        [1, 2],
-      ]),
-    ).toBe('crosses');
+    expect(meeting(square, places('0,1 1,1 1,2'))).toBeNull();
+    expect(meeting(square, places('-1,1 1,1 1,2'))).toBe('crosses');
   });
 
   it('crossing in a corner count as touching, with the place', () => {
@@ -770,19 +560,7 @@ describe('outlines', () => {
   });
 
   it('that cross are not called tiny, though their halves cancel out', () => {
-    expect(
-      rulesOf(
-        faultsOf([
-          zone([
-            [0, 0],
-            [1, 1],
-            [1, 0],
-            [0, 1],
-            [0, 0],
-          ]),
-        ]),
-      ),
-    ).toEqual(['zone-crosses-itself']);
+    expect(rulesOf(faultsOf([zone(places('0,0 1,1 1,0 0,1 0,0'))]))).toEqual(['zone-crosses-itself']);
   });
 
   it('are judged the same with many corners as with few', () => {
@@ -819,13 +597,9 @@ describe('outlines', () => {
 describe('chargers and door zones', () => {
   it('are vendor readings, so the findings have their mark', () => {
     const findings = faultsOf([point([1, 1], { type: 9 }), zone(square, { regionType: 4, mac: ' ' })]);
-    expect(findings.map(({ rule, mark, detail }) => [rule, mark, detail])).toEqual([
-      [
-        'charger-without-partner',
-        'HINWEIS',
-        expect.stringContaining('refers to no docking point, and no docking point refers to it.'),
-      ],
-      ['door-without-controller', 'HINWEIS', expect.stringContaining('and its mac is " ".')],
+    expect(findings).toMatchObject([
+      { rule: 'charger-without-partner', mark: 'HINWEIS' },
+      { rule: 'door-without-controller', mark: 'HINWEIS', detail: expect.stringContaining('and its mac is " ".') },
     ]);
   });
 });
@@ -837,13 +611,8 @@ describe('coordinates that look like longitude and latitude', () => {
     [0, 0.3, 1].map((part) => point([x + part * spread, y - part * spread * 0.7]));
 
   it('are suspected for a site anywhere on land, in either axis order, with zones and lines', () => {
-    for (const [longitude, latitude] of [
-      [8.682, 50.111],
-      [-73.985, 40.748],
-      [151.215, -33.857],
-      [6.73, 0.33],
-      [-179.9, -16.5],
-    ] as const) {
+    const sites = '8.682,50.111 -73.985,40.748 151.215,-33.857 6.73,0.33 -179.9,-16.5';
+    for (const [longitude, latitude] of places(sites)) {
       expect(isHinted(around(longitude, latitude, 0.001))).toBe(true);
       expect(isHinted(around(latitude, longitude, 0.04))).toBe(true);
     }
@@ -851,26 +620,28 @@ describe('coordinates that look like longitude and latitude', () => {
     const outline = [corner(0, 0), corner(40, 0), corner(40, 30), corner(0, 0)];
     const site = [zone(outline), lane([corner(1, 1), corner(20, 20)]), point(corner(7, 7))];
     expect(only(faultsOf(site, { frame: null }), 'coordinates-like-longitude-latitude')).toMatchObject({
-      severity: 'warning',
-      mark: 'HINWEIS',
-      detail:
-        'All 3 features lie within 0.0004 by 0.0003 at (8.682, 50.111): one spot in metres, the size of a site in degrees of longitude and latitude.',
+      ...{ severity: 'warning', mark: 'HINWEIS' },
+      detail: expect.stringMatching(/^All 3 features lie within 0\.0004 by 0\.0003 at \(8\.682, 50\.111\): one spot/),
     });
   });
 
   it('are not suspected where metres are equally likely', () => {
     // Few features on one spot, a pair that is a metre apart, a map at its origin, a country.
-    expect(isHinted(around(8.682, 50.111, 0.001).slice(1))).toBe(false);
-    expect(isHinted([0, 0, 0].map(() => point([8.682, 50.111])))).toBe(false);
-    expect(isHinted(around(8.682, 50.111, 0.899))).toBe(false);
-    expect(isHinted(around(0.5, -1.2, 0.001))).toBe(false);
-    expect(isHinted(around(8.682, 50.111, 5))).toBe(false);
-    expect(isHinted(around(150, 120, 0.001))).toBe(false);
-    expect(isHinted(around(966_000, 6_480_000, 0.01))).toBe(false);
-    const tiny = [8.8, 2.2] as const;
-    expect(isHinted([zone([tiny, [8.81, 2.2], [8.81, 2.21], tiny])])).toBe(false);
-    expect(isHinted([])).toBe(false);
-    expect(isHinted([point([1]), feature(null, {}), lane([])])).toBe(false);
+    for (const [x, y, spread] of [
+      ...[[8.682, 50.111, 0.899] as const, [0.5, -1.2, 0.001] as const, [8.682, 50.111, 5] as const],
+      ...[[150, 120, 0.001] as const, [966_000, 6_480_000, 0.01] as const],
+    ]) {
+      expect(isHinted(around(x, y, spread)), `${x} ${y} ${spread}`).toBe(false);
+    }
+    for (const features of [
+      around(8.682, 50.111, 0.001).slice(1),
+      [0, 0, 0].map(() => point([8.682, 50.111])),
+      [zone(places('8.8,2.2 8.81,2.2 8.81,2.21 8.8,2.2'))],
+      [],
+      [point([1]), feature(null, {}), lane([])],
+    ]) {
+      expect(isHinted(features), JSON.stringify(features)).toBe(false);
+    }
   });
 
   it('are never suspected on a map whose features are half a metre apart, at any position', () => {
@@ -884,16 +655,15 @@ describe('coordinates that look like longitude and latitude', () => {
 });
 
 describe('properties that may limit the speed', () => {
-  it('are found whether a map has a few such names or a name for every feature, in time linear in the map', () => {
+  it('are found whether a map has a few such names or a name for every feature', () => {
     const named = (count: number) =>
       Array.from({ length: count }, (_, nth) => zone(square, { regionType: 2, [`speed${nth}`]: 1 }));
     for (const count of [1, 16, 17, 100]) {
       const found = faultsOf(named(count)).filter(({ rule }) => rule === 'speed-limit-uninterpreted');
       expect(found.map(({ features }) => features)).toEqual(Array.from({ length: count }, (_, nth) => [nth]));
     }
-    const began = cpuSeconds();
-    expect(faultsOf(named(20_000)).at(-1)?.detail).toContain('19800 more findings');
-    expect(cpuSeconds() - began).toBeLessThan(20);
+    const many = isFull ? 20_000 : 500;
+    expect(faultsOf(named(many)).at(-1)?.detail).toContain(`${many - 200} more findings`);
   });
 
   it('are one finding for each name, with the range of their values, and are not judged', () => {
@@ -902,25 +672,15 @@ describe('properties that may limit the speed', () => {
       zone(square, { regionType: 2, speedLimit: '0.8', rows: [{ limit: 1 }, { limit: 3 }, 'x'] }),
       point([1, 1], { type: 30, speedLimit: 'slow', deep: { deeper: { speed: 1 } } }),
     ]);
-    expect(
-      findings.map(({ rule, severity, mark, features, detail }) => [rule, severity, mark, features, detail]),
-    ).toEqual([
-      [
-        'speed-limit-uninterpreted',
-        'not-checked',
-        'OFFEN',
-        [0, 1, 2],
-        expect.stringContaining('3 features carry the property "speedLimit" (0.3 to 0.8, 2 as string).'),
-      ],
-      [
-        'speed-limit-uninterpreted',
-        'not-checked',
-        'OFFEN',
-        [0],
-        expect.stringContaining('"limits.maxVelocity" (1.2, 1 as string)'),
-      ],
-      ['speed-limit-uninterpreted', 'not-checked', 'OFFEN', [1], expect.stringContaining('"rows.limit" (1 to 3)')],
-    ]);
+    const found: [features: number[], detail: string][] = [
+      [[0, 1, 2], '3 features carry the property "speedLimit" (0.3 to 0.8, 2 as string).'],
+      [[0], '"limits.maxVelocity" (1.2, 1 as string)'],
+      [[1], '"rows.limit" (1 to 3)'],
+    ];
+    const finding = { rule: 'speed-limit-uninterpreted', severity: 'not-checked', mark: 'OFFEN' };
+    expect(findings).toMatchObject(
+      found.map(([features, detail]) => ({ ...finding, features, detail: expect.stringContaining(detail) })),
+    );
   });
 
   it('are found beside the features as well', () => {
@@ -928,12 +688,6 @@ describe('properties that may limit the speed', () => {
     expect(only(faultsOfText(text), 'speed-limit-uninterpreted')).toMatchObject({ features: [] });
   });
 });
-
-/** CPU time of this process, independent of the load of the machine. */
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-}
 
 describe('bad input', () => {
   const options = [frame, null].map((of) => ({ frame: of }));
@@ -961,22 +715,15 @@ describe('bad input', () => {
           }
         },
       ),
-      { numRuns: runs(500) },
+      { numRuns: runs(250) },
     );
   });
 
   it('finds no fault in plain collections apart from random places', () => {
-    const careful = new Set([
-      'zone-crosses-itself',
-      'broken-geometry',
-      'duplicate-id',
-      'missing-id',
-      'yaw-not-a-number',
-      'code-not-whole',
-    ]);
+    const careful = /zone-crosses-itself|broken-geometry|duplicate-id|missing-id|yaw-not-a-number|code-not-whole/;
     fc.assert(
       fc.property(plainCollection(), (collection) => {
-        expect(rulesOf(faultsOfText(JSON.stringify(collection))).filter((rule) => careful.has(rule))).toEqual([]);
+        for (const rule of rulesOf(faultsOfText(JSON.stringify(collection)))) expect(rule).not.toMatch(careful);
       }),
     );
   });
@@ -988,7 +735,7 @@ describe('bad input', () => {
     ];
     const all = faultsOf(features);
     expect(rulesOf(all)).not.toContain('not-finished');
-    for (let steps = 0; steps < 2000; steps += 37) {
+    for (let steps = 0; steps < 2000; steps += isFull ? 37 : 149) {
       const findings = faultsOf(features, { steps });
       const unfinished = findings.filter(({ rule }) => rule === 'not-finished');
       for (const { severity, features } of unfinished) {
@@ -1002,30 +749,26 @@ describe('bad input', () => {
 
   it('combines thousands of findings of one rule', () => {
     const findings = faultsOf(
-      Array.from({ length: 3000 }, (_, nth) => point([1, 1], { type: 30, yaw: `north ${nth}` })),
+      Array.from({ length: 1000 }, (_, nth) => point([1, 1], { type: 30, yaw: `north ${nth}` })),
     );
     expect(findings).toHaveLength(201);
-    expect(findings.at(-1)).toMatchObject({
-      detail: '2800 more findings of the same kind, about 2800 features.',
-      mark: 'BELEGT',
-    });
-    expect(new Set(findings.flatMap(({ features }) => features)).size).toBe(3000);
+    const detail = '800 more findings of the same kind, about 800 features.';
+    expect(findings.at(-1)).toMatchObject({ detail, mark: 'BELEGT' });
+    expect(new Set(findings.flatMap(({ features }) => features)).size).toBe(1000);
   });
 
   it('has bounded texts of names and ids', () => {
     const long = 'x'.repeat(100_000);
-    for (const { detail } of faultsOf(
-      [1, 2].map(() => point([99, 99], { type: long, name: long, yaw: long, [`speed${long}`]: long }, long)),
-    )) {
-      expect(detail.length).toBeLessThan(1000);
-    }
+    const one = point([99, 99], { type: long, name: long, yaw: long, [`speed${long}`]: long }, long);
+    for (const { detail } of faultsOf([one, one])) expect(detail.length).toBeLessThan(1000);
   });
 
-  // Quadratic work would not terminate for this count, nor would spread arguments.
-  const MANY = 300_000;
+  // In `npm run test:all` quadratic work would not terminate for this count.
+  const MANY = isFull ? 300_000 : 1_500;
   const rings: Readonly<Record<string, () => Place[]>> = {
     'of many corners, round and fine': () => wheel(MANY),
-    'of many corners, all on one spot': () => Array.from({ length: MANY }, () => [1, 1]),
+    // More corners than a call may have arguments.
+    'of many corners, all on one spot': () => Array.from({ length: 150_000 }, () => [1, 1]),
     'of many corners, a comb': () => [
       ...Array.from({ length: MANY }, (_, nth): Place => [nth / 1000, nth % 2]),
       [MANY / 1000, 2],
@@ -1033,64 +776,50 @@ describe('bad input', () => {
     ],
     'of many corners, a tangle': () =>
       Array.from({ length: MANY }, (_, nth) => [(nth * 7919) % 1009, (nth * 104_729) % 997]),
-    'back and forth along one line': () => Array.from({ length: 200_000 }, (_, nth) => [nth % 2, 0]),
+    'back and forth along one line': () => Array.from({ length: MANY }, (_, nth) => [nth % 2, 0]),
     'with long edges side by side': () =>
-      Array.from({ length: 200_000 }, (_, nth) => [nth % 2 === 0 ? 0 : 100, nth / 1e4 + (nth % 2) * 50]),
+      Array.from({ length: MANY }, (_, nth) => [nth % 2 === 0 ? 0 : 100, nth / 1e4 + (nth % 2) * 50]),
     'of the largest numbers': () =>
-      Array.from({ length: 200_000 }, (_, nth) => [(nth % 2 === 0 ? 1 : -1) * 1.7e308, (nth % 3) * 5e307]),
+      Array.from({ length: MANY }, (_, nth) => [(nth % 2 === 0 ? 1 : -1) * 1.7e308, (nth % 3) * 5e307]),
   };
-  it.each(Object.keys(rings))('terminates for an outline %s', { timeout: 120_000 }, (name) => {
+  it.each(Object.keys(rings))('terminates for an outline %s', (name) => {
     const overlays = readOverlays(JSON.stringify({ type: 'FeatureCollection', features: [] }));
     const ring = rings[name]?.() ?? [];
     const feature = {
-      index: 0,
-      id: 'z',
+      ...{ index: 0, id: 'z', writtenId: 'z', name: null, yaw: null, iconYaw: null, partnerId: null },
+      ...{ mac: undefined, codes: [], speeds: [] },
       kind: 'zone',
-      name: null,
       shape: { kind: 'zone', rings: [ring] },
       code: { field: 'regionType', number: 1, written: 1 },
-      codes: [],
-      yaw: null,
-      iconYaw: null,
-      writtenId: 'z',
-      partnerId: null,
-      mac: undefined,
-      speeds: [],
     } as const;
-    const points = Array.from({ length: 1000 }, (_, nth) => ({
-      ...feature,
-      index: nth + 1,
-      id: `p${nth}`,
-      writtenId: `p${nth}`,
-      kind: 'point' as const,
-      shape: { kind: 'point', at: [nth / 100, 0.5] } as const,
-      code: null,
+    const points = Array.from({ length: isFull ? 1000 : 100 }, (_, nth) => ({
+      ...{ ...feature, index: nth + 1, id: `p${nth}`, writtenId: `p${nth}`, kind: 'point' as const },
+      ...{ shape: { kind: 'point', at: [nth / 100, 0.5] } as const, code: null },
     }));
-    const codeBook = createCodeBook(null);
-    const began = cpuSeconds();
     const many = { ...overlays, features: [feature, ...points] };
-    const findings = findFaults(many, { frame, codeBook, pairs: [] });
-    expect(cpuSeconds() - began).toBeLessThan(20);
+    const findings = findFaults(many, { frame, codeBook: createCodeBook(null), pairs: [] });
     expect(findings.some(({ features }) => features.includes(0))).toBe(true);
   });
 
-  it('terminates for ten thousand stacked zones and as many points beside their edges', () => {
-    const notch: Place[] = [
-      [0, 0],
-      [1, 0],
-      [1, 1],
-      [0.5, 0.2],
-      [0, 1],
-      [0, 0],
-    ];
+  it('has only edges compared that lie beside each other', () => {
+    let spent = 0;
+    const spend = (steps: number) => {
+      spent += steps;
+      return true;
+    };
+    expect(findMeeting([wheel(2_000)], { spend, isSpent: false })).toBeNull();
+    expect(spent).toBeGreaterThan(2_000);
+    expect(spent).toBeLessThan(2_000 ** 2 / 50);
+  });
+
+  it('terminates for thousands of stacked zones and as many points beside their edges', () => {
+    const [many, options] = isFull ? [10_000, {}] : [1_000, { steps: 50_000 }];
+    const notch = places('0,0 1,0 1,1 0.5,0.2 0,1 0,0');
     const features = [
-      ...Array.from({ length: 10_000 }, () => zone(notch, { regionType: 1 })),
-      ...Array.from({ length: 10_000 }, (_, nth) => point([0.5, 0.5 + nth / 1e5])),
+      ...Array.from({ length: many }, () => zone(notch, { regionType: 1 })),
+      ...Array.from({ length: many }, (_, nth) => point([0.5, 0.5 + nth / 1e5])),
     ];
-    const began = cpuSeconds();
-    const findings = faultsOf(features);
-    expect(cpuSeconds() - began).toBeLessThan(20);
-    expect(rulesOf(findings)).toEqual(['not-finished']);
+    expect(rulesOf(faultsOf(features, options))).toEqual(['not-finished']);
   });
 });
 
