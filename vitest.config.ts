@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { longFiles, mockingFiles as mocking, programFiles, storyFiles } from './test/tiers.ts';
+import { mockingFiles as mocking, programFiles, quickProgramFiles, storyFiles } from './test/tiers.ts';
 
 /** A test ends when the state that it waits for is there. This limit finds what hangs, and judges nothing else. */
 const HANG_MS = 120_000;
@@ -49,8 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'programs',
-          include: programFiles,
-          exclude: isAll ? [] : longFiles,
+          include: isAll ? programFiles : quickProgramFiles,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
           ...common,

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
-import { longFiles, mockingFiles, programFiles } from './tiers.ts';
+import { mockingFiles, programFiles, quickProgramFiles, storyFiles } from './tiers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = process.env.CI === 'true';
@@ -92,7 +92,7 @@ const globbed = (patterns) => globSync(patterns, { cwd: root });
 
 /** Unit tests with more to do in `test:all` than in `npm test`. */
 function beyondUnit() {
-  const programs = new Set(globbed([...programFiles, ...mockingFiles]));
+  const programs = new Set(globbed([...programFiles, ...storyFiles, ...mockingFiles]));
   return globbed(['test/**/*.test.ts']).filter(
     (path) =>
       !programs.has(path) &&
@@ -102,9 +102,9 @@ function beyondUnit() {
 
 /** The files of real programs of this run, dealt to lanes. */
 function lanesOfPrograms() {
-  const long = new Set(globbed(longFiles));
+  const quick = new Set(quickProgramFiles);
   const files = globbed(programFiles)
-    .filter((path) => (isAll ? !isBeyond || long.has(path) : !long.has(path)))
+    .filter((path) => (isAll ? !isBeyond || !quick.has(path) : quick.has(path)))
     .sort();
   return Array.from({ length: LANES }, (_, lane) => files.filter((_path, index) => index % LANES === lane));
 }
@@ -112,10 +112,11 @@ function lanesOfPrograms() {
 async function runAll() {
   const unit = isBeyond
     ? ['--project', 'unit', ...beyondUnit()]
-    : ['unit', 'unit-mocks', 'types'].flatMap((name) => ['--project', name]);
+    : ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
   const lanes = lanesOfPrograms().filter((files) => files.length > 0);
   await Promise.all([
     runTests(unit, { name: 'unit' }),
+    isBeyond ? null : runTests(['--project', 'stories'], { name: 'stories', prefix: ownNetwork }),
     ...lanes.map((files, lane) =>
       runTests(['--project', 'programs', ...files], { name: `programs-${lane}`, prefix: ownNetwork }),
     ),

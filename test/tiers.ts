@@ -7,8 +7,10 @@ export const programFiles = ['test/e2e/**/*.test.ts', 'test/peers/**/*.test.ts']
 /** Robot and gateway in one process, on a clock that the test advances. */
 export const storyFiles = ['test/story/**/*.test.ts'];
 
-/** Programs that only `npm run test:all` runs. */
-export const longFiles = ['test/peers/**/*.test.ts'];
+/** One file a topic of them for `npm test`; `npm run test:all` runs the others as well. */
+export const quickProgramFiles = [
+  ...['checklist', 'cli', 'enrol', 'evidence', 'heartbeat', 'overlays-diff', 'serve', 'status', 'tunnel-connect'],
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */
 export const mockingFiles = [

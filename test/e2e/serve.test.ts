@@ -65,6 +65,7 @@ describe('gw serve', () => {
 
   it.each([{ words: ['serve'] }, { words: ['--no-color', 'serve'] }])(
     'as $words ends with 0 after its last line, whatever handles node has open',
+    { tags: 'large' },
     async ({ words }) => {
       await using robot = await startRobot();
       await using serve = startGw([...words, '--site', robot.site], {
@@ -130,7 +131,9 @@ describe('gw serve', () => {
     expect(moves[0]?.state).toBe('cancelled');
   });
 
-  it('opens no inspector on SIGUSR1, through which any user could run code as the daemon, and continues', async () => {
+  it('opens no inspector on SIGUSR1, through which any user could run code as the daemon, and continues', {
+    tags: 'large',
+  }, async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     const { pid = 0 } = serve.child;
@@ -145,7 +148,7 @@ describe('gw serve', () => {
     expect(serve.stderr()).not.toContain('Debugger');
   });
 
-  it('ends in time although the chassis never answers', async () => {
+  it('ends in time although the chassis never answers', { tags: 'large' }, async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     await robot.fault('silent', 'on');
@@ -170,7 +173,9 @@ describe('gw serve', () => {
     expect(refused.status).toBe(423);
   });
 
-  it('stops the robot also without a usable state folder, media folder or heartbeat, and reports it', async () => {
+  it('stops the robot also without a usable state folder, media folder or heartbeat, and reports it', {
+    tags: 'large',
+  }, async () => {
     await using robot = await startRobot();
     rmSync(join(robot.dir, 'state'), { recursive: true, force: true });
     writeFileSync(join(robot.dir, 'state'), 'a file where the folder should be');
@@ -187,7 +192,9 @@ describe('gw serve', () => {
     expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(423);
   });
 
-  it('handles a stop although evidence and device password are unreadable, and names both files', async () => {
+  it('handles a stop although evidence and device password are unreadable, and names both files', {
+    tags: 'large',
+  }, async () => {
     await using robot = await startRobot({ with: ['password'] });
     const [, file = ''] = /passwordFile: (.*)/.exec(readFileSync(robot.site, 'utf8')) ?? [];
     chmodSync(join(robot.dir, file), 0o644);
@@ -206,7 +213,7 @@ describe('gw serve', () => {
     expect((await serve.end('SIGTERM')).code).toBe(0);
   });
 
-  it('answers a stop that comes while it starts as soon as it can, and never loses it', async () => {
+  it('answers a stop that comes while it starts as soon as it can, and never loses it', { tags: 'large' }, async () => {
     await using robot = await startRobot();
     await using _serve = startGw(['serve', '--site', robot.site]);
     const answer = await until(
@@ -220,7 +227,7 @@ describe('gw serve', () => {
     );
   });
 
-  it('continues when its output is not read any more', async () => {
+  it('continues when its output is not read any more', { tags: 'large' }, async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     serve.child.stdout?.destroy();
@@ -255,7 +262,7 @@ describe('gw serve that cannot start', () => {
     }
   });
 
-  it('because it runs already leaves the drive of the running one alone', async () => {
+  it('because it runs already leaves the drive of the running one alone', { tags: 'large' }, async () => {
     await using robot = await startRobot();
     await using serve = await startServe(robot.site);
     const touren = async () =>
@@ -274,7 +281,7 @@ describe('gw serve that cannot start', () => {
     expect([go.code, go.stdout]).toEqual([0, expect.stringContaining('"state": "succeeded"')]);
   });
 
-  it('reports an invalid site file and a secret that others may read', async () => {
+  it('reports an invalid site file and a secret that others may read', { tags: 'large' }, async () => {
     await using robot = await startRobot({ with: ['password'] });
     const good = readFileSync(robot.site, 'utf8');
     writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);
