@@ -1,35 +1,30 @@
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import type { ChassisClient } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { DialError, directDialer } from '../../src/lib/net/index.ts';
-import { runs } from '../properties.ts';
+import { DialError } from '../../src/lib/net/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { isFull, runs } from '../properties.ts';
 import {
   answeringPeer,
+  clientOf as anyClientOf,
   closedPort,
   deviceInfo,
   type FakeChassis,
+  failureOf,
   fakeChassis,
   httpAnswer,
   type Peer,
   rawPeer,
+  until,
 } from './peers.ts';
 
-function clientOf(
-  peer: Pick<Peer, 'endpoint'>,
-  more: { expectedSerial?: string; secret?: string; timeoutMs?: number } = {},
-) {
-  return createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, ...more });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<GwError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(GwError);
-  return error as GwError;
-}
+const time = createPacedClock();
+const clientOf = (peer: Pick<Peer, 'endpoint'>, more: Parameters<typeof anyClientOf>[1] = {}) =>
+  anyClientOf(peer, { clock: time, ...more });
+/** A client of a peer that answers so. */
+const identityOf = (info: object) => answeringPeer(httpAnswer(JSON.stringify(info)));
 
 /** The result of the client for one fixed answer to GET /device/info. */
 async function errorFor(answer: string | Buffer): Promise<GwError> {
@@ -50,7 +45,7 @@ async function withFake(work: (chassis: FakeChassis, client: ChassisClient) => P
 describe('identity', () => {
   it('has serial, model, software and announced features; values of other types are dropped', async () => {
     const caps = { supportsWsV2: true, supportsJack: false, odd: 'yes', __proto__: { supportsBags: true } };
-    await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-1', { caps, later: { a: 1 } }))));
+    await using peer = await identityOf(deviceInfo('SN-1', { caps, later: { a: 1 } }));
     await using client = clientOf(peer, { expectedSerial: 'SN-1' });
     expect(await client.identity()).toEqual({
       serial: 'SN-1',
@@ -61,12 +56,13 @@ describe('identity', () => {
   });
 
   it('rejects another serial number and names it', async () => {
-    await using peer = await answeringPeer(httpAnswer(JSON.stringify(deviceInfo('SN-2'))));
+    await using peer = await identityOf(deviceInfo('SN-2'));
     await using client = clientOf(peer, { expectedSerial: 'SN-1' });
     const error = await failureOf(client.identity());
-    expect(error.code).toBe('CHASSIS_WRONG_DEVICE');
-    expect(error.message).toContain('"SN-2", expected "SN-1"');
-    expect(error.details).toEqual({ expectedSerial: 'SN-1', foundSerial: 'SN-2' });
+    expect(error).toMatchObject({
+      ...{ code: 'CHASSIS_WRONG_DEVICE', details: { expectedSerial: 'SN-1', foundSerial: 'SN-2' } },
+      message: expect.stringContaining('"SN-2", expected "SN-1"'),
+    });
   });
 
   it('sends the secret header only when there is one', async () => {
@@ -95,13 +91,13 @@ describe('identity', () => {
 
   it('returns the device information unchanged, unknown fields kept', async () => {
     const info = deviceInfo('SN-1', { robot: { width: 0.5 }, neverSeen: [1, { a: null }] });
-    await using peer = await answeringPeer(httpAnswer(JSON.stringify(info)));
+    await using peer = await identityOf(info);
     await using client = clientOf(peer);
     expect(await client.deviceInfo()).toEqual(info);
   });
 });
 
-describe.concurrent('not connected', () => {
+describe('not connected', () => {
   it('reports refused when nothing listens on the port', async () => {
     await using client = clientOf({ endpoint: await closedPort() });
     const error = await failureOf(client.identity());
@@ -138,7 +134,8 @@ describe.concurrent('not connected', () => {
     });
     await using client = clientOf(peer);
     await client.identity();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Until the client keeps the connection.
+    await time.sleep(100);
     await client.identity();
     expect(requestCount).toBe(3);
     expect(peer.connections()).toBe(2);
@@ -148,33 +145,29 @@ describe.concurrent('not connected', () => {
     await using peer = await rawPeer(() => {});
     await using client = clientOf(peer);
     const ending = new AbortController();
-    setTimeout(() => ending.abort(), 50);
-    const began = performance.now();
-    expect((await failureOf(client.identity(ending.signal))).code).toBe('INTERRUPTED');
-    expect(performance.now() - began).toBeLessThan(1_000);
+    const waiting = failureOf(client.identity(ending.signal));
+    await until(() => peer.sockets.size === 1);
+    ending.abort();
+    expect((await waiting).code).toBe('INTERRUPTED');
     expect((await failureOf(client.identity(AbortSignal.abort()))).code).toBe('INTERRUPTED');
   });
 
-  it('leaves no connection behind when it is disposed of', async ({ expect }) => {
+  it('leaves no connection behind when it is disposed of', async () => {
     await using peer = await rawPeer(() => {});
     const client = clientOf(peer);
     const waiting = failureOf(client.identity());
-    await expect.poll(() => peer.sockets.size).toBe(1);
+    await until(() => peer.sockets.size === 1);
     await client[Symbol.asyncDispose]();
     await waiting;
-    await expect.poll(() => peer.sockets.size).toBe(0);
+    await until(() => peer.sockets.size === 0);
   });
 });
 
-describe.concurrent('a bad answer is reported as such', () => {
+describe('a bad answer is reported as such', () => {
   const json = (text: string) => httpAnswer(text, { 'content-type': 'application/json' });
   const good = JSON.stringify(deviceInfo());
   it.each<[string, string | Buffer, string]>([
-    [
-      'a page',
-      httpAnswer('<!doctype html><p>hello', { 'content-type': 'text/html' }),
-      'answered with HTML instead of JSON',
-    ],
+    ['a page', httpAnswer('<!doctype html><p>hello', { 'content-type': 'text/html' }), 'HTML instead of JSON'],
     ['nothing', json(''), 'the answer is empty'],
     ['a truncated text', json(good.slice(0, 40)), 'the JSON is cut off in the middle'],
     ['a truncated string', json('{"device": {"sn": "SN'), 'the JSON is cut off in the middle'],
@@ -195,7 +188,7 @@ describe.concurrent('a bad answer is reported as such', () => {
     [
       'a truncated body',
       httpAnswer(good, { 'content-length': good.length + 10 }),
-      'connection closed in the middle of the response',
+      'closed in the middle of the response',
     ],
   ])('%s', async (_, answer, what) => {
     const error = await errorFor(answer);
@@ -215,33 +208,30 @@ describe.concurrent('a bad answer is reported as such', () => {
   it('an endless head', async () => {
     await using peer = await rawPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
-      const timer = setInterval(() => socket.write(`x-${Math.random()}: ${'y'.repeat(4_000)}\r\n`), 1);
-      socket.on('close', () => clearInterval(timer));
+      const pump = () => {
+        while (!socket.destroyed && socket.write(`x-y: ${'y'.repeat(4_000)}\r\n`));
+      };
+      socket.on('drain', pump);
+      pump();
     });
     await using client = clientOf(peer);
     expect((await failureOf(client.identity())).message).toContain('response head too large');
   });
 
-  it('an answer that begins and then stalls', async () => {
-    await using peer = await rawPeer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{');
-    });
+  it.each<[string, (socket: Socket) => void]>([
+    ['begins and then stalls', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{')],
+    [
+      'trickles endlessly',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const trickling = time.every(50, () => socket.write(' '));
+        socket.on('close', () => trickling[Symbol.dispose]());
+      },
+    ],
+  ])('an answer that %s', async (_, answer) => {
+    await using peer = await rawPeer(answer);
     await using client = clientOf(peer, { timeoutMs: 300 });
-    const began = performance.now();
     expect((await failureOf(client.identity())).message).toContain('did not complete in time');
-    expect(performance.now() - began).toBeLessThan(2_000);
-  });
-
-  it('an answer that trickles endlessly', async () => {
-    await using peer = await rawPeer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      const timer = setInterval(() => socket.write(' '), 50);
-      socket.on('close', () => clearInterval(timer));
-    });
-    await using client = clientOf(peer, { timeoutMs: 500 });
-    const began = performance.now();
-    expect((await failureOf(client.identity())).message).toContain('did not complete in time');
-    expect(performance.now() - began).toBeLessThan(6_000);
   });
 });
 
@@ -269,13 +259,13 @@ describe('a flood', () => {
     return { peer, sent: () => sent };
   }
 
-  it.each([50 * 1024 * 1024, Number.POSITIVE_INFINITY])('of %d bytes is cut off at the limit', async (total) => {
-    const { peer, sent } = await flood(total);
+  it('without an end is cut off at the limit', async () => {
+    const { peer, sent } = await flood(Number.POSITIVE_INFINITY);
     await using _peer = peer;
     await using client = clientOf(peer);
     const error = await failureOf(client.identity());
     expect(error.message).toContain('response larger than 1 MiB');
-    await expect.poll(() => peer.sockets.size).toBe(0);
+    await until(() => peer.sockets.size === 0);
     // The bytes read, plus those buffered by the two kernels.
     expect(sent()).toBeLessThan(16 * 1024 * 1024);
   });
@@ -307,7 +297,7 @@ describe('answers that expand to more than their bytes', () => {
   });
 
   it('are assembled identically with and without a length', async () => {
-    const map = { id: 1, grid_origin_x: 0, grid_origin_y: 0, grid_resolution: 1, overlays: 'ä'.repeat(2_000_000) };
+    const map = { id: 1, grid_origin_x: 0, grid_origin_y: 0, grid_resolution: 1, overlays: 'ä'.repeat(200_000) };
     const body = Buffer.from(JSON.stringify(map));
     const chunked = Buffer.concat([
       Buffer.from(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`),
@@ -322,7 +312,7 @@ describe('answers that expand to more than their bytes', () => {
   });
 });
 
-describe.concurrent('while the chassis starts', () => {
+describe('while the chassis starts', () => {
   it('reports its progress', async () => {
     await withFake(async (chassis, client) => {
       chassis.booting = 0.25;
@@ -344,7 +334,7 @@ describe.concurrent('while the chassis starts', () => {
   });
 });
 
-describe.concurrent('maps', () => {
+describe('maps', () => {
   const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
   const maps: Record<string, string | Buffer> = {
     '/maps/': JSON.stringify([
@@ -352,12 +342,8 @@ describe.concurrent('maps', () => {
       { id: -1, map_name: 'from data' },
     ]),
     '/maps/1': JSON.stringify({
-      id: 1,
-      grid_origin_x: -1.5,
-      grid_origin_y: 0,
-      grid_resolution: 0.05,
-      overlays: '{"type":"FeatureCollection"}',
-      unknown: true,
+      ...{ id: 1, grid_origin_x: -1.5, grid_origin_y: 0, grid_resolution: 0.05 },
+      ...{ overlays: '{"type":"FeatureCollection"}', unknown: true },
     }),
     '/maps/1.png': png,
     '/maps/2.png': '<html>',
@@ -398,7 +384,7 @@ describe.concurrent('maps', () => {
   });
 });
 
-describe.concurrent('forward', () => {
+describe('forward', () => {
   it('turns fifty concurrent identical reads into one request', async () => {
     await withFake(async (chassis, client) => {
       const replies = await Promise.all(
@@ -427,7 +413,7 @@ describe.concurrent('forward', () => {
       const ending = new AbortController();
       const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
       const keptWaiting = client.forward('/device/info', { maxBytes: 10_000 });
-      await expect.poll(() => chassis.requests.length).toBe(1);
+      await until(() => chassis.requests.length === 1);
       ending.abort();
       expect((await impatient).code).toBe('INTERRUPTED');
       expect(closed).toBe(false);
@@ -437,7 +423,7 @@ describe.concurrent('forward', () => {
     });
   });
 
-  it('ends the read when the last caller has aborted, and the next one reads again', async ({ expect }) => {
+  it('ends the read when the last caller has aborted, and the next one reads again', async () => {
     await withFake(async (chassis, client) => {
       let hang = true;
       let closed = 0;
@@ -449,12 +435,12 @@ describe.concurrent('forward', () => {
       };
       const ending = new AbortController();
       const waiting = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
-      await expect.poll(() => chassis.requests.length).toBe(1);
+      await until(() => chassis.requests.length === 1);
       ending.abort();
       await waiting;
       hang = false;
       expect((await client.forward('/device/info', { maxBytes: 10_000 })).status).toBe(200);
-      await expect.poll(() => closed).toBe(1);
+      await until(() => closed === 1);
     });
   });
 
@@ -480,12 +466,14 @@ describe.concurrent('forward', () => {
       };
       const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
       // Unchanged: whitespace, a duplicate key, digits that a number would lose.
-      body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(3_000_000)}"}`;
+      body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(300_000)}"}`;
       const reply = await forward();
       expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);
-      body = `[${'{},'.repeat(4_100_000)}{}]`;
-      expect((await failureOf(forward())).message).toContain('the JSON holds more than 4000000 values');
-      body = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
+      if (isFull) {
+        body = `[${'{},'.repeat(4_100_000)}{}]`;
+        expect((await failureOf(forward())).message).toContain('the JSON holds more than 4000000 values');
+      }
+      body = '['.repeat(100_000) + ']'.repeat(100_000);
       expect((await failureOf(forward())).message).toContain('the JSON is nested deeper than 200 levels');
       for (const wrong of ['{"a":1', '\ufeff{}', '{"a":01}', Buffer.from([0x22, 0xff, 0x22])]) {
         body = wrong;
@@ -498,16 +486,8 @@ describe.concurrent('forward', () => {
 
   it('rejects paths outside the chassis interface', async () => {
     await withFake(async (chassis, client) => {
-      for (const path of [
-        '//elsewhere/',
-        'http://127.0.0.1/',
-        '/a/../b',
-        '/maps/1?x=1',
-        '/%2e%2e/',
-        '/a b',
-        '',
-        '/.',
-      ]) {
+      const paths = ['//elsewhere/', 'http://127.0.0.1/', '/a/../b', '/maps/1?x=1', '/%2e%2e/', '/a b', '', '/.'];
+      for (const path of paths) {
         expect((await failureOf(client.forward(path, { maxBytes: 10 }))).code).toBe('INTERNAL');
       }
       expect(chassis.requests).toEqual([]);
@@ -535,7 +515,7 @@ describe('any answer', () => {
     await using client = clientOf(peer, { timeoutMs: 1_000 });
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((raw) => Buffer.from(raw)),
-      fc.string({ unit: 'binary' }).map((text) => httpAnswer(text)),
+      fc.uint8Array({ maxLength: 200 }).map((raw) => httpAnswer(Buffer.from(raw))),
       fc.json().map((text) => httpAnswer(text)),
       fc.tuple(fc.json(), fc.nat(30)).map(([text, cut]) => httpAnswer(text.slice(0, cut))),
       fc.record({ device: fc.anything(), caps: fc.anything() }).map((info) => httpAnswer(safeJson(info))),

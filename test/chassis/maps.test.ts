@@ -1,19 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChassisClient, createChassisClient } from '../../src/lib/chassis/index.ts';
+import type { ChassisClient } from '../../src/lib/chassis/index.ts';
 import { mapWritesOf } from '../../src/lib/chassis/map-writes.ts';
-import type { GwError } from '../../src/lib/error/index.ts';
-import { directDialer } from '../../src/lib/net/index.ts';
+import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { runs } from '../properties.ts';
-import { answeringPeer, deviceInfo, type FakeChassis, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
+import {
+  answeringPeer,
+  clientOf,
+  deviceInfo,
+  type FakeChassis,
+  failureOf,
+  fakeChassis,
+  httpAnswer,
+  rawPeer,
+} from './peers.ts';
 
 const map = {
-  id: 7,
-  uid: 'u7',
-  map_name: 'Erdgeschoss',
-  grid_origin_x: -3,
-  grid_origin_y: -3.5,
-  grid_resolution: 0.05,
+  ...{ id: 7, uid: 'u7', map_name: 'Erdgeschoss' },
+  ...{ grid_origin_x: -3, grid_origin_y: -3.5, grid_resolution: 0.05 },
   overlays: '{"type":"FeatureCollection","features":[]}',
 };
 
@@ -28,19 +32,9 @@ async function withChassis(
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.body);
     return true;
   };
-  await using client = createChassisClient({
-    endpoint: chassis.endpoint,
-    dialer: directDialer,
-    expectedSerial: 'SN-1',
-  });
+  await using client = clientOf(chassis, { expectedSerial: 'SN-1' });
   await work(client, chassis);
 }
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.fail('it should have been refused'),
-    (error: unknown) => error as GwError,
-  );
 
 describe('reading maps', () => {
   it('returns the document of a map byte for byte, whatever its whitespace, escapes and unknown keys', async () => {
@@ -72,7 +66,7 @@ describe('reading maps', () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
         await using peer = await answeringPeer(httpAnswer(Buffer.from(bytes)));
-        await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer });
+        await using client = clientOf(peer);
         expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
         expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_BAD_ANSWER');
       }),
@@ -98,10 +92,11 @@ describe('reading maps', () => {
   });
 
   it('waits longer for a map than for a short answer, but not endlessly', async () => {
+    const time = createPacedClock();
     await using peer = await rawPeer((socket) => {
-      socket.once('data', () => setTimeout(() => socket.end(httpAnswer(JSON.stringify(map))), 300));
+      socket.once('data', () => time.after(300, () => socket.end(httpAnswer(JSON.stringify(map)))));
     });
-    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, timeoutMs: 100 });
+    await using client = clientOf(peer, { timeoutMs: 100, clock: time });
     await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
     expect((await failureOf(client.currentMap())).code).toBe('CHASSIS_NOT_CONNECTED');
   });
@@ -140,17 +135,13 @@ describe('writing maps', () => {
       });
       return true;
     };
-    await using client = createChassisClient({
-      endpoint: chassis.endpoint,
-      dialer: directDialer,
-      expectedSerial: 'SN-1',
-    });
+    await using client = clientOf(chassis, { expectedSerial: 'SN-1' });
     await work(mapWritesOf(client), writesSeen, chassis);
   }
 
   it('sends overlays as the exact given text, and nothing else', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'aä"\\\0\n\u2028😀{') }), async (text) => {
         await withWrites(async (writes, writesSeen) => {
           await writes.patchOverlays('7', text);
           expect(writesSeen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
@@ -182,29 +173,15 @@ describe('writing maps', () => {
   it('creates a map from the full backup, and returns the number assigned by the chassis', async () => {
     await withWrites(async (writes, writesSeen) => {
       const made = await writes.createMap({
-        name: 'Erdgeschoss',
-        uid: 'u7',
-        mapVersion: 3,
-        overlaysVersion: 4,
-        originXM: -3,
-        originYM: -3.5,
-        resolutionM: 0.05,
-        overlays: map.overlays,
-        image: new Uint8Array([0x89, 0x50]),
-        localisation: new Uint8Array([0, 255]),
+        ...{ name: 'Erdgeschoss', uid: 'u7', mapVersion: 3, overlaysVersion: 4, overlays: map.overlays },
+        ...{ originXM: -3, originYM: -3.5, resolutionM: 0.05 },
+        ...{ image: new Uint8Array([0x89, 0x50]), localisation: new Uint8Array([0, 255]) },
       });
       expect(made).toEqual({ id: 12, uid: 'u7' });
       expect(writesSeen[0]?.body).toEqual({
-        map_name: 'Erdgeschoss',
-        uid: 'u7',
-        map_version: 3,
-        overlays_version: 4,
-        overlays: map.overlays,
-        grid_origin_x: -3,
-        grid_origin_y: -3.5,
-        grid_resolution: 0.05,
-        occupancy_grid: 'iVA=',
-        carto_map: 'AP8=',
+        ...{ map_name: 'Erdgeschoss', uid: 'u7', map_version: 3, overlays_version: 4, overlays: map.overlays },
+        ...{ grid_origin_x: -3, grid_origin_y: -3.5, grid_resolution: 0.05 },
+        ...{ occupancy_grid: 'iVA=', carto_map: 'AP8=' },
       });
     });
   });
@@ -220,11 +197,7 @@ describe('writing maps', () => {
         }
       });
     });
-    await using client = createChassisClient({
-      endpoint: peer.endpoint,
-      dialer: directDialer,
-      expectedSerial: 'SN-1',
-    });
+    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
     const error = await failureOf(mapWritesOf(client).patchOverlays('7', '{}'));
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderAccepted: 'unknown' } });
     expect(writes).toBe(1);

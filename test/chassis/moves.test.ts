@@ -1,27 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { createChassisClient } from '../../src/lib/chassis/index.ts';
 import { type ChassisMoves, movesOf } from '../../src/lib/chassis/moves.ts';
-import type { GwError } from '../../src/lib/error/index.ts';
-import { directDialer } from '../../src/lib/net/index.ts';
-import { closedPort, deviceInfo, type FakeChassis, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
+import {
+  clientOf,
+  closedPort,
+  deviceInfo,
+  type FakeChassis,
+  failureOf,
+  fakeChassis,
+  httpAnswer,
+  rawPeer,
+  until,
+} from './peers.ts';
 
 async function withMoves(work: (chassis: FakeChassis, moves: ChassisMoves) => Promise<void>, secret?: string) {
   await using chassis = await fakeChassis();
-  await using client = createChassisClient({
-    endpoint: chassis.endpoint,
-    dialer: directDialer,
-    expectedSerial: 'SN-1',
-    secret,
-  });
+  await using client = clientOf(chassis, { expectedSerial: 'SN-1', secret });
   await work(chassis, movesOf(client));
 }
-
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.fail('it should have been refused'),
-    (error: unknown) => error as GwError,
-  );
 
 describe('a move order', () => {
   it('carries its heading in radians and returns the id', async () => {
@@ -32,13 +28,8 @@ describe('a move order', () => {
       const body = chassis.bodies[0]?.body as Record<string, unknown>;
       expect(body.target_ori).toBeCloseTo(1.5708, 4);
       expect(body).toEqual({
-        creator: 'gw',
-        type: 'charge',
-        target_x: 1.5,
-        target_y: -2,
-        target_z: 0,
-        target_ori: body.target_ori,
-        target_accuracy: 0.1,
+        ...{ creator: 'gw', type: 'charge', target_x: 1.5, target_y: -2, target_z: 0 },
+        ...{ target_ori: body.target_ori, target_accuracy: 0.1 },
       });
     });
   });
@@ -55,12 +46,8 @@ describe('a move order', () => {
     await withMoves(async (chassis, moves) => {
       await moves.move({ type: 'standard', xM: 0, yM: 0 });
       await moves.move({ type: 'standard', xM: 1, yM: 0 });
-      expect(chassis.requests).toEqual([
-        'GET /device/info',
-        'POST /chassis/moves',
-        'GET /device/info',
-        'POST /chassis/moves',
-      ]);
+      const checked = ['GET /device/info', 'POST /chassis/moves'];
+      expect(chassis.requests).toEqual([...checked, ...checked]);
       expect(chassis.connections()).toBe(2);
     });
   });
@@ -88,7 +75,7 @@ describe('a move order', () => {
         socket.destroy();
       });
     });
-    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer, expectedSerial: 'SN-1' });
+    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
     const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', details: { orderAccepted: 'unknown' } });
     expect(error.tried?.action).toBe('POST /chassis/moves');
@@ -96,7 +83,7 @@ describe('a move order', () => {
   });
 
   it('is reported as not accepted on a closed port', async () => {
-    await using client = createChassisClient({ endpoint: await closedPort(), dialer: directDialer });
+    await using client = clientOf({ endpoint: await closedPort() });
     const error = await failureOf(movesOf(client).move({ type: 'standard', xM: 0, yM: 0 }));
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'refused' });
     expect(error.details).toBeUndefined();
@@ -132,7 +119,7 @@ describe('a move order', () => {
   it('leaves no connection open', async () => {
     await withMoves(async (chassis, moves) => {
       await moves.move({ type: 'standard', xM: 0, yM: 0 });
-      await expect.poll(() => chassis.sockets.size).toBe(0);
+      await until(() => chassis.sockets.size === 0);
     });
   });
 });
@@ -155,34 +142,22 @@ describe('a move that is read back', () => {
     await using peer = await rawPeer((socket) =>
       socket.once('data', () => socket.end(httpAnswer(JSON.stringify(move)))),
     );
-    await using client = createChassisClient({ endpoint: peer.endpoint, dialer: directDialer });
+    await using client = clientOf(peer);
     return await movesOf(client).readMove(41);
   };
 
   it('is in degrees, and its fail_reason is passed through as a number', async () => {
-    const report = await reading({
-      id: 41,
-      state: 'failed',
-      target_ori: 1.5707963267948966,
-      fail_reason: 103,
-      fail_reason_str: 'invalid_charge_dock',
-    });
-    expect(report).toEqual({
-      moveId: 41,
-      state: 'failed',
-      failReason: 103,
-      failReasonText: 'invalid_charge_dock',
-      yawDeg: 90,
+    const fails = { fail_reason: 103, fail_reason_str: 'invalid_charge_dock' };
+    expect(await reading({ id: 41, state: 'failed', target_ori: 1.5707963267948966, ...fails })).toEqual({
+      ...{ moveId: 41, state: 'failed', yawDeg: 90 },
+      ...{ failReason: 103, failReasonText: 'invalid_charge_dock' },
     });
   });
 
   it('keeps absent fields absent, and unknown words unchanged', async () => {
     expect(await reading({ id: 41, state: 'oscillating', target_ori: null })).toEqual({
-      moveId: 41,
-      state: 'oscillating',
-      failReason: null,
-      failReasonText: null,
-      yawDeg: null,
+      ...{ moveId: 41, state: 'oscillating' },
+      ...{ failReason: null, failReasonText: null, yawDeg: null },
     });
   });
 

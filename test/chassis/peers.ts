@@ -1,8 +1,12 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Endpoint } from '../../src/lib/net/index.ts';
+import { createChassisClient } from '../../src/lib/chassis/index.ts';
+import type { GwError } from '../../src/lib/error/index.ts';
+import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
 import { freePort } from '../free-port.ts';
+import { until as untilAsExpected } from '../waiting.ts';
 
 /** A peer on a loopback port of its own; disposing it closes every connection. */
 export interface Peer extends AsyncDisposable {
@@ -102,20 +106,10 @@ const latched: Record<string, object> = {
   '/slam/state': { topic: '/slam/state', state: 'positioning', reliable: true },
   '/alerts': { topic: '/alerts', alerts: [{ code: 8501, level: 'warning', msg: 'battery low' }] },
   '/map/info': {
-    topic: '/map/info',
-    name: 'ground floor',
-    uid: 'u1',
-    map_version: 3,
-    overlays_version: 4,
-    overlays: {},
+    ...{ topic: '/map/info', name: 'ground floor', uid: 'u1' },
+    ...{ map_version: 3, overlays_version: 4, overlays: {} },
   },
-  '/planning_state': {
-    topic: '/planning_state',
-    action_id: 7,
-    move_state: 'idle',
-    fail_reason: 0,
-    target_poses: [],
-  },
+  '/planning_state': { topic: '/planning_state', action_id: 7, move_state: 'idle', fail_reason: 0, target_poses: [] },
 };
 
 /** A small chassis for the tests of the client: HTTP and topic stream on one port. */
@@ -193,12 +187,18 @@ export async function fakeChassis(port = 0): Promise<FakeChassis> {
   return chassis;
 }
 
-/** Waits until a condition holds; fails with its label after the time limit. */
-export async function until(what: string, is: () => boolean, maxMs = 4_000): Promise<number> {
-  const began = performance.now();
-  while (!is()) {
-    if (performance.now() - began > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return performance.now() - began;
-}
+/** The error of a request that is to fail. */
+export const failureOf = (work: Promise<unknown>): Promise<GwError> =>
+  work.then(
+    () => expect.fail('it should have failed'),
+    (error: unknown) => error as GwError,
+  );
+
+/** A client of this chassis. */
+export const clientOf = (
+  { endpoint }: Pick<Peer, 'endpoint'>,
+  more: Partial<Parameters<typeof createChassisClient>[0]> = {},
+) => createChassisClient({ endpoint, dialer: directDialer, ...more });
+
+/** Waits until this holds. */
+export const until = (holds: () => boolean) => untilAsExpected(() => null, holds);

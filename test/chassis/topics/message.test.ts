@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownTopics } from '../../../src/lib/chassis/index.ts';
 import { parseTopicMessage, readTopicFrame } from '../../../src/lib/chassis/topics/message.ts';
-import { runs } from '../../properties.ts';
+import { isFull, runs } from '../../properties.ts';
 
 const parse = (message: object) => parseTopicMessage(JSON.stringify(message));
 
@@ -31,10 +31,7 @@ describe('a message of the topic stream', () => {
     ['[]', 'message is JSON, but not an object'],
     ['{}', 'message without a topic'],
     ['{"topic":7}', 'message whose topic is not a string'],
-    [
-      '{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}',
-      'malformed message: the answer contains NaN, which is no JSON number',
-    ],
+    ['{"topic":"/tracked_pose","pos":[1,2],"ori":NaN}', 'the answer contains NaN, which is no JSON number'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":1e999}', '/tracked_pose: ori: expected number, received Infinity'],
     ['{"topic":"/tracked_pose","pos":[1,2],"ori":"90"}', 'number sent as text in /tracked_pose.ori'],
     [
@@ -52,10 +49,7 @@ describe('a message of the topic stream', () => {
     ['{"topic":"/tracked_pose","pos":[1],"ori":90}', '/tracked_pose: pos'],
     ['{"topic":"/tracked_pose","ori":1,"ori":90,"pos":[1,2]}', 'malformed message: the JSON names the key "ori" twice'],
     ['{"topic":"/battery_state","percentage":55}', '/battery_state: percentage: Too big'],
-    [
-      '{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}',
-      '/wheel_state: emergency_stop_pressed',
-    ],
+    ['{"topic":"/wheel_state","control_mode":"auto","emergency_stop_pressed":0}', '/wheel_state: emergency_stop_pr'],
   ])('that is invalid is a complaint: %s', (text, what) => {
     const message = parseTopicMessage(text);
     expect(message.kind).toBe('complaint');
@@ -177,20 +171,17 @@ describe('a large message of the topic stream', () => {
     );
   });
 
+  const tooMany: [string, string, string] = [
+    'of too many values',
+    `[${'1,'.repeat(isFull ? 4_000_001 : 0)}1]`,
+    '4000000 values',
+  ];
   it.each<[string, string | object, string]>([
-    [
-      'with many alerts',
-      { topic: '/alerts', alerts: Array.from({ length: 6_000 }, () => ({})) },
-      'holds more than 5000',
-    ],
-    [
-      'with one long text',
-      { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) },
-      'message larger than 64 KiB without its overlays',
-    ],
-    ['very deeply nested', '['.repeat(1_000_000), 'nested deeper than 200 levels'],
-    ['of too many values', `[${'1,'.repeat(4_000_001)}1]`, 'holds more than 4000000 values'],
-    ['that is not JSON', 'x'.repeat(1_000_000), 'the message is not JSON'],
+    ['with many alerts', { topic: '/alerts', alerts: Array(6_000).fill({}) }, 'holds more than 5000'],
+    ['with one long text', { topic: '/alerts', alerts: [], more: 'x'.repeat(70_000) }, '64 KiB without its overlays'],
+    ['very deeply nested', '['.repeat(100_000), 'nested deeper than 200 levels'],
+    ...(isFull ? [tooMany] : []),
+    ['that is not JSON', 'x'.repeat(100_000), 'the message is not JSON'],
     ['that is truncated', `${JSON.stringify({ ...map, overlays: 'x'.repeat(20_000) }).slice(0, -1)}`, 'is not JSON'],
     ['that is not an object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
     ['that has overlays twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
