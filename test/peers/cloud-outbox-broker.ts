@@ -3,9 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'mqtt';
 import { type Started, startProcess } from '../process.ts';
+import { until } from '../waiting.ts';
 
 export interface Broker extends AsyncDisposable {
   readonly port: number;
@@ -36,12 +36,12 @@ log_dest none
     async start() {
       const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
       running = startProcess('mosquitto', ['-c', config], { env });
-      for (let attempt = 0; attempt < 500; attempt += 1) {
-        if (await accepts(port)) return;
-        if (running.hasEnded()) throw new Error(`mosquitto ended: ${running.stderr()}`);
-        await sleep(10);
-      }
-      throw new Error('mosquitto accepted no connection within 5 s');
+      const { hasEnded, stderr } = running;
+      await until(
+        async () => hasEnded() || (await accepts(port)),
+        (is) => is,
+      );
+      if (hasEnded()) throw new Error(`mosquitto ended: ${stderr()}`);
     },
     async stop() {
       await running?.[Symbol.asyncDispose]();
