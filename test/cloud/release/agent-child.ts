@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createReleaseAgent } from '../../../src/lib/cloud/release/agent.ts';
 import type { ReleaseStep } from '../../../src/lib/cloud/release/agent-model.ts';
 import { readState } from '../../../src/lib/cloud/release/state.ts';
@@ -16,6 +16,8 @@ export interface ChildWorld {
   readonly killAt: ReleaseStep | null;
   /** A file that exists once it was killed. */
   readonly killed: string;
+  /** A file with a line for each step. */
+  readonly steps: string;
 }
 
 /** Called by bin/run.js of each version: runs the agent until its last release has ended and is reported. */
@@ -41,6 +43,7 @@ export async function runVersion(version: string, isHealthy: boolean): Promise<v
     },
     reserveBytes: 0,
     async onStep(step) {
+      appendFileSync(world.steps, `${step}\n`);
       if (step !== world.killAt || existsSync(world.killed)) return;
       writeFileSync(world.killed, step);
       process.kill(process.pid, 'SIGKILL');

@@ -1,11 +1,13 @@
+import { copyFileSync, rmSync } from 'node:fs';
 import { copyFile, mkdir, readlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createReleaseAgent } from '../../../src/lib/cloud/release/agent.ts';
 import type { ReleaseAgentOptions, ReleaseStep } from '../../../src/lib/cloud/release/agent-model.ts';
 import { readState } from '../../../src/lib/cloud/release/state.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
-import { runProcess } from '../../process.ts';
+import { settled } from '../../story/in-flight.ts';
 import { createJobService, type JobService } from './job-service.ts';
 import { type MadePackage, makeKeys, scratch } from './packages.ts';
 
@@ -19,6 +21,36 @@ export function documentOf({ bytes, sha256 }: MadePackage, version: string, more
   return { schema: 'gw/release-job/1', version, package: { url, bytes, sha256 }, ...more };
 }
 
+let boots = 0;
+
+/**
+ * What boot.js prints for a release folder. It decides while it is loaded, so a new copy of it is loaded here, which
+ * takes a fraction of the time of a process of its own.
+ */
+export function runBoot(dir: string): string {
+  const copy = join(dir, `../boot-${++boots}.mjs`);
+  copyFileSync(bootProgram, copy);
+  const { argv, stdout, stderr } = process;
+  const { write } = stdout;
+  const { write: writeError } = stderr;
+  let printed = '';
+  process.argv = [argv[0] ?? '', copy, dir];
+  stdout.write = (text: unknown) => {
+    printed += text;
+    return true;
+  };
+  stderr.write = () => true;
+  try {
+    createRequire(import.meta.url)(copy);
+  } finally {
+    process.argv = argv;
+    stdout.write = write;
+    stderr.write = writeError;
+    rmSync(copy);
+  }
+  return printed.trim();
+}
+
 /** A gateway with a release folder, whose agent runs with a fake clock; a restart is a new agent, as boot.js decides. */
 export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
   const folder = scratch();
@@ -28,7 +60,8 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
   await mkdir(dir);
   await writeFile(keyFile, keys.publicPem);
   const service = createJobService(join(folder.dir, 'jobs.json'));
-  const clock = createFakeClock();
+  // Time does not pass while the disk is at work.
+  const clock = createFakeClock({ settled });
   const packages = new Map<string, string>();
   const steps: ReleaseStep[] = [];
   const restarts: string[] = [];
@@ -38,8 +71,15 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
     freeBytes: 10 ** 9,
     launched: { dir, folder: null as string | null } as ReleaseAgentOptions['launched'],
   };
-  let current: { agent: ReturnType<typeof createReleaseAgent>; ended: Promise<void>; stop: AbortController } | null =
-    null;
+  interface Life {
+    readonly agent: ReturnType<typeof createReleaseAgent>;
+    readonly ended: Promise<void>;
+    readonly stop: AbortController;
+  }
+  let current: Life | null = null;
+  const crashed: Life[] = [];
+  const { promise: powerCut, reject: endPowerCut } = Promise.withResolvers<never>();
+  powerCut.catch(() => {});
 
   async function stop(): Promise<void> {
     current?.stop.abort(new Error('stopped'));
@@ -85,6 +125,14 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
     return agent;
   }
 
+  async function until(condition: () => boolean | Promise<boolean>, what = String(condition)): Promise<void> {
+    for (let steps = 0; steps < 5_000; steps += 1) {
+      if (await condition()) return;
+      await clock.step(1_000);
+    }
+    throw new Error(`never: ${what}; ${JSON.stringify(current?.agent.view())}`);
+  }
+
   return {
     ...folder,
     dir,
@@ -102,28 +150,33 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
       if (current === null) throw new Error('no agent runs');
       return current.agent;
     },
+    /** A step that waits for it goes on no more. */
+    powerCut,
+    /** Leaves the running version as it is, in a step that waits for `powerCut`. */
+    crash() {
+      if (current !== null) crashed.push(current);
+      current = null;
+    },
     /** What the launcher does at a start: boot.js decides, then the agent of that version runs. */
     async boot(more: Partial<ReleaseAgentOptions> = {}): Promise<string> {
       await stop();
-      const { stdout } = await runProcess(process.execPath, [bootProgram, dir]);
-      const [kind = '', name = null] = stdout.trim().split(' ');
+      const printed = runBoot(dir);
+      const [kind = '', name = null] = printed.split(' ');
       robot.launched = { dir, folder: kind === 'base' ? null : name };
       start(more);
-      return stdout.trim();
+      return printed;
     },
-    /** Advances time until the condition holds, with real pauses for the disk. */
-    async until(condition: () => boolean | Promise<boolean>, what = String(condition)): Promise<void> {
-      for (let round = 0; round < 3_000; round += 1) {
-        if (await condition()) return;
-        await clock.advance(100);
-        await new Promise((wake) => setTimeout(wake, 1));
-      }
-      throw new Error(`never: ${what}; ${JSON.stringify(current?.agent.view())}`);
-    },
+    until,
+    /** Until the agent has asked for so many restarts. */
+    restarted: (count = 1) => until(() => restarts.length >= count, 'a restart'),
+    reported: () => until(() => current?.agent.view().run?.isReported === true, 'a report'),
     state: () => readState(dir),
     current: () => readlink(join(dir, 'current')).catch(() => null),
     async [Symbol.asyncDispose]() {
       await stop();
+      for (const life of crashed) life.stop.abort(new Error('over'));
+      endPowerCut(new Error('over'));
+      await Promise.all(crashed.map(({ ended }) => ended));
       await folder[Symbol.asyncDispose]();
     },
   };
