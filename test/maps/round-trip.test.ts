@@ -1,54 +1,28 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { backUpMaps, type MapArchive, packArchive, parseArchive, restoreMaps } from '../../src/lib/maps/index.ts';
+import { type MapArchive, packArchive, parseArchive } from '../../src/lib/maps/index.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
 import { runs } from '../properties.ts';
-import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, quickPace, storedMap } from './map-chassis.ts';
+import { archiveOf, keepsBackups, restore as restoreOf, store } from './restoring.ts';
 
-let dir: string;
 let chassis: MapChassis;
-let count = 0;
+keepsBackups();
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-round-trip-'));
   chassis = await mapChassis([storedMap(1)]);
 });
-afterAll(async () => {
-  await chassis[Symbol.asyncDispose]();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-const signal = new AbortController().signal;
-const calm = () => {};
+afterAll(() => chassis[Symbol.asyncDispose]());
 
 /** A backup, packed and parsed. */
-async function throughFile(): Promise<MapArchive> {
-  const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-  return await parseArchive(await packArchive(await backUpMaps(chassis.client, options)), 'backup');
-}
-
-async function restore(archive: MapArchive) {
-  count += 1;
-  return await restoreMaps({
-    client: chassis.client,
-    archive,
-    ids: 'all',
-    topics: topicsOf(chassis),
-    write: {
-      checkStillness: standsStill,
-      isConfirmedStill: false,
-      backupPath: join(dir, `before-${count}.tar.gz`),
-      gwVersion: '0.1.0',
-      onBackup: calm,
-      pace: { ...quickPace, settleMs: 0 },
-    },
-    clock: time,
-    signal,
-    onProgress: calm,
-  });
-}
+const throughFile = async (): Promise<MapArchive> =>
+  parseArchive(await packArchive(await archiveOf(chassis)), 'backup');
+const restore = async (archive: MapArchive) => {
+  const { written } = await restoreOf(chassis, archive, { write: { pace: { ...quickPace, settleMs: 0 } } });
+  return { outcome: written?.maps[0]?.outcome, use: written?.use?.outcome };
+};
+const overlaysNow = () => [...chassis.maps.values()].map(({ overlays }) => overlays);
+const NEW = '{"type":"FeatureCollection","features":[{"type":"Feature","id":"new"}]}';
+const asWas = { outcome: 'written', after: { sameText: true } };
 
 function hold(overlays: unknown): void {
   chassis.maps.clear();
@@ -63,14 +37,11 @@ describe('overlays in a round trip of backup and restore', () => {
       fc.asyncProperty(collectionText(), async (text) => {
         hold(text);
         const archive = await throughFile();
-        const map = chassis.maps.get(1);
-        if (!map) throw new Error('no map');
-        map.overlays = '{"type":"FeatureCollection","features":[{"type":"Feature","id":"new"}]}';
-        const run = await restore(archive);
-        expect(run.written?.maps[0]?.outcome).toMatchObject({ outcome: 'written', after: { sameText: true } });
-        expect(map.overlays).toBe(text);
+        store(chassis, NEW);
+        expect((await restore(archive)).outcome).toMatchObject(asWas);
+        expect(overlaysNow()).toEqual([text]);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(60, 4) },
     );
   });
 
@@ -81,12 +52,10 @@ describe('overlays in a round trip of backup and restore', () => {
         const archive = await throughFile();
         chassis.maps.clear();
         chassis.current = null;
-        const run = await restore(archive);
-        expect(run.written?.maps[0]?.outcome).toMatchObject({ outcome: 'written', after: { sameText: true } });
-        expect([...chassis.maps.values()].map(({ overlays }) => overlays)).toEqual([text]);
-        expect(run.written?.use?.outcome).toBe('set');
+        expect(await restore(archive)).toMatchObject({ outcome: asWas, use: 'set' });
+        expect(overlaysNow()).toEqual([text]);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(40, 4) },
     );
   });
 
@@ -98,14 +67,11 @@ describe('overlays in a round trip of backup and restore', () => {
           `{ "type":"FeatureCollection" ,"features":[${features.join(' ,')}]}`;
         hold(of(texts));
         const archive = await throughFile();
-        const map = chassis.maps.get(1);
-        if (!map) throw new Error('no map');
-        map.overlays = of(texts.map((text, at) => (at === 0 ? '{"type":"Feature","id":"changed"}' : text)));
+        store(chassis, of(texts.map((text, at) => (at === 0 ? '{"type":"Feature","id":"changed"}' : text))));
         await restore(archive);
-        for (const text of texts) expect(map.overlays).toContain(text);
-        expect(map.overlays).toBe(of(texts));
+        expect(overlaysNow()).toEqual([of(texts)]);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(40, 4) },
     );
   });
 
@@ -117,11 +83,10 @@ describe('overlays in a round trip of backup and restore', () => {
         expect(archive.maps[0]?.overlaysForm).toBe('object');
         chassis.maps.clear();
         chassis.current = null;
-        const run = await restore(archive);
-        expect(run.written?.maps[0]?.outcome).toMatchObject({ outcome: 'written' });
-        expect([...chassis.maps.values()].map(({ overlays }) => overlays)).toEqual([archive.maps[0]?.overlays]);
+        expect((await restore(archive)).outcome).toMatchObject({ outcome: 'written' });
+        expect(overlaysNow()).toEqual([archive.maps[0]?.overlays]);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(40, 4) },
     );
   });
 
@@ -136,11 +101,9 @@ describe('overlays in a round trip of backup and restore', () => {
     for (const text of texts) {
       hold(text);
       const archive = await throughFile();
-      const map = chassis.maps.get(1);
-      if (!map) throw new Error('no map');
-      map.overlays = '{"type":"FeatureCollection","features":[{"type":"Feature","id":"new"}]}';
+      store(chassis, NEW);
       await restore(archive);
-      expect(map.overlays).toBe(text);
+      expect(overlaysNow()).toEqual([text]);
     }
   });
 });

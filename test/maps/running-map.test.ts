@@ -1,24 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { backUpMaps, checkRunningMap, type RestoreRun, restoreMaps } from '../../src/lib/maps/index.ts';
+import { describe, expect, it } from 'vitest';
+import { checkRunningMap, type RestoreRun } from '../../src/lib/maps/index.ts';
 import { compareRunning, watchRunningMap } from '../../src/lib/maps/running/running-map.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
-import { type MapChassis, mapChassis, quickPace, standsStill, storedMap, time, topicsOf } from './map-chassis.ts';
+import { type MapChassis, mapChassis, storedMap, time, topicsOf } from './map-chassis.ts';
+import { archiveOf, keepsBackups, empty as other, restore, never as signal, store } from './restoring.ts';
 import { oddOverlays } from './samples.ts';
 
-let dir: string;
-let count = 0;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-running-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+keepsBackups();
 
-const signal = new AbortController().signal;
-const calm = () => {};
-const other = '{"type":"FeatureCollection","features":[]}';
 const stored =
   '{"type":"FeatureCollection","features":[{"id":"z","geometry":{"type":"Point","coordinates":[1,2]},"n":12345678901234567890}]}';
 
@@ -35,8 +25,7 @@ describe('the running map compared with the stored one', () => {
     await using chassis = await mapChassis([storedMap(1, { overlays: stored })]);
     const object = JSON.parse(stored.replace('12345678901234567890', '1')) as { features: object[] };
     const simple = JSON.stringify(object);
-    const map = chassis.maps.get(1);
-    if (map) map.overlays = simple;
+    store(chassis, simple);
     for (const overlays of [
       object,
       simple,
@@ -99,14 +88,7 @@ describe('the running map compared with the stored one', () => {
     ['its overlays are no collection', (c) => withOverlays(c, '<html>'), 'not comparable'],
     ['it has no uid', (c) => (c.mapInfo = () => ({ topic: '/map/info', name: 'x', overlays: oddOverlays })), 'uid'],
     ['the topic is unknown', (c) => c.fake.unknownTopics.push('/map/info'), 'did not enable /map/info'],
-    [
-      'the stored map has no uid',
-      (c) => {
-        const m = c.maps.get(1);
-        if (m) m.uid = null;
-      },
-      'has no uid',
-    ],
+    ['the stored map has no uid', (c) => Object.assign(c.maps.get(1) ?? {}, { uid: null }), 'has no uid'],
     ['the map was set from data', (c) => (c.currentIsFromData = true), 'not stored'],
     ['the stored map cannot be read', (c) => (c.onRead = (path) => (path === '/maps/1' ? 500 : 'usual')), '500'],
     [
@@ -167,10 +149,6 @@ describe('after a write', () => {
     watched.mark();
     await write();
     return await checkRunningMap({ client: chassis.client, access: topicsOf(chassis), watched, announceMs, signal });
-  };
-  const store = (chassis: MapChassis, overlays: string) => {
-    const map = chassis.maps.get(1);
-    if (map) map.overlays = overlays;
   };
 
   it('a new announcement of the stored overlays is equal', async () => {
@@ -246,35 +224,14 @@ describe('after a write', () => {
 
 describe('a restore', () => {
   async function restored(chassis: MapChassis, meanwhile: () => void): Promise<RestoreRun> {
-    count += 1;
-    const own = count;
-    const { client } = chassis;
-    const options = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
-    const archive = await backUpMaps(client, options);
+    const archive = await archiveOf(chassis);
     meanwhile();
-    return await restoreMaps({
-      client,
-      archive,
-      ids: 'all',
-      topics: topicsOf(chassis),
-      write: {
-        checkStillness: standsStill,
-        isConfirmedStill: false,
-        backupPath: join(dir, `before-${own}.tar.gz`),
-        gwVersion: '0.1.0',
-        onBackup: calm,
-        pace: quickPace,
-      },
-      clock: time,
-      signal,
-      onProgress: calm,
-    });
+    return await restore(chassis, archive);
   }
   const spoil =
     (chassis: MapChassis, id = 1) =>
     () => {
-      const map = chassis.maps.get(id);
-      if (map) map.overlays = other;
+      store(chassis, other, id);
       if (chassis.current === id) chassis.load(id);
     };
 

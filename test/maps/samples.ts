@@ -9,7 +9,16 @@ export const oddOverlays =
   '{ "features":[{"properties":{"type":"11","yaw":"90.0","__proto__":{"x":1},"name":"Café \\u00e9 <b>"},"id":"a",' +
   '"geometry":{"coordinates":[1.50,-2e0],"type":"Point"},"type":"Feature"}] ,"type":"FeatureCollection","rack":{"w":1.0}}';
 
+const pictures = new Map<string, Buffer>();
+
 export function picture(width = 8, height = 6): Buffer {
+  const size = `${width} ${height}`;
+  const made = pictures.get(size) ?? paint(width, height);
+  pictures.set(size, made);
+  return Buffer.from(made);
+}
+
+function paint(width: number, height: number): Buffer {
   const png = new PNG({ width, height, colorType: 0, inputColorType: 0, bitDepth: 8, inputHasAlpha: false });
   png.data = Buffer.from(Array.from({ length: width * height }, (_, at) => at % 256));
   return PNG.sync.write(png, { colorType: 0, inputColorType: 0, bitDepth: 8, inputHasAlpha: false });
