@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -15,16 +14,14 @@ import {
   runSteps,
 } from '../../src/lib/checklist/index.ts';
 import { pathWords } from '../../src/lib/checklist/match/path.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { builtIn, still } from './kit.ts';
 
 /**
  * Every expectation of every built-in step must be able to fail, on its own and by name; every question and every
  * measured value too. The results are derived from the expectations here: the tests of the checks cover the detection
  * of faults.
  */
-
-const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
 type Raw = Readonly<Record<string, unknown>>;
 interface RawStep {
@@ -116,10 +113,8 @@ function compiled(text: string, given: readonly Given[]): Checklist {
 async function run(checklist: Checklist, found: typeof results, answers: string): Promise<ChecklistResult> {
   results = found;
   return runSteps(checklist, {
-    clock: systemClock,
-    signal: new AbortController().signal,
+    ...still(),
     motionAllowed: true,
-    subject: null,
     answers: parseAnswers(answers, 'answers.yaml', checklist),
     onStep: ({ step }) => {
       now = step.id;

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resultSchemas } from '../../src/cli/schemas.ts';
@@ -12,8 +11,7 @@ import {
   stopCheckSchema,
 } from '../../src/lib/toolkit/gateway/gateway.result.ts';
 import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
-
-const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+import { builtIn } from './kit.ts';
 
 /** Checks without a command of their own; their results have types of their own. */
 const withoutCommand = ['evidence check', 'gateway health', 'gateway state', 'sim fault'];

@@ -14,10 +14,9 @@ import {
   checklistRunSchema,
   checklistShowSchema,
 } from '../../src/lib/toolkit/checklist/checklist.result.ts';
-import { listLibrary, runChecklist, showChecklist } from '../../src/lib/toolkit/checklist/run.ts';
+import { listLibrary, showChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 import { sharedFolder } from '../toolkit/kit.ts';
-
-const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
+import { builtIn, runList } from './kit.ts';
 
 /** Headings of the specification that contain rules; a step may add the rule of the list. */
 const sections = [
@@ -166,17 +165,7 @@ steps:
     sim.setFault('turned-by-hand', true);
     const path = join(dir, 'own.yaml');
     await writeFile(path, list);
-    return runChecklist({
-      nameOrFile: path,
-      dir: builtIn,
-      sitePaths: [sitePath],
-      outDir: join(dir, 'out'),
-      motionAllowed: false,
-      gwVersion: '0.0.0-test',
-      clock: systemClock,
-      signal: new AbortController().signal,
-      onProgress: () => {},
-    });
+    return runList({ nameOrFile: path, sitePaths: [sitePath], outDir: join(dir, 'out') });
   };
 
   test('pass on a faultless robot, and the report names it', async () => {

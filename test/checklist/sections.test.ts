@@ -13,8 +13,8 @@ import {
   selectSteps,
 } from '../../src/lib/checklist/index.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { forAllOf } from '../toolkit/kit.ts';
+import { about, question as ask, check as checkStep, ownList, still } from './kit.ts';
 
 let ran: string[] = [];
 let broken: string[] = [];
@@ -40,15 +40,6 @@ const catalogue: Catalogue = {
   drive: { summary: 'Drives.', moves: true, with: z.strictObject({}), run: async () => ({ sound: true }) },
 };
 
-const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
-const checkStep = (id: string, more: object = {}) => ({
-  ...about(id),
-  run: 'look',
-  with: { at: id },
-  expect: { sound: true },
-  ...more,
-});
-const ask = (id: string, more: object = {}) => ({ ...about(id), confirm: `Is ${id} in order?`, ...more });
 const measure = (id: string, more: object = {}) => ({
   ...about(id),
   measure: `How wide is ${id}?`,
@@ -57,9 +48,7 @@ const measure = (id: string, more: object = {}) => ({
   ...more,
 });
 
-const file = (parts: object) => ({ schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', ...parts });
-const parse = (parts: object) =>
-  parseChecklist(stringify(file(parts), { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
+const parse = (parts: object) => ownList(parts, catalogue);
 
 function messageOf(parts: object): string {
   try {
@@ -76,10 +65,7 @@ async function run(parts: object, options: Partial<RunnerOptions> & { only?: str
   const checklist = parse(parts);
   ran = [];
   return runSteps(checklist, {
-    clock: systemClock,
-    signal: new AbortController().signal,
-    motionAllowed: false,
-    subject: null,
+    ...still(),
     selection: selectSteps(checklist, { only, from }),
     ...more,
   });
@@ -161,69 +147,45 @@ describe('a checklist with sections', () => {
     });
   });
 
-  test.each([
-    [
-      'both steps and sections',
-      { steps: [checkStep('a')], sections: [{ id: 's', title: 'S', steps: [checkStep('b')] }] },
-      'both of steps and sections',
-    ],
+  const section = (id: string, steps: readonly object[], more: object = {}) => ({ id, title: 'S', steps, ...more });
+  const [stepA, stepB] = [checkStep('a'), checkStep('b')];
+  const withA = (more: object) => ({ sections: [section('s', [stepA], more)] });
+
+  test.each<[string, object, string]>([
+    ['both steps and sections', { steps: [stepA], sections: [section('s', [stepB])] }, 'both of steps and sections'],
     ['neither', {}, 'neither of steps and sections'],
     [
       'an id twice over sections',
-      {
-        sections: [
-          { id: 's', title: 'S', steps: [checkStep('a')] },
-          { id: 't', title: 'T', steps: [checkStep('a')] },
-        ],
-      },
+      { sections: [section('s', [stepA]), section('t', [stepA])] },
       'a unique id (sections[0].steps[0] has this one)',
     ],
-    ['a step named as a section', { sections: [{ id: 'a', title: 'S', steps: [checkStep('a')] }] }, 'a unique id'],
-    [
-      'a section that needs itself',
-      { sections: [{ id: 's', title: 'S', needs: ['s'], steps: [checkStep('a')] }] },
-      'a cycle: s needs s',
-    ],
-    [
-      'a section that needs its step',
-      { sections: [{ id: 's', title: 'S', needs: ['a'], steps: [checkStep('a')] }] },
-      'found a, which comes later',
-    ],
+    ['a step named as a section', { sections: [section('a', [stepA])] }, 'a unique id'],
+    ['a section that needs itself', withA({ needs: ['s'] }), 'a cycle: s needs s'],
+    ['a section that needs its step', withA({ needs: ['a'] }), 'found a, which comes later'],
     [
       'a step that needs its section',
-      { sections: [{ id: 's', title: 'S', steps: [checkStep('a', { needs: ['s'] })] }] },
-      'a cycle: a needs s needs a',
+      { sections: [section('s', [checkStep('a', { needs: ['s'] })])] },
+      'a needs s needs a',
     ],
     [
       'sections that need each other',
-      {
-        sections: [
-          { id: 's', title: 'S', needs: ['t'], steps: [checkStep('a')] },
-          { id: 't', title: 'T', needs: ['s'], steps: [checkStep('b')] },
-        ],
-      },
+      { sections: [section('s', [stepA], { needs: ['t'] }), section('t', [stepB], { needs: ['s'] })] },
       'a cycle: s needs t needs s',
     ],
     [
       'a precondition that needs a step of its section',
-      {
-        sections: [{ id: 's', title: 'S', preconditions: [checkStep('p', { needs: ['a'] })], steps: [checkStep('a')] }],
-      },
+      withA({ preconditions: [checkStep('p', { needs: ['a'] })] }),
       'a cycle: p needs a needs p',
     ],
-    ['a section without steps', { sections: [{ id: 's', title: 'S', steps: [] }] }, 'sections[0].steps'],
-    ['an unknown phase', { phase: 'party', steps: [checkStep('a')] }, 'one of premises, site, handover, service'],
+    ['a section without steps', { sections: [section('s', [])] }, 'sections[0].steps'],
+    ['an unknown phase', { phase: 'party', steps: [stepA] }, 'one of premises, site, handover, service'],
     ['a value without unit', { steps: [measure('a', { unit: undefined })] }, 'the unit of the measured value'],
     [
       'a value without expectation',
       { steps: [measure('a', { expect: undefined })] },
       'a measured value proves nothing',
     ],
-    [
-      'a value that expects something else',
-      { steps: [measure('a', { expect: { width: 1 } })] },
-      'value, the measured number',
-    ],
+    ['a value that expects else', { steps: [measure('a', { expect: { width: 1 } })] }, 'value, the measured number'],
     ['a question with a unit', { steps: [ask('a', { unit: 'm' })] }, 'unit beside confirm'],
     ['an unknown fact', { steps: [checkStep('a', { facts: ['angles.none'] })] }, 'the id of a fact of the ledger'],
     ['a figure on a broken path', { steps: [checkStep('a', { values: { x: 'a..b' } })] }, 'steps[0].values.x'],
@@ -232,11 +194,12 @@ describe('a checklist with sections', () => {
   });
 
   test('too many steps over all sections are rejected', () => {
-    const many = Array.from({ length: 30 }, (_, s) => ({
-      id: `s${s}`,
-      title: 'S',
-      steps: Array.from({ length: 20 }, (__, n) => ask(`s${s}-${n}`)),
-    }));
+    const many = Array.from({ length: 30 }, (_, s) =>
+      section(
+        `s${s}`,
+        Array.from({ length: 20 }, (__, n) => ask(`s${s}-${n}`)),
+      ),
+    );
     expect(messageOf({ sections: many })).toContain('found 600 steps, expected at most 500');
   });
 
@@ -255,7 +218,7 @@ describe('a checklist with sections', () => {
       fc.constantFrom<unknown>(['s'], ['a'], [checkStep('a')], [ask('b', { needs: ['s'] })]),
     );
     forAllOf(200)(fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 }), (change) => {
-      messageOf({ sections: [{ id: 's', title: 'S', steps: [checkStep('a')], ...change }] });
+      messageOf(withA(change));
     });
   });
 });
@@ -509,12 +472,9 @@ describe('deviations', () => {
     const questions: string[] = [];
     const undecided = checkStep('a', { expect: { state: 'ok' } });
     const silent: Catalogue = { look: { ...catalogue.look, run: async () => ({ state: 'not-checked' }) } as never };
-    const list = parseChecklist(stringify(file({ steps: [undecided, ask('b')] })), 'own.yaml', silent);
+    const list = ownList({ steps: [undecided, ask('b')] }, silent);
     const result = await runSteps(list, {
-      clock: systemClock,
-      signal: new AbortController().signal,
-      motionAllowed: false,
-      subject: null,
+      ...still(),
       decide: async ({ id }) => {
         questions.push(id);
         return { kind: 'leave' };

@@ -84,71 +84,42 @@ describe('a checklist file', () => {
     ).toBe(true);
   });
 
+  const needing = (id: string, ...needs: string[]) => ({ ...good, id, needs });
   test.each([
-    ['needs itself', [{ ...good, needs: ['probe'] }], 'a cycle: probe needs probe'],
+    ['needs itself', [needing('probe', 'probe')], 'a cycle: probe needs probe'],
     [
       'is needed by what it needs',
-      [
-        { ...good, id: 'a', needs: ['c'] },
-        { ...good, id: 'b', needs: ['a'] },
-        { ...good, id: 'c', needs: ['b'] },
-      ],
+      [needing('a', 'c'), needing('b', 'a'), needing('c', 'b')],
       'a cycle: a needs c needs b needs a',
     ],
-    [
-      'needs a later one',
-      [
-        { ...good, id: 'a', needs: ['b'] },
-        { ...good, id: 'b' },
-      ],
-      'b, which comes later',
-    ],
+    ['needs a later one', [needing('a', 'b'), needing('b')], 'b, which comes later'],
   ])('is rejected when the needs of its steps are wrong: a step %s', (_name, steps, text) => {
     expect(messageOf(file(...steps))).toContain(text);
   });
 
-  test.each([
-    ['has neither run nor confirm', { run: undefined, expect: undefined }, 'a step without run, reads, confirm'],
+  const lost = { run: undefined };
+  const lacking = { unavailable: 'it has no tunnel.' };
+  test.each<[string, object, string]>([
+    ['has neither run nor confirm', { ...lost, expect: undefined }, 'a step without run, reads, confirm'],
     ['has both run and confirm', { confirm: 'Is it?' }, 'confirm beside run'],
     ['expects nothing', { expect: {} }, 'a step without expectations proves nothing'],
-    [
-      'moves the robot without declaring it',
-      { run: 'tour run', with: { tour: 'a' } },
-      "true: 'tour run' moves the robot",
-    ],
-    [
-      'lacks an option of its check',
-      { run: 'tour run', moves: true },
-      'steps[0].with.tour: found nothing, expected text',
-    ],
-    [
-      'has an option out of bounds',
-      { with: { seconds: 900 } },
-      'steps[0].with.seconds: found 900, expected at most 60',
-    ],
+    ['moves, and does not say so', { run: 'tour run', with: { tour: 'a' } }, "true: 'tour run' moves the robot"],
+    ['lacks an option', { run: 'tour run', moves: true }, 'steps[0].with.tour: found nothing, expected text'],
+    ['has too large an option', { with: { seconds: 900 } }, 'with.seconds: found 900, expected at most 60'],
     ['shows a broken path', { shows: 'serial {identity..serial}' }, 'expected text with paths in braces'],
-    ['reads a missing step', { run: undefined, reads: 'prob' }, 'the id of an earlier step with run:'],
-    ['reads itself', { run: undefined, reads: 'probe' }, 'the id of an earlier step with run:'],
-    ['reads a result and has options', { run: undefined, reads: 'x', with: {} }, 'with beside reads'],
-    ['has a check and a question without a condition', { confirm: 'Is it?' }, 'confirm beside run'],
-    [
-      'depends on an option, without a fallback question',
-      { given: 'password' },
-      'the question to ask when the check cannot run',
-    ],
+    ['reads a missing step', { ...lost, reads: 'prob' }, 'the id of an earlier step with run:'],
+    ['reads itself', { ...lost, reads: 'probe' }, 'the id of an earlier step with run:'],
+    ['reads a result and has options', { ...lost, reads: 'x', with: {} }, 'with beside reads'],
+    ['needs an option, and has no question', { given: 'password' }, 'the question to ask when the check cannot run'],
     ['depends on an unknown option', { given: 'money', confirm: 'Is it?' }, 'steps[0].given'],
     [
-      'measures, and depends on an option',
-      { run: undefined, measure: 'How far?', unit: 'm', given: 'password' },
+      'measures, and needs an option',
+      { ...lost, measure: 'How?', unit: 'm', given: 'password' },
       'given beside measure',
     ],
-    [
-      'is unsupported, and has expectations',
-      { run: undefined, unavailable: 'it has no tunnel.' },
-      'expect beside unavailable',
-    ],
-    ['is unsupported, and has a check', { unavailable: 'it has no tunnel.' }, 'unavailable beside run'],
-    ['asks, and has expectations', { run: undefined, confirm: 'Is it?' }, 'expect beside confirm'],
+    ['is unsupported, and has expectations', { ...lost, ...lacking }, 'expect beside unavailable'],
+    ['is unsupported, and has a check', lacking, 'unavailable beside run'],
+    ['asks, and has expectations', { ...lost, confirm: 'Is it?' }, 'expect beside confirm'],
   ])('is rejected when a step %s', (_name, change, text) => {
     const step = Object.fromEntries(Object.entries({ ...good, ...change }).filter(([, value]) => value !== undefined));
     expect(messageOf(file(step))).toContain(text);
@@ -185,17 +156,8 @@ describe('a checklist file', () => {
   });
 
   test('any change to any value yields a valid checklist or CHECKLIST_INVALID, never another error', () => {
-    const keys = [
-      ...Object.keys(good),
-      'needs',
-      'with',
-      'confirm',
-      'moves',
-      'shows',
-      'withinS',
-      '__proto__',
-      'constructor',
-    ];
+    const more = ['needs', 'with', 'confirm', 'moves', 'shows', 'withinS', '__proto__', 'constructor'];
+    const keys = [...Object.keys(good), ...more];
     const change = fc.dictionary(fc.constantFrom(...keys), fc.jsonValue(), { maxKeys: 3 });
     forAllOf(300)(change, change, (a, b) => {
       messageOf(JSON.stringify(file({ ...good, ...a }, { ...good, id: 'two', ...b })));

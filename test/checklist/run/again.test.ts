@@ -1,19 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
   type Catalogue,
   type CompletedStep,
   type Decision,
   parseAnswers,
-  parseChecklist,
   type RunnerOptions,
   runSteps,
   type StepResult,
   selectSteps,
 } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { about, check, ownList, still, verdictsById as verdicts } from '../kit.ts';
 
 /** The current result of each check; an error is thrown. */
 let world: Record<string, object> = {};
@@ -30,14 +28,6 @@ const catalogue: Catalogue = {
   look: { summary: 'Looks.', moves: false, with: options, run: runCheck },
   drive: { summary: 'Drives.', moves: true, with: options, run: runCheck },
 };
-const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
-const check = (id: string, more: object = {}) => ({
-  ...about(id),
-  run: 'look',
-  with: { at: id },
-  expect: { sound: true },
-  ...more,
-});
 const reader = (id: string, source: string, path: string, more: object = {}) => ({
   ...about(id),
   reads: source,
@@ -53,18 +43,14 @@ beforeEach(() => {
 
 /** One run; its results are known to the next one, as from the journal. */
 function sittings(steps: readonly object[]) {
-  const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', steps };
-  const checklist = parseChecklist(stringify(file, { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
+  const checklist = ownList({ steps }, catalogue);
   const earlier = new Map<string, CompletedStep>();
   return async (more: Partial<RunnerOptions> & { only?: string[]; accept?: string } = {}) => {
     const { only = [], accept, ...rest } = more;
     ran = [];
     const completed: CompletedStep[] = [];
     const { steps: results } = await runSteps(checklist, {
-      clock: systemClock,
-      signal: new AbortController().signal,
-      motionAllowed: false,
-      subject: null,
+      ...still(),
       selection: selectSteps(checklist, { only, from: null }),
       earlier: new Map(earlier),
       ...(accept !== undefined && {
@@ -79,8 +65,6 @@ function sittings(steps: readonly object[]) {
     return Object.fromEntries(results.map((one) => [one.id, one])) as Record<string, StepResult>;
   };
 }
-const verdicts = (steps: Record<string, StepResult>) =>
-  Object.fromEntries(Object.entries(steps).map(([id, { verdict }]) => [id, verdict]));
 const decisions = (...list: Decision[]) => {
   const questions: string[] = [];
   const decide = async ({ id }: StepResult) => {

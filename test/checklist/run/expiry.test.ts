@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import {
   type AskedStep,
@@ -7,14 +6,13 @@ import {
   type CompletedStep,
   type Decision,
   parseAnswers,
-  parseChecklist,
   type RunnerOptions,
   runSteps,
   type StepResult,
   selectSteps,
 } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { about, check, ownList, question, still, verdictsById as verdicts } from '../kit.ts';
 
 /** What happened, in order: questions that were put, and drives. */
 let events: string[] = [];
@@ -29,16 +27,7 @@ const catalogue: Catalogue = {
   drive: { summary: 'Drives.', moves: true, with: given, run },
   secret: { summary: 'Drives, with the password.', moves: true, with: given, given: [], run },
 };
-const about = (id: string) => ({ id, title: `Step ${id}`, proves: 'Device', remedy: `Mend ${id}.` });
-const question = (id: string, more: object = {}) => ({ ...about(id), confirm: `Is ${id} so?`, ...more });
 const expiring = (id: string, more: object = {}) => question(id, { expires: 'with-the-run', ...more });
-const check = (id: string, more: object = {}) => ({
-  ...about(id),
-  run: 'look',
-  with: { at: id },
-  expect: { sound: true },
-  ...more,
-});
 const drive = (id: string, more: object = {}) => check(id, { run: 'drive', moves: true, ...more });
 
 beforeEach(() => {
@@ -53,10 +42,7 @@ interface Sitting extends Partial<RunnerOptions> {
   readonly written?: string;
 }
 
-const parse = (parts: object) => {
-  const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', ...parts };
-  return parseChecklist(stringify(file, { aliasDuplicateObjects: false }), 'own.yaml', catalogue);
-};
+const parse = (parts: object) => ownList(parts, catalogue);
 
 /** Runs of one list one after the other, each in a new process: results are known as a journal restores them. */
 function processes(parts: object) {
@@ -66,10 +52,8 @@ function processes(parts: object) {
     events = [];
     const earlier = new Map(journal);
     const { steps } = await runSteps(checklist, {
-      clock: systemClock,
-      signal: new AbortController().signal,
+      ...still(),
       motionAllowed: true,
-      subject: null,
       selection: selectSteps(checklist, { only, from: null }),
       earlier,
       ...(written !== undefined && { answers: parseAnswers(written, 'a.yaml', checklist) }),
@@ -88,8 +72,6 @@ function processes(parts: object) {
     return Object.fromEntries(steps.map((one) => [one.id, one])) as Record<string, StepResult>;
   };
 }
-const verdicts = (steps: Record<string, StepResult>) =>
-  Object.fromEntries(Object.entries(steps).map(([id, { verdict }]) => [id, verdict]));
 
 const list = {
   sections: [

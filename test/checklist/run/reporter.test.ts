@@ -1,10 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { createChecklistReporter } from '../../../src/cli/checklist-reporter.ts';
-import { type Catalogue, type Decision, parseChecklist, runSteps } from '../../../src/lib/checklist/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { type Catalogue, type Decision, runSteps } from '../../../src/lib/checklist/index.ts';
+import { ownList, still } from '../kit.ts';
 
 const request = 'Send a stop to SN7 from the cloud account now';
 const catalogue: Catalogue = {
@@ -23,15 +22,11 @@ const catalogue: Catalogue = {
 
 test('a repeated step asks the person again for what it waits for, and one attempt asks once', async () => {
   const step = { id: 'a', title: 'A', proves: 'Events', remedy: 'Mend.', run: 'wait', expect: { verdict: 'ok' } };
-  const file = { schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.', steps: [step] };
   const lines: string[] = [];
   const decisions: Decision[] = [{ kind: 'again' }];
-  await runSteps(parseChecklist(stringify(file), 'own.yaml', catalogue), {
+  await runSteps(ownList({ steps: [step] }, catalogue), {
     ...createChecklistReporter((text) => lines.push(stripVTControlCharacters(text).trim())),
-    clock: systemClock,
-    signal: new AbortController().signal,
-    motionAllowed: false,
-    subject: null,
+    ...still(),
     decide: async () => decisions.shift() ?? { kind: 'leave' },
   });
   const attempt = [`… ${request}`, '… waiting, 300 s left', expect.stringMatching(/^-- +A +\(a\)$/)];

@@ -12,6 +12,7 @@ import {
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { has } from '../../toolkit/kit.ts';
+import { still } from '../kit.ts';
 
 const calls: unknown[] = [];
 const catalogue: Catalogue = {
@@ -183,10 +184,7 @@ describe('running a checklist', () => {
     const about = { id: 'a', title: 'A', proves: 'Device', remedy: 'Mend.', run: 'trial' };
     const list = parseChecklist(text([{ ...about, expect: { verdict: 'verified', findings: 'all-ok' } }]), 't', trial);
     const { steps } = await runSteps(list, {
-      clock: createPacedClock(),
-      signal: new AbortController().signal,
-      motionAllowed: false,
-      subject: null,
+      ...still(),
     });
     expect(steps[0]).toMatchObject({ verdict: 'wrong', why: 'refused; 1 of 1 not checked: It docks (too near)' });
   });
@@ -289,10 +287,7 @@ describe('running a checklist', () => {
     };
     const text = `schema: gw/checklist/1\nname: big\ntitle: t\npurpose: p\nsteps:\n${step('a', run('echo', 'text: not-empty'))}`;
     const result = await runSteps(parseChecklist(text, 'big.yaml', big), {
-      clock: createPacedClock(),
-      signal: new AbortController().signal,
-      motionAllowed: false,
-      subject: null,
+      ...still(),
     });
     expect(JSON.stringify(result).length).toBeLessThan(20_000);
     expect(result.steps[0]?.measured).toMatchObject({ nan: 'NaN' });

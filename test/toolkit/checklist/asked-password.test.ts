@@ -1,14 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
+import { runList } from '../../checklist/kit.ts';
 import { ownFolder } from '../kit.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';
-
-const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 
 let dir = '';
 beforeEach(async () => {
@@ -24,14 +20,10 @@ async function typing(port: number, passwords: readonly (string | null)[]) {
   const warnings: string[] = [];
   let asked = 0;
   let kind = '';
-  await runChecklist({
+  await runList({
     nameOrFile: 'handover',
-    dir: builtIn,
     sitePaths: [path],
     only: ['sign-in'],
-    motionAllowed: false,
-    gwVersion: '1.0.0',
-    clock: systemClock,
     signal: ending.signal,
     onProgress: () => {},
     onWarning: (text) => warnings.push(text),

@@ -1,17 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { DialError, type Dialer, type SshOptions } from '../../../src/lib/net/index.ts';
-import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import { secondHosts } from '../../../src/lib/toolkit/network/check/from.ts';
 import type { SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+import { runList } from '../../checklist/kit.ts';
 import { has, ownFolder } from '../kit.ts';
-
-const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 
 let dir = '';
 beforeEach(async () => {
@@ -53,16 +49,10 @@ async function step(fromHosts: readonly SecondHost[]) {
     }),
   );
   const questions: string[] = [];
-  const { steps } = await runChecklist({
+  const { steps } = await runList({
     nameOrFile: 'site',
-    dir: builtIn,
     sitePaths: [path],
     only: ['unreachable-from-site'],
-    motionAllowed: false,
-    gwVersion: '1.0.0',
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onProgress: () => {},
     checks: { fromHosts },
     ask: async ({ id }) => {
       questions.push(id);

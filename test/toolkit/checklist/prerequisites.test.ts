@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { Prerequisite } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
-import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { runList } from '../../checklist/kit.ts';
 import { ownFolder } from '../kit.ts';
 
-const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 const bare = { name: 'Lobby', chassis: { host: '127.0.0.1', port: 1, serial: 'SN0001' }, stateDir: 'state' };
 
 let dir = '';
@@ -24,14 +21,10 @@ async function before(list: string, site: object, more: Partial<ChecklistRunOpti
   const ending = new AbortController();
   let prerequisites: readonly Prerequisite[] = [];
   let isFirst = true;
-  const result = await runChecklist({
+  const result = await runList({
     nameOrFile: list,
-    dir: builtIn,
     sitePaths: [path],
     motionAllowed: true,
-    gwVersion: '1.0.0',
-    clock: systemClock,
-    onProgress: () => {},
     signal: ending.signal,
     onPrerequisites: (missing) => {
       expect(isFirst).toBe(true);

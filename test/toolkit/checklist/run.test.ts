@@ -1,20 +1,17 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { Ssh } from '../../../src/lib/net/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { checklistRunSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
-import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { runList } from '../../checklist/kit.ts';
 import { parseXml } from '../../report/xml.ts';
 import { has, ownFolder } from '../kit.ts';
 
-const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 const list = `schema: gw/checklist/1
 name: own
 title: Own
@@ -73,15 +70,9 @@ async function answers(text: string): Promise<string> {
 let warnings: string[] = [];
 async function run(sites: readonly [string, ...string[]], more: Partial<ChecklistRunOptions> = {}) {
   warnings = [];
-  const result = await runChecklist({
+  const result = await runList({
     nameOrFile: join(dir, 'own.yaml'),
-    dir: builtIn,
     sitePaths: sites,
-    motionAllowed: false,
-    gwVersion: '1.0.0',
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onProgress: () => {},
     onWarning: (text) => warnings.push(text),
     ...more,
   });

@@ -198,65 +198,49 @@ describe('the result of a restore', () => {
     );
   });
 
-  const failures: readonly [string, MapRestore['verdict'], string, string, (chassis: MapChassis) => void][] = [
-    [
-      'changes nothing',
-      'differs',
-      'no-effect',
-      'the write had no effect',
-      (chassis) => Object.assign(chassis, { keep: (_: string, map: { overlays: string }) => map.overlays }),
-    ],
+  const [neither, back] = ['neither the overlays of the backup nor the former ones', 'the old overlays were restored'];
+  const failures: readonly [
+    string,
+    MapRestore['verdict'],
+    string,
+    string,
+    (chassis: MapChassis) => Partial<MapChassis>,
+  ][] = [
+    ['changes nothing', 'differs', 'no-effect', 'the write had no effect', () => ({ keep: (_, map) => map.overlays })],
     [
       'makes something else of it',
-      'differs',
-      'differs',
-      'neither the overlays of the backup nor the former ones',
-      (chassis) => Object.assign(chassis, { keep: () => '{"type":"FeatureCollection","features":[null]}' }),
+      ...(['differs', 'differs', neither] as const),
+      () => ({ keep: () => '{"type":"FeatureCollection","features":[null]}' }),
     ],
     [
       'makes something else of it once',
-      'differs',
-      'rolled-back',
-      'the old overlays were restored',
-      (chassis) => {
-        let first = true;
-        chassis.keep = (text) => {
-          const kept = first ? text.replace('"id":"a"', '"id":"own"') : text;
-          first = false;
-          return kept;
-        };
+      ...(['differs', 'rolled-back', back] as const),
+      () => {
+        let writes = 0;
+        return { keep: (text) => (writes++ === 0 ? text.replace('"id":"a"', '"id":"own"') : text) };
       },
     ],
     [
       'loses the map',
-      'differs',
-      'gone',
-      'no longer listed by the chassis',
-      (chassis) => {
-        chassis.onWrite = (_what, _body, id) => {
-          chassis.maps.delete(id);
-          return 500;
-        };
-      },
+      ...(['differs', 'gone', 'no longer listed by the chassis'] as const),
+      ({ maps }) => ({ onWrite: (_what, _body, id) => (maps.delete(id) ? 500 : 404) }),
     ],
     [
       'is gone',
-      'unknown',
-      'unknown',
-      'unknown: not connected',
-      (chassis) => {
-        chassis.onWrite = (): Handling => {
+      ...(['unknown', 'unknown', 'unknown: not connected'] as const),
+      (chassis) => ({
+        onWrite(): Handling {
           chassis.onRead = () => 'cut-before';
           return 'cut-before';
-        };
-      },
+        },
+      }),
     ],
   ];
 
   it.each(failures)('of a chassis that %s reports the current content', async (_, verdict, outcome, text, prepare) => {
     const result = await restored(chassis, () => {
       empties(chassis)();
-      prepare(chassis);
+      Object.assign(chassis, prepare(chassis));
     });
     expect(result.verdict).toBe(verdict);
     expect(result.problem?.code ?? null).toBe(verdict === 'differs' ? 'WRITE_DIFFERS' : null);

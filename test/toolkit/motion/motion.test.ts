@@ -130,13 +130,7 @@ describe('gw motion go', () => {
 
   it.each([
     ['stands at another place', besideA, 'failed', 'wrong', /reports A reached, but the robot stands 0\.50 m from/],
-    [
-      'stands in a heading in radians',
-      inRadians,
-      'failed',
-      'wrong',
-      /reports A reached, but the robot stands 88\.4° off/,
-    ],
+    ['has a heading in radians', inRadians, 'failed', 'wrong', /reports A reached, but the robot stands 88\.4° off/],
     ['still moves', moving, 'failed', 'not-checked', /reports A reached, but the robot still moves/],
     ['reports no pose', unknown, 'failed', 'not-checked', /reports A reached, but no pose was received/],
   ])('is not green where the robot %s', async (_what, arrival, state, verdict, words) => {
@@ -294,16 +288,8 @@ describe('an interruption', () => {
   });
 
   it.each([
-    [
-      'drives-on',
-      'wrong',
-      /^Interrupted: the drive to A was ended, but THE ROBOT IS STILL MOVING: press its emergency stop\./,
-    ],
-    [
-      'not-known',
-      'not-checked',
-      /^Interrupted: the drive to A was ended, but THE ROBOT MAY STILL BE MOVING: it was not seen/,
-    ],
+    ['drives-on', 'wrong', /^Interrupted: .*, but THE ROBOT IS STILL MOVING: press its emergency stop\./],
+    ['not-known', 'not-checked', /^Interrupted: .*, but THE ROBOT MAY STILL BE MOVING: it was not seen/],
   ])('is no standstill where the poses say: %s', async (verdict, found, words) => {
     const { about } = interruptedRun(endedByX);
     fake.standstill = () => ({ verdict, reason: 'its poses show it' });
@@ -515,21 +501,9 @@ describe('gw motion stop', () => {
   it.each([
     ['it is not saved', { latched: true, saved: false }, /^STOPPED: latched, NOT saved/],
     ['the disk has not saved it', { latched: true, saved: 'pending' }, /^STOPPED: latched, NOT saved yet/],
-    [
-      'the disk fails',
-      { latched: true, saved: false, unsavedBecause: 'ENOSPC' },
-      /^STOPPED: latched, NOT saved: [\s\S]*\ndisk {4}ENOSPC/,
-    ],
-    [
-      'the answer has no saved state',
-      { latched: true },
-      /^STOPPED: latched; the gateway does not report whether it is saved/,
-    ],
-    [
-      'the rest of the answer is invalid',
-      { latched: true, saved: 'yes', by: 7, since: {} },
-      /^STOPPED: latched; the gateway does not report/,
-    ],
+    ['the disk fails', { latched: true, saved: false, unsavedBecause: 'ENOSPC' }, /^STOPPED: .*disk {4}ENOSPC/s],
+    ['no saved state is told', { latched: true }, /^STOPPED: latched; the gateway does not report whether it is saved/],
+    ['the rest is invalid', { latched: true, saved: 'yes', by: 7, since: {} }, /^STOPPED: latched; .* does not report/],
   ])('counts, and reports when %s', async (_what, answer, words) => {
     answers(answer);
     const data = await stop();
@@ -548,15 +522,9 @@ describe('gw motion stop', () => {
   });
 
   it.each([
-    [
-      'drives-on',
-      /^STOP LATCHED, BUT THE ROBOT DOES NOT STOP: latched and saved\. Press the emergency stop of the robot now/,
-    ],
+    ['drives-on', /^STOP LATCHED, BUT THE ROBOT DOES NOT STOP: .* Press the emergency stop of the robot now/],
     ['moves', /^STOP LATCHED, BUT THE ROBOT IS STILL MOVING: .* Press the emergency stop of the robot now/],
-    [
-      'not-known',
-      /^STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND: .* press the emergency stop of the robot if it moves/,
-    ],
+    ['not-known', /^STOP LATCHED, BUT THE ROBOT WAS NOT SEEN TO STAND: .* press the emergency stop .* if it moves/],
   ])('is not green while the chassis reports no move and the poses of the robot say: %s', async (verdict, words) => {
     fake.standstill = () => ({ verdict, reason: 'its poses show it' });
     answers({ latched: true, saved: true });

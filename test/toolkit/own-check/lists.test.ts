@@ -5,18 +5,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadChecklist, parseChecklist, recordSchema, verifyRecordFile } from '../../../src/lib/checklist/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer, type Ssh } from '../../../src/lib/net/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
-import { runChecklist } from '../../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
+import { builtIn, runList } from '../../checklist/kit.ts';
 import { has } from '../kit.ts';
 import { enrolledSite } from './enrolled-site.ts';
 import { closedPort, listening, nameServer, tempDir } from './peers.ts';
 
-const builtIn = fileURLToPath(new URL('../../../checklists', import.meta.url));
 const kinds = ['http', 'tcp', 'dns', 'file', 'process', 'command'];
 const ALLOWED = 'checklists: { programs: [/bin/cat] }\n';
 
@@ -40,18 +38,7 @@ async function steps(of: { url: string; port: number; server: string; file: stri
 
 async function run(dir: string, list: string, more: Partial<ChecklistRunOptions> = {}) {
   await writeFile(join(dir, 'own.yaml'), list);
-  return runChecklist({
-    nameOrFile: join(dir, 'own.yaml'),
-    dir: builtIn,
-    sitePaths: [join(dir, 'site.yaml')],
-    motionAllowed: false,
-    gwVersion: '1.0.0',
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    onWarning: () => {},
-    ...more,
-  });
+  return runList({ nameOrFile: join(dir, 'own.yaml'), sitePaths: [join(dir, 'site.yaml')], ...more });
 }
 
 async function peers(dir: string) {
