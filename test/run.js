@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
-import { mockingFiles, programFiles, quickProgramFiles, storyFiles } from './tiers.ts';
+import { mockingFiles, programFiles, quickPeers, quickProgramFiles, storyFiles } from './tiers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = process.env.CI === 'true';
@@ -127,7 +127,8 @@ const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
   .split('\n')
   .filter((line) => line.trim() !== '' && !line.startsWith('#'))
   .map((line) => line.split(/\s+/));
-bringPackages(peers, 'that the tests use as real peers', 'tests that need these peers are skipped by name');
+const wanted = isAll ? peers : peers.filter(([debianPackage]) => quickPeers.includes(debianPackage));
+bringPackages(wanted, 'that the tests use as real peers', 'tests that need these peers are skipped by name');
 process.stdout.write(`properties: seed ${seed}; GW_SEED=${seed} repeats it\n`);
 
 const canHaveOwnNetwork =

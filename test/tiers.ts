@@ -12,6 +12,9 @@ export const quickProgramFiles = [
   ...['checklist', 'cli', 'enrol', 'evidence', 'heartbeat', 'overlays-diff', 'serve', 'status', 'tunnel-connect'],
 ].map((name) => `test/e2e/${name}.test.ts`);
 
+/** Debian packages of the programs that the tests of `npm test` use. */
+export const quickPeers = ['iproute2', 'openssl', 'tar'];
+
 /** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */
 export const mockingFiles = [
   'test/gateway/disk-hung.test.ts',
