@@ -5,19 +5,13 @@ import { runs } from '../properties.ts';
 
 describe('a percentile', () => {
   it('is the nearest rank', () => {
-    const values = [15, 20, 35, 40, 50];
-    expect(percentile(values, 5)).toBe(15);
-    expect(percentile(values, 30)).toBe(20);
-    expect(percentile(values, 40)).toBe(20);
-    expect(percentile(values, 50)).toBe(35);
-    expect(percentile(values, 100)).toBe(50);
+    const of = (percent: number) => percentile([15, 20, 35, 40, 50], percent);
+    expect([5, 30, 40, 50, 100].map(of)).toEqual([15, 20, 20, 35, 50]);
   });
 
   it('rounds no rank up through floating-point error', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
-    expect(percentile(hundred, 7)).toBe(7);
-    expect(percentile(hundred, 29)).toBe(29);
-    expect(percentile(hundred, 99)).toBe(99);
+    for (const percent of [7, 29, 99]) expect(percentile(hundred, percent)).toBe(percent);
   });
 
   it('is null for no values, never a small number', () => {
@@ -51,70 +45,49 @@ describe('a percentile', () => {
   });
 });
 
-/** One value a second, from a clock that does not begin at 0. */
-function everySecond(seconds: number, value: (second: number) => number): Sample[] {
-  return Array.from({ length: seconds }, (_, second) => ({ atMs: 1_234_567 + second * 1_000, value: value(second) }));
+/** The trend of one value a second, from a clock that does not begin at 0. */
+function trendOf(seconds: number, value: (second: number) => number, windowMs = 30_000) {
+  const sampleAt = (second: number): Sample => ({ atMs: 1_234_567 + second * 1_000, value: value(second) });
+  return trendOfFloors(
+    Array.from({ length: seconds }, (_, second) => sampleAt(second)),
+    windowMs,
+  );
 }
 
 describe('a trend', () => {
-  it('is the slope of a straight line', () => {
-    const trend = trendOfFloors(
-      everySecond(901, (second) => 120 + second / 60),
-      30_000,
-    );
+  it('is the slope of a straight line, negative where it falls', () => {
+    const trend = trendOf(901, (second) => 120 + second / 60);
     expect(trend?.perHour).toBeCloseTo(60, 6);
     expect(trend?.errorPerHour).toBeCloseTo(0, 6);
     expect(trend?.points).toBe(30);
+    expect(trendOf(901, (second) => 200 - second / 60)?.perHour).toBeCloseTo(-60, 6);
   });
 
   it('is level where the minima are level, however high the peaks between them grow', () => {
-    const series = everySecond(901, (second) => 120 + (second % 10) * (1 + second / 100));
-    expect(Math.abs(trendOfFloors(series, 30_000)?.perHour ?? 99)).toBeLessThan(1e-9);
+    const trend = trendOf(901, (second) => 120 + (second % 10) * (1 + second / 100));
+    expect(Math.abs(trend?.perHour ?? 99)).toBeLessThan(1e-9);
   });
 
   it('detects rising minima below falling peaks', () => {
-    const series = everySecond(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
-    expect(trendOfFloors(series, 30_000)?.perHour).toBeCloseTo(120, 0);
-  });
-
-  it('is negative where the values fall', () => {
-    expect(
-      trendOfFloors(
-        everySecond(901, (second) => 200 - second / 60),
-        30_000,
-      )?.perHour,
-    ).toBeCloseTo(-60, 6);
+    const trend = trendOf(901, (second) => 120 + second / 30 + (second % 10 === 0 ? 0 : 200 - second / 10));
+    expect(trend?.perHour).toBeCloseTo(120, 0);
   });
 
   it('reports its uncertainty', () => {
     const random = seededRandom(11);
-    const noisy = trendOfFloors(
-      everySecond(901, () => 120 + 40 * random()),
-      1_000,
-    );
+    const noisy = trendOf(901, () => 120 + 40 * random(), 1_000);
     expect(noisy?.errorPerHour).toBeGreaterThan(1);
     expect(Math.abs(noisy?.perHour ?? Number.NaN)).toBeLessThan(4 * (noisy?.errorPerHour ?? 0));
   });
 
   it('is null for too few windows', () => {
     expect(trendOfFloors([], 30_000)).toBeNull();
-    expect(
-      trendOfFloors(
-        everySecond(149, () => 120),
-        30_000,
-      ),
-    ).toBeNull();
-    expect(
-      trendOfFloors(
-        everySecond(151, () => 120),
-        30_000,
-      )?.points,
-    ).toBe(5);
+    expect(trendOf(149, () => 120)).toBeNull();
+    expect(trendOf(151, () => 120)?.points).toBe(5);
   });
 
   it('ignores the last, incomplete window', () => {
-    const samples = everySecond(165, (second) => (second < 150 ? 120 : 900));
-    expect(trendOfFloors(samples, 30_000)?.perHour).toBeCloseTo(0, 9);
+    expect(trendOf(165, (second) => (second < 150 ? 120 : 900))?.perHour).toBeCloseTo(0, 9);
   });
 });
 
@@ -142,14 +115,10 @@ describe('random numbers of a seed', () => {
 
 describe('a table', () => {
   it('aligns its columns', () => {
-    expect(
-      tableLines(
-        ['load', 'ms'],
-        [
-          ['a', '1.0'],
-          ['longer', '22.0'],
-        ],
-      ),
-    ).toEqual(['load      ms', 'a        1.0', 'longer  22.0']);
+    const lines = tableLines(
+      ['load', 'ms'],
+      ['a 1.0', 'longer 22.0'].map((row) => row.split(' ')),
+    );
+    expect(lines).toEqual(['load      ms', 'a        1.0', 'longer  22.0']);
   });
 });

@@ -52,49 +52,30 @@ describe('the verdict of a soak test', () => {
     expect(missed({})).toEqual([]);
   });
 
+  const then = (...more: Soak['health']) => ({ health: [...healthSamples, ...more] });
+  const without = (client: string, did: Record<string, number> = {}) => ({
+    clients: { ...healthy.clients, [client]: { did } },
+  });
+  const afterStop = (ms: number, ok: boolean, what: string) => ({ stops: [...healthy.stops, { ms, ok, what }] });
   it.each<[string, Partial<Soak>, string]>([
     ['a run that was cut short', { lastedMs: 14 * MINUTE_MS }, 'ran for'],
     ['memory that peaked between two samples', { peakRssMb: 301 }, 'peak RSS'],
     ['memory that peaked in one sample', { rss: memory((second) => (second === 500 ? 301 : 130)) }, 'peak RSS'],
     ['memory that grows slowly', { rss: memory((second) => 130 + second / 40) }, 'RSS level'],
-    [
-      'a service that restarted and lost its count',
-      { health: [...healthSamples, healthAt(901, 1), healthAt(902)] },
-      'restarts of services',
-    ],
-    [
-      'a service that does not come back',
-      { health: [...healthSamples, healthAt(901, 0, 'restarting')] },
-      'restarts of services',
-    ],
-    ['a last sample without an answer', { health: [...healthSamples, null] }, 'restarts of services'],
+    ['a restarted service that lost its count', then(healthAt(901, 1), healthAt(902)), 'restarts of services'],
+    ['a service that does not come back', then(healthAt(901, 0, 'restarting')), 'restarts of services'],
+    ['a last sample without an answer', then(null), 'restarts of services'],
     ['a run without a health sample', { health: [] }, 'restarts of services'],
     ['health samples without services', { health: [{ upForMs: 1, services: [] }] }, 'restarts of services'],
-    ['a process that restarted', { health: [...healthSamples, healthAt(3)] }, 'life of the process'],
+    ['a process that restarted', then(healthAt(3)), 'life of the process'],
     ['a process that ended', { isOver: true }, 'life of the process'],
     ['a run without a stop', { stops: [] }, 'stops, one a minute'],
     ['a run with one stop too few', { stops: healthy.stops.slice(1) }, 'stops, one a minute'],
-    ['a run with a slow stop', { stops: [...healthy.stops, { ms: 1_001, ok: true, what: '' }] }, 'stops, one a minute'],
-    [
-      'a run with a refused stop',
-      { stops: [...healthy.stops, { ms: 1, ok: false, what: 'status 429' }] },
-      'stops, one a minute',
-    ],
-    [
-      'a run in which no browser received an event',
-      { clients: { ...healthy.clients, browser: { did: { 'GET 200': 5 } } } },
-      'clients did their work',
-    ],
-    [
-      'a run without one kind of client',
-      { clients: { ...healthy.clients, hoarder: { did: {} } } },
-      'clients did their work',
-    ],
-    [
-      'a run without a tour',
-      { clients: { ...healthy.clients, 'tour starter': { did: { 'GET 200': 9 } } } },
-      'clients did their work',
-    ],
+    ['a run with a slow stop', afterStop(1_001, true, ''), 'stops, one a minute'],
+    ['a run with a refused stop', afterStop(1, false, 'status 429'), 'stops, one a minute'],
+    ['a run in which no browser received an event', without('browser', { 'GET 200': 5 }), 'clients did their work'],
+    ['a run without one kind of client', without('hoarder'), 'clients did their work'],
+    ['a run without a tour', without('tour starter', { 'GET 200': 9 }), 'clients did their work'],
     ['a run without a fault', { faults: { switched: 0, failed: 9 } }, 'faults switched'],
     ['a daemon that had to be killed', { ended: { code: null, signal: 'SIGKILL', tookMs: 6_010 } }, 'end in order'],
     ['a daemon that ended late', { ended: { code: 0, signal: null, tookMs: 5_200 } }, 'end in order'],

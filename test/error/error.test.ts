@@ -2,32 +2,21 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  asGwError,
-  type ErrorCode,
-  type ErrorRow,
-  errorTable,
-  exitCodes,
-  formatTried,
-  GwError,
-} from '../../src/lib/error/index.ts';
+import { asGwError, type ErrorCode, errorTable, exitCodes, formatTried, GwError } from '../../src/lib/error/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(`${root}docs/errors.md`, 'utf8');
-const table: [string, ErrorRow][] = Object.entries(errorTable);
+const table = Object.entries(errorTable);
 const codes = Object.keys(errorTable) as ErrorCode[];
 
 describe('the error table', () => {
-  it.each(table)('%s has a meaning, a remedy and an exit code', (_, { title, remedy, exit }) => {
+  it.each(table)('%s has a meaning of at most eight words, a remedy and an exit code', (_, { title, remedy, exit }) => {
     for (const sentence of [title, remedy]) {
       expect(sentence.trim()).toBe(sentence);
       expect(sentence).toMatch(/[.!]$/);
     }
     expect(Object.values(exitCodes)).toContain(exit);
     expect([exitCodes.ok]).not.toContain(exit);
-  });
-
-  it.each(table)('%s has a title of at most eight words', (_, { title }) => {
     expect(title.split(/\s+/).length).toBeLessThanOrEqual(8);
   });
 
@@ -68,10 +57,8 @@ describe('docs/errors.md', () => {
 
 describe('an error', () => {
   it('has the remedy and exit code of the table unless a remedy is given', () => {
-    expect(new GwError('PORT_IN_USE', 'taken')).toMatchObject({
-      exitCode: exitCodes.refused,
-      remedy: errorTable.PORT_IN_USE.remedy,
-    });
+    const { remedy } = errorTable.PORT_IN_USE;
+    expect(new GwError('PORT_IN_USE', 'taken')).toMatchObject({ exitCode: exitCodes.refused, remedy });
     expect(new GwError('PORT_IN_USE', 'taken', { remedy: 'End it.' }).remedy).toBe('End it.');
   });
 
@@ -79,13 +66,9 @@ describe('an error', () => {
     const tried = { address: '127.0.0.1', port: 8090 };
     const cause = new Error('inner secret');
     const error = new GwError('CHASSIS_REFUSED', 'no', { tried, details: { status: 400 }, cause });
-    expect(JSON.parse(JSON.stringify(error))).toEqual({
-      code: 'CHASSIS_REFUSED',
-      message: 'no',
-      tried,
-      remedy: errorTable.CHASSIS_REFUSED.remedy,
-      details: { status: 400 },
-    });
+    const { remedy } = errorTable.CHASSIS_REFUSED;
+    const exported = { code: 'CHASSIS_REFUSED', message: 'no', tried, remedy, details: { status: 400 } };
+    expect(JSON.parse(JSON.stringify(error))).toEqual(exported);
     expect(error.cause).toBe(cause);
     expect(JSON.stringify(error)).not.toContain('inner secret');
   });
@@ -150,21 +133,12 @@ describe('an error thrown during another', () => {
 });
 
 describe('a system error of a disk', () => {
-  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])(
-    '%s is not an internal error, and has its path in the message',
-    (code) => {
-      const error = Object.assign(new Error(`${code}: no, open '/state/x'`), {
-        code,
-        syscall: 'open',
-        path: '/state/x',
-      });
-      expect(asGwError(error)).toMatchObject({
-        code: 'FILE_UNWRITABLE',
-        exitCode: 2,
-        message: expect.stringContaining('/state/x'),
-      });
-    },
-  );
+  it.each(['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'])('%s is not internal, and has its path in the message', (code) => {
+    const system = { code, syscall: 'open', path: '/state/x' };
+    const error = Object.assign(new Error(`${code}: no, open '/state/x'`), system);
+    const message = expect.stringContaining('/state/x');
+    expect(asGwError(error)).toMatchObject({ code: 'FILE_UNWRITABLE', exitCode: 2, message });
+  });
 
   it('is not a program output that only contains the word', () => {
     expect(asGwError(Object.assign(new Error('x'), { code: 'ENOSPC' })).code).toBe('INTERNAL');
@@ -174,12 +148,11 @@ describe('a system error of a disk', () => {
     'of a file speaks of no lines where none could be read: %s',
     (code) => {
       const of = (system: string) => Object.assign(new Error(system), { code: system, syscall: 'open' });
-      expect(new GwError(code, 'x', { cause: of('ENOENT') }).remedy).toBe(
-        'There is no such file: name one that exists.',
-      );
-      expect(new GwError(code, 'x', { cause: of('EACCES') }).remedy).toBe(errorTable.FILE_UNREADABLE.remedy);
-      expect(new GwError(code, 'x', { cause: new Error('content') }).remedy).toBe(errorTable[code].remedy);
-      expect(new GwError(code, 'x', { cause: of('ENOENT'), remedy: 'Do that.' }).remedy).toBe('Do that.');
+      const remedyOf = (cause: Error, more = {}) => new GwError(code, 'x', { cause, ...more }).remedy;
+      expect(remedyOf(of('ENOENT'))).toBe('There is no such file: name one that exists.');
+      expect(remedyOf(of('EACCES'))).toBe(errorTable.FILE_UNREADABLE.remedy);
+      expect(remedyOf(new Error('content'))).toBe(errorTable[code].remedy);
+      expect(remedyOf(of('ENOENT'), { remedy: 'Do that.' })).toBe('Do that.');
     },
   );
 });

@@ -9,6 +9,7 @@ import {
 } from '../../src/lib/json/index.ts';
 import { readJsonBytes } from '../../src/lib/json/read.ts';
 import { runs } from '../properties.ts';
+import { anyCharacter } from '../text/units.ts';
 
 const wide: JsonBounds = { maxDepth: 100_000, maxValues: 1_000_000 };
 /** A byte order mark is not JSON for the engine, and the scanner must detect it. */
@@ -41,7 +42,7 @@ const isAccepted = (bytes: Uint8Array) => scanned(bytes) === 'sound';
 const nearlyJson = fc
   .tuple(
     fc.oneof(
-      fc.json({ stringUnit: 'binary', maxDepth: 6 }),
+      fc.json({ stringUnit: anyCharacter, maxDepth: 6 }),
       fc.constantFrom('-0', '1e5', '[1.5E-3,true]', '{"a":null}'),
     ),
     fc.array(
@@ -51,27 +52,7 @@ const nearlyJson = fc
         put: fc.oneof(
           fc.uint8Array({ maxLength: 3 }),
           fc
-            .constantFrom(
-              '"',
-              '\\',
-              '\\u',
-              'd800',
-              '{',
-              '}',
-              '[',
-              ']',
-              ',',
-              ':',
-              '0',
-              '-',
-              '.',
-              'e',
-              'E+',
-              ' ',
-              '\t',
-              'null',
-              'tru',
-            )
+            .constantFrom(...'"\\{}[],:0-.e \t', '\\u', 'd800', 'E+', 'null', 'tru')
             .map((text) => new Uint8Array(Buffer.from(text))),
         ),
       }),
@@ -111,52 +92,16 @@ describe('the scanner of JSON', () => {
     );
   });
 
-  it.each([
-    ['-0', true],
-    ['01', false],
-    ['-', false],
-    ['-01', false],
-    ['1.', false],
-    ['.5', false],
-    ['+1', false],
-    ['1e', false],
-    ['1e+', false],
-    ['1E-007', true],
-    ['1e999', true],
-    ['0x10', false],
-    ['NaN', false],
-    ['Infinity', false],
-    ['nul', false],
-    ['nulll', false],
-    ['true false', false],
-    ['', false],
-    [' \t\r\n', false],
-    ['\u00a0 1', false],
-    ['\u20281', false],
-    ['\ufeff1', false],
-    ['"\u007f\u2028\u{10ffff}"', true],
-    ['"\t"', false],
-    ['"\\u12"', false],
-    ['"\\ud800"', true],
-    ['"\\x41"', false],
-    ["'a'", false],
-    ['[1,]', false],
-    ['[,1]', false],
-    ['{"a":1,}', false],
-    ['{"a"}', false],
-    ['{a:1}', false],
-    ['{1:1}', false],
-    ['{"a":1 "b":2}', false],
-    ['[1}', false],
-    ['{"a":1]', false],
-    ['[]]', false],
-    ['[[]', false],
-    ['{"a":1,"a":2}', true],
-    ['"a" // b', false],
-  ])('accepts %j: %s', (text, expected) => {
+  const accepted = ['-0', '1E-007', '1e999', '"\u007f\u2028\u{10ffff}"', '"\\ud800"', '{"a":1,"a":2}'];
+  const rejected = [
+    ...['01', '-', '-01', '1.', '.5', '+1', '1e', '1e+', '0x10', 'NaN', 'Infinity', 'nul', 'nulll', 'true false', ''],
+    ...[' \t\r\n', '\u00a0 1', '\u20281', '\ufeff1', '"\t"', '"\\u12"', '"\\x41"', "'a'", '[1,]', '[,1]', '{"a":1,}'],
+    ...['{"a"}', '{a:1}', '{1:1}', '{"a":1 "b":2}', '[1}', '{"a":1]', '[]]', '[[]', '"a" // b'],
+  ];
+  it.each([...accepted, ...rejected])('accepts or rejects %j as the engine does', (text) => {
     const bytes = new Uint8Array(Buffer.from(text));
-    expect(isAccepted(bytes)).toBe(expected);
-    expect(engineAccepts(bytes)).toBe(expected);
+    expect(isAccepted(bytes)).toBe(accepted.includes(text));
+    expect(engineAccepts(bytes)).toBe(accepted.includes(text));
   });
 
   it.each([
@@ -253,25 +198,14 @@ describe('readJsonBytes with bounds', () => {
   it('rejects what exceeds a bound before parsing, and names the bound', () => {
     expect(readJsonBytes(Buffer.from('[[[1]]]'), 'answer', bounds)).toEqual({ ok: true, value: [[[1]]] });
     expect(readJsonBytes(Buffer.from('\ufeff[1]'), 'answer', bounds)).toEqual({ ok: true, value: [1] });
-    expect(readJsonBytes(Buffer.from('[[[[]]]]'), 'answer', bounds)).toEqual({
-      ok: false,
-      problem: 'the JSON is nested deeper than 3 levels',
-    });
-    expect(readJsonBytes(Buffer.from(`[${'{},'.repeat(20)}1]`), 'answer', bounds)).toEqual({
-      ok: false,
-      problem: 'the JSON holds more than 10 values',
-    });
-    expect(readJsonBytes(Buffer.from('[NaN]'), 'answer', bounds)).toEqual({
-      ok: false,
-      problem: 'the answer contains NaN, which is no JSON number',
-    });
-    expect(readJsonBytes(Buffer.from([0x22, 0xff, 0x22]), 'answer', bounds)).toEqual({
-      ok: false,
-      problem: 'the answer is not text in UTF-8',
-    });
-    expect(readJsonBytes(Buffer.from(`${' '.repeat(100_000)}x`), 'file', bounds)).toEqual({
-      ok: false,
-      problem: 'the file is not JSON',
-    });
+    for (const [bytes, what, problem] of [
+      ['[[[[]]]]', 'answer', 'the JSON is nested deeper than 3 levels'],
+      [`[${'{},'.repeat(20)}1]`, 'answer', 'the JSON holds more than 10 values'],
+      ['[NaN]', 'answer', 'the answer contains NaN, which is no JSON number'],
+      [Buffer.from([0x22, 0xff, 0x22]), 'answer', 'the answer is not text in UTF-8'],
+      [`${' '.repeat(100_000)}x`, 'file', 'the file is not JSON'],
+    ] as const) {
+      expect(readJsonBytes(Buffer.from(bytes as string), what, bounds)).toEqual({ ok: false, problem });
+    }
   });
 });

@@ -13,6 +13,7 @@ import { checkSite } from '../../src/lib/toolkit/site/check.ts';
 import { initSite, type Question } from '../../src/lib/toolkit/site/init.ts';
 import { siteCheckSchema, siteInitSchema } from '../../src/lib/toolkit/site/site.result.ts';
 import { typedTerminal } from '../cli/typed.ts';
+import { recordOf } from '../evidence/record-of.ts';
 
 let dir = '';
 beforeAll(async () => {
@@ -20,18 +21,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
+const small = { name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } };
 const given = { name: 'Lobby', host: 'robot-7.local', serial: 'SN0007' };
 
 describe('the commented file', () => {
   it('describes every key as the schema does', () => {
-    const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
+    const text = commentedSiteFile(small);
     expect(text).toContain('# Host name or address of the chassis, from its DHCP reservation.\n  host: robot\n');
     expect(text).toContain('  # port: 8090\n');
     expect(text).not.toContain('undefined');
   });
 
   it('is still valid when every example in it is enabled', () => {
-    const text = commentedSiteFile({ name: 'x', chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } });
+    const text = commentedSiteFile(small);
     const enabled = text.replace(/^( *)# ([a-z]\w*:.*| {2}\w+: .*)$/gm, '$1$2');
     expect(enabled).not.toBe(text);
     const site = parseSite(enabled, 'site.yaml');
@@ -44,29 +46,28 @@ describe('the commented file', () => {
   });
 
   it.each([
-    '---',
-    '...',
-    '--- x',
-    '- a',
-    '? b',
-    '%TAG',
-    '@x',
-    '`x',
-    '#',
-    ' x ',
-    "'",
-    '"',
-    'a: b',
-    'null',
-    '~',
-    '1e3',
-    '0x1',
-    '\u00a0',
-    'a\u2028',
-    '\u3000a',
+    ...[
+      '---',
+      '...',
+      '--- x',
+      '- a',
+      '? b',
+      '%TAG',
+      '@x',
+      '`x',
+      '#',
+      ' x ',
+      "'",
+      '"',
+      'a: b',
+      'null',
+      '~',
+      '1e3',
+      '0x1',
+    ],
+    ...['\u00a0', 'a\u2028', '\u3000a'],
   ])('is parsed back to the same values with the name %j', (name) => {
-    const site = { name, chassis: { host: 'robot', serial: 'SN1' }, operator: { port: 5173 } };
-    expect(parseSite(commentedSiteFile(site), 'site.yaml').name).toBe(name);
+    expect(parseSite(commentedSiteFile({ ...small, name }), 'site.yaml').name).toBe(name);
   });
 
   it('is parsed back to the same values, whatever the name', () => {
@@ -76,7 +77,7 @@ describe('the commented file', () => {
     const serial = fc.stringMatching(/^[A-Za-z0-9:_-]{1,40}$/);
     fc.assert(
       fc.property(name, serial, (text, number) => {
-        const site = { name: text, chassis: { host: 'robot', serial: number }, operator: { port: 5173 } };
+        const site = { ...small, name: text, chassis: { host: 'robot', serial: number } };
         expect(parseSite(commentedSiteFile(site), 'site.yaml')).toMatchObject(site);
       }),
     );
@@ -86,18 +87,10 @@ describe('the commented file', () => {
 describe('creating a site file', () => {
   it('without questions uses the given values, and the file passes the check', async () => {
     const path = join(dir, 'given.yaml');
-    const result = await initSite({
-      path,
-      force: false,
-      given: { ...given, mac: '02:00:00:00:00:07', operatorPort: '8080' },
-    });
-    expect(siteInitSchema.parse(result)).toEqual({
-      ...{ path, ...given, mac: '02:00:00:00:00:07', operatorPort: 8080, read: null },
-    });
-    await expect(loadSite(path)).resolves.toMatchObject({
-      operator: { port: 8080 },
-      chassis: { mac: '02:00:00:00:00:07' },
-    });
+    const mac = '02:00:00:00:00:07';
+    const result = await initSite({ path, force: false, given: { ...given, mac, operatorPort: '8080' } });
+    expect(siteInitSchema.parse(result)).toEqual({ path, ...given, mac, operatorPort: 8080, read: null });
+    await expect(loadSite(path)).resolves.toMatchObject({ operator: { port: 8080 }, chassis: { mac } });
     expect(await checkSite(path)).toMatchObject({ valid: true, errors: 0 });
     expect((await stat(path)).mode & 0o777).toBe(0o644);
     expect(renderSiteInit(result).split('\n')[0]).toBe(`Created ${path} for chassis SN0007 at robot-7.local.`);
@@ -120,16 +113,9 @@ describe('creating a site file', () => {
   it('keeps an existing file without force', async () => {
     const path = join(dir, 'there.yaml');
     await writeFile(path, 'precious');
-    let promptCount = 0;
-    const ask = async () => {
-      promptCount += 1;
-      return 'x';
-    };
-    await expect(initSite({ path, force: false, given, ask })).rejects.toMatchObject({
-      code: 'FILE_EXISTS',
-      exitCode: 2,
-    });
-    expect(promptCount).toBe(0);
+    const ask = async () => expect.fail('asked');
+    const refused = initSite({ path, force: false, given, ask });
+    await expect(refused).rejects.toMatchObject({ code: 'FILE_EXISTS', exitCode: 2 });
     expect(await readFile(path, 'utf8')).toBe('precious');
     await initSite({ path, force: true, given });
     expect(await readFile(path, 'utf8')).toContain('SN0007');
@@ -138,18 +124,16 @@ describe('creating a site file', () => {
   it('replaces a symbolic link and not the file behind it', async () => {
     await writeFile(join(dir, 'behind'), 'precious');
     await symlink(join(dir, 'behind'), join(dir, 'link.yaml'));
-    await expect(initSite({ path: join(dir, 'link.yaml'), force: false, given })).rejects.toMatchObject({
-      code: 'FILE_EXISTS',
-    });
+    const refused = initSite({ path: join(dir, 'link.yaml'), force: false, given });
+    await expect(refused).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     await initSite({ path: join(dir, 'link.yaml'), force: true, given });
     expect(await readFile(join(dir, 'behind'), 'utf8')).toBe('precious');
   });
 
   it('that cannot be written reports why and leaves no draft behind', async () => {
-    await expect(initSite({ path: join(dir, 'no', 'x.yaml'), force: false, given })).rejects.toMatchObject({
-      code: 'FILE_UNWRITABLE',
-      message: expect.stringContaining('its folder does not exist'),
-    });
+    const message = expect.stringContaining('its folder does not exist');
+    const nowhere = initSite({ path: join(dir, 'no', 'x.yaml'), force: false, given });
+    await expect(nowhere).rejects.toMatchObject({ code: 'FILE_UNWRITABLE', message });
     await expect(initSite({ path: dir, force: true, given })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect((await readdir(dir)).filter((name) => name.endsWith('-draft'))).toEqual([]);
     expect((await readdir(join(dir, '..'))).filter((name) => name.endsWith('.gw-draft'))).toEqual([]);
@@ -176,21 +160,20 @@ describe('creating a site file', () => {
       return answer;
     };
     const result = await initSite({ path: join(dir, 'asked.yaml'), force: false, given, ask });
-    expect(result).toMatchObject({
-      name: 'Lobby',
-      host: 'robot-8.local',
-      serial: 'SN0008',
-      mac: null,
-      operatorPort: 9000,
-    });
+    const asked = { name: 'Lobby', host: 'robot-8.local', serial: 'SN0008', mac: null, operatorPort: 9000 };
+    expect(result).toMatchObject(asked);
     expect(questions.map(({ fallback }) => fallback)).toEqual(['Lobby', 'robot-7.local', 'SN0007', '', '5173']);
     const [, host, serial, mac, port] = questions;
-    expect(host?.check('a b')).toContain('a host name or an address');
-    expect(serial?.check('')).toContain('letters');
-    expect(mac?.check('02')).toContain('hex digits');
-    expect(port?.check('5174')).toContain('read-only socket');
-    expect(port?.check('abc')).toContain('a number: TCP port');
-    expect(port?.check('1e3')).toBeDefined();
+    for (const [question, answer, problem] of [
+      [host, 'a b', 'a host name or an address'],
+      [serial, '', 'letters'],
+      [mac, '02', 'hex digits'],
+      [port, '5174', 'read-only socket'],
+      [port, 'abc', 'a number: TCP port'],
+      [port, '1e3', ''],
+    ] as const) {
+      expect(question?.check(answer)).toContain(problem);
+    }
   });
 });
 
@@ -252,10 +235,8 @@ describe('checking a site file', () => {
 
   it('reports a folder in its place as one problem, and a missing file as an error', async () => {
     await expect(checkSite(dir)).resolves.toMatchObject({ valid: false, errors: 1 });
-    await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({
-      code: 'SITE_FILE_NOT_FOUND',
-      remedy: expect.stringContaining('gw site init'),
-    });
+    const remedy = expect.stringContaining('gw site init');
+    await expect(checkSite(join(dir, 'none.yaml'))).rejects.toMatchObject({ code: 'SITE_FILE_NOT_FOUND', remedy });
   });
 
   it('detects an open secret, a record of another device in the evidence file, and a folder that is a file', async () => {
@@ -266,31 +247,16 @@ describe('checking a site file', () => {
     );
     await writeFile(join(dir, 'open'), 'hunter2');
     await chmod(join(dir, 'open'), 0o644);
-    const record = {
-      fact: 'vendor.move.reqest',
-      value: true,
-      serial: 'SN1',
-      software: '1',
-      how: 'x',
-      who: 'x',
-      when: '2026-01-31T12:00:00Z',
-    };
-    await writeFile(join(dir, 'wrong.jsonl'), JSON.stringify(record));
+    await writeFile(join(dir, 'wrong.jsonl'), JSON.stringify(recordOf('vendor.move.reqest', true, { serial: 'SN1' })));
     const result = await checkSite(path);
     const verdicts = Object.fromEntries(result.findings.map(({ id, verdict }) => [id, verdict]));
+    const absent = 'chassis-secret heartbeat-key identity ca-files release-key kiosk-profile require-verified'.split(
+      ' ',
+    );
     expect(verdicts).toEqual({
-      'operator-password': 'wrong',
-      'chassis-secret': 'not-applicable',
-      'heartbeat-key': 'not-applicable',
-      identity: 'not-applicable',
-      'ca-files': 'not-applicable',
-      'release-key': 'not-applicable',
-      'kiosk-profile': 'not-applicable',
-      'evidence-file': 'wrong',
-      'require-verified': 'not-applicable',
-      orders: 'ok',
-      'state-folder': 'ok',
-      'media-folder': 'wrong',
+      ...{ 'operator-password': 'wrong', 'evidence-file': 'wrong', 'media-folder': 'wrong' },
+      ...{ orders: 'ok', 'state-folder': 'ok' },
+      ...Object.fromEntries(absent.map((id) => [id, 'not-applicable'])),
     });
     expect(result).toMatchObject({ valid: false, errors: 3, problems: [] });
     expect(result.findings[0]?.remedy).toContain('chmod 600');
@@ -382,10 +348,7 @@ describe('checking a site file', () => {
       'name: x\nchassis: { host: robot, serial: SN1 }\nevidenceFile: asking.jsonl\nmotion: { requireVerified: true }\n',
     );
     expect((await required()).detail).toMatch(/SN1 has no entry for angles\.tracked-pose-ori/);
-    const record = (fact: string) => ({
-      ...{ fact, value: true, serial: 'SN1', software: '1' },
-      ...{ how: 'x', who: 'x', when: '2026-01-31T12:00:00Z' },
-    });
+    const record = (fact: string) => recordOf(fact, true, { serial: 'SN1' });
     const all = [...new Set(Object.values(factsOfOrder).flat())];
     await writeFile(join(dir, 'asking.jsonl'), all.map((id) => `${JSON.stringify(record(id))}\n`).join(''));
     expect(await required()).toMatchObject({

@@ -28,7 +28,7 @@ describe('TLS in a process that has read a common name first', () => {
     expect(connectsAfter(read)).toBe('x\nECONNREFUSED\n');
   });
 
-  it('fails with Node alone: the load order is still needed', () => {
+  it('fails with Node alone: the load order is still needed', { tags: 'large' }, () => {
     expect(connectsAfter('c().toLegacyObject()')).toContain('tls.createSecureContext is not a function');
   });
 });
