@@ -19,15 +19,8 @@ describe('the ARP table', () => {
   });
 
   it('is empty without entries, and skips invalid lines', () => {
-    for (const text of [
-      '',
-      head,
-      `${head}\n\n`,
-      `${head}garbage\n`,
-      `${head}192.0.2.7 0x1 yes aa:bb:cc:00:11:22 * eth0`,
-    ]) {
-      expect(parseNeighbourTable(text)).toEqual([]);
-    }
+    const lines = ['', '\n\n', 'garbage\n', '192.0.2.7 0x1 yes aa:bb:cc:00:11:22 * eth0'];
+    for (const text of ['', ...lines.map((line) => head + line)]) expect(parseNeighbourTable(text)).toEqual([]);
   });
 
   it('is parsed from any text without a throw', () => {

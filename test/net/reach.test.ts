@@ -8,6 +8,7 @@ import {
   reachEndpoint,
   resolveHost,
 } from '../../src/lib/net/index.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
 async function listening(): Promise<{ port: number; accepted: () => number } & AsyncDisposable> {
   let accepted = 0;
@@ -63,15 +64,8 @@ describe('connecting to host and port', () => {
 
   it('classifies errors of the operating system', () => {
     const codes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'ECONNRESET', 'EWHATEVER'];
-    expect(codes.map((code) => dialFailureOf(Object.assign(new Error(code), { code })))).toEqual([
-      'refused',
-      'no-route',
-      'no-route',
-      'no-answer',
-      'unknown-name',
-      'cut',
-      'other',
-    ]);
+    const kinds = codes.map((code) => dialFailureOf(Object.assign(new Error(code), { code })));
+    expect(kinds.join(' ')).toBe('refused no-route no-route no-answer unknown-name cut other');
     expect(dialFailureOf(undefined)).toBe('other');
   });
 });
@@ -95,8 +89,10 @@ describe('a name', () => {
     const unknown = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
     expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: unknown })).toMatchObject({ kind: 'unknown' });
     expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: async () => [] })).toMatchObject({ kind: 'unknown' });
-    const never = () => new Promise<never>(() => {});
-    expect(await resolveHost('robot', { timeoutMs: 30, lookup: never })).toMatchObject({ kind: 'no-answer' });
+    const clock = createFakeClock();
+    const unanswered = resolveHost('robot', { timeoutMs: 30, lookup: () => new Promise(() => {}), clock });
+    await clock.advance(30);
+    expect(await unanswered).toMatchObject({ kind: 'no-answer' });
   });
 });
 
@@ -105,16 +101,7 @@ describe('an address inside this machine', () => {
     for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
       expect(isLoopback(address)).toBe(true);
     }
-    for (const address of [
-      '192.0.2.7',
-      '0.0.0.0',
-      '::',
-      '2001:db8::1',
-      'localhost',
-      '',
-      '1127.0.0.1',
-      '::ffff:192.0.2.1',
-    ]) {
+    for (const address of '192.0.2.7 0.0.0.0 :: 2001:db8::1 localhost  1127.0.0.1 ::ffff:192.0.2.1'.split(' ')) {
       expect(isLoopback(address)).toBe(false);
     }
   });

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { GwError } from '../error/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { READ_ONLY_SOCKET, ROBOT_HEADER } from '../operator/index.ts';
 import { localSocketPath, type Site } from '../site/index.ts';
 
@@ -13,11 +14,15 @@ type Place = { readonly port: number } | { readonly socketPath: string };
  * The error of a socket that is in use, with its holder: GATEWAY_RUNNING where a gateway of gw answers there, by the
  * serial number on its answer. Any other error is returned as it is.
  */
-export async function nameHolder(error: unknown, site: Pick<Site, 'chassis' | 'stateDir' | 'operator'>) {
+export async function nameHolder(
+  error: unknown,
+  site: Pick<Site, 'chassis' | 'stateDir' | 'operator'>,
+  clock: Clock = systemClock,
+) {
   if (!(error instanceof GwError) || error.code !== 'PORT_IN_USE') return error;
   const { port } = error.tried ?? {};
   const { serial } = site.chassis;
-  const found = await robotAt(port === undefined ? { socketPath: localSocketPath(site) } : { port });
+  const found = await robotAt(port === undefined ? { socketPath: localSocketPath(site) } : { port }, clock);
   const where = port === undefined ? `on the state folder ${site.stateDir}` : `on port ${port}`;
   const by = port === undefined ? '' : await processAt(port);
   const more = { tried: error.tried, cause: error };
@@ -38,7 +43,7 @@ export async function nameHolder(error: unknown, site: Pick<Site, 'chassis' | 's
 }
 
 /** Serial number that a gateway there names; null: no answer of a gateway. */
-function robotAt(place: Place): Promise<string | null> {
+function robotAt(place: Place, clock: Clock): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const where = 'port' in place ? { host: READ_ONLY_SOCKET.host, port: place.port } : place;
   const asked = get({ ...where, path: '/api/health', agent: false, headers: { host: 'localhost' } }, (answer) => {
@@ -46,10 +51,10 @@ function robotAt(place: Place): Promise<string | null> {
     resolve(typeof named === 'string' && SERIAL.test(named) ? named : null);
     asked.destroy();
   });
-  const late = setTimeout(() => asked.destroy(), ANSWER_MS);
+  const late = clock.after(ANSWER_MS, () => asked.destroy());
   asked.once('error', () => resolve(null));
   asked.once('close', () => {
-    clearTimeout(late);
+    late[Symbol.dispose]();
     resolve(null);
   });
   return promise;

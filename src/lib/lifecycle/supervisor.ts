@@ -1,5 +1,5 @@
 import { asGwError, GwError } from '../error/index.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 export type SupervisorEvent =
   | { readonly kind: 'started'; readonly name: string; readonly detail: string; readonly tookMs: number }
@@ -294,7 +294,9 @@ export function firstOf(...signals: readonly (AbortSignal | undefined)[]): Abort
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }
 
-/** Aborted with the signal, or after so many milliseconds of real time with a TimeoutError. */
-export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
-  return firstOf(signal, AbortSignal.timeout(ms));
+/** Aborted with the signal, or after so many milliseconds with a TimeoutError. */
+export function withDeadline(signal: AbortSignal, ms: number, clock: Clock = systemClock): AbortSignal {
+  const late = new AbortController();
+  clock.after(ms, () => late.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')));
+  return firstOf(signal, late.signal);
 }

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError, type Tried } from '../error/index.ts';
-import { onAbort } from '../lifecycle/index.ts';
+import { type Clock, onAbort, systemClock } from '../lifecycle/index.ts';
 
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
 
@@ -100,25 +100,24 @@ const ATTEMPT_DELAY_MS = 250;
 export const directDialer: Dialer = createDirectDialer();
 
 /** Tries the addresses of a name side by side (RFC 8305), and fails as the first of them. */
-export function createDirectDialer(lookup: Lookup = systemLookup): Dialer {
+export function createDirectDialer(options: { readonly lookup?: Lookup; readonly clock?: Clock } = {}): Dialer {
+  const { lookup = systemLookup, clock = systemClock } = options;
   return {
     way: 'direct',
     async dial({ host, port }, { timeoutMs, signal }) {
-      const began = performance.now();
+      const began = clock.monotonicMs();
       const failed = (failure: DialFailure, cause?: unknown) =>
-        new DialError(failure, { address: host, port, forMs: Math.round(performance.now() - began) }, cause);
+        new DialError(failure, { address: host, port, forMs: Math.round(clock.monotonicMs() - began) }, cause);
       const { promise: late, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => reject(failed('no-answer')), timeoutMs);
+      using _late = clock.after(timeoutMs, () => reject(failed('no-answer')));
       using _aborting = onAbort(signal, () => reject(signal?.reason));
       try {
         const found = isIP(host) === 0 ? await Promise.race([lookup(host), late]) : [{ address: host }];
-        using attempts = connectFirst(interleave(found.map(({ address }) => address)), port);
+        using attempts = connectFirst(interleave(found.map(({ address }) => address)), port, clock);
         return await Promise.race([attempts.connected, late]);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         throw error instanceof DialError ? error : failed(dialFailureOf(error), error);
-      } finally {
-        clearTimeout(timer);
       }
     },
   };
@@ -135,15 +134,19 @@ function interleave(addresses: readonly string[]): readonly string[] {
  * Connects to one address after the other, without giving up on the ones before: Node gives each address but the last
  * 250 ms, less than one round trip of a slow mobile link. Disposing ends all attempts but the one that has connected.
  */
-function connectFirst(addresses: readonly string[], port: number): Disposable & { connected: Promise<Socket> } {
+function connectFirst(
+  addresses: readonly string[],
+  port: number,
+  clock: Clock,
+): Disposable & { connected: Promise<Socket> } {
   const { promise: connected, resolve, reject } = Promise.withResolvers<Socket>();
   const errors: (Error | undefined)[] = [];
   const open = new Set<Socket>();
   let tried = 0;
-  let delay: NodeJS.Timeout | undefined;
+  let delay: Disposable | undefined;
 
   function tryNext(): void {
-    clearTimeout(delay);
+    delay?.[Symbol.dispose]();
     const index = tried;
     const address = addresses[index];
     if (address === undefined) {
@@ -151,7 +154,7 @@ function connectFirst(addresses: readonly string[], port: number): Disposable & 
       return;
     }
     tried += 1;
-    delay = setTimeout(tryNext, ATTEMPT_DELAY_MS);
+    delay = clock.after(ATTEMPT_DELAY_MS, tryNext);
     const socket = connect({ host: address, port, noDelay: true, keepAlive: true });
     open.add(socket);
     const onError = (error: Error) => {
@@ -171,7 +174,7 @@ function connectFirst(addresses: readonly string[], port: number): Disposable & 
   return {
     connected,
     [Symbol.dispose]() {
-      clearTimeout(delay);
+      delay?.[Symbol.dispose]();
       for (const socket of open) {
         socket.removeAllListeners();
         socket.on('error', () => {});

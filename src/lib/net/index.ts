@@ -1,5 +1,6 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
 export {
+  createDirectDialer,
   DialError,
   type Dialer,
   type DialFailure,

@@ -23,7 +23,7 @@ const planTo = (port: number, about: Partial<PathPlan> = {}): PathPlan => ({
   ...about,
 });
 
-function open(plan: PathPlan, signal: AbortSignal = AbortSignal.timeout(10_000), clock = createFakeClock()) {
+function open(plan: PathPlan, signal = new AbortController().signal, clock = createFakeClock()) {
   const resolve = (host: string, timeoutMs: number) => resolveHost(host, { timeoutMs, clock });
   return openPath(plan, { dialer: directDialer, clock, signal, resolve });
 }
@@ -40,8 +40,7 @@ describe('opening a path', () => {
       dial: { failure: null },
       tls: { kind: 'established', trust: { kind: 'trusted' }, alpn: 'x-test' },
     });
-    const socket = opened.connection?.tls.socket;
-    if (socket === undefined) throw new Error('not open');
+    const socket = opened.connection?.tls.socket as TLSSocket;
     // Neither a timer nor the signal of the attempt is left on the long-lived socket.
     expect(clock.pending).toBe(0);
     attempt.abort();
@@ -58,10 +57,8 @@ describe('opening a path', () => {
     // With TLS 1.3 a missing client certificate is rejected after the handshake.
     await using peer = await tlsPeer(authority, { requestCert: true, rejectUnauthorized: true, ca: authority.caPem });
     const opened = await open(planTo(peer.port));
-    const socket = opened.connection?.tls.socket;
-    if (socket === undefined) throw new Error('not open');
-    socket.resume();
-    await new Promise((resolve) => socket.once('close', resolve));
+    const socket = opened.connection?.tls.socket as TLSSocket;
+    await new Promise((resolve) => socket.resume().once('close', resolve));
     expect(opened.connection?.tls.ended()).toEqual({ kind: 'certificate-refused', alert: 'certificate required' });
   });
 

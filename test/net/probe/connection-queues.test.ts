@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseConnectionQueues, readConnectionQueues } from '../../../src/lib/net/probe/index.ts';
+import { until } from '../../waiting.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
@@ -42,8 +43,7 @@ describe('the queues of open connections', () => {
   it.runIf(process.platform === 'linux')('of this machine show bytes that a peer has not read yet', async () => {
     const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { port } = server.address() as AddressInfo;
     const socket = connect(port, '127.0.0.1');
     try {
       const [[near]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
@@ -52,10 +52,8 @@ describe('the queues of open connections', () => {
         (await readConnectionQueues()).find(
           ({ local, remote }) => local.port === port && remote.port === socket.localPort,
         );
-      for (let tries = 0; tries < 100 && (await held())?.receiveQueueBytes !== 7; tries += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      expect(await held()).toMatchObject({ local: { address: '127.0.0.1', port }, receiveQueueBytes: 7 });
+      const seen = await until(held, (queues) => queues?.receiveQueueBytes === 7);
+      expect(seen?.local).toEqual({ address: '127.0.0.1', port });
       near.destroy();
     } finally {
       socket.destroy();

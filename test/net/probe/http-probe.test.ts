@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { probeHttps } from '../../../src/lib/net/probe/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
 let cloud: CertificateAuthority;
@@ -10,7 +11,8 @@ beforeAll(async () => {
 });
 
 /** Probes a server that handles each complete request head on arrival. */
-async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs = 1_000) {
+async function ask(answer: (head: string, socket: TLSSocket, clock: FakeClock) => void) {
+  const clock = createFakeClock();
   await using peer = await tlsPeer(cloud, {}, (socket) => {
     let received = '';
     socket.on('data', (bytes: Buffer) => {
@@ -18,15 +20,16 @@ async function ask(answer: (head: string, socket: TLSSocket) => void, timeoutMs 
       if (!received.endsWith('\r\n\r\n')) return;
       const head = received;
       received = '';
-      answer(head, socket);
+      answer(head, socket, clock);
     });
   });
   const { socket } = established(await probe(peer, { trusted: cloud.caPem }));
   const order: string[] = [];
   const { probe: result, info } = await probeHttps(socket, {
     hostHeader: 'storage.example',
-    timeoutMs,
-    signal: AbortSignal.timeout(10_000),
+    timeoutMs: 400,
+    clock,
+    signal: new AbortController().signal,
     beforeClose: async () => {
       order.push(socket.destroyed ? 'closed' : 'open');
       return 7;
@@ -61,7 +64,7 @@ describe('an HTTPS probe', () => {
   });
 
   it('detects a lost large request, and is undecided for a server that closes after the first', async () => {
-    const lost = await ask((head, socket) => head.length < 1_000 && socket.write(ok), 400);
+    const lost = await ask((head, socket, clock) => (head.length < 1_000 ? socket.write(ok) : clock.advance(400)));
     expect(lost).toMatchObject({ kind: 'answered', large: 'no-answer' });
     const closing = await ask((_, socket) => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));
     expect(closing).toMatchObject({ kind: 'answered', large: 'not-checked' });
@@ -70,7 +73,7 @@ describe('an HTTPS probe', () => {
   });
 
   it('distinguishes timeout, close and other protocols', async () => {
-    expect(await ask(() => {}, 200)).toMatchObject({ kind: 'no-answer' });
+    expect(await ask((_head, _socket, clock) => clock.advance(400))).toMatchObject({ kind: 'no-answer' });
     expect(await ask((_, socket) => socket.end())).toMatchObject({ kind: 'closed', failure: { kind: 'cut' } });
     expect(await ask((_, socket) => socket.write('220 mail ready\r\n'))).toMatchObject({ kind: 'not-http' });
   });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { established, plainPeer, probe, tlsPeer } from './world.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { established, plainPeer, probe, tlsPeer, tlsPeerOf } from './world.ts';
 
 let cloud: CertificateAuthority;
 let proxy: CertificateAuthority;
@@ -10,8 +11,6 @@ beforeAll(async () => {
   cloud = await createCa({ commonName: 'Cloud CA' });
   proxy = await createCa({ commonName: 'House inspection CA' });
 });
-
-const DAY_MS = 86_400_000;
 
 describe('a TLS probe', () => {
   it('is trusted when its chain ends in the given CA, and shows the issuers', async () => {
@@ -36,26 +35,17 @@ describe('a TLS probe', () => {
 
   it('is untrusted also when a proxy sends its own root', async () => {
     const pair = await proxy.issueServer({ names: ['127.0.0.1'] });
-    const { createServer } = await import('node:tls');
-    const server = createServer({ key: pair.keyPem, cert: pair.certificatePem + proxy.caPem });
-    server.on('tlsClientError', () => {});
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const address = server.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      const result = established(await probe({ host: '127.0.0.1', port }, { trusted: cloud.caPem }));
-      expect(result.trust).toMatchObject({ kind: 'untrusted', reason: 'SELF_SIGNED_CERT_IN_CHAIN' });
-      expect(result.chain.map(({ subject }) => subject)).toEqual(['CN=127.0.0.1', 'CN=House inspection CA']);
-      result.socket.destroy();
-    } finally {
-      server.close();
-    }
+    await using peer = await tlsPeerOf({ key: pair.keyPem, cert: pair.certificatePem + proxy.caPem });
+    const result = established(await probe(peer, { trusted: cloud.caPem }));
+    expect(result.trust).toMatchObject({ kind: 'untrusted', reason: 'SELF_SIGNED_CERT_IN_CHAIN' });
+    expect(result.chain.map(({ subject }) => subject)).toEqual(['CN=127.0.0.1', 'CN=House inspection CA']);
+    result.socket.destroy();
   });
 
   it('distinguishes expired, not yet valid and hostname mismatch', async () => {
     const kinds: [object, string][] = [
-      [{ notBefore: new Date(Date.now() - 2 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) }, 'expired'],
-      [{ notBefore: new Date(Date.now() + DAY_MS), notAfter: new Date(Date.now() + 2 * DAY_MS) }, 'not-yet-valid'],
+      [{ notBefore: new Date('2020-01-01'), notAfter: new Date('2020-01-02') }, 'expired'],
+      [{ notBefore: new Date('2048-01-01'), notAfter: new Date('2048-01-02') }, 'not-yet-valid'],
       [{ names: ['elsewhere.example'] }, 'hostname-mismatch'],
     ];
     for (const [about, kind] of kinds) {
@@ -89,14 +79,15 @@ describe('a TLS probe', () => {
   });
 
   it('distinguishes silence, a closed connection, and a peer without TLS', async () => {
-    await using silent = await plainPeer(() => {});
+    const clock = createFakeClock();
+    await using silent = await plainPeer((socket) => socket.once('data', () => clock.advance(300)));
     await using cutting = await plainPeer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     await using closing = await plainPeer((socket) => socket.once('data', () => socket.end()));
     await using web = await plainPeer((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
     const kindOf = async (peer: Parameters<typeof probe>[0]) => {
-      const result = await probe(peer, { timeoutMs: 300 });
+      const result = await probe(peer, { timeoutMs: 300, clock });
       return result.kind === 'failed' ? result.failure.kind : result.kind;
     };
     expect(await kindOf(silent)).toBe('no-answer');
@@ -107,8 +98,13 @@ describe('a TLS probe', () => {
 
   it('sends a ClientHello that fits into one packet where that is requested', async () => {
     const lengths: number[] = [];
-    await using peer = await plainPeer((socket) => socket.on('data', (bytes) => lengths.push(bytes.length)));
-    await probe(peer, { smallHello: true, timeoutMs: 150 });
+    await using peer = await plainPeer((socket) =>
+      socket.once('data', (bytes) => {
+        lengths.push(bytes.length);
+        socket.on('data', (more) => lengths.push(more.length)).end();
+      }),
+    );
+    await probe(peer, { smallHello: true });
     expect(lengths).toHaveLength(1);
     expect(lengths[0]).toBeLessThan(1_000);
     await using cloudPeer = await tlsPeer(cloud);
@@ -125,11 +121,9 @@ describe('a TLS probe', () => {
   });
 
   it('ends at once when it is interrupted', async () => {
-    await using silent = await plainPeer(() => {});
     const abort = new AbortController();
-    const result = probe(silent, { timeoutMs: 20_000, signal: abort.signal });
-    setTimeout(() => abort.abort(new Error('enough')), 50);
-    await expect(result).rejects.toThrow('enough');
+    await using silent = await plainPeer((socket) => socket.once('data', () => abort.abort(new Error('enough'))));
+    await expect(probe(silent, { signal: abort.signal })).rejects.toThrow('enough');
   });
 
   it('fails without a throw for an invalid key', async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemCertificates } from '../../../src/lib/net/probe/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { runProcess } from '../../process.ts';
-import { established, type Peer, probe, tlsPeer } from './world.ts';
+import { established, type Peer, probe, tlsPeer, tlsPeerOf } from './world.ts';
 
 let dir: string;
 let added: CertificateAuthority;
@@ -25,11 +26,11 @@ afterAll(async () => {
 });
 
 /** The result in a separate process: a process reads the lists once, from its environment. */
-async function found(env: Readonly<Record<string, string>>) {
+async function found(env: Readonly<Record<string, string>>, { port }: Peer = peer) {
   const world = new URL('./world.ts', import.meta.url).href;
   const program = `
     const { probe } = await import(${JSON.stringify(world)});
-    const result = await probe({ host: '127.0.0.1', port: ${peer.port} }, { trusted: 'system' });
+    const result = await probe({ host: '127.0.0.1', port: ${port} }, { trusted: 'system' });
     if (result.kind === 'established') result.socket.destroy();
     console.log(JSON.stringify(result.trust ?? result.failure));
     process.exit(0);`;
@@ -44,7 +45,6 @@ async function found(env: Readonly<Record<string, string>>) {
 
 describe('the certificates of all trust lists', () => {
   it('are valid PEM, each of them: Node ignores all that follow an invalid one', async () => {
-    const { X509Certificate } = await import('node:crypto');
     const found = systemCertificates().match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     const names = found.map((pem) => new X509Certificate(pem).fingerprint256);
     const bundled = getCACertificates('bundled').map((pem) => new X509Certificate(pem).fingerprint256);
@@ -54,35 +54,26 @@ describe('the certificates of all trust lists', () => {
 });
 
 describe('the trust lists that verify a chain', () => {
-  it('distinguish the list of the operating system and NODE_EXTRA_CA_CERTS from the list of Node', {
-    timeout: 30_000,
-  }, async () => {
+  it('distinguish NODE_EXTRA_CA_CERTS from the list of the operating system', async () => {
+    const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
+    expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
+  });
+
+  it('distinguish the list of the operating system from the list of Node', { tags: 'large' }, async () => {
     const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
-    expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
     expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'untrusted' });
   });
 
-  it('are not chosen by the name of a public root that a proxy sends along', { timeout: 30_000 }, async () => {
-    const { X509Certificate } = await import('node:crypto');
-    const { createServer } = await import('node:tls');
+  it('are not chosen by the name of a public root that a proxy sends along', async () => {
     const publicPem = getCACertificates('bundled').find((pem) => new X509Certificate(pem).subject.includes('CN='));
     const name = /CN=([^\n]+)/.exec(new X509Certificate(publicPem ?? '').subject)?.[1] ?? '';
     const namesake = await createCa({ commonName: name });
     await writeFile(join(dir, 'namesake.pem'), namesake.caPem);
     const pair = await namesake.issueServer({ names: ['127.0.0.1'] });
-    const server = createServer({ key: pair.keyPem, cert: `${pair.certificatePem}\n${publicPem}` });
-    server.on('tlsClientError', () => {});
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const own = peer;
-    try {
-      const address = server.address();
-      peer = { ...own, port: typeof address === 'object' ? (address?.port ?? 0) : 0 };
-      expect(await found({ SSL_CERT_FILE: join(dir, 'namesake.pem') })).toEqual({ kind: 'trusted', by: 'system' });
-    } finally {
-      peer = own;
-      server.close();
-    }
+    await using other = await tlsPeerOf({ key: pair.keyPem, cert: `${pair.certificatePem}\n${publicPem}` });
+    const trust = await found({ SSL_CERT_FILE: join(dir, 'namesake.pem') }, other);
+    expect(trust).toEqual({ kind: 'trusted', by: 'system' });
   });
 
   it('are named as the file where the site file names one', async () => {

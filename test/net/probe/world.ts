@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { probeTls, type TlsProbe } from '../../../src/lib/net/probe/index.ts';
@@ -15,11 +15,9 @@ async function listening(server: Server): Promise<Peer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
   return {
     host: '127.0.0.1',
-    port: address.port,
+    port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -41,7 +39,12 @@ export async function tlsPeer(
 ): Promise<Peer> {
   const { names = ['127.0.0.1'], notBefore, notAfter, ...options } = about;
   const pair = await authority.issueServer({ names, ...(notBefore && { notBefore }), ...(notAfter && { notAfter }) });
-  const server = createTlsServer({ ...options, key: pair.keyPem, cert: pair.certificatePem }, (socket) => {
+  return await tlsPeerOf({ ...options, key: pair.keyPem, cert: pair.certificatePem }, handle);
+}
+
+/** A TLS server with these certificates. */
+export function tlsPeerOf(options: TlsOptions, handle: (socket: TLSSocket) => void = () => {}): Promise<Peer> {
+  const server = createTlsServer(options, (socket) => {
     socket.on('error', () => {});
     handle(socket);
   });
@@ -49,11 +52,11 @@ export async function tlsPeer(
   return listening(server);
 }
 
-/** Connects and completes the handshake; by default within 2 s. */
+/** Connects and completes the handshake. */
 export async function probe(peer: Endpoint, about: Partial<Parameters<typeof probeTls>[1]> = {}): Promise<TlsProbe> {
-  const signal = about.signal ?? AbortSignal.timeout(10_000);
-  const stream = await directDialer.dial(peer, { timeoutMs: 2_000, signal });
-  return probeTls(stream, { host: peer.host, trusted: 'system', timeoutMs: 2_000, ...about, signal });
+  const { signal = new AbortController().signal } = about;
+  const stream = await directDialer.dial(peer, { timeoutMs: 30_000, signal });
+  return probeTls(stream, { host: peer.host, trusted: 'system', timeoutMs: 30_000, ...about, signal });
 }
 
 /** The established handshake; otherwise the test fails. */

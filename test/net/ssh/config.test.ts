@@ -18,12 +18,11 @@ const resolved = (text: string, host: string, more: { user?: string; port?: numb
   settingsOf(parseSshConfig(text, 'config'), { host, user: more.user ?? null, port: more.port ?? null, ...here });
 const thrown = (work: () => unknown): GwError => {
   try {
-    work();
+    throw new Error(`expected an error, not ${work()}`);
   } catch (error) {
     if (error instanceof GwError) return error;
     throw error;
   }
-  throw new Error('expected an error');
 };
 
 describe('the configuration of SSH', () => {
@@ -47,16 +46,9 @@ describe('the configuration of SSH', () => {
   });
 
   it('yields the first matching value, and the value of the command line before that', () => {
-    const text = [
-      '# before any host: for all of them',
-      'Port 2200',
-      'Host robot-? !robot-9',
-      '  User=first',
-      '  HostName = %h.example.com',
-      'Host *',
-      '\tUser second',
-      '\tPort 2300',
-    ].join('\r\n');
+    const all = '# before any host: for all of them\r\nPort 2200\r\n';
+    const first = 'Host robot-? !robot-9\r\n  User=first\r\n  HostName = %h.example.com\r\n';
+    const text = `${all}${first}Host *\r\n\tUser second\r\n\tPort 2300`;
     expect(resolved(text, 'robot-7')).toMatchObject({ user: 'first', port: 2200, hostName: 'robot-7.example.com' });
     expect(resolved(text, 'Robot-7')).toMatchObject({ user: 'first' });
     expect(resolved(text, 'robot-9')).toMatchObject({ user: 'second', hostName: 'robot-9' });
@@ -98,22 +90,9 @@ describe('the configuration of SSH', () => {
   });
 
   it('rejects unsupported settings with their line', () => {
-    for (const line of [
-      'Host',
-      'Port 0',
-      'Port 70000',
-      'Port ssh',
-      'Port',
-      'HostName -oProxyCommand=x',
-      'HostName %x',
-      'User "a b"',
-      'ProxyCommand nc %h %p',
-      'HostKeyAlias a,*',
-      'ProxyJump a,-b',
-      'IdentityAgent $AGENT',
-      'IdentityFile "open',
-      '"Port" 22',
-    ]) {
+    const hosts = 'Host|HostName -oProxyCommand=x|HostName %x|HostKeyAlias a,*|ProxyCommand nc %h %p|ProxyJump a,-b';
+    const others = 'Port 0|Port 70000|Port ssh|Port|User "a b"|IdentityAgent $AGENT|IdentityFile "open|"Port" 22';
+    for (const line of `${hosts}|${others}`.split('|')) {
       const error = thrown(() => resolved(`Host a\n${line}`, 'a'));
       expect([line, error.code]).toEqual([line, 'SSH_CONFIG_INVALID']);
       expect(error.message).toContain('config:2');
@@ -125,19 +104,10 @@ describe('the configuration of SSH', () => {
   });
 
   it('resolves jump hosts in order; the first one may have jump hosts of its own', () => {
-    const lines = parseSshConfig(
-      ['Host robot', ' ProxyJump m1,u2@m2:22022', 'Host m1', ' ProxyJump m0', 'Host m2', ' ProxyJump nowhere'].join(
-        '\n',
-      ),
-      'config',
-    );
-    const route = routeOf(lines, { host: 'robot', user: 'tech', port: null }, here);
-    expect(route.map(({ user, hostName, port }) => `${user}@${hostName}:${port}`)).toEqual([
-      'local@m0:22',
-      'local@m1:22',
-      'u2@m2:22022',
-      'tech@robot:22',
-    ]);
+    const text = 'Host robot\n ProxyJump m1,u2@m2:22022\nHost m1\n ProxyJump m0\nHost m2\n ProxyJump nowhere';
+    const route = routeOf(parseSshConfig(text, 'config'), { host: 'robot', user: 'tech', port: null }, here);
+    const words = route.map(({ user, hostName, port }) => `${user}@${hostName}:${port}`);
+    expect(words.join(' ')).toBe('local@m0:22 local@m1:22 u2@m2:22022 tech@robot:22');
   });
 
   it.each(['Host *\n ProxyJump bastion', 'Host a\n ProxyJump b\nHost b\n ProxyJump a', `ProxyJump ${'x,'.repeat(9)}x`])(
@@ -181,21 +151,7 @@ describe('the configuration of SSH', () => {
 
 describe('any text as configuration', () => {
   const word = fc.oneof(
-    fc.constantFrom(
-      'Host',
-      'Match',
-      'Port',
-      'User',
-      'ProxyJump',
-      'Include',
-      'IdentityFile',
-      '*',
-      '!a',
-      '%h',
-      '"',
-      '#',
-      '=',
-    ),
+    fc.constantFrom(...'Host Match Port User ProxyJump Include IdentityFile * !a %h " # ='.split(' ')),
     fc.string({ maxLength: 12 }),
   );
   const line = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));

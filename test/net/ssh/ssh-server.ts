@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import ssh2, { type AuthContext, type Connection, type ServerConfig } from 'ssh2';
 import { expect } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import type { SshOptions } from '../../../src/lib/net/index.ts';
+import type { Ssh, SshOptions } from '../../../src/lib/net/index.ts';
+import { openSsh } from '../../../src/lib/net/ssh/index.ts';
 
 /** A home folder for a client; removed on disposal. */
 export function temporaryHome() {
@@ -50,6 +51,24 @@ export async function startSshServer(
   return { ...running, known: `[127.0.0.1]:${running.port} ${type} ${key}\n` };
 }
 
+/** A server, and a client whose home knows its key. */
+export async function sshWorld(...about: Parameters<typeof startSshServer>) {
+  const server = await startSshServer(...about);
+  const folder = temporaryHome();
+  folder.write('known_hosts', server.known);
+  return {
+    ...server,
+    folder,
+    target: `technician@127.0.0.1:${server.port}`,
+    open: (more: Partial<SshOptions> = {}): Promise<Ssh> =>
+      openSsh(`technician@127.0.0.1:${server.port}`, optionsIn(folder.home, more)),
+    async [Symbol.asyncDispose]() {
+      folder[Symbol.dispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** A server with arbitrary behaviour on the bytes. */
 export async function startRawServer(onSocket: (socket: Socket) => void): Promise<Omit<TestServer, 'known'>> {
   return await listenOn(createServer(onSocket));
@@ -78,21 +97,12 @@ async function listenOn(server: Server) {
 }
 
 export function optionsIn(home: string, more: Partial<SshOptions> = {}): SshOptions {
-  return {
-    homeDir: home,
-    localUser: 'technician',
-    agentSocket: null,
-    person: null,
-    systemKnownHostsFile: '/dev/null',
-    ...more,
-  };
+  const none = { agentSocket: null, person: null, systemKnownHostsFile: '/dev/null' };
+  return { homeDir: home, localUser: 'technician', ...none, ...more };
 }
 
 export async function errorOf(work: Promise<unknown>): Promise<GwError> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
+  const error = await work.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(GwError);
   return error as GwError;
 }

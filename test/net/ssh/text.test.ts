@@ -21,26 +21,9 @@ describe('an SSH target', () => {
     expect(parseSshTarget(text)).toEqual(target);
   });
 
-  it.each([
-    '',
-    '@gw',
-    't@',
-    'gw:',
-    'gw:0',
-    'gw:70000',
-    'gw:x',
-    '-oProxyCommand=x',
-    '-t@gw',
-    't@-gw',
-    'a b',
-    't t@gw',
-    'gw,gw',
-    '*',
-    '[gw]:22',
-    'gw:1:2',
-    't\n@gw',
-    'gw/path',
-  ])('is rejected in %j', (text) => {
+  const odd =
+    '|@gw|t@|gw:|gw:0|gw:70000|gw:x|-oProxyCommand=x|-t@gw|t@-gw|a b|t t@gw|gw,gw|*|[gw]:22|gw:1:2|t\n@gw|gw/path';
+  it.each(odd.split('|'))('is rejected in %j', (text) => {
     expect(readSshTarget(text)).toBeNull();
     expect(() => parseSshTarget(text)).toThrow(GwError);
   });
@@ -75,7 +58,7 @@ describe('a command line for the remote shell', () => {
         const { stdout } = spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8' });
         expect(stdout.split('\0').slice(0, -1)).toEqual(words);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(60, 6) },
     );
   });
 

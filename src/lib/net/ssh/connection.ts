@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { Channel } from 'ssh2';
 import { GwError, roundTripText, type Tried } from '../../error/index.ts';
 import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, directDialer, type RoundTrips } from '../dialer.ts';
+import { createDirectDialer, DialError, type Dialer, type DialFailure, type RoundTrips } from '../dialer.ts';
 import { linkAllowanceMs, triedOver } from '../link-delay.ts';
 import {
   type ConfigLine,
@@ -74,7 +74,7 @@ export async function openSsh(target: string | SshTarget, options: SshOptions): 
     for (const hop of hops.toReversed()) hop.end();
   };
   try {
-    let dialer: Dialer = directDialer;
+    let dialer: Dialer = createDirectDialer({ clock: hopOptions.clock });
     for (const [index, settings] of way.entries()) {
       const isLast = index === way.length - 1;
       const hop = await connectHop(settings, dialer, {
@@ -157,17 +157,17 @@ export function routeOf(
  * count towards the timeout: while it is silent, the result of the dial is unknown, and either data arrives again or the
  * connection is lost.
  */
-function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string, socketPath?: string): Dialer {
+function dialerOf({ client, clock, lost, responsiveMs, roundTrips }: Hop, where: string, socketPath?: string): Dialer {
   const dialer: Dialer = {
     way: `via ${where}`,
     roundTrips,
     dial({ host, port }, { timeoutMs, signal }) {
       const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof channelStream>>();
-      const began = performance.now();
+      const began = clock.monotonicMs();
       const tried = (): Tried => ({
         ...(socketPath === undefined ? { address: host, port } : { address: `unix:${socketPath}` }),
         ...triedOver(dialer),
-        forMs: Math.round(performance.now() - began),
+        forMs: Math.round(clock.monotonicMs() - began),
       });
       let isOver = false;
       const onOpen = (error: Error | undefined, channel: Channel) => {
@@ -177,13 +177,13 @@ function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string
         else reject(lost.aborted ? lost.reason : refusal(error, where, tried()));
       };
       const responsiveBeforeMs = responsiveMs();
-      let timer: NodeJS.Timeout;
+      let timer: Disposable | undefined;
       const wait = (ms: number) => {
-        timer = setTimeout(() => {
+        timer = clock.after(ms, () => {
           const leftMs = timeoutMs + linkAllowanceMs(dialer) - (responsiveMs() - responsiveBeforeMs);
           if (leftMs > 1) wait(leftMs);
           else reject(new DialError('no-answer', tried()));
-        }, ms);
+        });
       };
       wait(timeoutMs);
       const aborting = [onAbort(signal, () => reject(signal?.reason)), onAbort(lost, () => reject(lost.reason))];
@@ -194,7 +194,7 @@ function dialerOf({ client, lost, responsiveMs, roundTrips }: Hop, where: string
       if (signal?.aborted !== true && !lost.aborted) open(forward, reject);
       return promise.finally(() => {
         isOver = true;
-        clearTimeout(timer);
+        timer?.[Symbol.dispose]();
         for (const listening of aborting) listening[Symbol.dispose]();
       });
     },
@@ -236,7 +236,7 @@ function refusedChannel(what: string, tried: Tried): GwError {
 }
 
 async function exec(
-  { client }: Hop,
+  { client, clock }: Hop,
   lost: AbortSignal,
   settings: HostSettings,
   argv: readonly string[],
@@ -247,28 +247,24 @@ async function exec(
   if (signal?.aborted) throw interrupted(signal.reason, tried);
   const { promise, resolve, reject } = Promise.withResolvers<RemoteProcess>();
   using _lost = onAbort(lost, () => reject(lost.reason));
-  const timer = setTimeout(() => {
+  using _late = clock.after(TIMEOUT_MS, () => {
     reject(refusedChannel(`No program started on ${nameOf(settings)} within ${TIMEOUT_MS / 1000} s`, tried));
-  }, TIMEOUT_MS);
-  try {
-    if (!lost.aborted) {
-      open(() => {
-        client.exec(line, (error, channel) => {
-          // Synchronously: the exit status may arrive with the next bytes.
-          if (error === undefined) resolve(remoteProcess(channel, lost, signal));
-          else {
-            const text = foreignText(error.message);
-            reject(
-              lost.aborted ? lost.reason : refusedChannel(`Program refused by ${nameOf(settings)} (${text})`, tried),
-            );
-          }
-        });
-      }, reject);
-    }
-    return await promise;
-  } finally {
-    clearTimeout(timer);
+  });
+  if (!lost.aborted) {
+    open(() => {
+      client.exec(line, (error, channel) => {
+        // Synchronously: the exit status may arrive with the next bytes.
+        if (error === undefined) resolve(remoteProcess(channel, { clock, lost, signal }));
+        else {
+          const text = foreignText(error.message);
+          reject(
+            lost.aborted ? lost.reason : refusedChannel(`Program refused by ${nameOf(settings)} (${text})`, tried),
+          );
+        }
+      });
+    }, reject);
   }
+  return await promise;
 }
 
 /**

@@ -43,6 +43,7 @@ function createBannerReader(onLine: (line: string) => void, onFlood: () => void)
 /** One authenticated SSH connection of a route. */
 export interface Hop {
   readonly client: ssh2.Client;
+  readonly clock: Clock;
   /** Aborted with SSH_LOST when the connection is lost. */
   readonly lost: AbortSignal;
   /** Time since the last data was received. */
@@ -146,7 +147,8 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   let identities: Identities | undefined;
   let login: Login | undefined;
   async function nextMethod(left: readonly AuthenticationType[] | null) {
-    const context = { homeDir, agentSocket: options.agentSocket, askSecret, pauseTimeoutDuring: timeout.pausedDuring };
+    const { agentSocket } = options;
+    const context = { clock, homeDir, agentSocket, askSecret, pauseTimeoutDuring: timeout.pausedDuring };
     identities ??= await findIdentities(settings, context);
     login ??= createLogin({ user, where, identities, askSecret: person === null ? null : askSecret });
     return await login.next(left);
@@ -278,6 +280,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   });
   return {
     client,
+    clock,
     lost: lost.signal,
     quietMs: () => clock.monotonicMs() - receivedAtMs,
     roundTrips: trips.current,
@@ -288,7 +291,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       trips[Symbol.dispose]();
       client.end();
       // A silent peer would keep the socket, and with it the process, open for minutes.
-      setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+      clock.after(CLOSE_MS, () => socket.destroy());
     },
   };
 }

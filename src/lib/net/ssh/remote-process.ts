@@ -1,5 +1,5 @@
 import type { ClientChannel } from 'ssh2';
-import { onAbort } from '../../lifecycle/index.ts';
+import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import type { RemoteExit, RemoteProcess } from './model.ts';
 
 /** How long a program may take to exit after SIGTERM. */
@@ -10,22 +10,29 @@ const END_MS = 3_000;
  * (sessions without privilege separation); then, or when the program ignores it, the channel is closed, so that the
  * program reads the end of its input and its next write fails.
  */
-export function remoteProcess(channel: ClientChannel, lost: AbortSignal, signal?: AbortSignal): RemoteProcess {
+export function remoteProcess(
+  channel: ClientChannel,
+  {
+    clock,
+    lost,
+    signal,
+  }: { readonly clock: Clock; readonly lost: AbortSignal; readonly signal?: AbortSignal | undefined },
+): RemoteProcess {
   const exit: { code: number | null; signal: string | null } = { code: null, signal: null };
   const { promise: ended, resolve, reject } = Promise.withResolvers<RemoteExit>();
   // A caller that reads the output only does not await it.
   ended.catch(() => {});
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Disposable | undefined;
   let isClosed = false;
   const aborting: Disposable[] = [];
   const cleanUp = () => {
-    clearTimeout(timer);
+    timer?.[Symbol.dispose]();
     for (const listening of aborting) listening[Symbol.dispose]();
   };
   const interrupt = () => {
     if (isClosed || timer !== undefined) return;
     channel.signal('TERM');
-    timer = setTimeout(abandon, END_MS);
+    timer = clock.after(END_MS, abandon);
   };
   /** The server confirms the close only once the program has ended, so that is not awaited. */
   const abandon = () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
-import { directDialer, formatEndpoint, resolveHost } from '../../net/index.ts';
+import { createDirectDialer, type Dialer, formatEndpoint, resolveHost } from '../../net/index.ts';
 import {
   nameOutcome,
   openPath,
@@ -81,10 +81,11 @@ export async function openTunnelSocket(options: SocketOptions): Promise<SocketRe
   const { settings, trusted, clock, signal } = options;
   const { host, port } = settings;
   const plan: PathPlan = { host, port, trusted, credentials: null, alpn: null, application: 'https' };
-  const dialer: typeof directDialer = {
+  const direct = createDirectDialer({ clock });
+  const dialer: Dialer = {
     way: 'direct',
     async dial(endpoint, limits) {
-      const stream = await directDialer.dial(endpoint, limits);
+      const stream = await direct.dial(endpoint, limits);
       options.onTcp();
       return stream;
     },

@@ -1,6 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
+import type { Clock } from '../../../lifecycle/index.ts';
 import type { HostSettings } from '../config/config.ts';
 import { foreignText } from '../foreign-text.ts';
 import type { SecretQuestion } from '../model.ts';
@@ -23,6 +24,7 @@ export interface Identities {
 }
 
 export interface IdentityContext {
+  readonly clock: Clock;
   readonly homeDir: string;
   readonly agentSocket: string | null;
   /** Resolves to null without an answer. The time it takes does not count towards the timeout of the server. */
@@ -74,7 +76,7 @@ interface HeldKey extends Identity {
 async function keysOfAgent(socket: string, problems: string[], context: IdentityContext): Promise<HeldKey[]> {
   const agent = new ssh2.OpenSSHAgent(socket);
   const { promise, resolve, reject } = Promise.withResolvers<ParsedKey[]>();
-  const timer = setTimeout(() => reject(new Error('agent timeout')), AGENT_TIMEOUT_MS);
+  using _late = context.clock.after(AGENT_TIMEOUT_MS, () => reject(new Error('agent timeout')));
   agent.getIdentities((error, keys) => (error ? reject(error) : resolve((keys ?? []) as ParsedKey[])));
   try {
     return (await promise).map((key) => {
@@ -85,8 +87,6 @@ async function keysOfAgent(socket: string, problems: string[], context: Identity
   } catch {
     problems.push(`The SSH agent ${socket} listed no keys.`);
     return [];
-  } finally {
-    clearTimeout(timer);
   }
 }
 
