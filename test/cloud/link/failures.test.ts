@@ -1,24 +1,27 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import type { Packet } from 'mqtt-packet';
+import { describe, expect, it } from 'vitest';
 import { openLinkMemory } from '../../../src/lib/cloud/link/link-file.ts';
-import type { FailedAttempt, LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import type { FailedAttempt } from '../../../src/lib/cloud/link/model.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../../free-port.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { plainPeer, tlsPeer } from '../../net/probe/world.ts';
-import { ALPN, FILTERS, fakeBroker, identityOf, type RunningLink, runLink, SERIAL } from './world.ts';
-
-let authority: CertificateAuthority;
-let identity: LinkIdentity;
-const readIdentity = async () => identity;
-beforeAll(async () => {
-  authority = await createCa({ commonName: 'Cloud CA' });
-  identity = await identityOf(authority);
-});
+import {
+  ALPN,
+  atLastSuback,
+  authority,
+  FILTERS,
+  fakeBroker,
+  identity,
+  linked,
+  type RunningLink,
+  runLink,
+  SERIAL,
+} from './world.ts';
 
 /** The first failure on the direct path. */
-async function directFailure(running: RunningLink): Promise<FailedAttempt> {
+async function directFailure(running: Pick<RunningLink, 'until'>): Promise<FailedAttempt> {
   const { failures } = await running.until('failed', ({ failures: { direct } }) => direct !== null);
   if (failures.direct === null) throw new Error('no failure');
   return failures.direct;
@@ -26,21 +29,20 @@ async function directFailure(running: RunningLink): Promise<FailedAttempt> {
 
 describe('a failed attempt is described in words', () => {
   it('for closed ports, which are what the IT is asked to open', async () => {
-    const [port, fallbackPort] = [await freePort(), await freePort()];
-    await using running = runLink({ readIdentity, port, fallbackPort });
+    await using running = runLink();
     const view = await running.until('both failed', ({ failures }) => failures.fallback !== null);
     expect(view.failures).toMatchObject({
-      direct: { step: 'tcp', port, outcome: { detail: expect.stringMatching(/^blocked: connection refused/) } },
-      fallback: { step: 'tcp', port: fallbackPort },
+      direct: { step: 'tcp', port: 1, outcome: { detail: expect.stringMatching(/^blocked: connection refused/) } },
+      fallback: { step: 'tcp', port: 2 },
     });
     expect(view).toMatchObject({ status: 'connecting', connection: null, connects: 0, losses: 0 });
-    expect(view.ask).toBe(`Allow outgoing connections from the gateway to 127.0.0.1, TCP ${fallbackPort}.`);
-    expect(view.detail).toContain(`127.0.0.1:${port}: blocked`);
+    expect(view.ask).toBe('Allow outgoing connections from the gateway to 127.0.0.1, TCP 2.');
+    expect(view.detail).toContain('127.0.0.1:1: blocked');
   });
 
   it('for a peer that is no TLS server', async () => {
     await using peer = await plainPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    await using running = runLink({ port: peer.port });
     expect(await directFailure(running)).toMatchObject({ step: 'tls', outcome: { detail: 'the response is not TLS' } });
   });
 
@@ -48,47 +50,44 @@ describe('a failed attempt is described in words', () => {
     const inspection = await createCa({ commonName: 'House inspection CA' });
     let bytes = 0;
     await using peer = await tlsPeer(inspection, {}, (socket) => socket.on('data', (chunk) => (bytes += chunk.length)));
-    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    await using running = runLink({ port: peer.port });
     const failure = await directFailure(running);
     expect(failure).toMatchObject({ step: 'tls' });
     expect(failure.outcome.detail).toContain("'CN=House inspection CA'");
     expect(failure.outcome.ask).toContain('Exempt 127.0.0.1');
-    await running.clock.sleep(5_000);
+    await running.clock.advance(5_000);
     expect(bytes).toBe(0);
   });
 
   it('for a client certificate that the broker requires and does not get', async () => {
     // Node sends an alert for a missing certificate only; test/peers has a broker that rejects one.
-    await using broker = await fakeBroker(authority, undefined, {
-      requestCert: true,
-      rejectUnauthorized: true,
-      ca: authority.caPem,
-    });
     const without = { ...identity, keyPem: '', certificatePem: '' };
-    await using running = runLink({
-      readIdentity: async () => without,
-      port: broker.port,
-      fallbackPort: await freePort(),
-    });
+    await using running = await linked(
+      undefined,
+      { readIdentity: async () => without },
+      {
+        requestCert: true,
+        rejectUnauthorized: true,
+        ca: authority.caPem,
+      },
+    );
     const { outcome } = await directFailure(running);
     expect(outcome.detail).toBe('the broker rejected the certificate of this device: TLS alert certificate required');
     expect(outcome.remedy).toContain('gw enrol status');
   });
 
   it('for a broker that never answers CONNECT', async () => {
-    await using broker = await fakeBroker(authority, () => true);
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked(() => true);
     const failure = await directFailure(running);
     expect(failure.step).toBe('mqtt');
     expect(failure.outcome.detail).toMatch(/^TLS established, no CONNACK received within 50\d\d ms/);
   });
 
   it('for a CONNACK that refuses, with the code in its standard words', async () => {
-    await using broker = await fakeBroker(authority, ({ cmd }, client) => {
+    await using running = await linked(({ cmd }, client) => {
       if (cmd === 'connect') client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
       return true;
     });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     const { step, outcome } = await directFailure(running);
     expect([step, outcome.detail]).toEqual(['mqtt', 'CONNACK refused: return code 5, not authorized']);
   });
@@ -97,24 +96,21 @@ describe('a failed attempt is described in words', () => {
     await using peer = await tlsPeer(authority, {}, (socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'));
     });
-    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    await using running = runLink({ port: peer.port });
     const { step, outcome } = await directFailure(running);
     expect([step, outcome.detail]).toEqual(['mqtt', 'the peer is an HTTP server, not an MQTT broker']);
   });
 
   it('for a connection that is closed instead of a CONNACK', async () => {
     await using peer = await tlsPeer(authority, {}, (socket) => socket.once('data', () => socket.end()));
-    await using running = runLink({ readIdentity, port: peer.port, fallbackPort: await freePort() });
+    await using running = runLink({ port: peer.port });
     expect((await directFailure(running)).outcome.detail).toBe('connection closed without CONNACK');
   });
 
   it('for a rejected subscription, with the filter', async () => {
-    await using broker = await fakeBroker(authority, (packet, client) => {
-      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
-      client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 0x80, 1] });
-      return true;
-    });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked(
+      atLastSuback((client, suback) => client.send({ ...suback, granted: [1, 0x80, 1] } as Packet)),
+    );
     const { step, outcome } = await directFailure(running);
     expect(step).toBe('subscribe');
     expect(outcome.detail).toBe(`SUBACK: the broker rejected the subscription to ${FILTERS[9]} (code 0x80)`);
@@ -123,20 +119,20 @@ describe('a failed attempt is described in words', () => {
   });
 
   it('for a connection that is closed after SUBSCRIBE, and for a missing SUBACK', async () => {
-    await using closing = await fakeBroker(authority, (packet, client) => {
+    await using closing = await fakeBroker((packet, client) => {
       if (packet.cmd === 'subscribe') client.socket.destroy();
       return packet.cmd === 'subscribe';
     });
-    await using silent = await fakeBroker(authority, ({ cmd }) => cmd === 'subscribe', { ALPNProtocols: [ALPN] });
-    await using running = runLink({ readIdentity, port: closing.port, fallbackPort: silent.port });
+    await using silent = await fakeBroker(({ cmd }) => cmd === 'subscribe', { ALPNProtocols: [ALPN] });
+    await using running = runLink({ port: closing.port, fallbackPort: silent.port });
     const view = await running.until('both failed', ({ failures }) => failures.fallback !== null);
     expect(view.failures.direct?.outcome.detail).toMatch(/^connection closed after SUBSCRIBE/);
     expect(view.failures.fallback?.outcome.detail).toMatch(/^CONNACK accepted, no SUBACK received within 50\d\d ms/);
   });
 
   it('for ALPN that is ignored on the fallback port, where no CONNECT is sent', async () => {
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({ readIdentity, port: await freePort(), fallbackPort: broker.port });
+    await using broker = await fakeBroker();
+    await using running = runLink({ fallbackPort: broker.port });
     const { failures } = await running.until('failed', (view) => view.failures.fallback !== null);
     expect(failures.fallback).toMatchObject({
       step: 'alpn',
@@ -147,9 +143,6 @@ describe('a failed attempt is described in words', () => {
 
   it('for a CA file of the site file that cannot be used', async () => {
     await using running = runLink({
-      readIdentity,
-      port: await freePort(),
-      fallbackPort: await freePort(),
       mqtt: { caFile: '/nonexistent/ca.pem' },
     });
     const { step, outcome } = await directFailure(running);
@@ -160,15 +153,12 @@ describe('a failed attempt is described in words', () => {
 
 describe('a connection that ends', () => {
   it('again and again soon after CONNACK is reported as a second connection with this client identifier', async () => {
-    await using broker = await fakeBroker(authority, (packet, client) => {
-      if (packet.cmd === 'subscribe' && packet.subscriptions.length < 8) {
-        client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+    await using running = await linked(
+      atLastSuback((client, suback) => {
+        client.send(suback);
         client.socket.end();
-        return true;
-      }
-      return false;
-    });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+      }),
+    );
     const first = await running.until('one loss', ({ losses }) => losses === 1);
     expect(first.failures.direct?.outcome.detail).toBe('connection lost: closed by the broker or the network');
     const { failures } = await running.until('three losses', ({ losses }) => losses === 3);
@@ -177,8 +167,8 @@ describe('a connection that ends', () => {
   });
 
   it('by a giant packet is ended by gw', async () => {
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked();
+    const { broker } = running;
     const connection = await running.connected();
     // A SUBACK of 64 MB.
     broker.clients[0]?.socket.write(Buffer.from([0x90, 0x80, 0x80, 0x80, 0x20, 0, 1]));
@@ -193,17 +183,16 @@ describe('a connection that ends', () => {
     const connectsAt: number[] = [];
     let isRefusing = true;
     let now = () => 0;
-    await using broker = await fakeBroker(
-      authority,
+    await using running = await linked(
       (packet, client) => {
         if (packet.cmd !== 'connect') return false;
         connectsAt.push(now());
         if (isRefusing) client.send({ cmd: 'connack', returnCode: 3, sessionPresent: false });
         return isRefusing;
       },
+      {},
       { ALPNProtocols: [ALPN] },
     );
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     now = running.clock.monotonicMs;
     await running.clock.until('eight CONNECTs', () => connectsAt.length >= 8, 300_000);
     const gaps = connectsAt.slice(1).map((at, index) => at - (connectsAt[index] ?? 0));
@@ -220,8 +209,6 @@ describe('the name of the broker', () => {
     let asked = 0;
     await using running = runLink({
       readIdentity: async () => ({ ...identity, endpoint: 'broker.example.com' }),
-      port: await freePort(),
-      fallbackPort: await freePort(),
       lookup: () => {
         asked += 1;
         return new Promise(() => {});
@@ -229,7 +216,7 @@ describe('the name of the broker', () => {
     });
     const { failures } = await running.until('failed', (view) => view.failures.fallback !== null);
     expect(failures.direct?.outcome.detail).toMatch(/^no name server answered within/);
-    await running.clock.sleep(20_000);
+    await running.clock.advance(20_000);
     expect(asked).toBe(1);
   });
 });
@@ -238,14 +225,12 @@ describe('what the link remembers', () => {
   it.each(['{', '[]', '{"format":"gw/cloud-link/9"}', '{"format":"gw/cloud-link/1","path":"x","filters":[7,"a"]}'])(
     'may be damaged: %s',
     async (text) => {
-      await using broker = await fakeBroker(authority, undefined, { sessionPresent: true });
-      const first = runLink({ readIdentity, port: await freePort(), fallbackPort: await freePort() });
+      await using broker = await fakeBroker(undefined, { sessionPresent: true });
+      const first = runLink();
       await first.stop();
       writeFileSync(join(first.dir, 'cloud-link.json'), text);
       await using running = runLink({
-        readIdentity,
         port: broker.port,
-        fallbackPort: await freePort(),
         dir: first.dir,
       });
       expect((await running.connected()).path).toBe('direct');
@@ -257,13 +242,7 @@ describe('what the link remembers', () => {
 describe('a disk that does not answer', () => {
   it('neither delays the connection for long nor holds up the end', async () => {
     const hung = () => new Promise<never>(() => {});
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({
-      readIdentity,
-      port: broker.port,
-      fallbackPort: await freePort(),
-      files: { read: hung, write: hung },
-    });
+    await using running = await linked(undefined, { files: { read: hung, write: hung } });
     const beganMs = running.clock.monotonicMs();
     await running.connected();
     await running.stop();
@@ -296,18 +275,19 @@ describe('a stop of the link', () => {
     ['before the SUBACK', {}, 'subscribe'],
   ] as const)('%s does not wait for the peer', async (_when, about, silentAt) => {
     let isReached = silentAt === undefined;
-    await using broker = await fakeBroker(authority, ({ cmd }) => {
-      if (cmd === silentAt) isReached = true;
-      return cmd === silentAt;
-    });
-    await using running = runLink({
-      readIdentity: async () => ({ ...identity, ...(silentAt === undefined && { endpoint: 'broker.example.com' }) }),
-      port: broker.port,
-      fallbackPort: await freePort(),
-      ...about,
-    });
+    await using running = await linked(
+      ({ cmd }) => {
+        if (cmd === silentAt) isReached = true;
+        return cmd === silentAt;
+      },
+      {
+        readIdentity: async () => ({ ...identity, ...(silentAt === undefined && { endpoint: 'broker.example.com' }) }),
+        ...about,
+      },
+    );
+    const { broker } = running;
     await running.clock.until('the wait', () => isReached);
-    await running.clock.sleep(100);
+    await running.clock.advance(100);
     const beganMs = running.clock.monotonicMs();
     await running.stop();
     expect(running.clock.monotonicMs() - beganMs).toBeLessThan(1_000);

@@ -1,19 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate, type Packet } from 'mqtt-packet';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../../free-port.ts';
-import { FILTERS, fakeBroker, identityOf, runLink, SERIAL } from './world.ts';
-
-let authority: CertificateAuthority;
-let identity: LinkIdentity;
-const readIdentity = async () => identity;
-beforeAll(async () => {
-  authority = await createCa();
-  identity = await identityOf(authority);
-});
+import { atLastSuback, during, FILTERS, fakeBroker, identity, linked, runLink, SERIAL } from './world.ts';
 
 const subscriptions = (packets: readonly Packet[]) =>
   packets
@@ -22,8 +12,8 @@ const subscriptions = (packets: readonly Packet[]) =>
 
 describe('the cloud link connects', () => {
   it('with a kept session, its will, and the stop in the first of the SUBSCRIBE packets of at most eight filters', async () => {
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked();
+    const { broker } = running;
     expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
     const connection = await running.connected();
     expect(connection.path).toBe('direct');
@@ -63,14 +53,13 @@ describe('the cloud link connects', () => {
 
   it('and counts as connected only when every SUBACK has arrived', async () => {
     let second: (() => void) | undefined;
-    await using broker = await fakeBroker(authority, (packet, client) => {
-      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
-      second = () => client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
-      return true;
-    });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked(
+      atLastSuback((client, suback) => {
+        second = () => client.send(suback);
+      }),
+    );
     await running.clock.until('second SUBSCRIBE', () => second !== undefined);
-    await running.clock.sleep(500);
+    await running.clock.advance(500);
     expect(running.view().status).toBe('not-checked');
     expect(running.link.connection()).toBeNull();
     second?.();
@@ -78,7 +67,7 @@ describe('the cloud link connects', () => {
   });
 
   it('and says so when the broker grants a subscription with QoS 0 only', async () => {
-    await using broker = await fakeBroker(authority, (packet, client) => {
+    await using running = await linked((packet, client) => {
       if (packet.cmd !== 'subscribe') return false;
       client.send({
         cmd: 'suback',
@@ -87,7 +76,6 @@ describe('the cloud link connects', () => {
       });
       return true;
     });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     await running.connected();
     const { detail, remedy, connection, troubles } = running.view();
     expect(detail).toContain(`QoS 0 only for ${FILTERS[0]}, ${FILTERS[8]}, so messages`);
@@ -98,12 +86,8 @@ describe('the cloud link connects', () => {
 
   it('and says that it is not enrolled, then connects without a restart', async () => {
     let installed: LinkIdentity | null = null;
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({
-      readIdentity: async () => installed,
-      port: broker.port,
-      fallbackPort: await freePort(),
-    });
+    await using running = await linked(undefined, { readIdentity: async () => installed });
+    const { broker } = running;
     const view = await running.until('not enrolled', ({ identity: kind }) => kind === 'none');
     expect(view).toMatchObject({
       status: 'not-checked',
@@ -120,15 +104,14 @@ describe('the cloud link connects', () => {
   });
 
   it('to the host of the enrolment when the site file names none, and shows a difference of host and region', async () => {
-    await using broker = await fakeBroker(authority);
     const elsewhere = { ...identity, endpoint: 'broker.us-east-1.example.com' };
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked();
+    const { broker } = running;
     await running.connected();
     expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null, troubles: [], remedy: null });
     await using other = runLink({
       readIdentity: async () => elsewhere,
       port: broker.port,
-      fallbackPort: await freePort(),
       mqtt: { host: '127.0.0.1' },
     });
     await other.connected();
@@ -141,8 +124,6 @@ describe('the cloud link connects', () => {
     });
     await using named = runLink({
       readIdentity: async () => elsewhere,
-      port: await freePort(),
-      fallbackPort: await freePort(),
       lookup: async () => {
         throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
       },
@@ -161,12 +142,12 @@ describe('the cloud link connects', () => {
 
 describe('the kept session', () => {
   it('is subscribed again in full, and loses filters of an earlier site file', async () => {
-    await using broker = await fakeBroker(authority, undefined, { sessionPresent: true });
-    const ports = { port: broker.port, fallbackPort: await freePort() };
-    await using first = runLink({ readIdentity, ...ports, filters: ['gw/old/stop', 'gw/x'] });
+    await using broker = await fakeBroker(undefined, { sessionPresent: true });
+    const ports = { port: broker.port };
+    await using first = runLink({ ...ports, filters: ['gw/old/stop', 'gw/x'] });
     await first.connected();
     await first.stop();
-    await using second = runLink({ readIdentity, ...ports, filters: ['gw/new/stop', 'gw/x'], dir: first.dir });
+    await using second = runLink({ ...ports, filters: ['gw/new/stop', 'gw/x'], dir: first.dir });
     await second.connected();
     const packets = broker.clients[1]?.received ?? [];
     expect(subscriptions(packets)).toEqual([
@@ -184,8 +165,8 @@ describe('the kept session', () => {
 
 describe('received messages', () => {
   it('are handed on also when what follows in the same segment ends the connection', async () => {
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked();
+    const { broker } = running;
     await running.connected();
     const stop: Packet = {
       cmd: 'publish',
@@ -203,12 +184,8 @@ describe('received messages', () => {
   });
 
   it('are handed on in order, each acknowledged after it, and an oversized one without its payload', async () => {
-    await using broker = await fakeBroker(authority);
     const order: string[] = [];
-    await using running = runLink({
-      readIdentity,
-      port: broker.port,
-      fallbackPort: await freePort(),
+    await using running = await linked(undefined, {
       onMessage({ topic, payload, retain, oversizedBytes }) {
         const acked = broker.packets().filter(({ cmd }) => cmd === 'puback').length;
         order.push(`${topic} ${payload.length} ${retain} ${oversizedBytes} after ${acked}`);
@@ -216,6 +193,7 @@ describe('received messages', () => {
         return undefined;
       },
     });
+    const { broker } = running;
     await running.connected();
     const [client] = broker.clients;
     const message = (messageId: number, topic: string, bytes: number, retain = false) =>
@@ -243,18 +221,15 @@ describe('received messages', () => {
 
 describe('a received message that cannot be saved', () => {
   it('holds up later ones for 3 s, is acknowledged once it is saved, and ends nothing', async () => {
-    await using broker = await fakeBroker(authority);
     const disk = Promise.withResolvers<void>();
     const received: string[] = [];
-    await using running = runLink({
-      readIdentity,
-      port: broker.port,
-      fallbackPort: await freePort(),
+    await using running = await linked(undefined, {
       onMessage({ topic }) {
         received.push(topic);
         return topic === 'stop' ? disk.promise : undefined;
       },
     });
+    const { broker } = running;
     const connection = await running.connected();
     const [client] = broker.clients;
     const send = (messageId: number, topic: string) =>
@@ -264,14 +239,14 @@ describe('a received message that cannot be saved', () => {
     send(258, 'stop');
     send(3, 'b');
     await running.clock.until('received', () => received.length === 3);
-    await running.clock.sleep(2_000);
+    await running.clock.advance(2_000);
     expect(acks()).toEqual([1]);
     await running.clock.until('the later one', () => acks().length === 2);
     expect(acks()).toEqual([1, 3]);
     // Messages, keep-alive and what is published go on.
     send(4, 'stop');
     send(5, 'c');
-    await running.clock.sleep(40_000);
+    await running.clock.advance(40_000);
     await connection.publish('t', Buffer.from('x'));
     expect([acks(), connection.ended.aborted]).toEqual([[1, 3, 5], false]);
     disk.resolve();
@@ -280,30 +255,25 @@ describe('a received message that cannot be saved', () => {
   });
 
   it('is not acknowledged on a connection that follows without being delivered again', async () => {
-    await using broker = await fakeBroker(authority);
     const disk = Promise.withResolvers<void>();
-    await using running = runLink({
-      readIdentity,
-      port: broker.port,
-      fallbackPort: await freePort(),
-      onMessage: () => disk.promise,
-    });
+    await using running = await linked(undefined, { onMessage: () => disk.promise });
+    const { broker } = running;
     await running.connected();
     const [client] = broker.clients;
     client?.send({ cmd: 'publish', messageId: 7, topic: 'stop', payload: 'x', qos: 1, retain: false, dup: false });
-    await running.clock.sleep(500);
+    await running.clock.advance(500);
     client?.socket.destroy();
     await running.until('the next connection', ({ connects }) => connects === 2);
     disk.resolve();
-    await running.clock.sleep(500);
+    await running.clock.advance(500);
     expect(broker.packets().filter(({ cmd }) => cmd === 'puback')).toEqual([]);
   });
 });
 
 describe('a published message', () => {
   it('resolves on PUBACK, in the order of the calls', async () => {
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked();
+    const { broker } = running;
     const connection = await running.connected();
     await Promise.all(Array.from({ length: 50 }, (_, index) => connection.publish('t', Buffer.from(`${index}`))));
     const payloads = broker.packets().flatMap((packet) => (packet.cmd === 'publish' ? [String(packet.payload)] : []));
@@ -312,11 +282,9 @@ describe('a published message', () => {
 
   it('without PUBACK ends the connection after 20 s, also when later ones are acknowledged, and rejects', async () => {
     let isLossy = true;
-    await using broker = await fakeBroker(
-      authority,
+    await using running = await linked(
       (packet) => isLossy && packet.cmd === 'publish' && String(packet.payload) === 'lost',
     );
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     const connection = await running.connected();
     const beganMs = running.clock.monotonicMs();
     const lost = connection.publish('t', Buffer.from('lost'));
@@ -339,17 +307,16 @@ describe('a published message', () => {
 
   it('may wait longer in a queue that makes progress', async () => {
     const waiting: (() => void)[] = [];
-    await using broker = await fakeBroker(authority, (packet, client) => {
+    await using running = await linked((packet, client) => {
       if (packet.cmd !== 'publish') return false;
       waiting.push(() => client.send({ cmd: 'puback', messageId: packet.messageId ?? 0 }));
       return true;
     });
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
     const connection = await running.connected();
     const sent = Array.from({ length: 6 }, (_, index) => connection.publish('t', Buffer.from(`${index}`)));
     // One PUBACK every 12 s: the last message waits for 72 s.
     const acking = running.clock.every(12_000, () => waiting.shift()?.());
-    await Promise.all(sent);
+    await during(running.clock, Promise.all(sent));
     acking[Symbol.dispose]();
     expect(running.view()).toMatchObject({ status: 'connected', losses: 0 });
   });
@@ -358,15 +325,14 @@ describe('a published message', () => {
 describe('a silent broker', () => {
   it('is detected by the keep-alive: the link is not connected any more and connects again', async () => {
     let isSilent = true;
-    await using broker = await fakeBroker(authority, (packet) => isSilent && packet.cmd === 'pingreq');
-    await using running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort() });
+    await using running = await linked((packet) => isSilent && packet.cmd === 'pingreq');
     const connection = await running.connected();
     await running.clock.until('the end', () => connection.ended.aborted);
     expect(running.view().detail).toMatch(/no answer to PINGREQ, nothing received for 45 s/);
     isSilent = false;
     await running.connected();
     expect(running.view()).toMatchObject({ connects: 2, losses: 1 });
-    await running.clock.sleep(35_000);
+    await running.clock.advance(35_000);
     expect(running.view()).toMatchObject({ status: 'connected', connects: 2 });
     expect(running.view().connection?.lastPacketAgoMs).toBeLessThan(45_000);
   });

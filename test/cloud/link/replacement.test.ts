@@ -1,18 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { describe, expect, it } from 'vitest';
 import { linkTiming } from '../../../src/lib/cloud/link/timing.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../../free-port.ts';
-import { ALPN, type Client, type FakeBroker, fakeBroker, identityOf, runLink } from './world.ts';
-
-let authority: CertificateAuthority;
-let identity: LinkIdentity;
-const readIdentity = async () => identity;
-beforeAll(async () => {
-  authority = await createCa();
-  identity = await identityOf(authority);
-});
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import {
+  ALPN,
+  atLastSuback,
+  authority,
+  type Client,
+  type FakeBroker,
+  fakeBroker,
+  identity,
+  identityOf,
+  linked,
+  runLink,
+} from './world.ts';
 
 /** As a broker does: an accepted CONNECT displaces the connection before. */
 function displaceOthers(brokers: readonly (FakeBroker | undefined)[], client: Client): void {
@@ -33,16 +35,16 @@ describe('the fallback port', () => {
   it('is used when the direct path fails, remembered over a restart, and left when the direct path works', async () => {
     const brokers: FakeBroker[] = [];
     let canDirect = false;
-    await using direct = await fakeBroker(authority, (packet, client) => {
+    await using direct = await fakeBroker((packet, client) => {
       if (packet.cmd !== 'connect') return false;
       if (canDirect) displaceOthers(brokers, client);
       else client.socket.destroy();
       return !canDirect;
     });
-    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    await using fallback = await fakeBroker(undefined, { ALPNProtocols: [ALPN] });
     brokers.push(direct, fallback);
     const ports = { port: direct.port, fallbackPort: fallback.port };
-    await using running = runLink({ timing, readIdentity, ...ports });
+    await using running = runLink({ timing, ...ports });
     expect((await running.connected()).path).toBe('fallback');
     expect(running.view()).toMatchObject({
       connection: { alpn: ALPN, port: fallback.port },
@@ -51,7 +53,7 @@ describe('the fallback port', () => {
     await running.stop();
 
     const [attemptsBefore] = [direct.clients.length];
-    await using again = runLink({ timing, readIdentity, ...ports, dir: running.dir });
+    await using again = runLink({ timing, ...ports, dir: running.dir });
     expect((await again.connected()).path).toBe('fallback');
     expect(direct.clients).toHaveLength(attemptsBefore);
 
@@ -65,17 +67,16 @@ describe('the fallback port', () => {
 
   it('is kept while the direct path rejects the certificate, without a CONNECT there and ever more seldom', async () => {
     const other = await createCa();
-    await using direct = await fakeBroker(authority, undefined, {
+    await using direct = await fakeBroker(undefined, {
       requestCert: true,
       rejectUnauthorized: true,
       ca: other.caPem,
     });
     const handshakesAt: number[] = [];
     let now = () => 0;
-    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
+    await using fallback = await fakeBroker(undefined, { ALPNProtocols: [ALPN] });
     await using running = runLink({
       timing,
-      readIdentity,
       port: direct.port,
       fallbackPort: fallback.port,
       dialer: {
@@ -101,8 +102,8 @@ describe('the fallback port', () => {
   });
 
   it('is the only path when both ports are the same', async () => {
-    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
-    await using running = runLink({ timing, readIdentity, port: fallback.port, fallbackPort: fallback.port });
+    await using fallback = await fakeBroker(undefined, { ALPNProtocols: [ALPN] });
+    await using running = runLink({ timing, port: fallback.port, fallbackPort: fallback.port });
     expect((await running.connected()).path).toBe('fallback');
     expect(running.view().failures.direct).toBeNull();
   });
@@ -112,21 +113,17 @@ describe('a renewed certificate', () => {
   it('connects before the old connection is given up', async () => {
     const renewed = await identityOf(authority);
     let installed = identity;
-    const brokers: FakeBroker[] = [];
     let openAtConnect = 0;
-    await using broker = await fakeBroker(authority, (packet, client) => {
-      if (packet.cmd !== 'connect') return false;
-      openAtConnect = broker.clients.filter(({ socket }) => !socket.destroyed).length;
-      displaceOthers(brokers, client);
-      return false;
-    });
-    brokers.push(broker);
-    await using running = runLink({
-      timing,
-      readIdentity: async () => installed,
-      port: broker.port,
-      fallbackPort: await freePort(),
-    });
+    await using running = await linked(
+      (packet, client) => {
+        if (packet.cmd !== 'connect') return false;
+        openAtConnect = broker.clients.filter(({ socket }) => !socket.destroyed).length;
+        displaceOthers([broker], client);
+        return false;
+      },
+      { timing, readIdentity: async () => installed },
+    );
+    const { broker } = running;
     await running.connected();
     installed = renewed;
     const { connection } = await running.until(
@@ -143,9 +140,7 @@ describe('a renewed certificate', () => {
     let installed = identity;
     let isKnown = false;
     let refused = 0;
-    const brokers: FakeBroker[] = [];
-    await using broker = await fakeBroker(
-      authority,
+    await using running = await linked(
       (packet, client) => {
         if (packet.cmd !== 'connect') return false;
         const { fingerprint256 } = client.socket.getPeerCertificate();
@@ -154,18 +149,13 @@ describe('a renewed certificate', () => {
           client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
           return true;
         }
-        displaceOthers(brokers, client);
+        displaceOthers([broker], client);
         return false;
       },
+      { timing, readIdentity: async () => installed },
       { requestCert: true, rejectUnauthorized: false, ca: authority.caPem },
     );
-    brokers.push(broker);
-    await using running = runLink({
-      timing,
-      readIdentity: async () => installed,
-      port: broker.port,
-      fallbackPort: await freePort(),
-    });
+    const { broker } = running;
     const old = await running.connected();
     installed = renewed;
     const view = await running.until('refused', ({ renewalFailure }) => renewalFailure !== null);
@@ -198,22 +188,19 @@ describe('a renewed certificate', () => {
   it('that replaces a refused one is tried at once, and a refusal is not shown for a certificate that is gone', async () => {
     const [refused, renewed] = [await identityOf(authority), await identityOf(authority)];
     let installed = identity;
-    await using broker = await fakeBroker(
-      authority,
+    await using running = await linked(
       (packet, client) => {
         const isRefused = client.socket.getPeerCertificate().fingerprint256 === refused.fingerprintSha256;
         if (packet.cmd === 'connect' && isRefused)
           client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
         return packet.cmd === 'connect' && isRefused;
       },
+      {
+        timing: { ...timing, renewalRetry: { firstMs: 600_000, maxMs: 600_000 } },
+        readIdentity: async () => installed,
+      },
       { requestCert: true, rejectUnauthorized: false, ca: authority.caPem },
     );
-    await using running = runLink({
-      timing: { ...timing, renewalRetry: { firstMs: 600_000, maxMs: 600_000 } },
-      readIdentity: async () => installed,
-      port: broker.port,
-      fallbackPort: await freePort(),
-    });
     await running.connected();
     installed = refused;
     await running.until('refused', ({ renewalFailure }) => renewalFailure !== null);
@@ -221,7 +208,7 @@ describe('a renewed certificate', () => {
     const view = await running.until('no failure', ({ renewalFailure }) => renewalFailure === null);
     expect(view.connection?.certificate.fingerprintSha256).toBe(identity.fingerprintSha256);
     installed = refused;
-    await running.clock.sleep(2_000);
+    await running.clock.advance(2_000);
     installed = renewed;
     await running.until(
       'the second renewal',
@@ -230,16 +217,12 @@ describe('a renewed certificate', () => {
   });
 
   it('that cannot be read leaves the connection and says so', async () => {
-    const { GwError } = await import('../../../src/lib/error/index.ts');
     let isBroken = false;
-    await using broker = await fakeBroker(authority);
-    await using running = runLink({
+    await using running = await linked(undefined, {
       readIdentity: async () => {
         if (isBroken) throw new GwError('IDENTITY_BROKEN', 'identity.json is damaged.');
         return identity;
       },
-      port: broker.port,
-      fallbackPort: await freePort(),
     });
     await running.connected();
     isBroken = true;
@@ -253,15 +236,16 @@ describe('a direct path that accepts and soon closes', () => {
   it('is left for the fallback, and tried ever more seldom', async () => {
     const connectsAt: number[] = [];
     let now = () => 0;
-    await using direct = await fakeBroker(authority, (packet, client) => {
-      if (packet.cmd === 'connect') connectsAt.push(now());
-      if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
-      client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+    const closing = atLastSuback((client, suback) => {
+      client.send(suback);
       client.socket.end();
-      return true;
     });
-    await using fallback = await fakeBroker(authority, undefined, { ALPNProtocols: [ALPN] });
-    await using running = runLink({ timing, readIdentity, port: direct.port, fallbackPort: fallback.port });
+    await using direct = await fakeBroker((packet, client) => {
+      if (packet.cmd === 'connect') connectsAt.push(now());
+      return closing(packet, client);
+    });
+    await using fallback = await fakeBroker(undefined, { ALPNProtocols: [ALPN] });
+    await using running = runLink({ timing, port: direct.port, fallbackPort: fallback.port });
     now = running.clock.monotonicMs;
     await running.until('fallback', ({ connection }) => connection?.path === 'fallback');
     expect(connectsAt).toHaveLength(2);

@@ -1,63 +1,48 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { describe, expect, it } from 'vitest';
 import { linkTiming } from '../../../src/lib/cloud/link/timing.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { freePort } from '../../free-port.ts';
-import { createPacedClock } from '../../lifecycle/paced-clock.ts';
-import { ALPN, type Client, fakeBroker, type Hook, identityOf, runLink, SERIAL } from './world.ts';
-
-let authority: CertificateAuthority;
-let identity: LinkIdentity;
-const readIdentity = async () => identity;
-beforeAll(async () => {
-  authority = await createCa();
-  identity = await identityOf(authority);
-});
+import {
+  ALPN,
+  atLastSuback,
+  type Client,
+  createSteppedClock,
+  fakeBroker,
+  type Hook,
+  linked,
+  runLink,
+  SERIAL,
+  type TestClock,
+} from './world.ts';
 
 /** Accepts everything and calls this after the last SUBACK of each connection. */
-const afterSubscribing =
-  (act: (client: Client, index: number) => void): Hook =>
-  (packet, client) => {
-    if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
-    client.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+function afterSubscribing(act: (client: Client, index: number) => void): Hook {
+  let connections = 0;
+  return atLastSuback((client, suback) => {
+    client.send(suback);
     act(client, connections++);
-    return true;
-  };
-let connections = 0;
+  });
+}
 
 /** A link on the direct path whose every connection publishes one message. */
-async function publishing(hook: Hook, more: Partial<Parameters<typeof runLink>[0]> = {}) {
-  connections = 0;
-  const broker = await fakeBroker(authority, hook);
-  const running = runLink({ readIdentity, port: broker.port, fallbackPort: await freePort(), ...more });
+async function publishing(hook: Hook, clock: TestClock = createSteppedClock()) {
+  const running = await linked(hook, { clock });
   running.link.subscribe((connection) => {
     // After the SUBACK has left, as the outbox does.
-    if (connection) void running.clock.sleep(100).then(() => connection.publish('t', Buffer.from('x')).catch(() => {}));
+    if (connection) clock.after(100, () => void connection.publish('t', Buffer.from('x')).catch(() => {}));
   });
-  return {
-    broker,
-    running,
-    async [Symbol.asyncDispose]() {
-      await running[Symbol.asyncDispose]();
-      await broker[Symbol.asyncDispose]();
-    },
-  };
+  return running;
 }
 
 describe('connections that the broker or the network ends soon, again and again', () => {
   it('are followed by the same waits with jitter as every loss: a stop cannot arrive meanwhile', async () => {
-    const clock = { ...createPacedClock(), random: () => 0.25 };
-    await using at = await publishing(
+    const clock = createSteppedClock(0.25);
+    await using running = await publishing(
       afterSubscribing((client) => client.socket.destroy()),
-      { clock },
+      clock,
     );
     const waits: number[] = [];
     for (let losses = 1; losses <= 4; losses += 1) {
-      const { retryInMs } = await at.running.until(
-        'a wait',
-        (view) => view.losses === losses && view.retryInMs !== null,
-      );
+      const { retryInMs } = await running.until('a wait', (view) => view.losses === losses && view.retryInMs !== null);
       // It is read a few steps of the clock later.
       waits.push(Math.ceil((retryInMs ?? 0) / 250) * 250);
     }
@@ -65,11 +50,11 @@ describe('connections that the broker or the network ends soon, again and again'
   });
 
   it('name a message that the broker rejects when one was unacknowledged each time, as by its size limit', async () => {
-    await using at = await publishing(({ cmd }, client) => {
+    await using running = await publishing(({ cmd }, client) => {
       if (cmd === 'publish') client.socket.end();
       return cmd === 'publish';
     });
-    const { failures } = await at.running.until('three losses', ({ losses }) => losses === 3);
+    const { failures } = await running.until('three losses', ({ losses }) => losses === 3);
     const { detail, remedy } = failures.direct?.outcome ?? {};
     expect(detail).toMatch(/3 times in a row, each time with unacknowledged messages: the broker may reject one/);
     expect(remedy).toContain('size limit');
@@ -77,24 +62,24 @@ describe('connections that the broker or the network ends soon, again and again'
   });
 
   it('name a time limit when each lasted about as long', async () => {
-    const clock = createPacedClock();
-    await using at = await publishing(
+    const clock = createSteppedClock();
+    await using running = await publishing(
       afterSubscribing((client, index) => void clock.after(5_000 + 200 * index, () => client.socket.end())),
-      { clock },
+      clock,
     );
-    const { failures } = await at.running.until('three losses', ({ losses }) => losses === 3);
+    const { failures } = await running.until('three losses', ({ losses }) => losses === 3);
     const { detail } = failures.direct?.outcome ?? {};
     expect(detail).toMatch(/3 times in a row, each time after about 5 s: a time limit of a proxy, a firewall or the/);
     expect(detail).not.toContain('another connection');
   });
 
   it('name a second connection when they lasted as it happens', async () => {
-    const clock = createPacedClock();
-    await using at = await publishing(
+    const clock = createSteppedClock();
+    await using running = await publishing(
       afterSubscribing((client, index) => void clock.after(1_000 + 2_000 * index, () => client.socket.end())),
-      { clock },
+      clock,
     );
-    const { failures } = await at.running.until('three losses', ({ losses }) => losses === 3);
+    const { failures } = await running.until('three losses', ({ losses }) => losses === 3);
     expect(failures.direct?.outcome.detail).toContain(`another connection uses the client identifier ${SERIAL}`);
   });
 });
@@ -113,12 +98,11 @@ describe('a broker that does not acknowledge', () => {
     ],
   ])('%s is a trouble of the next connection, and not a second client', async (_what, answer, expected) => {
     let isBroken = true;
-    await using at = await publishing((packet, client) => {
+    await using running = await publishing((packet, client) => {
       if (packet.cmd !== 'publish' || !isBroken) return false;
       answer(client, packet.messageId ?? 0);
       return true;
     });
-    const { running } = at;
     await running.until('two losses', ({ losses }) => losses === 2);
     const { detail } = running.view().failures.direct?.outcome ?? {};
     expect(detail).toMatch(/^connection ended by gw: no PUBACK received for 20 s/);
@@ -129,9 +113,9 @@ describe('a broker that does not acknowledge', () => {
     expect(running.view().failures.direct?.outcome.detail).toMatch(/^connection ended by gw: no PUBACK/);
     isBroken = false;
     await running.until('connected', ({ status }) => status === 'connected');
-    await running.clock.sleep(29_000);
+    await running.clock.advance(29_000);
     expect(running.view().troubles).toHaveLength(1);
-    await running.clock.sleep(1_500);
+    await running.clock.advance(1_500);
     expect(running.view()).toMatchObject({ status: 'connected', troubles: [], losses: 3 });
   });
 });
@@ -139,14 +123,12 @@ describe('a broker that does not acknowledge', () => {
 describe('the return from the fallback', () => {
   /** The ports in the order in which they were tried, with the time. */
   async function onFallback(firstMs: number, hook: Hook, random: number) {
-    connections = 0;
-    const clock = { ...createPacedClock(), random: () => random };
+    const clock = createSteppedClock(random);
     const tried: { readonly path: string; readonly atMs: number }[] = [];
-    const [port, fallback] = [await freePort(), await fakeBroker(authority, hook, { ALPNProtocols: [ALPN] })];
+    const [port, fallback] = [1, await fakeBroker(hook, { ALPNProtocols: [ALPN] })];
     const running = runLink({
       clock,
       timing: { ...linkTiming, directRetry: { firstMs, maxMs: 1_000_000 } },
-      readIdentity,
       port,
       fallbackPort: fallback.port,
       dialer: {

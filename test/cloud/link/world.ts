@@ -9,15 +9,21 @@ import { createCloudLink } from '../../../src/lib/cloud/link/link.ts';
 import type { CloudLinkOptions, Connection, LinkIdentity, LinkView } from '../../../src/lib/cloud/link/model.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
-import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
-import { createPacedClock, type PacedClock } from '../../lifecycle/paced-clock.ts';
+import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
+import type { PacedClock } from '../../lifecycle/paced-clock.ts';
 import { type Peer, tlsPeer } from '../../net/probe/world.ts';
+import { settled } from '../../story/in-flight.ts';
+import { until } from '../../waiting.ts';
 
 export const SERIAL = 'SN-0042';
 export const ALPN = 'x-test-mqtt-ca';
 export const FILTERS = Array.from({ length: 11 }, (_, index) =>
   index === 0 ? `gw/${SERIAL}/stop` : `gw/${SERIAL}/t${index}`,
 );
+
+/** The CA of the cloud in these tests. */
+export const authority = await createCa({ commonName: 'Cloud CA' });
 
 export async function identityOf(
   authority: CertificateAuthority,
@@ -38,6 +44,9 @@ export async function identityOf(
     ...rest,
   };
 }
+
+export const identity = await identityOf(authority);
+export const readIdentity = async () => identity;
 
 /** A connection to the fake broker. */
 export interface Client {
@@ -60,13 +69,12 @@ export type Hook = (packet: Packet, client: Client) => boolean | undefined;
 
 /** A minimal broker for tests: accepts each packet unless the hook answers it. */
 export async function fakeBroker(
-  authority: CertificateAuthority,
   hook: Hook = () => false,
-  about: TlsOptions & { readonly sessionPresent?: boolean } = {},
+  about: TlsOptions & { readonly sessionPresent?: boolean; readonly issuer?: CertificateAuthority } = {},
 ): Promise<FakeBroker> {
   const clients: Client[] = [];
-  const { sessionPresent = false, ...options } = about;
-  const peer = await tlsPeer(authority, options, (socket) => {
+  const { sessionPresent = false, issuer = authority, ...options } = about;
+  const peer = await tlsPeer(issuer, options, (socket) => {
     const client: Client = {
       socket,
       connect: undefined,
@@ -105,7 +113,7 @@ export async function fakeBroker(
 
 export interface RunningLink extends AsyncDisposable {
   readonly link: ReturnType<typeof createCloudLink>;
-  readonly clock: PacedClock;
+  readonly clock: TestClock;
   readonly dir: string;
   readonly messages: InboundMessage[];
   /** Each change of the connection. */
@@ -118,35 +126,92 @@ export interface RunningLink extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** A clock with which a test waits. */
+export type TestClock = PacedClock & Pick<FakeClock, 'advance'>;
+
 /** Real time, for peers in other processes. */
-export const realClock: PacedClock = {
+export const realClock: TestClock = {
   ...systemClock,
-  async until(what, is, maxMs = 20_000) {
+  advance: systemClock.sleep,
+  async until(what, is) {
     const beganMs = systemClock.monotonicMs();
-    while (!is()) {
-      if (systemClock.monotonicMs() - beganMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
-      await systemClock.sleep(20);
-    }
+    await until(is, (value) => value).catch((error: Error) => {
+      throw new Error(`${what}: ${error.message}`);
+    });
     return systemClock.monotonicMs() - beganMs;
   },
 };
 
-/** Runs a link against these ports of 127.0.0.1, with simulated time by default. */
-export function runLink(
-  about: Pick<CloudLinkOptions, 'readIdentity'> & {
-    readonly port: number;
-    readonly fallbackPort: number;
-  } & Partial<CloudLinkOptions> & {
-      readonly mqtt?: Partial<CloudLinkOptions['cloud']['mqtt']>;
-      readonly clock?: PacedClock;
-      readonly dir?: string;
+/** Time that moves on only while a test waits, from timer to timer, whenever nothing is in flight in this process. */
+export function createSteppedClock(random?: number): TestClock {
+  const fake = createFakeClock({ startMs: 1_000_000, wall: new Date(), settled });
+  return {
+    ...fake,
+    random: random === undefined ? systemClock.random : () => random,
+    async until(what, is, maxMs = 60_000) {
+      const beganMs = fake.monotonicMs();
+      for (await settled(); !is(); await fake.step(1_000)) {
+        if (fake.monotonicMs() - beganMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
+      }
+      return fake.monotonicMs() - beganMs;
     },
+  };
+}
+
+/** Lets time pass until this has ended. */
+export async function during<T>(clock: TestClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  work.then(end, end);
+  await clock.until('the end of it', () => isOver, 600_000);
+  return await work;
+}
+
+type LinkChanges = Partial<Parameters<typeof runLink>[0]>;
+
+/** A broker on the direct path and a link to it; the fallback port is closed. */
+export async function linked(hook?: Hook, more: LinkChanges = {}, about: Parameters<typeof fakeBroker>[1] = {}) {
+  const broker = await fakeBroker(hook, about);
+  const running = runLink({ port: broker.port, ...more });
+  return {
+    ...running,
+    broker,
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      await broker[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Accepts CONNECT and the subscriptions, and does this with the last SUBACK in place of sending it. */
+export const atLastSuback =
+  (act: (client: Client, suback: Packet) => void): Hook =>
+  (packet, client) => {
+    if (packet.cmd !== 'subscribe' || packet.subscriptions.length === 8) return false;
+    act(client, { cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1, 1, 1] });
+    return true;
+  };
+
+/** Ports on which nothing listens. */
+const CLOSED = { port: 1, fallbackPort: 2 };
+
+/** Runs a link against these ports of 127.0.0.1, closed ones by default, and with simulated time. */
+export function runLink(
+  about: Partial<CloudLinkOptions> & {
+    readonly port?: number;
+    readonly fallbackPort?: number;
+    readonly mqtt?: Partial<CloudLinkOptions['cloud']['mqtt']>;
+    readonly clock?: TestClock;
+    readonly dir?: string;
+  } = {},
 ): RunningLink {
   const {
-    port,
-    fallbackPort,
+    port = CLOSED.port,
+    fallbackPort = CLOSED.fallbackPort,
     mqtt,
-    clock = createPacedClock(),
+    clock = createSteppedClock(),
     dir = mkdtempSync(join(tmpdir(), 'gw-link-')),
     ...rest
   } = about;
@@ -164,6 +229,7 @@ export function runLink(
       error: (fields, message) => void warnings.push({ fields: fields as Record<string, unknown>, message }),
     },
     stateDir: dir,
+    readIdentity,
     filters: FILTERS,
     will: { topic: `gw/${SERIAL}/presence`, payload: Buffer.from('{"online":false}') },
     onMessage(message) {
@@ -178,7 +244,7 @@ export function runLink(
   done.catch(() => {});
   const stop = async () => {
     ended.abort(new Error('stopped by the test'));
-    await done;
+    await during(clock, done);
   };
   const until: RunningLink['until'] = async (what, is, maxMs) => {
     await clock
@@ -209,4 +275,10 @@ export function runLink(
       if (about.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+// Loads in real time what the link imports when it connects, since a module that is being loaded is not seen in flight.
+{
+  await using first = await linked(undefined, { clock: realClock });
+  await first.connected();
 }
