@@ -715,7 +715,7 @@ describe('bad input', () => {
           }
         },
       ),
-      { numRuns: runs(250) },
+      { numRuns: runs(500) },
     );
   });
 
