@@ -14,10 +14,8 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { DialError, type DialFailure } from '../../src/lib/net/index.ts';
 
 /** A port whose answer depends on the time, with a clock that advances only by waiting. */
-function portAnswering(
-  answer: (ms: number) => 'open' | DialFailure,
-  host = '192.0.2.5',
-): PortTarget & { nowMs(): number } {
+type Answer = (ms: number) => 'open' | DialFailure;
+function portAnswering(answer: Answer, host = '192.0.2.5'): PortTarget & { nowMs(): number } {
   /** Not 0, so that no sum passes for a difference. */
   const startMs = 86_400_000;
   let nowMs = startMs;
@@ -107,19 +105,11 @@ describe('a restart that is watched', () => {
     expect(await watchRestart(watched, 60_000)).toBe('silent');
     expect(watched.nowMs()).toBe(60_000);
     // A router refuses on behalf of an absent tablet, whose port opens only after the watch.
-    expect(
-      await watchRestart(
-        portAnswering((ms) => (ms < 130_000 ? 'refused' : 'open')),
-        120_000,
-      ),
-    ).toBe('silent');
+    const absent = portAnswering((ms) => (ms < 130_000 ? 'refused' : 'open'));
+    expect(await watchRestart(absent, 120_000)).toBe('silent');
     // On loopback there is no silence.
-    expect(
-      await watchRestart(
-        portAnswering(() => 'refused', '127.0.0.1'),
-        60_000,
-      ),
-    ).toBe('closed');
+    const local = portAnswering(() => 'refused', '127.0.0.1');
+    expect(await watchRestart(local, 60_000)).toBe('closed');
     expect(await watchRestart(portAnswering(over(2_000, 50_000, 'refused'), '127.0.0.1'), 60_000)).toBe('silent');
   });
 
@@ -158,14 +148,10 @@ describe('settings that open the port again', () => {
   });
 
   it('are reported when the tablet keeps them, regardless of its output', async () => {
-    expect(await clearReopening(tablet({ wireless: '1', port: '5555' }, false))).toEqual({
-      keepsOpening: 'persist.adb.tcp.port=5555',
-      wirelessStaysOn: true,
-    });
+    const kept = await clearReopening(tablet({ wireless: '1', port: '5555' }, false));
+    expect(kept).toEqual({ keepsOpening: 'persist.adb.tcp.port=5555', wirelessStaysOn: true });
     // Android before 11 has no wireless debugging.
-    expect(await clearReopening(tablet({ wireless: 'null', port: '0' }, false))).toEqual({
-      keepsOpening: null,
-      wirelessStaysOn: false,
-    });
+    const old = await clearReopening(tablet({ wireless: 'null', port: '0' }, false));
+    expect(old).toEqual({ keepsOpening: null, wirelessStaysOn: false });
   });
 });

@@ -4,14 +4,8 @@ import { type Seen, statusOf } from '../../src/lib/toolkit/kiosk/status-findings
 
 const now = { wall: new Date('2026-01-31T12:00:00.000Z'), machine: { bootId: null, uptimeS: null } };
 
-const observed = {
-  at: '2026-01-31T11:00:00.000Z',
-  machine: now.machine,
-  serial: 'S',
-  bootId: null,
-  androidId: null,
-  mac: null,
-};
+const ids = { serial: 'S', bootId: null, androidId: null, mac: null };
+const observed = { at: '2026-01-31T11:00:00.000Z', machine: now.machine, ...ids };
 const bridgeIn = (state: 'open' | 'closed' | 'not-verified') => ({
   state,
   why: 'last seen so',

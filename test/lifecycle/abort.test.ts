@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { aborted, firstOf, onAbort, untilAborted, withDeadline } from '../../src/lib/lifecycle/index.ts';
+import { createFakeClock } from './fake-clock.ts';
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
@@ -51,7 +51,9 @@ describe('waiting with a signal', () => {
     await expect(untilAborted(ending.signal, new Promise(() => {}))).rejects.toThrow('enough');
   });
 
-  it('leaves nothing of joined signals on one that outlives them, once their listeners are removed', async () => {
+  it('leaves nothing of joined signals on one that outlives them, once their listeners are removed', {
+    tags: 'large',
+  }, async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const longLived = new AbortController();
@@ -64,7 +66,7 @@ describe('waiting with a signal', () => {
       });
     const kinds = [joined(true), joined(false)];
     for (let i = 0; i < 3; i += 1) {
-      await setImmediate();
+      await new Promise((resolve) => setImmediate(resolve));
       collect();
     }
     // The second figure shows that the first could be another one.
@@ -76,7 +78,15 @@ describe('waiting with a signal', () => {
     const both = firstOf(undefined, one.signal, new AbortController().signal);
     one.abort('one');
     expect([both.aborted, both.reason]).toEqual([true, 'one']);
-    const late = withDeadline(one.signal, 1_000_000);
-    expect(late.reason).toBe('one');
+    expect(withDeadline(one.signal, 1_000_000).reason).toBe('one');
+  });
+
+  it('ends with a TimeoutError after the deadline of the given clock', async () => {
+    const clock = createFakeClock();
+    const late = withDeadline(new AbortController().signal, 500, clock);
+    await clock.advance(499);
+    expect(late.aborted).toBe(false);
+    await clock.advance(1);
+    expect(late.reason).toMatchObject({ name: 'TimeoutError' });
   });
 });

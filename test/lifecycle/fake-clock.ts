@@ -126,6 +126,17 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
   };
 }
 
+/** Lets time pass, in steps, until the work has ended: for work that ends with nothing but time. */
+export async function passTime<T>(clock: FakeClock, stepMs: number, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  work.then(over, over);
+  while (!isOver) await clock.advance(stepMs);
+  return await work;
+}
+
 /** Runs pending promises and one round of the event loop. Real sockets may need more rounds: wait for their effect. */
 async function eventLoopRound(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));

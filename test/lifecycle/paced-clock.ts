@@ -53,6 +53,12 @@ export function createPacedClock(): PacedClock {
   };
 }
 
+/** Resolves when this process has no pending disk request. */
+export async function diskSettled(): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (isDiskPending());
+}
+
 /** Whether this process has a pending disk request. */
 export function isDiskPending(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq') || name === 'CloseReq');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import {
+  aborted,
   createSupervisor,
   type Service,
   type ServiceContext,
@@ -33,9 +34,8 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
         const [script] = service.starts.splice(0, 1);
         if (script === 'deaf') await new Promise(() => {});
         if (script === 'hang') {
-          await new Promise((_, reject) => {
-            context.signal.addEventListener('abort', () => reject(context.signal.reason), { once: true });
-          });
+          await aborted(context.signal);
+          throw context.signal.reason;
         }
         if (script !== undefined) throw script;
       },
@@ -49,16 +49,31 @@ function world(names: readonly string[], options: { stopDeadlineMs?: number; sto
     return service;
   });
   const supervisor = createSupervisor(services, { clock, onEvent: (event) => events.push(event), backoff, ...options });
-  const find = (name: string): Scripted => {
-    const found = services.find((service) => service.name === name);
-    if (!found) throw new Error(`no service ${name}`);
-    return found;
-  };
+  const find = (name: string) => services.find((service) => service.name === name) as Scripted;
   const statusOf = (name: string) => supervisor.health().find((row) => row.name === name);
-  return { clock, emitted: emitted, events, supervisor, find, statusOf };
+  const crash = (name: string, message = 'down') => find(name).context?.fail(new GwError('INTERNAL', message));
+  /** Waits before each restart, in milliseconds. */
+  const waits = () => events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []));
+  return { clock, emitted, events, supervisor, find, statusOf, crash, waits };
 }
 
 const never = new AbortController().signal;
+
+/** All of them run. */
+async function running(...about: Parameters<typeof world>) {
+  const made = world(...about);
+  await made.supervisor.start(never);
+  made.emitted.length = 0;
+  return made;
+}
+
+/** A start that is aborted while a service begins. */
+async function abortedStart(supervisor: ReturnType<typeof world>['supervisor']) {
+  const ending = new AbortController();
+  const starting = supervisor.start(ending.signal);
+  setImmediate(() => ending.abort(new GwError('INTERRUPTED', 'Interrupted.')));
+  await starting;
+}
 
 /** A supervisor with one optional service. */
 function worldWith(names: readonly string[], retried: string) {
@@ -69,7 +84,7 @@ function worldWith(names: readonly string[], retried: string) {
 
 describe('an optional service', () => {
   it('fails alone: the others start, it is reported with reason and remedy, and restarted', async () => {
-    const { supervisor, find, events, statusOf, clock } = worldWith(['a', 'b', 'c'], 'b');
+    const { supervisor, clock, events, find, statusOf } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push(new GwError('FILE_UNWRITABLE', 'the file is damaged.', { remedy: 'Move it away.' }));
     const starting = supervisor.start(never);
     await clock.advance(0);
@@ -85,7 +100,7 @@ describe('an optional service', () => {
   });
 
   it('whose start never completes delays the others by 1.5 s, and does not block the stop', async () => {
-    const { supervisor, find, emitted, clock, statusOf } = worldWith(['a', 'b', 'c'], 'b');
+    const { supervisor, clock, emitted, find, statusOf } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('deaf');
     const starting = supervisor.start(never);
     await clock.advance(1_400);
@@ -100,7 +115,7 @@ describe('an optional service', () => {
   });
 
   it('that fails repeatedly is retried without end, at growing intervals', async () => {
-    const { supervisor, find, clock, statusOf } = worldWith(['a', 'b'], 'a');
+    const { supervisor, clock, find, statusOf } = worldWith(['a', 'b'], 'a');
     for (let nth = 0; nth < 40; nth += 1) find('a').starts.push(new Error(`failure ${nth}`));
     const starting = supervisor.start(never);
     await clock.advance(0);
@@ -112,13 +127,9 @@ describe('an optional service', () => {
   });
 
   it('does not continue when the start is aborted', async () => {
-    const { supervisor, find, emitted } = worldWith(['a', 'b', 'c'], 'b');
+    const { supervisor, emitted, find } = worldWith(['a', 'b', 'c'], 'b');
     find('b').starts.push('hang');
-    const ending = new AbortController();
-    const starting = supervisor.start(ending.signal);
-    await new Promise((resolve) => setImmediate(resolve));
-    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await expect(abortedStart(supervisor)).rejects.toMatchObject({ code: 'INTERRUPTED' });
     expect(emitted).not.toContain('c starts');
   });
 });
@@ -128,11 +139,7 @@ describe('the start', () => {
     const { supervisor, emitted, events } = world(['a', 'b', 'c']);
     await supervisor.start(never);
     expect(emitted).toEqual(['a starts', 'b starts', 'c starts']);
-    expect(events.map((event) => [event.kind, event.name])).toEqual([
-      ['started', 'a'],
-      ['started', 'b'],
-      ['started', 'c'],
-    ]);
+    expect(events.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['started a', 'started b', 'started c']);
     expect(events[0]).toMatchObject({ detail: 'a detail' });
     expect(supervisor.health().map(({ status }) => status)).toEqual(['running', 'running', 'running']);
   });
@@ -160,11 +167,7 @@ describe('the start', () => {
   it('ends when it is aborted, and starts nothing more', async () => {
     const { supervisor, emitted, find } = world(['a', 'b', 'c']);
     find('b').starts.push('hang');
-    const ending = new AbortController();
-    const starting = supervisor.start(ending.signal);
-    await new Promise((resolve) => setImmediate(resolve));
-    ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
-    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    await expect(abortedStart(supervisor)).rejects.toMatchObject({ code: 'INTERRUPTED' });
     expect(emitted).toEqual(['a starts', 'b starts', 'b stops', 'a stops']);
   });
 
@@ -203,10 +206,8 @@ describe('a start that ignores the abort', () => {
 
 describe('a crash of one service', () => {
   it('restarts that one after the backoff and leaves the others alone', async () => {
-    const { supervisor, clock, emitted, find, statusOf, events } = world(['a', 'b', 'c']);
-    await supervisor.start(never);
-    emitted.length = 0;
-    find('b').context?.fail(new GwError('INTERNAL', 'b broke'));
+    const { clock, emitted, events, statusOf, crash } = await running(['a', 'b', 'c']);
+    crash('b', 'b broke');
     await clock.advance(999);
     expect(emitted).toEqual(['b stops']);
     expect(statusOf('b')).toMatchObject({ status: 'restarting', restarts: 1, lastError: 'b broke' });
@@ -218,41 +219,34 @@ describe('a crash of one service', () => {
   });
 
   it('backs off while it does not start, up to the bound', async () => {
-    const { supervisor, clock, find, events } = world(['a']);
-    await supervisor.start(never);
+    const { supervisor, clock, find, crash, waits } = await running(['a']);
     find('a').starts.push(...Array.from({ length: 5 }, (_, i) => new Error(`still down ${i}`)));
-    find('a').context?.fail(new Error('down'));
+    crash('a');
     await clock.advance(60_000);
-    const waits = events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []));
-    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+    expect(waits()).toEqual([1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
     expect(supervisor.health()[0]).toMatchObject({ status: 'running', restarts: 6, lastError: 'still down 4' });
   });
 
   it('continues to back off when it crashes right after each restart', async () => {
-    const { supervisor, clock, find, events } = world(['a']);
-    await supervisor.start(never);
+    const { clock, crash, waits } = await running(['a']);
     for (let i = 0; i < 3; i += 1) {
-      find('a').context?.fail(new Error('down'));
+      crash('a');
       await clock.advance(8_000);
     }
-    expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([
-      1_000, 2_000, 4_000,
-    ]);
+    expect(waits()).toEqual([1_000, 2_000, 4_000]);
   });
 
   it('resets the backoff after it has run for long', async () => {
-    const { supervisor, clock, find, events } = world(['a']);
-    await supervisor.start(never);
-    find('a').context?.fail(new Error('down'));
+    const { clock, crash, waits } = await running(['a']);
+    crash('a');
     await clock.advance(60_000);
-    find('a').context?.fail(new Error('down'));
+    crash('a');
     await clock.advance(60_000);
-    expect(events.flatMap((event) => (event.kind === 'failed' ? [event.retryInMs] : []))).toEqual([1_000, 1_000]);
+    expect(waits()).toEqual([1_000, 1_000]);
   });
 
   it('is counted once, however often it is reported, and not for an earlier run', async () => {
-    const { supervisor, clock, find, statusOf } = world(['a']);
-    await supervisor.start(never);
+    const { clock, find, statusOf } = await running(['a']);
     const first = find('a').context;
     first?.fail(new Error('one'));
     first?.fail(new Error('two'));
@@ -263,10 +257,9 @@ describe('a crash of one service', () => {
   });
 
   it('is handled also when the crashed service does not stop', async () => {
-    const { supervisor, clock, find, statusOf, events } = world(['a']);
-    await supervisor.start(never);
+    const { clock, events, find, statusOf, crash } = await running(['a']);
     find('a').stops = 'never';
-    find('a').context?.fail(new Error('stuck'));
+    crash('a', 'stuck');
     await clock.advance(10_000);
     expect(statusOf('a')).toMatchObject({ status: 'running', restarts: 1 });
     expect(events.map(({ kind }) => kind)).toContain('stop-failed');
@@ -275,15 +268,10 @@ describe('a crash of one service', () => {
 
 describe('the stop', () => {
   it('runs in reverse, emits an event for each, leaves no timer, and may be called twice', async () => {
-    const { supervisor, clock, emitted, events } = world(['a', 'b']);
-    await supervisor.start(never);
-    emitted.length = 0;
+    const { supervisor, clock, emitted, events } = await running(['a', 'b']);
     await Promise.all([supervisor.stop(), supervisor.stop()]);
     expect(emitted).toEqual(['b stops', 'a stops']);
-    expect(events.slice(2).map((event) => [event.kind, event.name])).toEqual([
-      ['stopped', 'b'],
-      ['stopped', 'a'],
-    ]);
+    expect(events.slice(2).map(({ kind, name }) => `${kind} ${name}`)).toEqual(['stopped b', 'stopped a']);
     expect(clock.pending).toBe(0);
   });
 
@@ -294,37 +282,33 @@ describe('the stop', () => {
   });
 
   it('continues after the deadline of one service, and after one that throws', async () => {
-    const { supervisor, clock, emitted, find, events } = world(['a', 'b', 'c'], { stopDeadlineMs: 500 });
-    await supervisor.start(never);
+    const { supervisor, clock, emitted, events, find } = await running(['a', 'b', 'c'], { stopDeadlineMs: 500 });
     find('c').stops = 'never';
     find('b').stops = 'throws';
     const stopping = supervisor.stop();
     await clock.advance(500);
     await stopping;
-    expect(emitted.slice(3)).toEqual(['c stops', 'b stops', 'a stops']);
+    expect(emitted).toEqual(['c stops', 'b stops', 'a stops']);
     expect(events.filter(({ kind }) => kind === 'stop-failed').map(({ name }) => name)).toEqual(['c', 'b']);
     expect(clock.pending).toBe(0);
   });
 
   it('stays within its total deadline, however many services do not stop', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
-    const { supervisor, clock, find } = world(names, { stopDeadlineMs: 1_500, stopAllDeadlineMs: 4_000 });
-    await supervisor.start(never);
+    const { supervisor, clock, find } = await running(names, { stopDeadlineMs: 1_500, stopAllDeadlineMs: 4_000 });
     for (const name of names) find(name).stops = 'never';
-    let done = false;
-    void supervisor.stop().then(() => {
-      done = true;
-    });
+    const stopping = supervisor.stop();
     await clock.advance(4_300);
-    expect(done).toBe(true);
+    // Nothing moves the clock any more.
+    await stopping;
   });
 
   it('ends a pending restart, and one under way', async () => {
     for (const waitMs of [10, 1_000]) {
-      const { supervisor, clock, find, statusOf } = world(['a', 'b']);
+      const { supervisor, clock, find, statusOf, crash } = world(['a', 'b']);
       await supervisor.start(never);
       find('b').starts.push('hang');
-      find('b').context?.fail(new Error('down'));
+      crash('b');
       await clock.advance(waitMs);
       await supervisor.stop();
       expect(statusOf('b')).toMatchObject({ status: 'stopped' });
@@ -333,16 +317,12 @@ describe('the stop', () => {
   });
 
   it('does not wait indefinitely for a restart that ignores the abort', async () => {
-    const { supervisor, clock, find } = world(['a', 'b']);
-    await supervisor.start(never);
+    const { supervisor, clock, find, crash } = await running(['a', 'b']);
     find('b').starts.push('deaf');
-    find('b').context?.fail(new Error('down'));
+    crash('b');
     await clock.advance(1_000);
-    let done = false;
-    void supervisor.stop().then(() => {
-      done = true;
-    });
+    const stopping = supervisor.stop();
     await clock.advance(4_000);
-    expect(done).toBe(true);
+    await stopping;
   });
 });

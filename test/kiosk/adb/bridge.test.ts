@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -9,6 +10,8 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { tabletCommand } from '../../../src/lib/kiosk/adb/command.ts';
 import { type Bridge, openBridge } from '../../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { diskSettled } from '../../lifecycle/paced-clock.ts';
 import { runs } from '../../properties.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-bridge-'));
@@ -17,18 +20,19 @@ beforeAll(() => writeFile(file, Buffer.alloc(300_000, 7)));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** A server that sends these bytes to any request, then closes the connection or leaves it open. */
-async function rawServer(bytes: Uint8Array, ends: boolean): Promise<{ port: number } & AsyncDisposable> {
+async function rawServer(bytes: Uint8Array | string, ends: boolean) {
+  const sockets = new Set<Socket>();
+  const heard = Promise.withResolvers<void>();
   const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.resume();
+    sockets.add(socket);
+    socket.on('error', () => {}).on('data', () => heard.resolve());
     socket.write(bytes);
     if (ends) socket.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const sockets = new Set<import('node:net').Socket>();
-  server.on('connection', (socket) => sockets.add(socket));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   return {
     port: (server.address() as { port: number }).port,
+    heard: heard.promise,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -36,41 +40,26 @@ async function rawServer(bytes: Uint8Array, ends: boolean): Promise<{ port: numb
   };
 }
 
-const call = (timeoutMs: number) => ({ signal: new AbortController().signal, timeoutMs });
+const call = { signal: new AbortController().signal, timeoutMs: 60_000 };
+const usb = { ...call, transport: { kind: 'usb' }, stallMs: 60_000, onBytes: () => {} } as const;
+/** Waits between attempts are over at once. */
+const hurried = { ...systemClock, sleep: async () => {} };
 
-const requests: readonly [string, (bridge: Bridge, timeoutMs: number) => Promise<unknown>][] = [
-  ['devices', (bridge, ms) => bridge.devices(call(ms))],
-  ['connect', (bridge, ms) => bridge.connect({ host: '127.0.0.1', port: 1 }, call(ms))],
-  ['features', (bridge, ms) => bridge.features('x', call(ms))],
-  ['shell', (bridge, ms) => bridge.shell('x', tabletCommand`getprop`, call(ms))],
-  ['service', (bridge, ms) => bridge.service('x', 'usb:', call(ms))],
-  [
-    'push',
-    (bridge) =>
-      bridge.push('x', file, '/data/x', { ...call(0), transport: { kind: 'usb' }, stallMs: 100, onBytes: () => {} }),
-  ],
+const requests: readonly [string, (bridge: Bridge) => Promise<unknown>][] = [
+  ['devices', (bridge) => bridge.devices(call)],
+  ['connect', (bridge) => bridge.connect({ host: '127.0.0.1', port: 1 }, call)],
+  ['features', (bridge) => bridge.features('x', call)],
+  ['shell', (bridge) => bridge.shell('x', tabletCommand`getprop`, call)],
+  ['service', (bridge) => bridge.service('x', 'usb:', call)],
+  ['push', (bridge) => bridge.push('x', file, '/data/x', usb)],
 ];
 
+const answers = 'OKAY|FAIL|0004|ffff|0000|x\tdevice\n|\u0001\u0002\0\0\0hi|\u0003\u0001\0\0\0\0'.split('|');
 /** Bytes that resemble answers of an adb server, and arbitrary ones. */
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
-    .array(
-      fc.oneof(
-        fc.constantFrom(
-          'OKAY',
-          'FAIL',
-          '0004',
-          'ffff',
-          '0000',
-          'x\tdevice\n',
-          '\u0001\u0002\0\0\0hi',
-          '\u0003\u0001\0\0\0\0',
-        ),
-        fc.string({ maxLength: 6 }),
-      ),
-      { maxLength: 8 },
-    )
+    .array(fc.oneof(fc.constantFrom(...answers), fc.string({ maxLength: 6 })), { maxLength: 8 })
     .map((parts) => Buffer.from(parts.join(''), 'latin1')),
 );
 
@@ -79,8 +68,7 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
     await fc.assert(
       fc.asyncProperty(bytes, async (sent) => {
         await using server = await rawServer(sent, true);
-        const bridge = await openBridge(server.port, systemClock);
-        await request(bridge, 2_000).catch((error: unknown) => {
+        await request(await openBridge(server.port, hurried)).catch((error: unknown) => {
           expect(error).toBeInstanceOf(GwError);
           expect((error as GwError).code).toMatch(/^TABLET_(LOST|BAD_ANSWER|UNAUTHORIZED|REFUSED|NO_SPACE)$/);
         });
@@ -90,31 +78,34 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
   });
 
   it('that never answers ends with the timeout, and with the signal', async () => {
-    await using server = await rawServer(Buffer.alloc(0), false);
-    const bridge = await openBridge(server.port, systemClock);
-    await expect(bridge.devices(call(100))).rejects.toMatchObject({ code: 'TABLET_LOST' });
+    await using server = await rawServer('', false);
+    const clock = createFakeClock();
+    const bridge = await openBridge(server.port, clock);
+    const devices = bridge.devices(call);
+    await server.heard;
+    await expect(passTime(clock, 60_000, devices)).rejects.toMatchObject({ code: 'TABLET_LOST' });
     const ending = new AbortController();
-    const pending = bridge.shell('x', tabletCommand`getprop`, { signal: ending.signal, timeoutMs: 60_000 });
+    const pending = bridge.shell('x', tabletCommand`getprop`, { ...call, signal: ending.signal });
     ending.abort(new GwError('INTERRUPTED', 'Interrupted.'));
     await expect(pending).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
   it('that does not read ends a transfer', async () => {
-    await using server = await rawServer(Buffer.from('OKAYOKAY'), false);
-    const bridge = await openBridge(server.port, systemClock);
-    const signal = new AbortController().signal;
-    const options = { signal, transport: { kind: 'usb' }, stallMs: 200, onBytes: () => {} } as const;
-    await expect(bridge.push('x', file, '/data/x', options)).rejects.toMatchObject({
+    await using server = await rawServer('OKAYOKAY', false);
+    const clock = createFakeClock({ settled: diskSettled });
+    const pushing = (await openBridge(server.port, clock)).push('x', file, '/data/x', { ...usb, stallMs: 2_000 });
+    await server.heard;
+    await expect(passTime(clock, 200, pushing)).rejects.toMatchObject({
       code: 'TABLET_LOST',
       message: expect.stringContaining('Transfer of the package stalled'),
     });
   });
 
   it('a closed port is PART_ENDED, and no program is started', async () => {
-    const server = await rawServer(Buffer.alloc(0), true);
+    const server = await rawServer('', true);
     await server[Symbol.asyncDispose]();
-    const bridge = await openBridge(server.port, systemClock);
-    await expect(bridge.devices(call(2_000))).rejects.toMatchObject({ code: 'PART_ENDED' });
+    const bridge = await openBridge(server.port, hurried);
+    await expect(bridge.devices(call)).rejects.toMatchObject({ code: 'PART_ENDED' });
   });
 
   it.each([
@@ -122,8 +113,8 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
     ["FAIL0015device 'x' not found...", 'TABLET_LOST'],
     ['FAIL000edevice offline', 'TABLET_LOST'],
   ])('%j is %s', async (sent, code) => {
-    await using server = await rawServer(Buffer.from(sent), true);
-    const bridge = await openBridge(server.port, systemClock);
-    await expect(bridge.shell('x', tabletCommand`getprop`, call(2_000))).rejects.toMatchObject({ code });
+    await using server = await rawServer(sent, true);
+    const bridge = await openBridge(server.port, hurried);
+    await expect(bridge.shell('x', tabletCommand`getprop`, call)).rejects.toMatchObject({ code });
   });
 });

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quoteForTablet, tabletCommand } from '../../../src/lib/kiosk/adb/command.ts';
+import { runs } from '../../properties.ts';
 
 const line = fc.string({ unit: 'binary' }).filter((text) => !/[\0\r\n]/.test(text) && text.isWellFormed());
 
 describe('a command for the tablet', () => {
   it('passes every value to a POSIX shell unchanged', () => {
-    const values = fc.sample(fc.array(line, { minLength: 1, maxLength: 20 }), 150);
+    const values = fc.sample(fc.array(line, { minLength: 1, maxLength: 20 }), runs(150));
     // One shell prints many values, each followed by a NUL.
     for (const words of values) {
       const command = `printf '%s\\0' ${words.map(quoteForTablet).join(' ')}`;

@@ -11,9 +11,8 @@ function frame(kind: number, payload: Uint8Array): Buffer {
 
 describe('the frames of the shell protocol', () => {
   it('are decoded from any chunks, with stdout and stderr separate', () => {
-    const outputs = fc.array(fc.record({ error: fc.boolean(), text: fc.string({ unit: 'grapheme' }) }), {
-      maxLength: 8,
-    });
+    const output = fc.record({ error: fc.boolean(), text: fc.string({ unit: 'grapheme' }) });
+    const outputs = fc.array(output, { maxLength: 8 });
     fc.assert(
       fc.property(outputs, fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 40 }), (parts, code, size) => {
         const bytes = Buffer.concat([
@@ -41,14 +40,9 @@ describe('the frames of the shell protocol', () => {
   });
 
   it('are rejected with the reason', () => {
-    expect(createShellReader().push(frame(9, Buffer.alloc(1)))).toEqual({
-      kind: 'broken',
-      reason: 'a frame of the unknown kind 9',
-    });
-    expect(createShellReader().push(frame(3, Buffer.alloc(2)))).toEqual({
-      kind: 'broken',
-      reason: 'an exit frame of 2 bytes',
-    });
+    const broken = (kind: number, size: number) => createShellReader().push(frame(kind, Buffer.alloc(size)));
+    expect(broken(9, 1)).toEqual({ kind: 'broken', reason: 'a frame of the unknown kind 9' });
+    expect(broken(3, 2)).toEqual({ kind: 'broken', reason: 'an exit frame of 2 bytes' });
   });
 
   it('are rejected above the size limit without buffering', () => {

@@ -1,36 +1,35 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { transferSnapshots } from '../../../src/lib/kiosk/adb/stall.ts';
 import { openBridge, type TabletTransport } from '../../../src/lib/kiosk/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { ConnectionQueues } from '../../../src/lib/net/probe/index.ts';
+import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { diskSettled } from '../../lifecycle/paced-clock.ts';
+import { until } from '../../waiting.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-movement-'));
 const file = join(dir, 'package.apk');
-const FILE_BYTES = 150_000;
+const FILE_BYTES = 30_000;
+const READ_BYTES = 3_000;
 writeFileSync(file, Buffer.alloc(FILE_BYTES, 7));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 async function listening(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  return (server.address() as AddressInfo).port;
 }
-
-/** Read rate of a tablet: bytes per read and the interval; null: reads nothing. */
-type ReadRate = { readonly bytes: number; readonly intervalMs: number } | null;
 
 /**
  * An adb server that buffers a whole package at once, as adb buffers parts of it, and forwards it to a tablet that reads
- * at its own rate. It answers when the tablet has read everything.
+ * a part when the test says so. It answers when the tablet has read everything.
  */
-async function slowTablet(rate: ReadRate) {
+async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
+  // Each snapshot reads the tables of the kernel.
+  const clock = createFakeClock({ settled: diskSettled });
   const sockets = new Set<Socket>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -46,16 +45,15 @@ async function slowTablet(rate: ReadRate) {
     host: '127.0.0.1',
     port: relayPort,
     onread: {
-      buffer: Buffer.alloc(rate?.bytes ?? 1),
+      buffer: Buffer.alloc(READ_BYTES),
       callback(bytes) {
         received += bytes;
         if (received >= FILE_BYTES) onComplete();
-        if (rate !== null) setTimeout(() => tablet.resume(), rate.intervalMs);
         return false;
       },
     },
   });
-  keep(tablet);
+  keep(tablet).pause();
   const [[far]] = (await Promise.all([once(relay, 'connection'), once(tablet, 'connect')])) as [[Socket], unknown];
   const adb = createServer((near) => {
     keep(near).write('OKAYOKAY');
@@ -64,10 +62,40 @@ async function slowTablet(rate: ReadRate) {
   });
   const port = await listening(adb);
   const endpoint = { host: '127.0.0.1', port: tablet.localPort ?? 0 };
+  const bridge = await openBridge(port, clock);
+  let isOver = false;
   return {
-    bridge: await openBridge(port, systemClock),
-    transport: { kind: 'tcp', endpoint, dialled: endpoint } satisfies TabletTransport,
+    clock,
+    isOver: () => isOver,
     received: () => received,
+    /** Begins the transfer, and waits until adb has all of it: from then on only the queue to the tablet shows progress. */
+    async push(stallMs: number, endpointSeen = endpoint) {
+      const transport: TabletTransport = { kind: 'tcp', endpoint: endpointSeen, dialled: endpoint };
+      const signal = new AbortController().signal;
+      let sent = 0;
+      const count = (bytes: number) => {
+        sent = bytes;
+        onBytes(bytes);
+      };
+      const pushed = bridge.push('x', file, '/data/x', { signal, transport, stallMs, onBytes: count });
+      const over = () => {
+        isOver = true;
+      };
+      pushed.then(over, over);
+      await until(
+        () => sent,
+        (bytes) => bytes === FILE_BYTES,
+      );
+      return { pushed };
+    },
+    async read() {
+      const before = received;
+      tablet.resume();
+      await until(
+        () => received,
+        (bytes) => bytes > before,
+      );
+    },
     disconnect: () => [...sockets].map((socket) => socket.destroy()),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
@@ -77,42 +105,33 @@ async function slowTablet(rate: ReadRate) {
 }
 
 describe.runIf(process.platform === 'linux')('a transfer', () => {
-  it('far slower than the stall limit is not a stall', { timeout: 30_000 }, async () => {
-    // Takes 4 s. adb has all of it at once, so only the queue to the tablet shows progress.
-    await using tablet = await slowTablet({ bytes: 1_500, intervalMs: 40 });
+  it('far slower than the stall limit is not a stall', async () => {
     const reported: number[] = [];
-    await tablet.bridge.push('x', file, '/data/x', {
-      signal: new AbortController().signal,
-      transport: tablet.transport,
-      stallMs: 1_000,
-      onBytes: (bytes) => reported.push(bytes),
-    });
-    expect(tablet.received()).toBeGreaterThanOrEqual(FILE_BYTES);
+    await using tablet = await slowTablet((bytes) => reported.push(bytes));
+    const { pushed } = await tablet.push(1_000);
+    while (tablet.received() < FILE_BYTES) {
+      await tablet.clock.advance(900);
+      await tablet.read();
+    }
+    await passTime(tablet.clock, 30, pushed);
     expect(reported.at(-1)).toBe(FILE_BYTES);
   });
 
   it('ends when the tablet reads nothing', async () => {
-    await using tablet = await slowTablet(null);
-    const options = {
-      signal: new AbortController().signal,
-      transport: tablet.transport,
-      stallMs: 300,
-      onBytes: () => {},
-    };
-    await expect(tablet.bridge.push('x', file, '/data/x', options)).rejects.toMatchObject({
-      code: 'TABLET_LOST',
-      message: expect.stringContaining('Transfer of the package stalled'),
-    });
+    await using tablet = await slowTablet();
+    const { pushed } = await tablet.push(300);
+    const message = expect.stringContaining('Transfer of the package stalled');
+    await expect(passTime(tablet.clock, 30, pushed)).rejects.toMatchObject({ code: 'TABLET_LOST', message });
   });
 
   it('whose last connection belongs to a remote host is not judged, and ends with its connection', async () => {
-    await using tablet = await slowTablet(null);
-    const elsewhere = { ...tablet.transport, endpoint: { host: '127.0.0.1', port: 1 } };
-    const options = { signal: new AbortController().signal, transport: elsewhere, stallMs: 100, onBytes: () => {} };
-    const pushed = tablet.bridge.push('x', file, '/data/x', options).catch((error: unknown) => error);
-    expect(await Promise.race([pushed, sleep(1_000, 'still going')])).toBe('still going');
+    await using tablet = await slowTablet();
+    const { pushed } = await tablet.push(100, { host: '127.0.0.1', port: 1 });
+    await tablet.clock.advance(1_000);
+    expect(tablet.isOver()).toBe(false);
     tablet.disconnect();
-    expect(await pushed).toMatchObject({ code: 'TABLET_LOST', message: expect.stringContaining('lost') });
+    const lost = { code: 'TABLET_LOST', message: expect.stringContaining('lost') };
+    await expect(passTime(tablet.clock, 30, pushed)).rejects.toMatchObject(lost);
   });
 });
 

@@ -16,23 +16,12 @@ import {
 
 const endpoint = { host: '192.0.2.5', port: 5555 };
 const observed = (part: Partial<Observation> = {}): Observation => ({
-  at: '2026-01-31T12:00:00.000Z',
-  machine: { bootId: null, uptimeS: null },
-  serial: null,
-  bootId: null,
-  androidId: null,
-  mac: null,
+  ...{ at: '2026-01-31T12:00:00.000Z', machine: { bootId: null, uptimeS: null } },
+  ...{ serial: null, bootId: null, androidId: null, mac: null },
   ...part,
 });
-const facts = {
-  model: 'T10',
-  manufacturer: 'Acme',
-  serial: 'S1',
-  android: '13',
-  sdk: 33,
-  bootId: 'boot-1' as string | null,
-  androidId: 'a1' as string | null,
-};
+const ids: { bootId: string | null; androidId: string | null } = { bootId: 'boot-1', androidId: 'a1' };
+const facts = { model: 'T10', manufacturer: 'Acme', serial: 'S1', android: '13', sdk: 33, ...ids };
 const device = (part: Partial<typeof facts> = {}) => {
   const { serial, bootId, androidId } = { ...facts, ...part };
   return observed({ serial, bootId, androidId });
@@ -117,32 +106,16 @@ describe('a refusal', () => {
 
 describe('the device that refuses after the order to close', () => {
   const mac = '02:00:00:00:00:05';
+  const usb = { isUsb: true, wasOpen: true, mayHaveMoved: false };
+  const moved = { isUsb: false, wasOpen: true, mayHaveMoved: true };
   it.each([
-    ['over the network', null, null, { isUsb: false, wasOpen: true, mayHaveMoved: false }, 'same'],
-    ['from the same MAC address', mac, mac, { isUsb: false, wasOpen: true, mayHaveMoved: true }, 'same'],
-    [
-      'after a restart, without a MAC address',
-      null,
-      null,
-      { isUsb: false, wasOpen: true, mayHaveMoved: true },
-      'unknown',
-    ],
-    [
-      'after a restart, with one MAC address only',
-      mac,
-      null,
-      { isUsb: false, wasOpen: true, mayHaveMoved: true },
-      'unknown',
-    ],
-    [
-      'after the tablet got another address',
-      mac,
-      '02:00:00:00:00:77',
-      { isUsb: false, wasOpen: true, mayHaveMoved: true },
-      'other',
-    ],
-    ['over USB, with an open port before', null, null, { isUsb: true, wasOpen: true, mayHaveMoved: false }, 'same'],
-    ['over USB, without one', null, null, { isUsb: true, wasOpen: false, mayHaveMoved: false }, 'unknown'],
+    ['over the network', null, null, { ...moved, mayHaveMoved: false }, 'same'],
+    ['from the same MAC address', mac, mac, moved, 'same'],
+    ['after a restart, without a MAC address', null, null, moved, 'unknown'],
+    ['after a restart, with one MAC address only', mac, null, moved, 'unknown'],
+    ['after the tablet got another address', mac, '02:00:00:00:00:77', moved, 'other'],
+    ['over USB, with an open port before', null, null, usb, 'same'],
+    ['over USB, without one', null, null, { ...usb, wasOpen: false }, 'unknown'],
   ] as const)('%s', (_name, before, now, order, responder) => {
     expect(responderAfterOrder(setUp(before), now, order)).toBe(responder);
   });
@@ -161,10 +134,10 @@ describe('an event after a reading', () => {
     ['reset, with an id that is not reported', { bootId: 'boot-2', androidId: null }, ['reset', 'restarted']],
     ['another tablet', { serial: 'S2', bootId: 'boot-9', androidId: 'a9' }, ['other-device', 'restarted']],
     ['another model without a serial', { model: 'T8', bootId: 'boot-9' }, ['other-device', 'restarted']],
-  ])('is a doubt: the tablet is %s', (_name, change, ids) => {
+  ])('is a doubt: the tablet is %s', (_name, change, expected) => {
     const now = { ...facts, ...change };
     const record = afterConnection(locked(), endpoint, device(now), now);
-    expect(doubts(record)).toEqual(ids);
+    expect(doubts(record)).toEqual(expected);
     expect(record.tablet).toEqual(now);
   });
 
@@ -208,9 +181,6 @@ describe('a restart of the tablet', () => {
     const verified = afterLock(locked(), 'closed', 'test', 'closed', device());
     expect(afterOpen(verified, endpoint, observed()).bridge.afterRestart.verdict).toBe('not-checked');
     // An observation without a connection keeps the identity of the device.
-    expect(afterOpen(verified, endpoint, observed()).bridge.observed).toMatchObject({
-      serial: 'S1',
-      bootId: 'boot-1',
-    });
+    expect(afterOpen(verified, endpoint, observed()).bridge.observed).toMatchObject({ serial: 'S1', bootId: 'boot-1' });
   });
 });

@@ -15,10 +15,8 @@ describe('the age of an observation', () => {
   it('is measured by the uptime until this machine restarts, independent of its wall clock', () => {
     const then = { at, machine: { bootId: boot, uptimeS: 100.4 } };
     for (const jumped of ['1970-01-01T00:00:03.000Z', '2026-01-31T12:00:00.000Z', '2099-06-01T00:00:00.000Z']) {
-      expect(ageOf(then, { wall: wall(jumped), machine: { bootId: boot, uptimeS: 161.5 } })).toEqual({
-        ageS: 61,
-        ageBy: 'uptime',
-      });
+      const age = ageOf(then, { wall: wall(jumped), machine: { bootId: boot, uptimeS: 161.5 } });
+      expect(age).toEqual({ ageS: 61, ageBy: 'uptime' });
     }
   });
 
@@ -31,18 +29,13 @@ describe('the age of an observation', () => {
   it('is unknown when a clock was set back, and never negative', () => {
     const then = { at, machine: { bootId: boot, uptimeS: 100 } };
     const unknown = { ageS: null, ageBy: null };
-    expect(ageOf(then, { wall: wall('2026-01-31T11:59:59.000Z'), machine: { bootId: other, uptimeS: 900 } })).toEqual(
-      unknown,
-    );
+    const earlier = { wall: wall('2026-01-31T11:59:59.000Z'), machine: { bootId: other, uptimeS: 900 } };
+    expect(ageOf(then, earlier)).toEqual(unknown);
     expect(ageOf(then, { wall: wall(at), machine: { bootId: boot, uptimeS: 99 } })).toEqual(unknown);
     // A machine that does not report its boot id does not count as the same boot.
     const withoutBootId = { at, machine: { bootId: null, uptimeS: 100 } };
-    expect(
-      ageOf(withoutBootId, { wall: wall('2026-01-31T12:00:09.000Z'), machine: { bootId: null, uptimeS: 900 } }),
-    ).toEqual({
-      ageS: 9,
-      ageBy: 'wall-clock',
-    });
+    const later = { wall: wall('2026-01-31T12:00:09.000Z'), machine: { bootId: null, uptimeS: 900 } };
+    expect(ageOf(withoutBootId, later)).toEqual({ ageS: 9, ageBy: 'wall-clock' });
   });
 });
 

@@ -10,11 +10,7 @@ function world(state: Record<string, string>) {
   const calls: string[] = [];
   let nowMs = 1_234_567;
   const context = {
-    tablet: {
-      async reconnect() {
-        calls.push('reconnect');
-      },
-    } as Partial<Tablet> as Tablet,
+    tablet: { reconnect: async () => void calls.push('reconnect') } as Partial<Tablet> as Tablet,
     profile: {} as StepContext['profile'],
     clock: {
       ...systemClock,
@@ -33,10 +29,8 @@ function world(state: Record<string, string>) {
     remedy: `correct ${id}`,
     async check(): Promise<CheckResult> {
       calls.push(`check ${id}`);
-      return {
-        verdict: state[id] === 'on' ? 'ok' : state[id] === '?' ? 'not-checked' : 'differs',
-        found: state[id] ?? '',
-      };
+      const found = state[id] ?? '';
+      return { verdict: found === 'on' ? 'ok' : found === '?' ? 'not-checked' : 'differs', found };
     },
     async apply() {
       calls.push(`apply ${id}`);
@@ -98,9 +92,7 @@ describe('a setup', () => {
 
   it('ends at a refused step with its reason and reaches none after it', async () => {
     const { context, step, calls } = world({ a: 'off', b: 'off' });
-    const refused = async () => {
-      throw new GwError('TABLET_NO_SPACE', 'no space', { remedy: 'free some' });
-    };
+    const refused = () => Promise.reject(new GwError('TABLET_NO_SPACE', 'no space', { remedy: 'free some' }));
     const outcomes = await applySteps([step('a', { apply: refused }), step('b')], context);
     expect(outcomes).toMatchObject([
       { state: 'failed', remedy: 'free some', error: { code: 'TABLET_NO_SPACE', message: 'no space' } },
@@ -114,10 +106,8 @@ describe('a setup', () => {
     let losses = 2;
     const unstable = step('b', {
       async apply() {
-        if (losses > 0) {
-          losses -= 1;
-          throw new GwError('TABLET_LOST', 'lost');
-        }
+        losses -= 1;
+        if (losses >= 0) throw new GwError('TABLET_LOST', 'lost');
         state.b = 'on';
       },
     });
@@ -128,22 +118,18 @@ describe('a setup', () => {
 
   it('ends after three reconnects with the connection error, and rethrows internal errors', async () => {
     const { context, step, calls } = world({ a: 'off', b: 'off' });
-    const lost = async () => {
-      throw new GwError('TABLET_LOST', 'lost');
-    };
+    const lost = () => Promise.reject(new GwError('TABLET_LOST', 'lost'));
     await expect(applySteps([step('a', { apply: lost })], context)).rejects.toMatchObject({ code: 'TABLET_LOST' });
     expect(calls.filter((what) => what === 'reconnect')).toHaveLength(3);
-    const bug = async () => {
-      throw new TypeError('bug');
-    };
+    const bug = () => Promise.reject(new TypeError('bug'));
     await expect(applySteps([step('b', { apply: bug })], context)).rejects.toThrow(TypeError);
   });
 
   it('does not report a change as made that the tablet does not report', async () => {
     const { context, step } = world({ a: 'off' });
-    const silent = step('a', {
-      verify: async () => ({ verdict: 'not-checked', found: 'not reported', remedy: 'check it' }),
-    });
-    expect(await applySteps([silent], context)).toMatchObject([{ state: 'not-checked', remedy: 'check it' }]);
+    const verify: Step['verify'] = async () => ({ verdict: 'not-checked', found: 'not reported', remedy: 'check it' });
+    expect(await applySteps([step('a', { verify })], context)).toMatchObject([
+      { state: 'not-checked', remedy: 'check it' },
+    ]);
   });
 });

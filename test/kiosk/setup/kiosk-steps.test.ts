@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type KioskProfile,
-  kioskProfileSchema,
-  kioskSteps,
-  planSteps,
-  type Tablet,
-} from '../../../src/lib/kiosk/index.ts';
+import { kioskProfileSchema, kioskSteps, planSteps, type Tablet } from '../../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 
-const profile: KioskProfile = {
+const profile = {
   ...kioskProfileSchema.parse({
     schema: 'gw/kiosk/1',
     name: 'Lobby',
@@ -18,27 +12,12 @@ const profile: KioskProfile = {
   path: '/kiosk.yaml',
 };
 
-const facts = {
-  model: 'T10',
-  manufacturer: 'Acme',
-  serial: 'S1',
-  android: '13',
-  sdk: 33,
-  bootId: null,
-  androidId: null,
-};
-
 /** Outcome of the address step for a tablet with this output. */
 async function segmentOf(robotSegment: string, printed: string) {
   const steps = kioskSteps(profile, robotSegment).filter(({ id }) => id === 'segment');
-  const tablet = { facts, read: async () => printed } as Partial<Tablet> as Tablet;
-  const [outcome] = await planSteps(steps, {
-    tablet,
-    profile,
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onProgress: () => {},
-  });
+  const tablet = { read: async () => printed } as Partial<Tablet> as Tablet;
+  const { signal } = new AbortController();
+  const [outcome] = await planSteps(steps, { tablet, profile, clock: systemClock, signal, onProgress: () => {} });
   return outcome;
 }
 
@@ -47,10 +26,8 @@ const wlan = (address: string) =>
 
 describe('the address of the tablet', () => {
   it('is in the robot segment, or not', async () => {
-    expect(await segmentOf('192.0.2.0/28', wlan('192.0.2.5'))).toMatchObject({
-      state: 'ok',
-      found: '192.0.2.5 (wlan0)',
-    });
+    const found = '192.0.2.5 (wlan0)';
+    expect(await segmentOf('192.0.2.0/28', wlan('192.0.2.5'))).toMatchObject({ state: 'ok', found });
     expect(await segmentOf('192.0.2.0/28', wlan('192.0.2.16'))).toMatchObject({ state: 'differs' });
     expect(await segmentOf('192.0.2.0/28', 'nothing')).toMatchObject({ state: 'not-checked' });
   });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createChassisClient } from '../../../src/lib/chassis/index.ts';
 import type { SecretQuestion, SshPerson } from '../../../src/lib/net/index.ts';
 import { openSsh } from '../../../src/lib/net/ssh/index.ts';
-import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
+import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
 import { isFull } from '../../properties.ts';
 import { until } from '../../waiting.ts';
 import { errorOf, newKeyPair, optionsIn, sshWorld, startRawServer, temporaryHome } from './ssh-server.ts';
@@ -22,17 +22,6 @@ function typist(answers: readonly (string | null)[]): { person: SshPerson; quest
     return left.shift() ?? null;
   };
   return { questions, person: { askSecret, trustHostKey: async () => false } };
-}
-
-/** The error of work that ends with nothing but time. */
-async function errorAfter(clock: FakeClock, ms: number, work: Promise<unknown>) {
-  const error = errorOf(work);
-  let isOver = false;
-  void error.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) await clock.advance(ms);
-  return await error;
 }
 
 describe('a peer that is not a proper SSH server', () => {
@@ -56,7 +45,7 @@ describe('a peer that is not a proper SSH server', () => {
     const opening = openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home, { timeoutMs: 600, clock }));
     const failing = errorOf(opening);
     await Promise.race([heard.promise, failing]);
-    const error = ms === undefined ? await failing : await errorAfter(clock, ms, opening);
+    const error = ms === undefined ? await failing : await errorOf(passTime(clock, ms, opening));
     expect(error).toMatchObject({ code: 'SSH_BAD_ANSWER', tried: { address: '127.0.0.1', port: server.port } });
     expect(error.message).not.toMatch(/\p{Cc}/u);
   });
@@ -173,7 +162,7 @@ describe('a login', () => {
       () => questions.length,
       (count) => count === 20,
     );
-    expect((await errorAfter(clock, 400, opening)).code).toBe('SSH_BAD_ANSWER');
+    expect((await errorOf(passTime(clock, 400, opening))).code).toBe('SSH_BAD_ANSWER');
     expect(questions).toHaveLength(20);
   });
 
@@ -197,7 +186,7 @@ describe('a login', () => {
     const clock = createFakeClock();
     const hangs = silent.open({ timeoutMs: 500, clock });
     await asked.promise;
-    expect((await errorAfter(clock, 500, hangs)).code).toBe('SSH_BAD_ANSWER');
+    expect((await errorOf(passTime(clock, 500, hangs))).code).toBe('SSH_BAD_ANSWER');
     expect(['SSH_BAD_ANSWER', 'SSH_AUTH_REFUSED']).toContain((await errorOf(rude.open())).code);
   });
 });
@@ -219,7 +208,7 @@ describe('channels', () => {
     await using ssh = await world.open({ clock });
     const dialled = ssh.dialer.dial(endpoint, { timeoutMs: 200 });
     const accept = await asked.promise;
-    expect(await errorAfter(clock, 200, dialled)).toMatchObject({
+    expect(await errorOf(passTime(clock, 200, dialled))).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
       failure: 'no-answer',
     });
