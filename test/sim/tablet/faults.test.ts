@@ -1,362 +1,258 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
-import { createFakeClock } from '../../lifecycle/fake-clock.ts';
-import {
-  BANNER,
-  dial,
-  goOnline,
-  type HostKey,
-  isListening,
-  makeHostKey,
-  openStream,
-  push,
-  run,
-  until,
-} from './host.ts';
+import { describe, expect, it } from 'vitest';
+import { makePackageFile } from '../../../src/lib/sim/index.ts';
+import { hostKey, run, startOnline, startTabletWorld } from './host.ts';
 
-let key: HostKey;
-beforeAll(() => {
-  key = makeHostKey();
-});
+const PORT = 'getprop service.adb.tcp.port';
+const OFF = 'settings put global adb_enabled 0';
+const ON = 'settings put global adb_enabled 1';
+const kiosk = makePackageFile({ name: 'org.example.kiosk' });
 
-describe.concurrent('the port of the simulated tablet', () => {
+describe('the port of the simulated tablet', () => {
   it('closes on usb:, and opens by hand at the tablet', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, 'usb:');
-    expect((await stream?.all())?.toString()).toBe('restarting in USB mode\n');
-    await until(() => tablet.state().port === null);
-    expect(await isListening(tablet.port)).toBe(false);
-    await tablet.openPort();
-    expect(await isListening(tablet.port)).toBe(true);
-    using again = await goOnline(tablet.port, key);
-    expect((await run(again, 'getprop service.adb.tcp.port')).stdout).toBe(`${tablet.port}\n`);
-    expect(tablet.state().prompts).toBe(1);
+    await using t = await startOnline();
+    expect((await (await t.open('usb:'))?.all())?.toString()).toBe('restarting in USB mode\n');
+    await t.untilPort(null);
+    expect(await t.isListening()).toBe(false);
+    await t.openPort();
+    expect((await run(await t.online(), PORT)).stdout).toBe(`${t.tablet.port}\n`);
+    expect(t.state().prompts).toBe(1);
   });
 
   it('moves on tcpip:', async () => {
-    await using other = await startTablet();
-    const free = other.port;
+    const other = await startTabletWorld();
+    const free = other.tablet.port;
     await other[Symbol.asyncDispose]();
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, `tcpip:${free}`);
-    expect((await stream?.all())?.toString()).toBe(`restarting in TCP mode port: ${free}\n`);
-    await until(() => tablet.state().port === free);
-    expect(await isListening(tablet.port)).toBe(false);
-    using _moved = await goOnline(free, key);
+    await using t = await startOnline();
+    expect((await (await t.open(`tcpip:${free}`))?.all())?.toString()).toBe(`restarting in TCP mode port: ${free}\n`);
+    await t.untilPort(free);
+    expect(await t.isListening()).toBe(false);
+    await t.online(undefined, free);
   });
 
-  it('closes when debugging is switched off in the settings', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'settings put global adb_enabled 0');
-    await until(() => tablet.state().port === null);
-    expect(await isListening(tablet.port)).toBe(false);
-  });
-
-  it('is open after debugging was switched off and on again by hand', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'settings put global adb_enabled 0');
-    await tablet.settled();
-    expect(tablet.state().port).toBeNull();
-    await tablet.openPort();
-    expect(tablet.state().port).toBe(tablet.port);
-    using again = await goOnline(tablet.port, key);
-    await tablet.settled();
-    expect((await run(again, 'settings get global adb_enabled; getprop service.adb.tcp.port')).stdout).toBe(
-      `1\n${tablet.port}\n`,
-    );
-    expect(await isListening(tablet.port)).toBe(true);
+  it('closes when debugging is switched off in the settings, until it is on again by hand', async () => {
+    await using t = await startOnline();
+    await t.run(OFF);
+    await t.settled();
+    expect([t.state().port, await t.isListening()]).toEqual([null, false]);
+    await t.openPort();
+    const again = await t.online();
+    await t.settled();
+    expect((await run(again, `settings get global adb_enabled; ${PORT}`)).stdout).toBe(`1\n${t.tablet.port}\n`);
   });
 
   it.each([
-    ['off and on again', 'settings put global adb_enabled 0; settings put global adb_enabled 1', true],
-    ['on and off again', 'settings put global adb_enabled 1; settings put global adb_enabled 0', false],
-    [
-      'off, on and off',
-      'settings put global adb_enabled 0; settings put global adb_enabled 1; settings delete global adb_enabled',
-      false,
-    ],
-  ])('follows the last of quick changes: %s', async (_, script, open) => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    await run(line, script);
-    await tablet.settled();
+    [`${OFF}; ${ON}`, true],
+    [`${ON}; ${OFF}`, false],
+    [`${OFF}; ${ON}; settings delete global adb_enabled`, false],
+  ])('follows the last of quick changes: %s', async (script, open) => {
+    await using t = await startOnline();
+    await t.run(script);
+    await t.settled();
     // Restarted or closed, the bridge has dropped the connection.
-    expect(await line.next()).toBeUndefined();
-    expect(tablet.state().port).toBe(open ? tablet.port : null);
-    expect(await isListening(tablet.port)).toBe(open);
+    expect(await t.line.next()).toBeUndefined();
+    expect([t.state().port, await t.isListening()]).toEqual([open ? t.tablet.port : null, open]);
   });
 
   it('follows the last of two concurrent changes', async () => {
-    await using tablet = await startTablet();
-    {
-      using line = await goOnline(tablet.port, key);
-      await (await openStream(line, 'usb:'))?.all();
-      await tablet.openPort();
-      await tablet.settled();
-      expect(tablet.state().port).toBe(tablet.port);
-    }
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'pwd');
-    const opening = tablet.openPort();
-    await run(line, 'settings put global adb_enabled 0');
-    await opening;
-    await tablet.settled();
-    expect(tablet.state().port).toBeNull();
+    await using t = await startOnline();
+    await (await t.open('usb:'))?.all();
+    await t.openPort();
+    await t.settled();
+    expect(t.state().port).toBe(t.tablet.port);
+    const line = await t.online();
+    const opening = t.tablet.openPort();
+    await run(line, OFF);
+    await t.clock.during(opening);
+    await t.settled();
+    expect(t.state().port).toBeNull();
   });
 
-  it.each([
-    ['before', 'settings put global adb_enabled 0; reboot'],
-    ['after', 'reboot; settings put global adb_enabled 0'],
-  ])(
-    'stays closed over a restart when debugging was switched off %s the restart, also with a kept port',
-    async (_, script) => {
-      await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
-      using line = await goOnline(tablet.port, key);
-      await run(line, script);
-      await tablet.settled();
-      expect(tablet.state()).toMatchObject({ phase: 'running', port: null });
-      await tablet.openPort();
-      expect(await isListening(tablet.port)).toBe(true);
+  it.each([`${OFF}; reboot`, `reboot; ${OFF}`])('stays closed over a restart, also a kept one: %s', async (script) => {
+    await using t = await startOnline({ isPortKept: true });
+    await t.run(script);
+    await t.settled();
+    expect(t.state()).toMatchObject({ phase: 'running', port: null });
+    await t.openPort();
+    expect(await t.isListening()).toBe(true);
+  });
+
+  it('is closed by usb:, and after a restart as the kept property requires', async () => {
+    await using t = await startOnline({ isPortKept: true });
+    t.line.send('OPEN', 1, 0, 'reboot:\0');
+    t.line.send('OPEN', 2, 0, 'usb:\0');
+    await t.untilPort(null);
+    await t.settled();
+    expect(t.state()).toMatchObject({ phase: 'running', port: t.tablet.port });
+  });
+
+  it.each(['usb:', 'reboot:'])(
+    'follows %s during the last part of a restart, once the bridge runs',
+    async (service) => {
+      const ports: (number | null)[] = [];
+      await using t = await startOnline({ isPortKept: true, onPort: (port) => ports.push(port) });
+      const open = t.tablet.port;
+      await t.open('reboot:');
+      await t.untilPort(null);
+      await t.untilPort(open);
+      const again = await t.online();
+      again.send('OPEN', 1, 0, `${service}\0`);
+      await t.untilPort(null);
+      expect(t.state().phase).toBe('restarting');
+      await t.settled();
+      const isKept = service === 'reboot:';
+      expect(t.state()).toMatchObject({ phase: 'running', port: isKept ? open : null });
+      expect(ports).toEqual([null, open, null, ...(isKept ? [open] : [])]);
     },
   );
 
-  it('is closed by usb:, and after a restart as the kept property requires', async () => {
-    await using tablet = await startTablet({ rebootMs: 100, isPortKept: true });
-    using line = await goOnline(tablet.port, key);
-    line.send('OPEN', 1, 0, 'reboot:\0');
-    line.send('OPEN', 2, 0, 'usb:\0');
-    await until(() => tablet.state().port === null);
-    await tablet.settled();
-    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
-  });
-
-  it('closes during the last part of a restart, as soon as the bridge runs', async () => {
-    const ports: (number | null)[] = [];
-    await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true, onPort: (port) => ports.push(port) });
-    using line = await goOnline(tablet.port, key);
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().port === null);
-    await until(() => tablet.state().port === tablet.port);
-    using again = await goOnline(tablet.port, key);
-    await openStream(again, 'usb:');
-    await until(() => tablet.state().port === null);
-    expect(tablet.state().phase).toBe('restarting');
-    await tablet.settled();
-    expect(tablet.state()).toMatchObject({ phase: 'running', port: null });
-    expect(ports).toEqual([null, tablet.port, null]);
-  });
-
-  it('restarts once more when requested during a restart', async () => {
-    await using tablet = await startTablet({ rebootMs: 1500, isPortKept: true });
-    using line = await goOnline(tablet.port, key);
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().port === null);
-    await until(() => tablet.state().port === tablet.port);
-    using again = await goOnline(tablet.port, key);
-    await (await openStream(again, 'reboot:'))?.all();
-    await until(() => tablet.state().port === null);
-    await tablet.settled();
-    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
-  });
-
-  it('is closed while the tablet restarts, and afterwards unless it is kept', async () => {
-    await using tablet = await startTablet({ rebootMs: 300 });
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'settings put system screen_brightness 77; setprop debug.x 1');
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().port === null);
-    await until(() => tablet.state().phase === 'running');
-    expect(await isListening(tablet.port)).toBe(false);
-    await tablet.openPort();
-    using again = await goOnline(tablet.port, key);
-    expect((await run(again, 'settings get system screen_brightness; getprop debug.x')).stdout).toBe('77\n\n');
-  });
-
-  it('is open again after a restart if it is kept', async () => {
-    await using tablet = await startTablet({ rebootMs: 300, isPortKept: true });
-    using line = await goOnline(tablet.port, key);
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
-    await until(() => tablet.state().phase === 'running');
-    using again = await goOnline(tablet.port, key);
-    expect((await run(again, 'getprop sys.boot_completed')).stdout).toBe('1\n');
-    await run(again, "setprop 'persist.adb.tcp.port' ''");
-    await openStream(again, 'reboot:');
-    await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
-    await until(() => tablet.state().phase === 'running');
-    expect(await isListening(tablet.port)).toBe(false);
+  it.each([false, true])('is closed while the tablet restarts, and afterwards unless kept: %s', async (isPortKept) => {
+    await using t = await startOnline({ isPortKept });
+    await t.run('settings put system screen_brightness 77; setprop debug.x 1');
+    await t.open('reboot:');
+    await t.untilPort(null);
+    await t.settled();
+    expect([t.state().phase, await t.isListening()]).toEqual(['running', isPortKept]);
+    if (!isPortKept) await t.openPort();
+    const again = await t.online();
+    const kept = 'settings get system screen_brightness; getprop debug.x; getprop sys.boot_completed';
+    expect((await run(again, kept)).stdout).toBe('77\n\n1\n');
+    await run(again, "setprop 'persist.adb.tcp.port' ''; reboot");
+    await t.settled();
+    expect(await t.isListening()).toBe(false);
   });
 });
 
-describe.concurrent('faults of the simulated tablet', () => {
+describe('a fault of the simulated tablet', () => {
   it('tablet-unauthorized drops the allowed keys; switched off, a person allows debugging', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    tablet.setFault('tablet-unauthorized', true);
-    expect(await line.next()).toBeUndefined();
-    using strange = await dial(tablet.port);
-    strange.send('CNXN', 0x01000001, 4096, BANNER);
-    strange.send('AUTH', 2, 0, key.sign((await strange.next())?.payload ?? Buffer.alloc(0)));
+    await using t = await startOnline();
+    t.fault('tablet-unauthorized', true);
+    expect(await t.line.next()).toBeUndefined();
+    const [strange, token] = await t.greet();
+    strange.send('AUTH', 2, 0, hostKey().sign(token));
     expect(await strange.next()).toMatchObject({ command: 'AUTH' });
-    strange.send('AUTH', 3, 0, key.offer);
-    expect(await strange.isSilent(200)).toBe(true);
-    tablet.setFault('tablet-unauthorized', false);
+    strange.send('AUTH', 3, 0, hostKey().offer);
+    await t.clock.seconds(60);
+    expect(strange.isQuiet()).toBe(true);
+    t.fault('tablet-unauthorized', false);
     expect(await strange.next()).toMatchObject({ command: 'CNXN' });
   });
 
   it('tablet-offline sends no answer', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-offline', true);
-    using line = await dial(tablet.port);
-    line.send('CNXN', 0x01000001, 4096, BANNER);
-    expect(await line.isSilent(200)).toBe(true);
+    await using t = await startTabletWorld();
+    t.fault('tablet-offline', true);
+    const line = await t.dial();
+    line.send('CNXN', 0x01000001, 4096, 'host::');
+    await t.clock.seconds(60);
+    expect(line.isQuiet()).toBe(true);
   });
 
   it('tablet-cut ends a transfer midway, and stores nothing of it', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-cut', true);
-    expect(await push(tablet.port, key, '/sdcard/x', randomBytes(2_000_000))).toBe('cut');
-    using line = await goOnline(tablet.port, key);
-    expect(await run(line, 'ls /sdcard/x')).toMatchObject({ code: 1 });
-    expect(await push(tablet.port, key, '/sdcard/small', randomBytes(1000))).toBe('OKAY');
+    await using t = await startOnline();
+    t.fault('tablet-cut', true);
+    expect(await t.push('/sdcard/x', randomBytes(2_000_000))).toBe('cut');
+    expect(await t.run('ls /sdcard/x')).toMatchObject({ code: 1 });
+    expect(await t.push('/sdcard/small', randomBytes(1000))).toBe('OKAY');
   });
 
   it('tablet-slow slows a transfer down', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-slow', true);
-    const before = performance.now();
-    expect(await push(tablet.port, key, '/sdcard/x', randomBytes(300_000))).toBe('OKAY');
-    expect(performance.now() - before).toBeGreaterThan(500);
+    await using t = await startOnline();
+    t.fault('tablet-slow', true);
+    const before = t.clock.monotonicMs();
+    expect(await t.clock.during(t.push('/sdcard/x', randomBytes(300_000)))).toBe('OKAY');
+    expect(t.clock.monotonicMs() - before).toBeGreaterThan(500);
   });
 
   it('tablet-full has no free space for a file or a package', async () => {
-    await using tablet = await startTablet();
-    const file = makePackageFile({ name: 'org.example.kiosk' });
-    await push(tablet.port, key, '/sdcard/k.apk', file);
-    tablet.setFault('tablet-full', true);
-    expect(await push(tablet.port, key, '/sdcard/x', Buffer.alloc(10))).toBe('write failed: No space left on device');
-    using line = await goOnline(tablet.port, key);
-    expect((await run(line, 'pm install /sdcard/k.apk')).stdout).toMatch(
-      /^Failure \[INSTALL_FAILED_INSUFFICIENT_STORAGE/,
-    );
-    expect((await run(line, 'df -k /data')).stdout).toMatch(/ 0 +100% \/data$/m);
+    await using t = await startOnline();
+    await t.push('/sdcard/k.apk', kiosk);
+    t.fault('tablet-full', true);
+    expect(await t.push('/sdcard/x', Buffer.alloc(10))).toBe('write failed: No space left on device');
+    expect(await t.output('pm install /sdcard/k.apk')).toMatch(/^Failure \[INSTALL_FAILED_INSUFFICIENT_STORAGE/);
+    expect(await t.output('df -k /data')).toMatch(/ 0 +100% \/data$/m);
   });
 
-  it('tablet-old is an older Android with an older bridge', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-old', true);
-    using line = await goOnline(tablet.port, key);
-    expect((await run(line, 'getprop ro.build.version.sdk')).stdout).toBe('25\n');
-  });
-
-  it('tablet-other is another tablet', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-other', true);
-    using line = await goOnline(tablet.port, key);
-    expect((await run(line, 'getprop ro.product.model; getprop ro.serialno')).stdout).toBe('OTHER-TAB-8\nTABOTHER99\n');
+  it.each([
+    ['tablet-old', 'getprop ro.build.version.sdk', '25\n'],
+    ['tablet-other', 'getprop ro.product.model; getprop ro.serialno', 'OTHER-TAB-8\nTABOTHER99\n'],
+  ] as const)('%s is another tablet', async (name, command, stdout) => {
+    await using t = await startTabletWorld();
+    t.fault(name, true);
+    expect((await run(await t.online(), command)).stdout).toBe(stdout);
   });
 
   it('tablet-account, tablet-refuses-install and tablet-unlocked prevent a kiosk', async () => {
-    await using tablet = await startTablet();
-    await push(tablet.port, key, '/sdcard/k.apk', makePackageFile({ name: 'org.example.kiosk' }));
-    using line = await goOnline(tablet.port, key);
-    tablet.setFault('tablet-refuses-install', true);
-    expect((await run(line, 'pm install /sdcard/k.apk')).stdout).toMatch(/^Failure \[INSTALL_FAILED_USER_RESTRICTED/);
-    tablet.setFault('tablet-refuses-install', false);
-    await run(line, 'pm install /sdcard/k.apk');
-    tablet.setFault('tablet-account', true);
-    expect((await run(line, 'dpm set-device-owner org.example.kiosk/.Admin')).stderr).toContain(
-      'already some accounts',
-    );
-    tablet.setFault('tablet-account', false);
-    tablet.setFault('tablet-unlocked', true);
-    await run(line, 'dpm set-device-owner org.example.kiosk/.Admin; am start -n org.example.kiosk/.Main');
-    expect((await run(line, 'dumpsys activity activities')).stdout).toContain('mLockTaskModeState=NONE');
+    await using t = await startOnline();
+    await t.push('/sdcard/k.apk', kiosk);
+    t.fault('tablet-refuses-install', true);
+    expect(await t.output('pm install /sdcard/k.apk')).toMatch(/^Failure \[INSTALL_FAILED_USER_RESTRICTED/);
+    t.fault('tablet-refuses-install', false);
+    await t.run('pm install /sdcard/k.apk');
+    const own = 'dpm set-device-owner org.example.kiosk/.Admin';
+    t.fault('tablet-account', true);
+    expect((await t.run(own)).stderr).toContain('already some accounts');
+    t.fault('tablet-account', false);
+    t.fault('tablet-unlocked', true);
+    await t.run(`${own}; am start -n org.example.kiosk/.Main`);
+    expect(await t.output('dumpsys activity activities')).toContain('mLockTaskModeState=NONE');
   });
 
   it('tablet-stays-open keeps the port open after confirming its end', async () => {
-    await using tablet = await startTablet();
-    tablet.setFault('tablet-stays-open', true);
-    using line = await goOnline(tablet.port, key);
-    await (await openStream(line, 'usb:'))?.all();
-    await tablet.settled();
-    using _again = await goOnline(tablet.port, key);
+    await using t = await startOnline();
+    t.fault('tablet-stays-open', true);
+    await (await t.open('usb:'))?.all();
+    await t.settled();
+    await t.online();
   });
 
-  it('tablet-reopens and tablet-slow-reboot show after a restart', async () => {
-    await using tablet = await startTablet({ rebootMs: 100 });
-    tablet.setFault('tablet-reopens', true);
-    tablet.setFault('tablet-slow-reboot', true);
-    using line = await goOnline(tablet.port, key);
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().port === null);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(tablet.state().phase).toBe('restarting');
-    tablet.setFault('tablet-slow-reboot', false);
-    await until(() => tablet.state().phase === 'running');
-    using again = await goOnline(tablet.port, key);
-    await tablet.settled();
-    // The bridge was started once.
-    expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
-  });
-
-  it('tablet-reopens also overrides the setting', async () => {
-    await using tablet = await startTablet({ rebootMs: 100 });
-    tablet.setFault('tablet-reopens', true);
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'settings put global adb_enabled 0; reboot');
-    await tablet.settled();
-    expect(tablet.state()).toMatchObject({ phase: 'running', port: tablet.port });
-    expect(await isListening(tablet.port)).toBe(true);
+  it('tablet-reopens and tablet-slow-reboot show after a restart, whatever the setting', async () => {
+    await using t = await startOnline();
+    t.fault('tablet-reopens', true);
+    t.fault('tablet-slow-reboot', true);
+    await t.run(`${OFF}; reboot`);
+    await t.untilPort(null);
+    await t.clock.seconds(10);
+    expect(t.state().phase).toBe('restarting');
+    t.fault('tablet-slow-reboot', false);
+    await t.settled();
+    expect(t.state()).toMatchObject({ phase: 'running', port: t.tablet.port });
+    expect((await run(await t.online(), 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
   it('tablet-opened opens the port once, however it was closed, and a later change closes it again', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'settings put global adb_enabled 0');
-    await until(() => tablet.state().port === null);
-    tablet.setFault('tablet-opened', true);
-    await until(() => tablet.state().port === tablet.port);
-    using again = await goOnline(tablet.port, key);
-    await openStream(again, 'usb:');
-    await until(() => tablet.state().port === null);
-    await tablet.settled();
-    expect(await isListening(tablet.port)).toBe(false);
-    tablet.setFault('tablet-opened', false);
-    await tablet.settled();
-    expect(await isListening(tablet.port)).toBe(false);
-    tablet.setFault('tablet-opened', true);
-    await until(() => tablet.state().port === tablet.port);
+    await using t = await startOnline();
+    await t.run(OFF);
+    await t.untilPort(null);
+    t.fault('tablet-opened', true);
+    await t.untilPort(t.tablet.port);
+    (await t.online()).send('OPEN', 1, 0, 'usb:\0');
+    await t.untilPort(null);
+    t.fault('tablet-opened', false);
+    await t.settled();
+    expect(await t.isListening()).toBe(false);
+    t.fault('tablet-opened', true);
+    await t.untilPort(t.tablet.port);
   });
 
   it('tablet-opened waits for the end of a restart', async () => {
-    await using tablet = await startTablet({ rebootMs: 300 });
-    using line = await goOnline(tablet.port, key);
-    await openStream(line, 'reboot:');
-    await until(() => tablet.state().phase === 'restarting' && tablet.state().port === null);
-    tablet.setFault('tablet-opened', true);
-    expect(tablet.state().port).toBeNull();
-    await until(() => tablet.state().phase === 'running');
-    await until(() => tablet.state().port === tablet.port);
+    await using t = await startOnline();
+    await t.open('reboot:');
+    await t.untilPort(null);
+    t.fault('tablet-opened', true);
+    expect(t.state()).toMatchObject({ phase: 'restarting', port: null });
+    await t.untilPort(t.tablet.port);
+    expect(t.state().phase).toBe('running');
   });
 
   it('tablet-slow-prompt allows debugging after a delay', async () => {
-    const clock = createFakeClock({ startMs: 1_000_000 });
-    await using tablet = await startTablet({ clock });
-    tablet.setFault('tablet-slow-prompt', true);
-    using line = await dial(tablet.port);
-    line.send('CNXN', 0x01000001, 4096, BANNER);
-    await line.next();
-    line.send('AUTH', 3, 0, key.offer);
-    expect(await line.isSilent(300)).toBe(true);
-    await clock.advance(7_900);
-    expect(await line.isSilent(100)).toBe(true);
-    await clock.advance(200);
+    await using t = await startTabletWorld();
+    t.fault('tablet-slow-prompt', true);
+    const [line] = await t.greet();
+    line.send('AUTH', 3, 0, hostKey().offer);
+    await t.clock.until(() => t.state().prompts === 1);
+    await t.clock.advance(7_900);
+    expect(line.isQuiet()).toBe(true);
+    await t.clock.advance(200);
     expect(await line.next()).toMatchObject({ command: 'CNXN' });
   });
 });

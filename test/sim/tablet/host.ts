@@ -1,6 +1,8 @@
 import { constants, generateKeyPairSync, privateEncrypt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { startTablet, type Tablet } from '../../../src/lib/sim/index.ts';
+import { createDrivenClock, type DrivenClock } from '../driven-clock.ts';
 
 /**
  * The host side of the debug bridge, written from the protocol's documentation, without code of the simulator.
@@ -21,10 +23,9 @@ export function frame(command: string, arg0: number, arg1: number, payload: Buff
   head.writeUInt32LE(arg0, 4);
   head.writeUInt32LE(arg1, 8);
   head.writeUInt32LE(body.length, 12);
-  head.writeUInt32LE(
-    body.reduce((sum, byte) => (sum + byte) >>> 0, 0),
-    16,
-  );
+  let sum = 0;
+  for (const byte of body) sum += byte;
+  head.writeUInt32LE(sum >>> 0, 16);
   for (let at = 0; at < 4; at += 1) head[20 + at] = 255 - (head[at] ?? 0);
   return Buffer.concat([head, body]);
 }
@@ -57,17 +58,27 @@ export function makeHostKey(owner = 'tester@bench') {
 
 export type HostKey = ReturnType<typeof makeHostKey>;
 
+let usual: HostKey | undefined;
+/** The same key for every test: making one takes long. */
+export function hostKey(): HostKey {
+  usual ??= makeHostKey();
+  return usual;
+}
+
 export interface Line {
   readonly socket: Socket;
   send(command: string, arg0: number, arg1: number, payload?: Buffer | string): void;
   /** The next frame; undefined when the tablet has closed the connection. */
   next(): Promise<Frame | undefined>;
-  /** Whether no frame arrives within `ms`. */
-  isSilent(ms: number): Promise<boolean>;
+  /** Whether nothing has arrived, and the connection is open. */
+  isQuiet(): boolean;
   [Symbol.dispose](): void;
 }
 
-export async function dial(port: number): Promise<Line> {
+const MAX_ROUNDS = 50_000;
+
+/** Where the tablet has a clock of the test, timers that are due fire while a frame is awaited. */
+export async function dial(port: number, clock?: DrivenClock): Promise<Line> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   await once(socket, 'connect');
   let bytes: Buffer = Buffer.alloc(0);
@@ -100,18 +111,17 @@ export async function dial(port: number): Promise<Line> {
     socket,
     send: (command, arg0, arg1, payload) => void socket.write(frame(command, arg0, arg1, payload)),
     async next() {
-      for (;;) {
+      for (let rounds = 0; rounds < MAX_ROUNDS; rounds += 1) {
         const found = cut();
         if (found || ended) return found;
-        await new Promise<void>((resolve) => {
+        const woken = new Promise<void>((resolve) => {
           wake = resolve;
         });
+        await (clock === undefined ? woken : clock.advance(0));
       }
+      throw new Error('no frame');
     },
-    async isSilent(ms) {
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      return bytes.length === 0 && !ended;
-    },
+    isQuiet: () => bytes.length === 0 && !ended,
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }
@@ -119,8 +129,13 @@ export async function dial(port: number): Promise<Line> {
 export const BANNER = 'host::features=shell_v2,cmd,stat_v2,ls_v2';
 
 /** Connects with this key, and offers the key if it is not allowed yet. */
-export async function goOnline(port: number, key: HostKey, version = 0x01000001): Promise<Line> {
-  const line = await dial(port);
+export async function goOnline(
+  port: number,
+  key = hostKey(),
+  version = 0x01000001,
+  clock?: DrivenClock,
+): Promise<Line> {
+  const line = await dial(port, clock);
   line.send('CNXN', version, 1024 * 1024, BANNER);
   const token = await line.next();
   if (token?.command !== 'AUTH') throw new Error(`expected AUTH, found ${token?.command}`);
@@ -225,9 +240,8 @@ export function request(id: string, number: number, rest: Buffer | string = ''):
 
 export const pathRequest = (id: string, path: string) => request(id, Buffer.byteLength(path), path);
 
-/** Pushes a file on its own connection: `OKAY`, `cut`, or the refusal of the tablet. */
-export async function push(port: number, key: HostKey, path: string, bytes: Buffer) {
-  using line = await goOnline(port, key);
+/** Pushes a file on a connection of its own: `OKAY`, `cut`, or the refusal of the tablet. */
+export async function push(line: Line, path: string, bytes: Buffer) {
   const stream = await openStream(line, 'sync:');
   await stream?.write(pathRequest('SEND', `${path},33188`));
   for (let at = 0; at < bytes.length; at += 65536) {
@@ -241,20 +255,58 @@ export async function push(port: number, key: HostKey, path: string, bytes: Buff
 }
 
 export function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host: '127.0.0.1', port }, () => resolve(true));
+  socket.once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
 }
 
-export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 500; round += 1) {
-    if (await what()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error('condition not met in time');
+/** A tablet on a clock that the test advances. */
+export async function startTabletWorld(options: Parameters<typeof startTablet>[0] = {}) {
+  const clock = createDrivenClock();
+  const tablet: Tablet = await startTablet({ clock, ...options });
+  const lines: Line[] = [];
+  const kept = (line: Line) => {
+    lines.push(line);
+    return line;
+  };
+  const world = {
+    tablet,
+    clock,
+    state: tablet.state,
+    fault: tablet.setFault,
+    dial: async () => kept(await dial(tablet.port, clock)),
+    online: async (version?: number, port = tablet.port) => kept(await goOnline(port, hostKey(), version, clock)),
+    /** On a connection of its own. */
+    push: async (path: string, bytes: Buffer) => push(await world.online(), path, bytes),
+    settled: () => clock.during(tablet.settled()),
+    openPort: () => clock.during(tablet.openPort()),
+    untilPort: (port: number | null) => clock.until(() => tablet.state().port === port),
+    isListening: () => isListening(tablet.port),
+    /** A connection that has sent its banner; the token of the tablet. */
+    async greet(): Promise<readonly [Line, Buffer]> {
+      const line = await world.dial();
+      line.send('CNXN', 0x01000001, 4096, BANNER);
+      return [line, (await line.next())?.payload ?? Buffer.alloc(0)];
+    },
+    async [Symbol.asyncDispose]() {
+      for (const line of lines) line[Symbol.dispose]();
+      await tablet[Symbol.asyncDispose]();
+    },
+  };
+  return world;
+}
+
+/** A tablet, and an allowed connection to it. */
+export async function startOnline(options: Parameters<typeof startTablet>[0] = {}) {
+  const world = await startTabletWorld(options);
+  const line = await world.online();
+  const run_ = (command: string, stdin?: string) => run(line, command, stdin);
+  return {
+    ...world,
+    line,
+    run: run_,
+    output: async (command: string) => (await run_(command)).stdout,
+    open: (service: string) => openStream(line, service),
+  };
 }

@@ -8,41 +8,38 @@ import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema } from '../../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
-import { goOnline, makeHostKey, openStream, pathRequest, request, run } from './host.ts';
+import { goOnline, openStream, push, run } from './host.ts';
 
 let dir: string;
+let events: SimEvent[];
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gw-sim-tablet-'));
+  events = [];
 });
 afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
+const start = () => startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
 
 describe('a simulated robot with a tablet', () => {
   it('writes address and profile of the tablet, and the tablet can be set up with them', async () => {
-    const events: SimEvent[] = [];
-    await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
+    await using sim = await start();
+    const port = sim.tablet?.port ?? 0;
     const site = await loadSite(sim.sitePath ?? '');
     const profilePath = join(dir, 'kiosk.yaml');
-    expect(site.tablet).toEqual({ host: '127.0.0.1', adbPort: sim.tablet?.port, profileFile: profilePath });
+    expect(site.tablet).toEqual({ host: '127.0.0.1', adbPort: port, profileFile: profilePath });
     const profile = await loadKioskProfile(profilePath);
     expect(profile.tablet.model).toBe(sim.tablet?.identity.model);
     const file = await readFile(profile.app.file ?? '');
     expect(createHash('sha256').update(file).digest('hex')).toBe(profile.app.sha256);
     for (const event of events) expect(simEventSchema.parse(event)).toEqual(event);
-    expect(events).toContainEqual({ event: 'listening', part: 'tablet', url: `tcp://127.0.0.1:${sim.tablet?.port}` });
+    expect(events).toContainEqual({ event: 'listening', part: 'tablet', url: `tcp://127.0.0.1:${port}` });
 
-    using line = await goOnline(sim.tablet?.port ?? 0, makeHostKey());
-    const stream = await openStream(line, 'sync:');
-    await stream?.write(pathRequest('SEND', '/data/local/tmp/k.apk,33188'));
-    for (let at = 0; at < file.length; at += 65536) {
-      const piece = file.subarray(at, at + 65536);
-      await stream?.write(request('DATA', piece.length, piece));
+    {
+      using line = await goOnline(port);
+      expect(await push(line, '/data/local/tmp/k.apk', file)).toBe('OKAY');
     }
-    await stream?.write(request('DONE', 0));
-    expect((await stream?.exactly(8))?.toString('latin1', 0, 4)).toBe('OKAY');
-    stream?.close();
-    await line.next();
+    using line = await goOnline(port);
     const { name, versionCode, activity } = profile.app;
     await run(line, 'pm install /data/local/tmp/k.apk');
     expect((await run(line, `pm list packages --show-versioncode ${name}`)).stdout).toBe(
@@ -56,11 +53,10 @@ describe('a simulated robot with a tablet', () => {
   });
 
   it('has switchable faults, and reports when the port of the tablet is closed', async () => {
-    const events: SimEvent[] = [];
-    await using sim = await startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
+    await using sim = await start();
+    const port = sim.tablet?.port ?? 0;
     expect((await switchFault({ dir, name: 'tablet-other', state: 'on' })).note).toBeUndefined();
-    const key = makeHostKey();
-    using line = await goOnline(sim.tablet?.port ?? 0, key);
+    using line = await goOnline(port);
     expect((await run(line, 'getprop ro.product.model')).stdout).toBe('OTHER-TAB-8\n');
     await (await openStream(line, 'usb:'))?.all();
     await sim.tablet?.settled();
@@ -68,16 +64,15 @@ describe('a simulated robot with a tablet', () => {
     expect(events).toContainEqual({ event: 'note', text: 'The port of the tablet is closed.' });
     // The port is open when the request to open it returns.
     await switchFault({ dir, name: 'tablet-opened', state: 'on' });
-    expect(sim.tablet?.state().port).toBe(sim.tablet?.port);
-    using again = await goOnline(sim.tablet?.port ?? 0, key);
+    expect(sim.tablet?.state().port).toBe(port);
+    using again = await goOnline(port);
     expect((await run(again, 'settings get global adb_enabled')).stdout).toBe('1\n');
   });
 
   it('reports that a fault of the tablet has no effect without one', async () => {
     await using sim = await startSim({ dir });
     expect(sim.tablet).toBeNull();
-    expect((await switchFault({ dir, name: 'tablet-full', state: 'on' })).note).toBe(
-      'No effect: this simulator has no tablet; start it with `gw sim --with tablet`.',
-    );
+    const { note } = await switchFault({ dir, name: 'tablet-full', state: 'on' });
+    expect(note).toBe('No effect: this simulator has no tablet; start it with `gw sim --with tablet`.');
   });
 });

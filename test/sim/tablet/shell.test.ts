@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTablet, type Tablet } from '../../../src/lib/sim/index.ts';
-import { goOnline, type HostKey, type Line, makeHostKey, push, run } from './host.ts';
+import { startOnline } from './host.ts';
 
-let key: HostKey;
-let tablet: Tablet;
-let line: Line;
 const HERE = '/data/local/tmp';
 const NONE = 'No such file or directory';
+let t: Awaited<ReturnType<typeof startOnline>>;
 
 beforeAll(async () => {
-  key = makeHostKey();
-  tablet = await startTablet();
-  line = await goOnline(tablet.port, key);
-  for (const [name, text] of [
-    ['f', '3 c\n10 a\n'],
-    ['g', 'x\ny'],
-    ['.h', ''],
-  ] as const) {
-    expect(await push(tablet.port, key, `${HERE}/t/${name}`, Buffer.from(text))).toBe('OKAY');
+  t = await startOnline();
+  for (const [name, text] of Object.entries({ f: '3 c\n10 a\n', g: 'x\ny', '.h': '' })) {
+    expect(await t.push(`${HERE}/t/${name}`, Buffer.from(text))).toBe('OKAY');
   }
 });
 afterAll(async () => {
-  line[Symbol.dispose]();
-  await tablet[Symbol.asyncDispose]();
+  await t[Symbol.asyncDispose]();
 });
 
 /** Runs a script in a folder with `f` of two lines, `g` of one and a half, and a hidden `.h`. */
-const shell = (script: string, stdin?: string) => run(line, `cd ${HERE}/t; ${script}`, stdin);
-
+const shell = (script: string, stdin?: string) => t.run(`cd ${HERE}/t; ${script}`, stdin);
 const output = (stdout: string) => ({ stdout, stderr: '', code: 0 });
+const failure = (stderr: string, code = 1) => ({ stdout: '', stderr: `${stderr}\n`, code });
 
 describe('the shell of the simulated tablet', () => {
   it.each([
@@ -42,8 +32,30 @@ describe('the shell of the simulated tablet', () => {
     ['cat </dev/null; cat f < /dev/null&& echo b', '3 c\n10 a\nb\n'],
     ['cd ..; ls t; pwd', `f\ng\n${HERE}\n`],
     ['cd /sdcard; pwd; cd ..; pwd', '/sdcard\n/\n'],
-  ])('%j', async (script, reason) => {
-    expect(await shell(script)).toEqual(output(reason));
+    ["echo '| > < & * ? [ { ~ $A $(x) `x` A=1 ! if'", '| > < & * ? [ { ~ $A $(x) `x` A=1 ! if\n'],
+    ['ls', 'f\ng\n'],
+    ['ls -a', '.h\nf\ng\n'],
+    ['ls -d .', '.\n'],
+    ['mkdir -p d/e; ls d; rm -r d', 'e\n'],
+    ['cat g g', 'x\nyx\ny'],
+    ['sha256sum g', '9ab9de25768ac172235e119b76362ecddad33878fe9a7792cdddbe47236f9a87  g\n'],
+    ['mkdir d; rm -rf d none; ls', 'f\ng\n'],
+    // Values with a leading dash are no options.
+    [
+      'settings put system x -5; settings get system x; settings list secure',
+      '-5\nandroid_id=5a17ab1e00000001\nuser_setup_complete=1\n',
+    ],
+    ['settings delete system x; settings get system x', 'Deleted 1 rows\nnull\n'],
+    ['am start -n com.android.settings/.Settings', 'Starting: Intent { cmp=com.android.settings/.Settings }\n'],
+  ])('runs %j', async (script, stdout) => {
+    expect(await shell(script)).toEqual(output(stdout));
+  });
+
+  it.each([
+    ['cat', 'in\n', 'in\n'],
+    ['sha256sum', '', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  -\n'],
+  ])('reads the input with %s', async (script, stdin, stdout) => {
+    expect(await shell(script, stdin)).toEqual(output(stdout));
   });
 
   it.each([
@@ -65,11 +77,9 @@ describe('the shell of the simulated tablet', () => {
     ['echo "`rm f`"', '`'],
     ['(rm f)', '('],
   ])('refuses %j as a whole, and runs no part of it', async (script, construct) => {
-    expect(await run(line, `rm ${HERE}/t/f; ${script}`)).toEqual({
-      stdout: '',
-      stderr: `/system/bin/sh: not simulated: '${construct}'; quote it if it is text\n`,
-      code: 1,
-    });
+    expect(await t.run(`rm ${HERE}/t/f; ${script}`)).toEqual(
+      failure(`/system/bin/sh: not simulated: '${construct}'; quote it if it is text`),
+    );
     expect(await shell('ls; cat f')).toEqual(output('f\ng\n3 c\n10 a\n'));
   });
 
@@ -80,63 +90,21 @@ describe('the shell of the simulated tablet', () => {
     ['echo a && ; echo b', "unexpected ';'"],
     ['echo a ||', "unexpected 'EOF'"],
   ])('refuses %j as the shell of Android does', async (script, reason) => {
-    expect(await run(line, script)).toEqual({
-      stdout: '',
-      stderr: `/system/bin/sh: syntax error: ${reason}\n`,
-      code: 1,
-    });
+    expect(await t.run(script)).toEqual(failure(`/system/bin/sh: syntax error: ${reason}`));
   });
 
   it.each(['grep a f', 'sh -c true', 'A=1', 'if', '! rm f'])('has no such program: %s', async (script) => {
-    const name = script.split(' ')[0] ?? '';
-    expect(await shell(script)).toEqual({
-      stdout: '',
-      stderr: `/system/bin/sh: ${name}: inaccessible or not found\n`,
-      code: 127,
-    });
+    const [name] = script.split(' ');
+    expect(await shell(script)).toEqual(failure(`/system/bin/sh: ${name}: inaccessible or not found`, 127));
   });
 
-  it('keeps the last exit code', async () => {
+  it('keeps the last exit code, and reports a folder that cannot be entered', async () => {
     expect(await shell('cat none; echo $?; cat none && echo no || echo yes; exit 7; echo no')).toEqual({
       stdout: '1\nyes\n',
       stderr: `cat: none: ${NONE}\n`.repeat(2),
       code: 7,
     });
-  });
-
-  it('keeps quoted text literally', async () => {
-    expect(await shell("echo '| > < & * ? [ { ~ $A $(x) `x` A=1 ! if'")).toEqual(
-      output('| > < & * ? [ { ~ $A $(x) `x` A=1 ! if\n'),
-    );
-  });
-
-  it('reports a folder that cannot be entered', async () => {
-    expect(await shell('cd none; pwd')).toEqual({
-      stdout: `${HERE}/t\n`,
-      stderr: `cd: ${NONE}\n`,
-      code: 0,
-    });
-  });
-});
-
-describe('files in the shell of the simulated tablet', () => {
-  it.each([
-    ['ls', 'f\ng\n'],
-    ['ls -a', '.h\nf\ng\n'],
-    ['ls -d .', '.\n'],
-    ['mkdir -p d/e; ls d; rm -r d', 'e\n'],
-    ['cat g g', 'x\nyx\ny'],
-    ['sha256sum g', '9ab9de25768ac172235e119b76362ecddad33878fe9a7792cdddbe47236f9a87  g\n'],
-    ['mkdir d; rm -rf d none; ls', 'f\ng\n'],
-  ])('%s', async (script, reason) => {
-    expect(await shell(script)).toEqual(output(reason));
-  });
-
-  it('are also read from the input', async () => {
-    expect(await shell('cat', 'in\n')).toEqual(output('in\n'));
-    expect(await shell('sha256sum', '')).toEqual(
-      output('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  -\n'),
-    );
+    expect(await shell('cd none; pwd')).toEqual({ stdout: `${HERE}/t\n`, stderr: `cd: ${NONE}\n`, code: 0 });
   });
 
   it.each([
@@ -149,19 +117,16 @@ describe('files in the shell of the simulated tablet', () => {
     ['df none', `df: ${NONE}`],
     ['ls f g', 'ls: max 1 argument'],
     ['cat f/x', `cat: f/x: ${NONE}`],
-  ])('%s is reported on stderr', async (script, reason) => {
-    expect(await shell(script)).toEqual({ stdout: '', stderr: `${reason}\n`, code: 1 });
+    ...'cat rm mkdir sha256sum ls df getprop reboot pwd'
+      .split(' ')
+      .map((name) => [`${name} -Z f`, `${name}: Unknown option '-Z'`] as const),
+  ])('reports on stderr: %s', async (script, reason) => {
+    expect(await shell(script)).toEqual(failure(reason));
+    expect(t.state().phase).toBe('running');
   });
 
-  it('have bounded paths', async () => {
+  it('has bounded paths', async () => {
     expect((await shell(`mkdir ${'a/'.repeat(2100)}`)).stderr).toMatch(/: File name too long\n$/);
-  });
-});
-
-describe('unknown options on the simulated tablet', () => {
-  it.each('cat rm mkdir sha256sum ls df getprop reboot pwd'.split(' '))('are reported by %s', async (name) => {
-    expect(await shell(`${name} -Z f`)).toEqual({ stdout: '', stderr: `${name}: Unknown option '-Z'\n`, code: 1 });
-    expect(tablet.state().phase).toBe('running');
   });
 
   it.each([
@@ -172,6 +137,7 @@ describe('unknown options on the simulated tablet', () => {
     'pm disable-user --zzz com.android.email',
     'pm uninstall --user 7 com.android.email',
     'am start --zzz',
+    'am start --es page a -n com.android.settings/.Settings',
     'dpm set-device-owner --zzz a/.B',
     'pm list packages --user',
     'settings put system x',
@@ -184,23 +150,8 @@ describe('unknown options on the simulated tablet', () => {
     'dumpsys window',
     'ip addr --zzz',
     'cmd wifi connect',
-  ])('and unsupported commands are reported by: %s', async (script) => {
-    const { code } = await shell(script);
-    expect(code).not.toBe(0);
+  ])('refuses unknown options and unsupported commands: %s', async (script) => {
+    expect((await shell(script)).code).not.toBe(0);
     expect((await shell('pm list packages -d')).stdout).toBe('');
-  });
-
-  it('differ from values with a leading dash', async () => {
-    expect(await shell('settings put system x -5; settings get system x; settings list secure')).toEqual(
-      output('-5\nandroid_id=5a17ab1e00000001\nuser_setup_complete=1\n'),
-    );
-    expect(await shell('settings delete system x; settings get system x')).toEqual(output('Deleted 1 rows\nnull\n'));
-  });
-
-  it('are not extras of an activity', async () => {
-    expect(await shell('am start -n com.android.settings/.Settings')).toEqual(
-      output('Starting: Intent { cmp=com.android.settings/.Settings }\n'),
-    );
-    expect(await shell('am start --es page a -n com.android.settings/.Settings')).toMatchObject({ code: 1 });
   });
 });

@@ -1,273 +1,201 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
+import { describe, expect, it } from 'vitest';
+import { makePackageFile } from '../../../src/lib/sim/index.ts';
 import {
   BANNER,
-  dial,
   frame,
-  goOnline,
-  type HostKey,
+  hostKey,
   makeHostKey,
-  openStream,
   packet,
   pathRequest,
-  push,
   raw,
   request,
-  run,
+  startOnline,
+  startTabletWorld,
 } from './host.ts';
-
-let key: HostKey;
-let otherKey: HostKey;
-beforeAll(() => {
-  key = makeHostKey();
-  otherKey = makeHostKey('other@bench');
-});
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('the handshake of the simulated tablet', () => {
   it('requests a signature, prompts the person for an unknown key, and then sends its banner', async () => {
-    await using tablet = await startTablet();
-    using line = await dial(tablet.port);
+    await using t = await startTabletWorld();
+    const line = await t.dial();
     line.send('CNXN', 0x01000001, 1024 * 1024, BANNER);
     const first = await line.next();
-    expect(first).toMatchObject({ command: 'AUTH', arg0: 1 });
-    expect(first?.payload).toHaveLength(20);
-    line.send('AUTH', 2, 0, key.sign(first?.payload ?? Buffer.alloc(0)));
+    expect(first).toMatchObject({ command: 'AUTH', arg0: 1, payload: { length: 20 } });
+    line.send('AUTH', 2, 0, hostKey().sign(first?.payload ?? Buffer.alloc(0)));
     const second = await line.next();
     expect(second).toMatchObject({ command: 'AUTH', arg0: 1 });
     expect(second?.payload.equals(first?.payload ?? Buffer.alloc(0))).toBe(false);
-    line.send('AUTH', 3, 0, key.offer);
+    line.send('AUTH', 3, 0, hostKey().offer);
     const online = await line.next();
     expect(online).toMatchObject({ command: 'CNXN', arg0: 0x01000001, arg1: 1024 * 1024 });
     expect(online?.payload.toString()).toBe(
       'device::ro.product.name=gwtab;ro.product.model=GW-TAB-10;ro.product.device=gwtab;features=shell_v2,cmd,fixed_push_mkdir',
     );
-    expect(tablet.state()).toMatchObject({ prompts: 1, connections: 1 });
-  });
-
-  it('shows the same fingerprint as Android: MD5 of the decoded key', async () => {
-    await using tablet = await startTablet();
-    using _line = await goOnline(tablet.port, key);
-    const digest = createHash('md5').update(key.raw).digest('hex').toUpperCase();
-    expect(tablet.state().allowedKeys).toEqual([digest.match(/../g)?.join(':')]);
+    // The fingerprint that Android shows: MD5 of the decoded key.
+    const digest = createHash('md5').update(hostKey().raw).digest('hex').toUpperCase().match(/../g)?.join(':');
+    expect(t.state()).toMatchObject({ prompts: 1, connections: 1, allowedKeys: [digest] });
   });
 
   it('does not prompt again for an allowed key, and refuses the signature of another', async () => {
-    await using tablet = await startTablet();
-    {
-      using _line = await goOnline(tablet.port, key);
-    }
-    using known = await dial(tablet.port);
-    known.send('CNXN', 0x01000001, 4096, BANNER);
-    known.send('AUTH', 2, 0, key.sign((await known.next())?.payload ?? Buffer.alloc(0)));
+    await using t = await startOnline();
+    const [known, token] = await t.greet();
+    known.send('AUTH', 2, 0, hostKey().sign(token));
     expect(await known.next()).toMatchObject({ command: 'CNXN' });
-    using strange = await dial(tablet.port);
-    strange.send('CNXN', 0x01000001, 4096, BANNER);
-    const token = (await strange.next())?.payload ?? Buffer.alloc(0);
-    strange.send('AUTH', 2, 0, otherKey.sign(token));
-    expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
-    // The allowed key, over another token.
-    strange.send('AUTH', 2, 0, key.sign(token));
-    expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
-    expect(tablet.state().prompts).toBe(1);
-  });
-
-  it('waits for the person: for a while, or forever', async () => {
-    await using slow = await startTablet({ prompt: { afterMs: 300 } });
-    const before = performance.now();
-    using _line = await goOnline(slow.port, key);
-    expect(performance.now() - before).toBeGreaterThan(250);
-    await using never = await startTablet({ prompt: 'never' });
-    using line = await dial(never.port);
-    line.send('CNXN', 0x01000001, 4096, BANNER);
-    await line.next();
-    line.send('AUTH', 3, 0, key.offer);
-    expect(await line.isSilent(300)).toBe(true);
-    expect(never.state()).toMatchObject({ prompts: 1, allowedKeys: [] });
-    line.send('OPEN', 1, 0, 'shell:pwd\0');
-    expect(await line.isSilent(200)).toBe(true);
-  });
-
-  it('accepts no key that would match any signature, and no malformed key', async () => {
-    await using tablet = await startTablet();
-    for (const offer of [
-      'no key at all',
-      Buffer.alloc(0),
-      weakKey((bytes) => bytes.writeUInt32LE(1, 520)),
-      weakKey((bytes) => bytes.fill(0, 8, 264)),
-      weakKey((bytes) => bytes.writeUInt8(2, 8)),
-    ]) {
-      using line = await dial(tablet.port);
-      line.send('CNXN', 0x01000001, 4096, BANNER);
-      await line.next();
-      line.send('AUTH', 3, 0, offer);
-      expect(await line.isSilent(60)).toBe(true);
+    const [strange, other] = await t.greet();
+    // Another key, then the allowed one over a token that is spent.
+    for (const key of [makeHostKey('other@bench'), hostKey()]) {
+      strange.send('AUTH', 2, 0, key.sign(other));
+      expect(await strange.next()).toMatchObject({ command: 'AUTH', arg0: 1 });
     }
-    expect(tablet.state().prompts).toBe(0);
+    expect(t.state().prompts).toBe(1);
+  });
+
+  it.each([[{ afterMs: 300 }], ['never']] as const)('waits for the person: %j', async (prompt) => {
+    await using t = await startTabletWorld({ prompt });
+    const [line] = await t.greet();
+    line.send('AUTH', 3, 0, hostKey().offer);
+    await t.clock.until(() => t.state().prompts === 1);
+    await t.clock.advance(200);
+    line.send('OPEN', 1, 0, 'shell:pwd\0');
+    expect([line.isQuiet(), t.state().allowedKeys]).toEqual([true, []]);
+    await t.clock.advance(prompt === 'never' ? 100_000 : 100);
+    if (prompt === 'never') expect(line.isQuiet()).toBe(true);
+    else expect(await line.next()).toMatchObject({ command: 'CNXN' });
+  });
+
+  it.each<[string, () => string | Buffer]>([
+    ['no key at all', () => 'no key at all'],
+    ['nothing', () => Buffer.alloc(0)],
+    ['an exponent of 1', () => weakKey((bytes) => bytes.writeUInt32LE(1, 520))],
+    ['a modulus of 0', () => weakKey((bytes) => bytes.fill(0, 8, 264))],
+    ['an even modulus', () => weakKey((bytes) => bytes.writeUInt8(2, 8))],
+  ])('accepts no key that would match any signature, and no malformed one: %s', async (_, offer) => {
+    await using t = await startTabletWorld();
+    const [line] = await t.greet();
+    line.send('AUTH', 3, 0, offer());
+    await t.clock.seconds(1);
+    expect([line.isQuiet(), t.state().prompts]).toEqual([true, 0]);
   });
 
   function weakKey(weaken: (bytes: Buffer) => void): string {
-    const bytes = Buffer.from(key.raw);
+    const bytes = Buffer.from(hostKey().raw);
     weaken(bytes);
     return `${bytes.toString('base64')} x@y\0`;
   }
 
   it('ends a connection with invalid frames, without effect on another', async () => {
-    await using tablet = await startTablet();
-    using good = await goOnline(tablet.port, key);
+    await using t = await startOnline();
     const broken = frame('CNXN', 0x01000001, 4096, BANNER);
     broken[20] = 0;
     const long = frame('CNXN', 0x01000001, 4096, BANNER);
     long.writeUInt32LE(0x7fffffff, 12);
     for (const bytes of [broken, long, randomBytes(200)]) {
-      using line = await dial(tablet.port);
+      const line = await t.dial();
       line.socket.write(bytes);
       expect(await line.next()).toBeUndefined();
     }
-    expect(await raw(good, 'echo still here')).toBe('still here\n');
+    expect(await raw(t.line, 'echo still here')).toBe('still here\n');
   });
 });
 
 describe('streams of the simulated tablet', () => {
-  it('run a command without packets: output and errors combined', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    expect(await raw(line, 'echo one; nosuch')).toBe('one\n/system/bin/sh: nosuch: inaccessible or not found\n');
-  });
-
-  it('run a command with packets: output, errors, exit code and input separately', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    expect(await run(line, 'echo one; nosuch; exit 7')).toEqual({
-      stdout: 'one\n',
-      stderr: '/system/bin/sh: nosuch: inaccessible or not found\n',
-      code: 7,
-    });
-    expect(await run(line, 'cat', 'x'.repeat(5000))).toMatchObject({ stdout: 'x'.repeat(5000), code: 0 });
+  it('run a command without packets combined, with packets its output, errors, exit code and input', async () => {
+    await using t = await startOnline();
+    const stderr = '/system/bin/sh: nosuch: inaccessible or not found\n';
+    expect(await raw(t.line, 'echo one; nosuch')).toBe(`one\n${stderr}`);
+    expect(await t.run('echo one; nosuch; exit 7')).toEqual({ stdout: 'one\n', stderr, code: 7 });
+    expect(await t.run('cat', 'x'.repeat(5000))).toMatchObject({ stdout: 'x'.repeat(5000), code: 0 });
+    // A script from the input, line by line.
+    expect(await t.run('', 'cd /sdcard\npwd\nnosuch\n')).toEqual({ stdout: '/sdcard\n', stderr, code: 127 });
   });
 
   it('run concurrently, and wait for a host that does not acknowledge', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    expect(await push(tablet.port, key, '/data/local/tmp/long', randomBytes(2_000_000))).toBe('OKAY');
+    await using t = await startOnline();
+    expect(await t.push('/data/local/tmp/long', randomBytes(2_000_000))).toBe('OKAY');
     // Without an acknowledgement only one payload is sent.
-    line.send('OPEN', 9, 0, 'shell:cat /data/local/tmp/long\0');
-    expect(await line.next()).toMatchObject({ command: 'OKAY', arg1: 9 });
-    const held = await line.next();
+    t.line.send('OPEN', 9, 0, 'shell:cat /data/local/tmp/long\0');
+    expect(await t.line.next()).toMatchObject({ command: 'OKAY', arg1: 9 });
+    const held = await t.line.next();
     expect(held).toMatchObject({ command: 'WRTE', arg1: 9 });
     expect(held?.payload.length).toBeLessThan(2_000_000);
-    expect(await raw(line, 'echo beside')).toBe('beside\n');
-    expect(await line.isSilent(100)).toBe(true);
+    expect(await raw(t.line, 'echo beside')).toBe('beside\n');
+    await t.clock.seconds(10);
+    expect(t.line.isQuiet()).toBe(true);
   });
 
-  it('without a service are closed at once', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    for (const name of [
-      'jdwp:1',
-      'abb_exec:package',
-      'tcp:22',
-      'framebuffer:',
-      'dev:/dev/null',
-      'reboot:bootloader',
-      '',
-    ]) {
-      line.send('OPEN', 5, 0, `${name}\0`);
-      expect(await line.next()).toMatchObject({ command: 'CLSE', arg0: 0, arg1: 5 });
-    }
-  });
+  it.each(['jdwp:1', 'abb_exec:package', 'tcp:22', 'framebuffer:', 'dev:/dev/null', 'reboot:bootloader', ''])(
+    'without a service are closed at once: %s',
+    async (name) => {
+      await using t = await startOnline();
+      t.line.send('OPEN', 5, 0, `${name}\0`);
+      expect(await t.line.next()).toMatchObject({ command: 'CLSE', arg0: 0, arg1: 5 });
+    },
+  );
 
   it('are at most 64 in one connection', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    for (let id = 1; id <= 65; id += 1) line.send('OPEN', id, 0, 'shell:cat\0');
+    await using t = await startOnline();
+    for (let id = 1; id <= 65; id += 1) t.line.send('OPEN', id, 0, 'shell:cat\0');
     const answers = [];
-    for (let id = 1; id <= 65; id += 1) answers.push((await line.next())?.command);
-    expect(answers.filter((command) => command === 'OKAY')).toHaveLength(64);
-    expect(answers.at(-1)).toBe('CLSE');
+    for (let id = 1; id <= 65; id += 1) answers.push((await t.line.next())?.command);
+    expect(answers).toEqual([...Array(64).fill('OKAY'), 'CLSE']);
   });
 
   it('of a host that sends without waiting for acknowledgements end its connection', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    line.send('OPEN', 5, 0, 'shell:cat\0');
-    const remote = (await line.next())?.arg0 ?? 0;
-    for (let round = 0; round < 5; round += 1) line.send('WRTE', 5, remote, 'x'.repeat(1000));
-    expect(await line.next()).toBeUndefined();
+    await using t = await startOnline();
+    t.line.send('OPEN', 5, 0, 'shell:cat\0');
+    const remote = (await t.line.next())?.arg0 ?? 0;
+    for (let round = 0; round < 5; round += 1) t.line.send('WRTE', 5, remote, 'x'.repeat(1000));
+    expect(await t.line.next()).toBeUndefined();
   });
 
-  it('have checksums in the older protocol, and refuse a wrong one', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key, 0x01000000);
-    line.send('OPEN', 5, 0, 'shell:echo abc\0');
-    await line.next();
-    expect(await line.next()).toMatchObject({ command: 'WRTE', sum: 97 + 98 + 99 + 10 });
-    const wrong = frame('OPEN', 6, 0, 'shell:pwd\0');
-    wrong.writeUInt32LE(1, 16);
-    line.socket.write(wrong);
-    let last = await line.next();
-    while (last !== undefined) last = await line.next();
-    expect(tablet.state().connections).toBe(0);
+  it('have checksums in the older protocol, which refuses a wrong one, and none in the newer', async () => {
+    await using t = await startTabletWorld();
+    for (const [version, sum] of [
+      [0x01000000, 97 + 98 + 99 + 10],
+      [0x01000001, 0],
+    ] as const) {
+      const line = await t.online(version);
+      line.send('OPEN', 5, 0, 'shell:echo abc\0');
+      await line.next();
+      expect(await line.next()).toMatchObject({ command: 'WRTE', sum });
+      if (sum === 0) continue;
+      const wrong = frame('OPEN', 6, 0, 'shell:pwd\0');
+      wrong.writeUInt32LE(1, 16);
+      line.socket.write(wrong);
+      for (let got = await line.next(); got !== undefined; ) got = await line.next();
+      expect(t.state().connections).toBe(0);
+    }
   });
 
-  it('have no checksums in the newer protocol', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    line.send('OPEN', 5, 0, 'shell:echo abc\0');
-    await line.next();
-    expect(await line.next()).toMatchObject({ command: 'WRTE', sum: 0 });
-  });
-
-  it('show a prompt and an echo at a terminal', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, 'shell,v2,pty:');
-    await stream?.write(packet(0, 'echo abd\x7fc\n'));
-    await stream?.write(packet(0, 'exit 3\n'));
-    const bytes = (await stream?.all()) ?? Buffer.alloc(0);
-    const text = bytes.toString('latin1');
-    expect(text).toContain('gwtab:/ $ ');
-    expect(text).toContain('abc\r\n');
+  it('show a prompt and an echo at a terminal, and join letters that are split into two pieces', async () => {
+    await using t = await startOnline();
+    const terminal = await t.open('shell,v2,pty:');
+    await terminal?.write(packet(0, 'echo abd\x7fc\n'));
+    await terminal?.write(packet(0, 'exit 3\n'));
+    const bytes = (await terminal?.all()) ?? Buffer.alloc(0);
+    expect(bytes.toString('latin1')).toMatch(/gwtab:\/ \$ [\s\S]*abc\r\n/);
     expect(bytes.at(-1)).toBe(3);
-  });
-
-  it('join letters that are split into two pieces', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, 'shell,v2,raw:');
+    const stream = await t.open('shell,v2,raw:');
     const script = Buffer.from('echo ä\nexit\n');
     await stream?.write(packet(0, script.subarray(0, 6)));
     await stream?.write(packet(0, script.subarray(6)));
     expect((await stream?.all())?.toString()).toContain('ä\n');
   });
-
-  it('read a script from the input, line by line', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    expect(await run(line, '', 'cd /sdcard\npwd\nnosuch\n')).toEqual({
-      stdout: '/sdcard\n',
-      stderr: '/system/bin/sh: nosuch: inaccessible or not found\n',
-      code: 127,
-    });
-  });
 });
 
 describe('files of the simulated tablet', () => {
   it('are pushed and pulled in pieces, with mode and time', async () => {
-    await using tablet = await startTablet();
-    const bytes = randomBytes(300_000);
-    expect(await push(tablet.port, key, '/data/local/tmp/new/file.bin', bytes)).toBe('OKAY');
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, 'sync:');
-    await stream?.write(pathRequest('STAT', '/data/local/tmp/new/file.bin'));
+    await using t = await startOnline();
+    const [path, bytes] = ['/data/local/tmp/new/file.bin', randomBytes(300_000)];
+    expect(await t.push(path, bytes)).toBe('OKAY');
+    const stream = await t.open('sync:');
+    await stream?.write(pathRequest('STAT', path));
     const stat = await stream?.exactly(16);
-    expect(stat?.toString('latin1', 0, 4)).toBe('STAT');
-    expect([stat?.readUInt32LE(4), stat?.readUInt32LE(8), stat?.readUInt32LE(12)]).toEqual([
-      0o100644, 300_000, 1_700_000_000,
-    ]);
-    await stream?.write(pathRequest('RECV', '/data/local/tmp/new/file.bin'));
+    const numbers = [4, 8, 12].map((at) => stat?.readUInt32LE(at));
+    expect([stat?.toString('latin1', 0, 4), ...numbers]).toEqual(['STAT', 0o100644, 300_000, 1_700_000_000]);
+    await stream?.write(pathRequest('RECV', path));
     const pieces: Buffer[] = [];
     for (let head = await stream?.exactly(8); head?.toString('latin1', 0, 4) === 'DATA'; ) {
       const length = head.readUInt32LE(4);
@@ -276,208 +204,145 @@ describe('files of the simulated tablet', () => {
       head = await stream?.exactly(8);
     }
     expect(sha256(Buffer.concat(pieces))).toBe(sha256(bytes));
-    expect(await run(line, 'sha256sum /data/local/tmp/new/file.bin')).toMatchObject({
-      stdout: `${sha256(bytes)}  /data/local/tmp/new/file.bin\n`,
-    });
+    expect(await t.output(`sha256sum ${path}`)).toBe(`${sha256(bytes)}  ${path}\n`);
   });
 
   it('are listed', async () => {
-    await using tablet = await startTablet();
-    expect(await push(tablet.port, key, '/sdcard/list/ä.txt', Buffer.from('abc'))).toBe('OKAY');
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, 'sync:');
+    await using t = await startOnline();
+    expect(await t.push('/sdcard/list/ä.txt', Buffer.from('abc'))).toBe('OKAY');
+    const stream = await t.open('sync:');
     await stream?.write(pathRequest('LIST', '/sdcard/list'));
     const short = await stream?.exactly(20 + 6 + 20);
     expect(short?.toString('latin1', 0, 4)).toBe('DENT');
     expect([short?.readUInt32LE(8), short?.readUInt32LE(16)]).toEqual([3, 6]);
-    expect(short?.toString('utf8', 20, 26)).toBe('ä.txt');
-    expect(short?.toString('latin1', 26, 30)).toBe('DONE');
+    expect(short?.toString('utf8', 20, 30)).toBe('ä.txtDONE');
   });
 
-  it('are refused without write permission and without free space', async () => {
-    await using tablet = await startTablet({ freeBytes: 100_000 });
-    const small = Buffer.alloc(10);
-    expect(await push(tablet.port, key, '/system/x', small)).toBe("couldn't create file: Read-only file system");
-    expect(await push(tablet.port, key, '/data/x', small)).toBe("couldn't create file: Permission denied");
-    expect(await push(tablet.port, key, '/data/local/tmp/../../x', small)).toBe(
-      "couldn't create file: Permission denied",
-    );
-    expect(await push(tablet.port, key, '/sdcard/Download', small)).toBe("couldn't create file: Is a directory");
-    expect(await push(tablet.port, key, '/data/local/tmp/big', Buffer.alloc(200_000))).toBe(
-      'write failed: No space left on device',
-    );
-    expect(await push(tablet.port, key, '/data/local/tmp/big', Buffer.alloc(90_000))).toBe('OKAY');
-    using line = await goOnline(tablet.port, key);
-    expect((await run(line, 'df -k /data')).stdout).toMatch(/ 9 +100% \/data$/m);
-    expect((await run(line, 'rm -f /data/local/tmp/big; df -k /data')).stdout).toMatch(/ 97 +100% \/data$/m);
+  it.each([
+    ['/system/x', 10, "couldn't create file: Read-only file system"],
+    ['/data/x', 10, "couldn't create file: Permission denied"],
+    ['/data/local/tmp/../../x', 10, "couldn't create file: Permission denied"],
+    ['/sdcard/Download', 10, "couldn't create file: Is a directory"],
+    ['/data/local/tmp/big', 200_000, 'write failed: No space left on device'],
+  ])('are refused without write permission or free space: %s', async (path, length, reason) => {
+    await using t = await startOnline({ freeBytes: 100_000 });
+    expect(await t.push(path, Buffer.alloc(length))).toBe(reason);
+    expect(await t.push('/data/local/tmp/big', Buffer.alloc(90_000))).toBe('OKAY');
+    expect(await t.output('df -k /data')).toMatch(/ 9 +100% \/data$/m);
+    expect(await t.output('rm -f /data/local/tmp/big; df -k /data')).toMatch(/ 97 +100% \/data$/m);
   });
 
-  it('that are large are counted and hashed, and only their ends are stored', { timeout: 60_000 }, async () => {
-    await using tablet = await startTablet();
-    const bytes = randomBytes(20_000_000);
-    expect(await push(tablet.port, key, '/sdcard/long', bytes)).toBe('OKAY');
-    using line = await goOnline(tablet.port, key);
-    expect((await run(line, 'sha256sum /sdcard/long; ls -l /sdcard/long')).stdout).toMatch(
-      new RegExp(`^${sha256(bytes)}  /sdcard/long\n-rw-\\S+ 1 shell shell +20000000 `),
+  it('that are large are counted and hashed, and only their ends are stored', { tags: 'large' }, async () => {
+    await using t = await startOnline();
+    const bytes = Buffer.alloc(17_000_000, randomBytes(1000));
+    expect(await t.push('/sdcard/long', bytes)).toBe('OKAY');
+    expect(await t.output('sha256sum /sdcard/long; ls -l /sdcard/long')).toMatch(
+      new RegExp(`^${sha256(bytes)}  /sdcard/long\n-rw-\\S+ 1 shell shell +17000000 `),
     );
-    const stream = await openStream(line, 'sync:');
+    const stream = await t.open('sync:');
     await stream?.write(pathRequest('RECV', '/sdcard/long'));
     expect((await stream?.exactly(4))?.toString()).toBe('FAIL');
   });
 
-  it('end the service on an invalid request', async () => {
-    await using tablet = await startTablet();
-    for (const [bytes, reason] of [
-      [request('NONE', 0), 'unknown command'],
-      [request('STAT', 5000), 'path too long'],
-      [Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('DATA', 70_000)]), 'invalid data message'],
-      [Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('STAT', 1)]), 'invalid data message'],
-      [pathRequest('SEND', '/sdcard/x'), 'missing mode'],
-    ] as const) {
-      using line = await goOnline(tablet.port, key);
-      const stream = await openStream(line, 'sync:');
-      await stream?.write(bytes);
-      const head = await stream?.exactly(8);
-      expect(head?.toString('latin1', 0, 4)).toBe('FAIL');
-      expect((await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString()).toBe(reason);
-    }
+  it.each([
+    ['unknown command', request('NONE', 0)],
+    ['path too long', request('STAT', 5000)],
+    ['invalid data message', Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('DATA', 70_000)])],
+    ['invalid data message', Buffer.concat([pathRequest('SEND', '/sdcard/x,420'), request('STAT', 1)])],
+    ['missing mode', pathRequest('SEND', '/sdcard/x')],
+  ])('end the service on an invalid request: %s', async (reason, bytes) => {
+    await using t = await startOnline();
+    const stream = await t.open('sync:');
+    await stream?.write(bytes);
+    const head = await stream?.exactly(8);
+    expect(head?.toString('latin1', 0, 4)).toBe('FAIL');
+    expect((await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString()).toBe(reason);
   });
 });
 
 describe('packages of the simulated tablet', () => {
   const file = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 100_000 });
 
-  it('are installed from a pushed file, and are found with their hash', async () => {
-    await using tablet = await startTablet();
-    await push(tablet.port, key, '/data/local/tmp/k.apk', file);
-    using line = await goOnline(tablet.port, key);
-    expect(await run(line, "pm install -r --user '0' '/data/local/tmp/k.apk'")).toEqual({
-      stdout: 'Success\n',
-      stderr: '',
-      code: 0,
-    });
-    expect((await run(line, 'pm list packages -3 --show-versioncode')).stdout).toBe(
-      'package:org.example.kiosk versionCode:12\n',
+  it('are installed from a pushed file or a stream, and are found with their hash', async () => {
+    await using t = await startOnline();
+    await t.push('/data/local/tmp/k.apk', file);
+    const installed = { stdout: 'Success\n', stderr: '', code: 0 };
+    expect(await t.run("pm install -r --user '0' '/data/local/tmp/k.apk'")).toEqual(installed);
+    const listed = 'package:org.example.kiosk versionCode:12\n';
+    expect(await t.output('pm list packages -3 --show-versioncode')).toBe(listed);
+    const path = (await t.output('pm path org.example.kiosk')).trim().slice('package:'.length);
+    expect(await t.output(`sha256sum ${path}`)).toBe(`${sha256(file)}  ${path}\n`);
+    expect(t.state().packages).toContainEqual(
+      expect.objectContaining({ name: 'org.example.kiosk', versionCode: 12, sha256: sha256(file) }),
     );
-    const path = (await run(line, 'pm path org.example.kiosk')).stdout.trim().slice('package:'.length);
-    expect((await run(line, `sha256sum ${path}`)).stdout).toBe(`${sha256(file)}  ${path}\n`);
-    expect(tablet.state().packages.find(({ name }) => name === 'org.example.kiosk')).toMatchObject({
-      versionCode: 12,
-      sha256: sha256(file),
-    });
-    expect((await run(line, 'pm uninstall org.example.kiosk; pm path org.example.kiosk')).stdout).toBe('Success\n');
-  });
-
-  it('are installed from a stream', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const stream = await openStream(line, `exec:cmd package 'install' -S ${file.length}`);
+    expect(await t.output('pm uninstall org.example.kiosk; pm path org.example.kiosk')).toBe('Success\n');
+    const stream = await t.open(`exec:cmd package 'install' -S ${file.length}`);
     await stream?.write(file);
     expect((await stream?.all())?.toString()).toBe('Success\n');
   });
 
   it.each([
-    ['no package', Buffer.from('this is no package'), /^Failure \[INSTALL_PARSE_FAILED_NOT_APK/],
-    [
-      'an older version',
-      makePackageFile({ name: 'org.example.kiosk', versionCode: 3 }),
-      /^Failure \[INSTALL_FAILED_VERSION_DOWNGRADE/,
-    ],
-    [
-      'a system package',
-      makePackageFile({ name: 'com.android.email' }),
-      /^Failure \[INSTALL_FAILED_UPDATE_INCOMPATIBLE/,
-    ],
-  ])('are refused with a reason: %s', async (_, bytes, reason) => {
-    await using tablet = await startTablet();
-    await push(tablet.port, key, '/sdcard/k.apk', file);
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'pm install /sdcard/k.apk');
-    await push(tablet.port, key, '/sdcard/other.apk', bytes);
-    const { stdout, code } = await run(line, 'pm install /sdcard/other.apk');
-    expect(stdout).toMatch(reason);
-    expect(code).toBe(1);
+    ['PARSE_FAILED_NOT_APK', Buffer.from('this is no package')],
+    ['FAILED_VERSION_DOWNGRADE', makePackageFile({ name: 'org.example.kiosk', versionCode: 3 })],
+    ['FAILED_UPDATE_INCOMPATIBLE', makePackageFile({ name: 'com.android.email' })],
+  ])('are refused with a reason: %s', async (reason, bytes) => {
+    await using t = await startOnline();
+    await t.push('/sdcard/k.apk', file);
+    await t.run('pm install /sdcard/k.apk');
+    await t.push('/sdcard/other.apk', bytes);
+    const { stdout, code } = await t.run('pm install /sdcard/other.apk');
+    expect([stdout.startsWith(`Failure [INSTALL_${reason}`), code]).toEqual([true, 1]);
   });
 
   it('become device owner, lock the screen, and then cannot be removed', async () => {
-    await using tablet = await startTablet();
-    await push(tablet.port, key, '/sdcard/k.apk', file);
-    using line = await goOnline(tablet.port, key);
-    await run(line, 'pm install /sdcard/k.apk');
-    expect((await run(line, 'dumpsys device_policy')).stdout).not.toContain('Device Owner');
-    expect(await run(line, 'dpm set-device-owner org.example.kiosk/.Missing')).toMatchObject({ code: 255 });
-    expect(await run(line, "dpm set-device-owner --user '0' 'org.example.kiosk/.Admin'")).toMatchObject({ code: 0 });
-    expect((await run(line, "dumpsys 'device_policy'")).stdout).toMatch(
+    await using t = await startOnline();
+    await t.push('/sdcard/k.apk', file);
+    await t.run('pm install /sdcard/k.apk');
+    expect(await t.output('dumpsys device_policy')).not.toContain('Device Owner');
+    expect(await t.run('dpm set-device-owner org.example.kiosk/.Missing')).toMatchObject({ code: 255 });
+    expect(await t.run("dpm set-device-owner --user '0' 'org.example.kiosk/.Admin'")).toMatchObject({ code: 0 });
+    expect(await t.output("dumpsys 'device_policy'")).toMatch(
       /Device Owner: \n +admin=ComponentInfo\{org\.example\.kiosk\/org\.example\.kiosk\.Admin\}/,
     );
-    const started = await run(
-      line,
-      "am start -W --user '0' -a 'android.intent.action.VIEW' -d 'http://127.0.0.1:5173/a' -n 'org.example.kiosk/.Main'",
-    );
-    expect(started.stdout).toContain('Status: ok');
-    const dump = (await run(line, "dumpsys 'activity' 'activities'")).stdout;
-    expect(dump).toContain('mLockTaskModeState=LOCKED');
-    expect(dump).toContain('dat=http://127.0.0.1:5173/a ');
-    expect(tablet.state()).toMatchObject({
-      deviceOwner: 'org.example.kiosk/org.example.kiosk.Admin',
-      lockTask: true,
-      front: 'org.example.kiosk/org.example.kiosk.Main',
-    });
-    expect((await run(line, 'pm uninstall org.example.kiosk')).stdout).toBe(
-      'Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]\n',
-    );
-    expect((await run(line, 'am start -n com.android.settings/.Settings')).code).toBe(1);
+    const url = 'http://127.0.0.1:5173/a';
+    const view = `am start -W --user '0' -a 'android.intent.action.VIEW' -d '${url}' -n 'org.example.kiosk/.Main'`;
+    expect(await t.output(view)).toContain('Status: ok');
+    const dump = await t.output("dumpsys 'activity' 'activities'");
+    for (const text of ['mLockTaskModeState=LOCKED', `dat=${url} `]) expect(dump).toContain(text);
+    const kiosk = 'org.example.kiosk/org.example.kiosk';
+    expect(t.state()).toMatchObject({ deviceOwner: `${kiosk}.Admin`, lockTask: true, front: `${kiosk}.Main` });
+    const refused = 'Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]\n';
+    expect(await t.output('pm uninstall org.example.kiosk')).toBe(refused);
+    expect((await t.run('am start -n com.android.settings/.Settings')).code).toBe(1);
   });
 });
 
 describe('settings of the simulated tablet', () => {
-  it('are read back unchanged', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    const script = [
-      "settings get 'system' 'screen_brightness'",
-      "settings put 'system' 'screen_brightness' '200'",
-      "settings get 'system' 'screen_brightness'",
-      'settings get global nothing',
-      "svc power stayon 'true'",
-      'settings get global stay_on_while_plugged_in',
-      "wm density '320'",
-      'wm density',
-      "media volume --stream '3' --set '6'",
-      "media volume --stream '3' --get",
-      "pm disable-user --user '0' 'com.android.email'",
-      "pm list packages -d --user '0'",
-      'ip -f inet -o addr show',
-      'cmd wifi status',
-    ].join('; ');
-    // `media` and `cmd wifi` print more lines.
-    const isAnswer = (text: string) => !/ will | AudioService$|^Wifi is enabled|^WifiInfo|: lo /.test(text);
-    expect((await run(line, script)).stdout.split('\n').filter(isAnswer)).toEqual([
-      '102',
-      '200',
-      'null',
-      '7',
-      'Physical density: 240',
-      'Override density: 320',
-      '[V] volume is 6 in range [0..15]',
-      'Package com.android.email new state: disabled-user',
-      'package:com.android.email',
-      '26: wlan0    inet 192.0.2.5/28 scope global wlan0\\       valid_lft forever preferred_lft forever',
-      'Wifi is connected to "gw-sim"',
-      '',
-    ]);
+  it.each([
+    ["settings get 'system' 'screen_brightness'", '102\n'],
+    ["settings put system screen_brightness '200'; settings get system screen_brightness", '200\n'],
+    ['settings get global nothing', 'null\n'],
+    ["svc power stayon 'true'; settings get global stay_on_while_plugged_in", '7\n'],
+    ["wm density '320'; wm density", 'Physical density: 240\nOverride density: 320\n'],
+    [
+      "media volume --stream '3' --set '6'; media volume --stream '3' --get",
+      /\[V\] volume is 6 in range \[0\.\.15\]\n/,
+    ],
+    ["pm disable-user --user '0' 'com.android.email'", 'Package com.android.email new state: disabled-user\n'],
+    ['pm disable-user com.android.email; pm list packages -d', /^package:com\.android\.email$/m],
+    ['ip -f inet -o addr show', /^26: wlan0 {4}inet 192\.0\.2\.5\/28 scope global wlan0\\ {7}valid_lft forever/m],
+    ['cmd wifi status', /^Wifi is connected to "gw-sim"$/m],
+  ])('are read back: %s', async (script, stdout) => {
+    await using t = await startOnline();
+    expect(await t.output(script)).toEqual(typeof stdout === 'string' ? stdout : expect.stringMatching(stdout));
   });
 
   it('keep values that the shell may not change', async () => {
-    await using tablet = await startTablet();
-    using line = await goOnline(tablet.port, key);
-    expect(await run(line, 'setprop ro.serialno other')).toMatchObject({ code: 1, stdout: '' });
-    expect((await run(line, 'getprop ro.serialno')).stdout).toBe('TABSIM0001\n');
-    expect(await run(line, 'pm disable-user android')).toMatchObject({ code: 255 });
-    expect(await run(line, 'pm hide com.android.email')).toEqual({
-      stdout: '',
-      stderr: 'Unknown command: pm hide com.android.email\n',
-      code: 255,
-    });
+    await using t = await startOnline();
+    expect(await t.run('setprop ro.serialno other')).toMatchObject({ code: 1, stdout: '' });
+    expect(await t.output('getprop ro.serialno')).toBe('TABSIM0001\n');
+    expect(await t.run('pm disable-user android')).toMatchObject({ code: 255 });
+    const stderr = 'Unknown command: pm hide com.android.email\n';
+    expect(await t.run('pm hide com.android.email')).toEqual({ stdout: '', stderr, code: 255 });
   });
 });

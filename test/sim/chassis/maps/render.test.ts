@@ -1,35 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { renderSimEvent, renderSimFault } from '../../../../src/cli/render/sim.ts';
+import type { SimEvent } from '../../../../src/lib/sim/sim.result.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 
+const ready: SimEvent = {
+  event: 'ready',
+  dir: '/d',
+  sitePath: '/d/site.yaml',
+  chassis: { host: '127.0.0.1', port: 8090, serial: 'SIM-0001', software: 'x' },
+  voiceUrl: null,
+  buildingUrl: null,
+  passwordPath: '/d/secrets/device-password.txt',
+  codePath: '/d/secrets/enrolment-code.txt',
+};
+
 describe('the text of gw sim', () => {
-  it('is one line a part, and ready at the end', () => {
-    expect(plain(renderSimEvent({ event: 'listening', part: 'voice', url: 'http://127.0.0.1:3001' }))).toBe(
-      'voice     http://127.0.0.1:3001',
-    );
-    const ready = renderSimEvent({
-      event: 'ready',
-      dir: '/d',
-      sitePath: '/d/site.yaml',
-      chassis: { host: '127.0.0.1', port: 8090, serial: 'SIM-0001', software: 'x' },
-      voiceUrl: null,
-      buildingUrl: null,
-      passwordPath: '/d/secrets/device-password.txt',
-      codePath: '/d/secrets/enrolment-code.txt',
-    });
-    expect(plain(ready).split('\n')).toEqual([
-      'robot     serial SIM-0001, software x',
-      'password  in /d/secrets/device-password.txt',
-      'code      in /d/secrets/enrolment-code.txt',
-      'site      /d/site.yaml',
-      'ready',
-    ]);
-    expect(plain(renderSimEvent({ event: 'fault', name: 'cut', on: true }))).toBe('fault     cut on');
-    expect(plain(renderSimEvent({ event: 'boot', state: 'booting' }))).toContain('503');
-    expect(plain(renderSimEvent({ event: 'note', text: 'taken' }))).toBe('note      taken');
-    expect(renderSimEvent({ event: 'ended' })).toBe('ended');
+  it.each<[SimEvent, RegExp]>([
+    [{ event: 'listening', part: 'voice', url: 'http://127.0.0.1:3001' }, /^voice {5}http:\/\/127\.0\.0\.1:3001$/],
+    [ready, /^robot {5}serial SIM-0001, software x\npassword {2}in \/d\/secrets\/device-password\.txt\n/],
+    [ready, /\ncode {6}in \/d\/secrets\/enrolment-code\.txt\nsite {6}\/d\/site\.yaml\nready$/],
+    [{ event: 'fault', name: 'cut', on: true }, /^fault {5}cut on$/],
+    [{ event: 'boot', state: 'booting' }, /503/],
+    [{ event: 'note', text: 'taken' }, /^note {6}taken$/],
+    [{ event: 'ended' }, /^ended$/],
+  ])('%o', (event, text) => {
+    expect(plain(renderSimEvent(event))).toMatch(text);
   });
 });
 
@@ -39,21 +36,18 @@ describe('the text of gw sim fault', () => {
     { name: 'slow', on: false, effect: 'Late.' },
   ];
 
-  it('starts with the change, or with the faults that are on', () => {
-    expect(renderSimFault({ dir: '/d', changed: { name: 'cut', on: true }, faults })).toBe(
-      'cut is on in /d.\nThe cable is cut.',
-    );
-    expect(renderSimFault({ dir: '/d', changed: { name: 'slow', on: false }, faults })).toBe('slow is off in /d.');
-    const list = plain(renderSimFault({ dir: '/d', changed: null, faults }));
-    expect(list.split('\n')[0]).toBe('On in /d: cut.');
-    expect(list).toMatch(/slow +off +Late\./);
-  });
-
-  it('shows an unknown state as not checked', () => {
-    const unknown = faults.map((fault) => ({ ...fault, on: null }));
-    const list = plain(renderSimFault({ dir: null, changed: null, faults: unknown }));
-    expect(list.split('\n')[0]).toBe('No simulator is running; the states are unknown.');
-    expect(list).toMatch(/cut +-- +The cable/);
-    expect(list).not.toMatch(/ off /);
+  it.each([
+    ['the change that switches on', '/d', { name: 'cut', on: true }, /^cut is on in \/d\.\nThe cable is cut\.$/],
+    ['the change that switches off', '/d', { name: 'slow', on: false }, /^slow is off in \/d\.$/],
+    ['the faults that are on', '/d', null, /^On in \/d: cut\.\n[\s\S]*slow +off +Late\./],
+    [
+      'an unknown state as not checked',
+      null,
+      null,
+      /^No simulator is running;.*\n(?!.* off )[\s\S]*cut +-- +The cable/,
+    ],
+  ])('has %s', (_, dir, changed, text) => {
+    const shown = dir === null ? faults.map((fault) => ({ ...fault, on: null })) : faults;
+    expect(plain(renderSimFault({ dir, changed, faults: shown }))).toMatch(text);
   });
 });
