@@ -2,141 +2,153 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EnrolOptions } from '../../src/lib/enrolment/enrol.ts';
 import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
 import { loadIdentity } from '../../src/lib/enrolment/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.ts';
+import { createSteppedClock, during } from '../cloud/stepped-clock.ts';
 import { freePort } from '../free-port.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
-import { failureOf, quick, serial, startWorld } from './world.ts';
+import { failureOf, serial, startWorld, type World } from './world.ts';
 
-interface Expected {
-  readonly code: string;
-  readonly message: RegExp;
-  readonly remedy: RegExp;
-  readonly details?: object;
+type Expected = readonly [FaultName, string, RegExp, RegExp, object?];
+
+/** Code, message and remedy of each fault of the endpoint. */
+const failures: readonly Expected[] = [
+  [
+    'enrolment-silent',
+    'ENROLMENT_NOT_REACHABLE',
+    /^not connected: .*no answer to the ClientHello/,
+    /HTTPS \(443\)/,
+    { reason: 'silent' },
+  ],
+  ['enrolment-no-tls', 'ENROLMENT_BAD_ANSWER', /the response is not TLS/, /enrolment\.url/],
+  [
+    'enrolment-untrusted',
+    'ENROLMENT_UNTRUSTED',
+    /issued by "CN=Another CA".* nothing was sent/,
+    /enrolment\.caFile.*intercepts TLS/,
+  ],
+  [
+    'enrolment-server-expired',
+    'ENROLMENT_UNTRUSTED',
+    /clock of this device, 20.*valid from .* to .*nothing was sent/,
+    /timedatectl/,
+  ],
+  ['enrolment-other-name', 'ENROLMENT_UNTRUSTED', /not for 127\.0\.0\.1; nothing was sent/, /another host name/],
+  ['enrolment-no-answer', 'ENROLMENT_NOT_REACHABLE', /request sent, no answer before the timeout/, /nothing is lost/],
+  [
+    'enrolment-answer-lost',
+    'ENROLMENT_NOT_REACHABLE',
+    /closed before the response was complete/,
+    /nothing is lost/,
+    { reason: 'cut' },
+  ],
+  ['enrolment-html', 'ENROLMENT_BAD_ANSWER', /HTML instead of JSON/, /login page/],
+  [
+    'enrolment-redirect',
+    'ENROLMENT_BAD_ANSWER',
+    /redirects to "https:\/\/localhost:9" \(status 302\), which is not followed/,
+    /enrolment\.url/,
+    { reason: 'redirect', status: 302 },
+  ],
+  ['enrolment-huge', 'ENROLMENT_BAD_ANSWER', /longer than 65536 bytes/, /proxy/],
+  ['enrolment-error', 'ENROLMENT_UNAVAILABLE', /status 500: "Internal error/, /Try again later/],
+  [
+    'enrolment-refused',
+    'ENROLMENT_REFUSED',
+    /not valid for this serial number \(status 403\)/,
+    /new one-time code/,
+    { status: 403, code: 'CODE_FOREIGN' },
+  ],
+  [
+    'enrolment-wrong-serial',
+    'CERTIFICATE_UNUSABLE',
+    /common name "SN-0815-X", expected the serial number SN-0815/,
+    /operator of the cloud/,
+    { reason: 'wrong-serial' },
+  ],
+  [
+    'enrolment-wrong-key',
+    'CERTIFICATE_UNUSABLE',
+    /public key mismatch/,
+    /operator of the cloud/,
+    { reason: 'wrong-key' },
+  ],
+  [
+    'enrolment-expired',
+    'CERTIFICATE_UNUSABLE',
+    /by the clock of the endpoint, 20.*it expired at/,
+    /not valid now/,
+    { reason: 'expired' },
+  ],
+  [
+    'enrolment-other-ca',
+    'CERTIFICATE_UNUSABLE',
+    /does not end in a self-signed certificate/,
+    /operator of the cloud/,
+    { reason: 'wrong-issuer' },
+  ],
+  [
+    'enrolment-server-purpose',
+    'CERTIFICATE_UNUSABLE',
+    /extended key usage/,
+    /operator of the cloud/,
+    { reason: 'not-for-clients' },
+  ],
+  [
+    'enrolment-wrong-region',
+    'CERTIFICATE_UNUSABLE',
+    /region mismatch: xx-nowhere-1, expected eu-central-1/,
+    /cloud\.region/,
+    { reason: 'wrong-region' },
+  ],
+];
+
+/** Only the clock ends a wait for an answer that never arrives. */
+const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
+
+/** The failure of an enrolment at an endpoint that answers with these bytes. */
+async function failureAt(world: World, bytes: string, more: Partial<EnrolOptions> = {}) {
+  await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(bytes));
+  return await failureOf(world.enrol({ url: raw.url, ...more }));
 }
 
-/** Code and message of each fault of the endpoint. */
-const failures: Partial<Record<FaultName, Expected>> = {
-  'enrolment-silent': {
-    code: 'ENROLMENT_NOT_REACHABLE',
-    message: /^not connected: .*no answer to the ClientHello/,
-    remedy: /HTTPS \(443\)/,
-    details: { reason: 'silent' },
-  },
-  'enrolment-no-tls': { code: 'ENROLMENT_BAD_ANSWER', message: /the response is not TLS/, remedy: /enrolment\.url/ },
-  'enrolment-untrusted': {
-    code: 'ENROLMENT_UNTRUSTED',
-    message: /issued by "CN=Another CA".* nothing was sent/,
-    remedy: /enrolment\.caFile.*intercepts TLS/,
-  },
-  'enrolment-server-expired': {
-    code: 'ENROLMENT_UNTRUSTED',
-    message: /clock of this device, 20.*valid from .* to .*nothing was sent/,
-    remedy: /timedatectl/,
-  },
-  'enrolment-other-name': {
-    code: 'ENROLMENT_UNTRUSTED',
-    message: /not for 127\.0\.0\.1; nothing was sent/,
-    remedy: /another host name/,
-  },
-  'enrolment-no-answer': {
-    code: 'ENROLMENT_NOT_REACHABLE',
-    message: /request sent, no answer before the timeout/,
-    remedy: /nothing is lost/,
-  },
-  'enrolment-answer-lost': {
-    code: 'ENROLMENT_NOT_REACHABLE',
-    message: /closed before the response was complete/,
-    remedy: /nothing is lost/,
-    details: { reason: 'cut' },
-  },
-  'enrolment-html': { code: 'ENROLMENT_BAD_ANSWER', message: /HTML instead of JSON/, remedy: /login page/ },
-  'enrolment-redirect': {
-    code: 'ENROLMENT_BAD_ANSWER',
-    message: /redirects to "https:\/\/localhost:9" \(status 302\), which is not followed/,
-    remedy: /enrolment\.url/,
-    details: { reason: 'redirect', status: 302 },
-  },
-  'enrolment-huge': { code: 'ENROLMENT_BAD_ANSWER', message: /longer than 65536 bytes/, remedy: /proxy/ },
-  'enrolment-error': {
-    code: 'ENROLMENT_UNAVAILABLE',
-    message: /status 500: "Internal error/,
-    remedy: /Try again later/,
-  },
-  'enrolment-refused': {
-    code: 'ENROLMENT_REFUSED',
-    message: /not valid for this serial number \(status 403\)/,
-    remedy: /new one-time code/,
-    details: { status: 403, code: 'CODE_FOREIGN' },
-  },
-  'enrolment-wrong-serial': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /common name "SN-0815-X", expected the serial number SN-0815/,
-    remedy: /operator of the cloud/,
-    details: { reason: 'wrong-serial' },
-  },
-  'enrolment-wrong-key': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /public key mismatch/,
-    remedy: /operator of the cloud/,
-    details: { reason: 'wrong-key' },
-  },
-  'enrolment-expired': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /by the clock of the endpoint, 20.*it expired at/,
-    remedy: /not valid now/,
-    details: { reason: 'expired' },
-  },
-  'enrolment-other-ca': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /does not end in a self-signed certificate/,
-    remedy: /operator of the cloud/,
-    details: { reason: 'wrong-issuer' },
-  },
-  'enrolment-server-purpose': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /extended key usage/,
-    remedy: /operator of the cloud/,
-    details: { reason: 'not-for-clients' },
-  },
-  'enrolment-wrong-region': {
-    code: 'CERTIFICATE_UNUSABLE',
-    message: /region mismatch: xx-nowhere-1, expected eu-central-1/,
-    remedy: /cloud\.region/,
-    details: { reason: 'wrong-region' },
-  },
-};
-
-/** Only answers that never arrive have a short timeout: on a busy machine a valid answer is slow too. */
-const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);
-const longTimeouts = { ...quick, handshakeMs: 30_000, answerMs: 30_000 };
+/** An endpoint that answers with a certificate that this makes for the request. */
+const issuing = ({ authority }: World, issue: (request: string) => Promise<string>, status = 200) =>
+  startRawEndpoint(authority, async (socket, request) => {
+    const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
+    const certificate = await issue(certificateRequest);
+    const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+    socket.end(http(status, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
+  });
 
 describe('failures of the endpoint', () => {
-  it.each(Object.entries(failures))(
+  it.each(failures)(
     '%s has its own message, remedy and address, and installs nothing',
-    async (name, expected) => {
+    async (name, code, message, remedy, details) => {
       await using world = await startWorld();
-      world.faults.add(name as FaultName);
-      const more = { limits: longTimeouts, expectedRegion: 'eu-central-1' };
-      const limits = waitedOut.has(name) ? quick : longTimeouts;
-      const failure = (await failureOf(world.enrol({ ...more, limits }))) as GwError;
+      world.faults.add(name);
+      const more = { expectedRegion: 'eu-central-1' };
+      const clock = createSteppedClock();
+      const work = waitedOut.has(name) ? during(clock, world.enrol({ ...more, clock })) : world.enrol(more);
+      const failure = (await failureOf(work)) as GwError;
       expect(failure).toBeInstanceOf(GwError);
-      expect(failure.message).toMatch(expected.message);
-      expect(failure.remedy).toMatch(expected.remedy);
+      expect(failure.message).toMatch(message);
+      expect(failure.remedy).toMatch(remedy);
       expect(failure.toJSON()).toMatchObject({
-        code: expected.code,
-        ...(expected.details && { details: expected.details }),
-        ...(expected.code !== 'CERTIFICATE_UNUSABLE' && {
+        code,
+        ...(details && { details }),
+        ...(code !== 'CERTIFICATE_UNUSABLE' && {
           tried: { address: '127.0.0.1', port: Number(new URL(world.endpoint.url).port), action: 'POST /anmeldung' },
         }),
       });
       expect(await loadIdentity(world.identityDir)).toBeNull();
       // No request was sent to an endpoint without a verified certificate.
-      if (expected.code === 'ENROLMENT_UNTRUSTED') expect(world.endpoint.requests()).toEqual([]);
+      if (code === 'ENROLMENT_UNTRUSTED') expect(world.endpoint.requests()).toEqual([]);
       // Without the fault the same key is enrolled afterwards.
       world.faults.clear();
       expect(await world.enrol(more)).toMatchObject({ resumed: true, identity: { serial } });
@@ -147,8 +159,8 @@ describe('failures of the endpoint', () => {
     const ofEnrolment = faultNames.filter(
       (name) => faultTable[name].kind === 'enrolment' && name !== 'enrolment-clock',
     );
-    expect(Object.keys(failures).toSorted()).toEqual(ofEnrolment.toSorted());
-    const texts = Object.values(failures).map(({ code, message }) => `${code} ${message.source}`);
+    expect(failures.map(([name]) => name).toSorted()).toEqual(ofEnrolment.toSorted());
+    const texts = failures.map(([, code, message]) => `${code} ${message.source}`);
     expect(new Set(texts).size).toBe(texts.length);
   });
 
@@ -167,23 +179,19 @@ describe('failures of the endpoint', () => {
     [308, 'ENROLMENT_BAD_ANSWER', /redirects/],
   ])('status %i is %s', async (status, code, message) => {
     await using world = await startWorld();
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(status, '')));
-    const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+    const failure = await failureAt(world, http(status, ''));
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
   it('a captive portal with status 403 is not mistaken for the endpoint', async () => {
     await using world = await startWorld();
-    await using raw = await startRawEndpoint(world.authority, (socket) =>
-      socket.end(http(403, '<html>Blocked</html>')),
-    );
-    const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+    const failure = await failureAt(world, http(403, '<html>Blocked</html>'));
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('a web page') });
   });
 
   it('a truncated, compressed or endless answer is not accepted', async () => {
     await using world = await startWorld();
-    const cases: [string | null, string, RegExp][] = [
+    const cases: [string, string, RegExp][] = [
       ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /truncated|closed/],
       [http(200, 'x', ['Content-Encoding: gzip']), 'ENROLMENT_BAD_ANSWER', /content encoding/],
       [http(200, '{"certificate":1}'), 'ENROLMENT_BAD_ANSWER', /member "certificate"/],
@@ -191,30 +199,32 @@ describe('failures of the endpoint', () => {
       [http(200, '[]'), 'ENROLMENT_BAD_ANSWER', /invalid answer/],
       [http(200, ''), 'ENROLMENT_BAD_ANSWER', /empty/],
       ['SSH-2.0-OpenSSH_9.2\r\n', 'ENROLMENT_BAD_ANSWER', /not HTTP/],
-      [
-        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
-        'ENROLMENT_NOT_REACHABLE',
-        /no answer|truncated|closed/,
-      ],
     ];
     for (const [bytes, code, message] of cases) {
-      await using raw = await startRawEndpoint(world.authority, (socket) => {
-        if (code === 'ENROLMENT_NOT_REACHABLE' && bytes?.includes('chunked')) socket.write(bytes);
-        else socket.end(bytes ?? '');
-      });
-      const failure = await failureOf(world.enrol({ url: raw.url, limits: quick }));
+      const failure = await failureAt(world, bytes);
       expect([bytes, failure.code, failure.message]).toEqual([bytes, code, expect.stringMatching(message)]);
     }
+    const begun = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n';
+    await using raw = await startRawEndpoint(world.authority, (socket) => socket.write(begun));
+    const clock = createSteppedClock();
+    const failure = await failureOf(during(clock, world.enrol({ url: raw.url, clock })));
+    expect(failure).toMatchObject({
+      code: 'ENROLMENT_NOT_REACHABLE',
+      message: expect.stringMatching(/no answer|closed/),
+    });
   });
 
   it('an endless stream of small chunks is cut off at the limit', async () => {
     await using world = await startWorld();
     await using raw = await startRawEndpoint(world.authority, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
-      const timer = setInterval(() => socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')), 1);
-      socket.on('close', () => clearInterval(timer));
+      const more = () => {
+        while (socket.write('400\r\n'.concat('x'.repeat(1024), '\r\n')));
+      };
+      socket.on('drain', more);
+      more();
     });
-    const failure = await failureOf(world.enrol({ url: raw.url, limits: { ...quick, answerMs: 10_000 } }));
+    const failure = await failureOf(world.enrol({ url: raw.url }));
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('longer than') });
   });
 
@@ -222,12 +232,7 @@ describe('failures of the endpoint', () => {
     await using world = await startWorld();
     const { authority } = world;
     let signs = false;
-    await using raw = await startRawEndpoint(authority, async (socket, request) => {
-      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
-      const certificate = await authority.issueClient(certificateRequest, { signs });
-      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
-      socket.end(http(200, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
-    });
+    await using raw = await issuing(world, (request) => authority.issueClient(request, { signs }));
     const failure = await failureOf(world.enrol({ url: raw.url }));
     expect(failure).toMatchObject({
       code: 'CERTIFICATE_UNUSABLE',
@@ -241,13 +246,11 @@ describe('failures of the endpoint', () => {
   it('a CA certificate whose key usage forbids to issue is not used', async () => {
     await using world = await startWorld();
     const { authority } = world;
-    await using raw = await startRawEndpoint(authority, async (socket, request) => {
-      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
-      const certificate = await caWithoutCertSign(certificateRequest, authority);
+    await using raw = await issuing(world, async (request) => {
+      const certificate = await caWithoutCertSign(request, authority);
       // Node takes it for a device certificate.
       expect(new X509Certificate(certificate).ca).toBe(false);
-      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
-      socket.end(http(200, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
+      return certificate;
     });
     expect(await failureOf(world.enrol({ url: raw.url }))).toMatchObject({
       code: 'CERTIFICATE_UNUSABLE',
@@ -271,8 +274,7 @@ describe('failures of the endpoint', () => {
   it('never repeat the one-time code, even where the endpoint does', async () => {
     await using world = await startWorld();
     const errorBody = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(401, errorBody)));
-    const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => 'SECRET-CODE-77' }));
+    const failure = await failureAt(world, http(401, errorBody), { readCode: async () => 'SECRET-CODE-77' });
     expect(JSON.stringify(failure)).not.toContain('SECRET-CODE-77');
     expect(failure.message).toContain('[redacted]');
     expect(await readdir(world.identityDir)).toEqual(['pending.json']);
@@ -282,8 +284,7 @@ describe('failures of the endpoint', () => {
     await using world = await startWorld();
     const code = `C-${'7'.repeat(80)}`;
     for (const body of [code, `{"a":${code}`, `{"${code}":1,"${code}":2}`]) {
-      await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(200, body)));
-      const failure = await failureOf(world.enrol({ url: raw.url, readCode: async () => code }));
+      const failure = await failureAt(world, http(200, body), { readCode: async () => code });
       expect(failure.code).toBe('ENROLMENT_BAD_ANSWER');
       expect(JSON.stringify(failure)).not.toContain('7777777');
     }
@@ -292,8 +293,7 @@ describe('failures of the endpoint', () => {
   it('escape text of the endpoint', async () => {
     await using world = await startWorld();
     const errorBody = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
-    await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(403, errorBody)));
-    const failure = await failureOf(world.enrol({ url: raw.url }));
+    const failure = await failureAt(world, http(403, errorBody));
     expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
@@ -308,8 +308,8 @@ describe('failures of the endpoint', () => {
   it('a clock of this device outside the validity of the endpoint certificate is named', async () => {
     await using world = await startWorld();
     // The library uses the clock of the machine, so the certificate is moved instead.
-    const notBefore = new Date(Date.now() + 86_400_000);
-    const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], notBefore });
+    const future = { notBefore: new Date('2090-01-01'), notAfter: new Date('2091-01-01') };
+    const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], ...future });
     const authority = { ...world.authority, issueServer: async () => ({ keyPem, certificatePem }) };
     await using raw = await startRawEndpoint(authority, (socket) => socket.end());
     const failure = await failureOf(world.enrol({ url: raw.url }));
@@ -346,12 +346,7 @@ describe('the clock', () => {
   it('of this device alone judges when the answer has no date, and is named then', async () => {
     await using world = await startWorld();
     const { authority } = world;
-    await using raw = await startRawEndpoint(authority, async (socket, request) => {
-      const { certificateRequest } = JSON.parse(request.slice(request.indexOf('{'))) as { certificateRequest: string };
-      const certificate = await authority.issueClient(certificateRequest);
-      const place = { endpoint: 'mqtt.example.com', region: 'eu-central-1' };
-      socket.end(http(201, JSON.stringify({ certificate, ca: authority.caPem, ...place })));
-    });
+    await using raw = await issuing(world, (request) => authority.issueClient(request), 201);
     const past = { ...systemClock, wall: () => new Date('2001-01-01T00:00:00Z') };
     const failure = await failureOf(world.enrol({ url: raw.url, clock: past }));
     expect(failure).toMatchObject({
@@ -419,8 +414,8 @@ async function caWithoutCertSign(
     serialNumber: '0b',
     subject: request.subject,
     issuer: new x509.X509Certificate(caPem).subject,
-    notBefore: new Date(Date.now() - 3_600_000),
-    notAfter: new Date(Date.now() + 3_600_000),
+    notBefore: new Date('2020-01-01'),
+    notAfter: new Date('2090-01-01'),
     publicKey: request.publicKey,
     signingKey: await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
     signingAlgorithm: algorithm,

@@ -96,19 +96,12 @@ describe('the validity of an identity', () => {
     const judged = (moment: string) => judgeValidity({ certificate, caPem: root.caPem }, at(moment));
     expect(judged('2026-05-01')).toEqual({ problems: [], notAfter: at('2026-06-01'), endsFirst: 'CN=Between' });
     expect(judged('2026-07-01').problems).toEqual([
-      {
-        reason: 'expired',
-        text: 'its CA certificate (CN=Between) expired at 2026-06-01T00:00:00.000Z',
-      },
+      { reason: 'expired', text: 'its CA certificate (CN=Between) expired at 2026-06-01T00:00:00.000Z' },
     ]);
     expect(judged('2025-07-01').problems).toMatchObject([{ reason: 'not-yet-valid' }]);
     const alone = await root.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
     const own = { certificate: viewCertificate(read(alone.certificatePem)), caPem: root.caPem };
-    expect(judgeValidity(own, at('2026-05-01'))).toEqual({
-      problems: [],
-      notAfter: at('2027-01-01'),
-      endsFirst: null,
-    });
+    expect(judgeValidity(own, at('2026-05-01'))).toEqual({ problems: [], notAfter: at('2027-01-01'), endsFirst: null });
   });
 });
 

@@ -8,7 +8,7 @@ import { readCredentials } from '../../src/lib/enrolment/index.ts';
 import { codeProblem, encodeRequest } from '../../src/lib/enrolment/wire.ts';
 import { readRequest } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
-import { device, failureOf, quick, serial, startWorld } from './world.ts';
+import { device, failureOf, serial, startWorld } from './world.ts';
 
 /** Every encoding of the private key, 16 bytes long and more. */
 function secretsOf(keyPem: string): Buffer[] {
@@ -47,16 +47,10 @@ describe('the enrolment request', () => {
 
     const body = encodeRequest({ serial, certificateRequest: requestPem, oneTimeCode: code, renewal: false, device });
     const { host } = new URL(raw.url);
+    const length = `Content-Length: ${Buffer.byteLength(body)}`;
     const expected = [
-      'POST /anmeldung HTTP/1.1',
-      `Host: ${host}`,
-      'Accept: application/json',
-      'Accept-Encoding: identity',
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
+      ...['POST /anmeldung HTTP/1.1', `Host: ${host}`, 'Accept: application/json', 'Accept-Encoding: identity'],
+      ...['Content-Type: application/json', length, 'Connection: close', '', body],
     ].join('\r\n');
     expect(sent).toEqual([expected, expected]);
     const escaped = JSON.stringify(requestPem);
@@ -137,14 +131,8 @@ describe('the enrolment request', () => {
       lines.push(request.split('\r\n')[0]);
       socket.end(http(500, ''));
     });
-    for (const path of ['', '/', '/cloud', '/cloud/'])
-      await failureOf(world.enrol({ url: `${raw.url}${path}`, limits: quick }));
-    expect(lines).toEqual([
-      'POST /anmeldung HTTP/1.1',
-      'POST /anmeldung HTTP/1.1',
-      'POST /cloud/anmeldung HTTP/1.1',
-      'POST /cloud/anmeldung HTTP/1.1',
-    ]);
+    for (const path of ['', '/', '/cloud', '/cloud/']) await failureOf(world.enrol({ url: `${raw.url}${path}` }));
+    expect(lines).toEqual(['', '', '/cloud', '/cloud'].map((folder) => `POST ${folder}/anmeldung HTTP/1.1`));
   });
 });
 

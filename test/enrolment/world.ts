@@ -10,7 +10,8 @@ import type { FaultName } from '../../src/lib/sim/index.ts';
 
 export const serial = 'SN-0815';
 export const device = { model: 'model-x', software: '2.12.3' };
-export const quick = { dialMs: 2_000, handshakeMs: 300, answerMs: 300, answerBytes: 64 * 1024 };
+
+const authority = await createCa();
 
 /** A folder of its own and an enrolment endpoint in this process, with switchable faults. */
 export interface World extends AsyncDisposable {
@@ -26,7 +27,6 @@ export interface World extends AsyncDisposable {
 
 export async function startWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-enrolment-'));
-  const authority = await createCa();
   const faults = new Set<FaultName>();
   const endpoint = await startEnrolment({
     ca: authority,

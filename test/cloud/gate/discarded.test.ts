@@ -19,10 +19,7 @@ describe('discarded messages', () => {
     const { discarded } = opened();
     discarded.add('late', messageOf('x', '{}'));
     discarded.add('late', messageOf('x', '{}'));
-    expect(discarded.counts()).toEqual({
-      ...Object.fromEntries(discardReasons.map((reason) => [reason, 0])),
-      late: 2,
-    });
+    expect(discarded.counts()).toEqual({ ...Object.fromEntries(discardReasons.map((reason) => [reason, 0])), late: 2 });
   });
 
   it('are listed and logged without their payload, with the size on the wire', () => {

@@ -468,10 +468,7 @@ describe('the gate', () => {
       fc.property(id, fc.dictionary(fc.string(), jsonish, { maxKeys: 5 }), (given, rest) => {
         const bytes = encode(JSON.stringify({ ...rest, id: given }));
         fc.pre(bytes.length <= 4_096);
-        expect(decide(messageOf(topics.stop, bytes), contextOf())).toMatchObject({
-          kind: 'stop',
-          stop: { id: given },
-        });
+        expect(decide(messageOf(topics.stop, bytes), contextOf())).toMatchObject({ kind: 'stop', stop: { id: given } });
       }),
     );
   });

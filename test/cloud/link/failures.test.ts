@@ -11,8 +11,10 @@ import {
   ALPN,
   atLastSuback,
   authority,
+  type Client,
   FILTERS,
   fakeBroker,
+  type Hook,
   identity,
   linked,
   type RunningLink,
@@ -59,65 +61,6 @@ describe('a failed attempt is described in words', () => {
     expect(bytes).toBe(0);
   });
 
-  it('for a client certificate that the broker requires and does not get', async () => {
-    // Node sends an alert for a missing certificate only; test/peers has a broker that rejects one.
-    const without = { ...identity, keyPem: '', certificatePem: '' };
-    await using running = await linked(
-      undefined,
-      { readIdentity: async () => without },
-      {
-        requestCert: true,
-        rejectUnauthorized: true,
-        ca: authority.caPem,
-      },
-    );
-    const { outcome } = await directFailure(running);
-    expect(outcome.detail).toBe('the broker rejected the certificate of this device: TLS alert certificate required');
-    expect(outcome.remedy).toContain('gw enrol status');
-  });
-
-  it('for a broker that never answers CONNECT', async () => {
-    await using running = await linked(() => true);
-    const failure = await directFailure(running);
-    expect(failure.step).toBe('mqtt');
-    expect(failure.outcome.detail).toMatch(/^TLS established, no CONNACK received within 50\d\d ms/);
-  });
-
-  it('for a CONNACK that refuses, with the code in its standard words', async () => {
-    await using running = await linked(({ cmd }, client) => {
-      if (cmd === 'connect') client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
-      return true;
-    });
-    const { step, outcome } = await directFailure(running);
-    expect([step, outcome.detail]).toEqual(['mqtt', 'CONNACK refused: return code 5, not authorized']);
-  });
-
-  it('for an HTTP server behind TLS', async () => {
-    await using peer = await tlsPeer(authority, {}, (socket) => {
-      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'));
-    });
-    await using running = runLink({ port: peer.port });
-    const { step, outcome } = await directFailure(running);
-    expect([step, outcome.detail]).toEqual(['mqtt', 'the peer is an HTTP server, not an MQTT broker']);
-  });
-
-  it('for a connection that is closed instead of a CONNACK', async () => {
-    await using peer = await tlsPeer(authority, {}, (socket) => socket.once('data', () => socket.end()));
-    await using running = runLink({ port: peer.port });
-    expect((await directFailure(running)).outcome.detail).toBe('connection closed without CONNACK');
-  });
-
-  it('for a rejected subscription, with the filter', async () => {
-    await using running = await linked(
-      atLastSuback((client, suback) => client.send({ ...suback, granted: [1, 0x80, 1] } as Packet)),
-    );
-    const { step, outcome } = await directFailure(running);
-    expect(step).toBe('subscribe');
-    expect(outcome.detail).toBe(`SUBACK: the broker rejected the subscription to ${FILTERS[9]} (code 0x80)`);
-    expect(running.view()).toMatchObject({ connects: 0, connection: null });
-    expect(running.changes).toEqual([]);
-  });
-
   it('for a connection that is closed after SUBSCRIBE, and for a missing SUBACK', async () => {
     await using closing = await fakeBroker((packet, client) => {
       if (packet.cmd === 'subscribe') client.socket.destroy();
@@ -141,13 +84,68 @@ describe('a failed attempt is described in words', () => {
     expect(broker.packets()).toEqual([]);
   });
 
-  it('for a CA file of the site file that cannot be used', async () => {
-    await using running = runLink({
-      mqtt: { caFile: '/nonexistent/ca.pem' },
-    });
-    const { step, outcome } = await directFailure(running);
-    expect(step).toBe('tls');
-    expect(outcome.detail).toContain('/nonexistent/ca.pem (cloud.mqtt.caFile) cannot be read (ENOENT)');
+  const html = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
+  const atConnect =
+    (act: (client: Client) => void): Hook =>
+    ({ cmd }, client) => {
+      if (cmd === 'connect') act(client);
+      return true;
+    };
+  const refused = { cmd: 'connack', returnCode: 5, sessionPresent: false } as const;
+  const without = { readIdentity: async () => ({ ...identity, keyPem: '', certificatePem: '' }) };
+  // Node sends an alert for a missing certificate only; test/peers has a broker that rejects one.
+  const asking = { requestCert: true, rejectUnauthorized: true, ca: authority.caPem };
+  const noFilter = atLastSuback((client, suback) => client.send({ ...suback, granted: [1, 0x80, 1] } as Packet));
+  it.each<[string, string, RegExp, ...Parameters<typeof linked>]>([
+    [
+      'a client certificate that is not given',
+      'mqtt',
+      /^the broker rejected the certificate of this device: TLS alert certificate required$/,
+      undefined,
+      without,
+      asking,
+    ],
+    [
+      'a broker that never answers CONNECT',
+      'mqtt',
+      /^TLS established, no CONNACK received within 50\d\d ms/,
+      () => true,
+    ],
+    [
+      'a CONNACK that refuses',
+      'mqtt',
+      /^CONNACK refused: return code 5, not authorized$/,
+      atConnect((client) => client.send(refused)),
+    ],
+    [
+      'an HTTP server behind TLS',
+      'mqtt',
+      /^the peer is an HTTP server, not an MQTT broker$/,
+      atConnect((client) => client.socket.end(html)),
+    ],
+    [
+      'a connection that is closed instead of a CONNACK',
+      'mqtt',
+      /^connection closed without CONNACK$/,
+      atConnect((client) => client.socket.end()),
+    ],
+    [
+      'a rejected subscription',
+      'subscribe',
+      new RegExp(`^SUBACK: the broker rejected the subscription to ${FILTERS[9]} \\(code 0x80\\)$`),
+      noFilter,
+    ],
+    [
+      'a CA file that cannot be used',
+      'tls',
+      /\/nonexistent\/ca.pem \(cloud.mqtt.caFile\) cannot be read \(ENOENT\)/,
+      undefined,
+      { mqtt: { caFile: '/nonexistent/ca.pem' } },
+    ],
+  ])('for %s', async (_what, step, detail, ...about) => {
+    await using running = await linked(...about);
+    expect(await directFailure(running)).toMatchObject({ step, outcome: { detail: expect.stringMatching(detail) } });
+    expect([running.view().connects, running.changes]).toEqual([0, []]);
   });
 });
 
@@ -229,10 +227,7 @@ describe('what the link remembers', () => {
       const first = runLink();
       await first.stop();
       writeFileSync(join(first.dir, 'cloud-link.json'), text);
-      await using running = runLink({
-        port: broker.port,
-        dir: first.dir,
-      });
+      await using running = runLink({ port: broker.port, dir: first.dir });
       expect((await running.connected()).path).toBe('direct');
       await first[Symbol.asyncDispose]();
     },

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { generate, type Packet } from 'mqtt-packet';
 import { describe, expect, it } from 'vitest';
 import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
-import { atLastSuback, during, FILTERS, fakeBroker, identity, linked, runLink, SERIAL } from './world.ts';
+import { during } from '../stepped-clock.ts';
+import { atLastSuback, FILTERS, fakeBroker, identity, linked, runLink, SERIAL } from './world.ts';
 
 const subscriptions = (packets: readonly Packet[]) =>
   packets

@@ -67,11 +67,7 @@ describe('the fallback port', () => {
 
   it('is kept while the direct path rejects the certificate, without a CONNECT there and ever more seldom', async () => {
     const other = await createCa();
-    await using direct = await fakeBroker(undefined, {
-      requestCert: true,
-      rejectUnauthorized: true,
-      ca: other.caPem,
-    });
+    await using direct = await fakeBroker(undefined, { requestCert: true, rejectUnauthorized: true, ca: other.caPem });
     const handshakesAt: number[] = [];
     let now = () => 0;
     await using fallback = await fakeBroker(undefined, { ALPNProtocols: [ALPN] });

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { linkTiming } from '../../../src/lib/cloud/link/timing.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
-import {
-  ALPN,
-  atLastSuback,
-  type Client,
-  createSteppedClock,
-  fakeBroker,
-  type Hook,
-  linked,
-  runLink,
-  SERIAL,
-  type TestClock,
-} from './world.ts';
+import { createSteppedClock, type TestClock } from '../stepped-clock.ts';
+import { ALPN, atLastSuback, type Client, fakeBroker, type Hook, linked, runLink, SERIAL } from './world.ts';
 
 /** Accepts everything and calls this after the last SUBACK of each connection. */
 function afterSubscribing(act: (client: Client, index: number) => void): Hook {

@@ -7,14 +7,12 @@ import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet'
 import type { InboundMessage } from '../../../src/lib/cloud/gate/model.ts';
 import { createCloudLink } from '../../../src/lib/cloud/link/link.ts';
 import type { CloudLinkOptions, Connection, LinkIdentity, LinkView } from '../../../src/lib/cloud/link/model.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
-import type { PacedClock } from '../../lifecycle/paced-clock.ts';
 import { type Peer, tlsPeer } from '../../net/probe/world.ts';
-import { settled } from '../../story/in-flight.ts';
-import { until } from '../../waiting.ts';
+import { createSteppedClock, during, realClock, type TestClock } from '../stepped-clock.ts';
+
+export { realClock } from '../stepped-clock.ts';
 
 export const SERIAL = 'SN-0042';
 export const ALPN = 'x-test-mqtt-ca';
@@ -124,49 +122,6 @@ export interface RunningLink extends AsyncDisposable {
   /** Waits until the link view fulfils this. */
   until(what: string, is: (view: LinkView) => boolean, maxMs?: number): Promise<LinkView>;
   stop(): Promise<void>;
-}
-
-/** A clock with which a test waits. */
-export type TestClock = PacedClock & Pick<FakeClock, 'advance'>;
-
-/** Real time, for peers in other processes. */
-export const realClock: TestClock = {
-  ...systemClock,
-  advance: systemClock.sleep,
-  async until(what, is) {
-    const beganMs = systemClock.monotonicMs();
-    await until(is, (value) => value).catch((error: Error) => {
-      throw new Error(`${what}: ${error.message}`);
-    });
-    return systemClock.monotonicMs() - beganMs;
-  },
-};
-
-/** Time that moves on only while a test waits, from timer to timer, whenever nothing is in flight in this process. */
-export function createSteppedClock(random?: number): TestClock {
-  const fake = createFakeClock({ startMs: 1_000_000, wall: new Date(), settled });
-  return {
-    ...fake,
-    random: random === undefined ? systemClock.random : () => random,
-    async until(what, is, maxMs = 60_000) {
-      const beganMs = fake.monotonicMs();
-      for (await settled(); !is(); await fake.step(1_000)) {
-        if (fake.monotonicMs() - beganMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
-      }
-      return fake.monotonicMs() - beganMs;
-    },
-  };
-}
-
-/** Lets time pass until this has ended. */
-export async function during<T>(clock: TestClock, work: Promise<T>): Promise<T> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  work.then(end, end);
-  await clock.until('the end of it', () => isOver, 600_000);
-  return await work;
 }
 
 type LinkChanges = Partial<Parameters<typeof runLink>[0]>;

@@ -49,12 +49,7 @@ export async function runVersion(version: string, isHealthy: boolean): Promise<v
       process.kill(process.pid, 'SIGKILL');
       await new Promise(() => {});
     },
-    limits: {
-      healthyForMs: 30,
-      pollMs: 5,
-      retry: { firstMs: 20, maxMs: 50 },
-      freeBytes: async () => 10 ** 9,
-    },
+    limits: { healthyForMs: 30, pollMs: 5, retry: { firstMs: 20, maxMs: 50 }, freeBytes: async () => 10 ** 9 },
   });
   const running = agent.run(ending.signal);
   for (;;) {
