@@ -1,16 +1,12 @@
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
 import { readSecret } from '../../src/lib/site/index.ts';
 import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from './gw.ts';
 import { runGw } from './gw.ts';
-import { chassisState, type Robot, startRobot, startServe, until } from './robot.ts';
+import { type Robot, startRobot, startServe, until } from './robot.ts';
 
-/** `gw serve` and the simulated cloud, as two processes. */
+/** `gw serve` and the simulated cloud, as two processes; what needs no process is in test/story/cloud.test.ts. */
 
 interface View {
   readonly status: string;
@@ -78,91 +74,6 @@ describe('gw serve with a cloud', () => {
     await clear();
   });
 
-  test('a retained stop does not stop the robot at the next connection', async () => {
-    const before = await viewOf(robot);
-    await robot.fault('cloud-cut', 'on');
-    await until(
-      () => viewOf(robot),
-      ({ status }) => status !== 'connected',
-    );
-    // A subscription that is made anew delivers it as retained; a kept session would deliver it as a new message.
-    await robot.fault('cloud-session-lost', 'on');
-    await robot.fault('cloud-cut', 'off');
-    await connected(robot);
-    await robot.fault('cloud-session-lost', 'off');
-    await cloud().send('gw/SIM-0001/stop', '{"id":"kept-1"}', { retain: true });
-    await until(
-      () => latchOf(robot),
-      ({ stop }) => stop.latched,
-    );
-    await clear();
-    await cloud().restart();
-    const answer = await until(
-      () => viewOf(robot),
-      ({ status, received }) => status === 'connected' && (received?.discarded.retained ?? 0) > 0,
-    );
-    expect(answer.received?.stops).toBe((before.received?.stops ?? 0) + 1);
-    expect((await latchOf(robot)).stop.latched).toBe(false);
-    await cloud().send('gw/SIM-0001/stop', '', { retain: true });
-  });
-
-  test('gw enrol --renew replaces the certificate of the running link, over which a stop arrives', async () => {
-    const certificate = async () => {
-      const { link } = await json<{ link: { connection: { certificate: { fingerprintSha256: string } } | null } }>(
-        robot,
-        '/api/cloud',
-      );
-      return link.connection?.certificate.fingerprintSha256 ?? null;
-    };
-    const before = await certificate();
-    const readCode = async () => robot.sim.enrolment?.newCode() ?? '';
-    await enrolDevice(await openToolkit(robot.site), { renew: true, readCode }, context);
-    await until(certificate, (now) => now !== null && now !== before);
-    await connected(robot);
-    await cloud().stop();
-    await until(
-      () => latchOf(robot),
-      ({ stop }) => stop.latched,
-    );
-    await clear();
-  });
-
-  test('a stop while the chassis is not connected is latched at once, and cancels the move when the chassis is back', async () => {
-    const { host, port } = robot.sim.chassis;
-    const chassis = `http://${host}:${port}`;
-    const post = async (path: string, body: object) => {
-      const headers = { 'content-type': 'application/json' };
-      expect((await fetch(`${chassis}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).ok).toBe(true);
-    };
-    // The way of 5.6 m then takes longer than all the limits below together.
-    await post('/system/settings/user', { 'control.max_forward_velocity': 0.1 });
-    await post('/chassis/moves', { type: 'standard', target_x: 4, target_y: 2, creator: 'test' });
-    const drives = () =>
-      until(
-        async () => robot.sim.state().speedMS,
-        (speedMS) => speedMS > 0,
-      );
-    // It turns first.
-    await drives();
-    await robot.fault('cut', 'on');
-    await until(
-      () => chassisState(robot.operatorPort),
-      ({ link }) => link.kind === 'not-connected',
-    );
-    await cloud().stop();
-    await until(
-      () => latchOf(robot),
-      ({ stop }) => stop.latched,
-    );
-    // The cancel has not reached it.
-    await drives();
-    await robot.fault('cut', 'off');
-    const states = async () =>
-      ((await (await fetch(`${chassis}/chassis/moves`)).json()) as { state: string }[]).map(({ state }) => state);
-    await until(states, (all) => all.includes('cancelled'));
-    await clear();
-  });
-
   test('telemetry has no gap over kill -9 of gw serve', async () => {
     await robot.fault('cloud-cut', 'on');
     await until(
@@ -186,27 +97,5 @@ describe('gw serve with a cloud', () => {
     );
     const seen = new Set(numbers());
     expect(Array.from({ length: last() }, (_, index) => index + 1).filter((seq) => !seen.has(seq))).toEqual([]);
-  });
-});
-
-describe('gw serve without a link', () => {
-  test.each([
-    ['without `cloud` in the site file', 'not-configured', false],
-    ['without an identity', 'not-enrolled', true],
-  ] as const)('%s runs as before, and says why', async (_what, status, hasCloud) => {
-    await using robot = await startRobot({ with: ['enrolment', 'cloud'] });
-    if (!hasCloud) {
-      const { cloud: _, ...site } = parse(await readFile(robot.site, 'utf8')) as Record<string, unknown>;
-      await writeFile(robot.site, stringify(site));
-    }
-    await using _serve = await startServe(robot.site);
-    const answer = await until(
-      () => viewOf(robot),
-      (view) => view.status === status,
-    );
-    expect(answer.detail).toMatch(hasCloud ? /no identity/ : /cloud/);
-    expect(await latchOf(robot)).toMatchObject({ stop: { latched: false } });
-    expect((await fetch(`http://127.0.0.1:${robot.operatorPort}/`)).status).toBe(200);
-    expect(existsSync(join(robot.dir, 'state', 'cloud', 'outbox'))).toBe(false);
   });
 });

@@ -12,6 +12,7 @@ import type { Toolkit } from '../../src/lib/toolkit/index.ts';
 import { freePort } from '../free-port.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
 import { settled } from './in-flight.ts';
+import { loadLateModules } from './late-modules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Simulated time after which a state that did not come fails its story. */
@@ -54,7 +55,9 @@ export interface Story extends AsyncDisposable {
 export const context = (signal = new AbortController().signal) => ({ signal, onProgress: () => {}, onAlarm: () => {} });
 
 export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort' | 'clock'> = {}): Promise<Story> {
-  const clock = createFakeClock({ settled });
+  await loadLateModules();
+  // Certificates are made for the date of the machine.
+  const clock = createFakeClock({ settled, wall: new Date() });
   const dir = await mkdtemp(join(tmpdir(), 'gw-story-'));
   const operatorPort = await freePort();
   const logged: string[] = [];
