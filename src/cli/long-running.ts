@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ZodType } from 'zod';
 import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/index.ts';
+import { type Clock, systemClock } from '../lib/lifecycle/index.ts';
 import { shorten } from '../lib/text/index.ts';
 import { GwCommand } from './command.ts';
 import { reflow, widthOf } from './wrap.ts';
@@ -76,6 +77,8 @@ export const endingSignals = [
  * exit code of an internal error.
  */
 export abstract class LongRunningCommand<E extends object> extends GwCommand<E> {
+  /** Of the deadline of an orderly end. */
+  protected readonly clock: Pick<Clock, 'monotonicMs' | 'after'> = systemClock;
   readonly #ending = new AbortController();
   #outputClosed = false;
 
@@ -140,17 +143,17 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     let crash: { readonly error: unknown } | undefined;
     const end = () => {
       asked = true;
-      askedAtMs = performance.now();
+      askedAtMs = this.clock.monotonicMs();
       this.#ending.abort();
       const late = () => {
         this.writeErr(`gw: did not end within ${END_WITHIN_MS} ms; terminated`);
         process.exit(exitCodes.internal);
       };
-      setTimeout(late, END_WITHIN_MS).unref();
+      this.clock.after(END_WITHIN_MS, late);
     };
     const onSignal = () => {
       if (!asked) end();
-      else if (performance.now() - askedAtMs > SAME_REQUEST_MS) process.exit(exitCodes.interrupted);
+      else if (this.clock.monotonicMs() - askedAtMs > SAME_REQUEST_MS) process.exit(exitCodes.interrupted);
     };
     const onCrash = (error: unknown) => {
       if (crash) process.exit(exitCodes.internal);

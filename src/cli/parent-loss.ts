@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from '../lib/lifecycle/index.ts';
+
 /** Polling interval of the parent process. Project decision. */
 const CHECK_INTERVAL_MS = 250;
 
@@ -5,13 +7,12 @@ const CHECK_INTERVAL_MS = 250;
  * Calls back once when the parent process has ended. On an older Node the parent is `gw` itself, whose SIGKILL does not
  * reach this process.
  */
-export function onParentLoss(onLoss: () => void): Disposable {
+export function onParentLoss(onLoss: () => void, clock: Pick<Clock, 'every'> = systemClock): Disposable {
   const parent = process.ppid;
-  const looking = setInterval(() => {
+  const looking = clock.every(CHECK_INTERVAL_MS, () => {
     if (process.ppid === parent) return;
-    clearInterval(looking);
+    looking[Symbol.dispose]();
     onLoss();
-  }, CHECK_INTERVAL_MS);
-  looking.unref();
-  return { [Symbol.dispose]: () => clearInterval(looking) };
+  });
+  return looking;
 }

@@ -1,13 +1,14 @@
-// Uninterruptible work for careful-run.test.ts: when asked to end it continues for a while, then ends.
+// Uninterruptible work for careful-run.test.ts: when asked to end it completes, or with `stuck` never does.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runCarefully } from '../../src/cli/careful-run.ts';
 import { GwCommand, type Outcome } from '../../src/cli/command.ts';
+import { systemClock } from '../../src/lib/lifecycle/index.ts';
 
 interface Result {
   readonly finished: boolean;
-  readonly reason: string;
 }
+const FOREVER_MS = 1e9;
 
 class Child extends GwCommand<Result> {
   static override strict = false;
@@ -15,19 +16,14 @@ class Child extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { argv } = await this.parse(Child);
-    const [file, endingMs = '300'] = argv as string[];
+    const [file, how] = argv as string[];
     const data = await runCarefully({ quiet: this.jsonEnabled(), signal: this.signal }, async (careful) => {
       careful.onSafetyBackup('before.tar.gz');
       careful.onProgress('writing');
-      await new Promise((resolve) => {
-        const waiting = setInterval(() => {}, 1_000);
-        careful.signal.addEventListener('abort', () => {
-          clearInterval(waiting);
-          setTimeout(resolve, Number(endingMs));
-        });
-      });
+      await systemClock.sleep(FOREVER_MS, careful.signal).catch(() => {});
+      if (how === 'stuck') await systemClock.sleep(FOREVER_MS);
       careful.onProgress('reading back');
-      return { finished: true, reason: String((careful.signal.reason as Error).message) };
+      return { finished: true };
     });
     if (file !== undefined) writeFileSync(file, JSON.stringify(data));
     return { data, ok: false, exitCode: 130 };
@@ -38,5 +34,4 @@ class Child extends GwCommand<Result> {
   }
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-await Child.run(process.argv.slice(2), { root });
+await Child.run(process.argv.slice(2), { root: fileURLToPath(new URL('../..', import.meta.url)) });

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Completable, complete, type ValuesOf } from '../../src/cli/completion/complete.ts';
+import { printCompletion } from '../../src/cli/completion/print.ts';
 import { runGw } from '../e2e/gw.ts';
+import { printedBy, root } from './in-process.ts';
 
 const source: Completable = {
   topics: { robot: { description: 'The robot' } },
@@ -81,14 +83,12 @@ describe('completion', () => {
 });
 
 describe('gw __complete', () => {
-  const lines = async (...words: string[]) => (await runGw(['__complete', ...words])).stdout.trimEnd().split('\n');
+  const lines = async (...words: string[]) =>
+    (await printedBy(() => printCompletion(words, root))).stdout.trimEnd().split('\n');
 
   it('knows checklists and their steps, facts, faults and shells', async () => {
-    expect((await lines('checklist', 'run', 's')).map((line) => line.split('\t')[0])).toEqual([
-      'service',
-      'site',
-      ':files',
-    ]);
+    const names = (await lines('checklist', 'run', 's')).map((line) => line.split('\t')[0]);
+    expect(names).toEqual(['service', 'site', ':files']);
     expect(await lines('checklist', 'run', 'site', '--only', 'pose-u')).toEqual([
       'pose-unit\tThe pose is reported in degrees',
       ':none',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KnownCommand, knownCommands, unknownCommandError, unknownFlagError } from '../../src/cli/did-you-mean.ts';
+import { character } from './characters.ts';
 
 /** As the framework lists them: every command is a topic, too. */
 const known = knownCommands({
@@ -88,7 +89,7 @@ describe('an unknown command', () => {
   it('cannot control the terminal, and is a usage error whatever was typed', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.string({ unit: character, minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
         (words) => {
           const error = unknownCommandError(words, known);
           fc.pre(error !== undefined);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Config, Help } from '@oclif/core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { frameworkOptions } from '../../src/cli/main.ts';
+import { isFull } from '../properties.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
@@ -44,7 +45,9 @@ describe('the framework, started from the manifests', () => {
 
   it('prints every help page as with its own discovery', async () => {
     expect(pages.length).toBeGreaterThan(40);
-    for (const words of pages) {
+    // In `npm test` one in twelve, and the first of all.
+    for (const [at, words] of pages.entries()) {
+      if (!isFull && at % 12 > 0) continue;
       const shown = await helpOf(light, [...words, '--help']);
       expect(shown).toBe(await helpOf(whole, [...words, '--help']));
       expect(shown).toContain('USAGE');
@@ -54,7 +57,7 @@ describe('the framework, started from the manifests', () => {
   it('begins the page of a topic without a command with its description, also below another topic', async () => {
     const topics = Object.entries<{ readonly description?: string }>(oclif.topics).filter(([id]) => !(id in commands));
     expect(topics.map(([id]) => id)).toContain('sim:cloud');
-    for (const [id, { description }] of topics) {
+    for (const [id, { description }] of isFull ? topics : topics.filter(([id]) => id.includes(':'))) {
       expect((await helpOf(light, [...id.split(':'), '--help'])).split('\n')[0], id).toBe(description);
     }
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHealth, renderLog } from '../../src/cli/render/gateway.ts';
 import type { GatewayLog, JudgedHealth } from '../../src/lib/toolkit/gateway/gateway.result.ts';
 import { standInHealth } from '../operator/stand-ins.ts';
+import { character } from './characters.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
@@ -73,7 +74,7 @@ describe('gw log', () => {
   it('is safe for a terminal whatever a client had written into the log', () => {
     const fields = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.jsonValue()));
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fields, (message, found) => {
+      fc.property(fc.string({ unit: character }), fields, (message, found) => {
         const text = plain(renderLog({ entries: [entry({ message, fields: found })], audit: [], clientAborts: 0 }));
         expect(text.split('\n')).toHaveLength(3);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

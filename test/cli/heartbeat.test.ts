@@ -242,10 +242,7 @@ describe('gw heartbeat sniff', () => {
       { ...nothing, receives: 'broadcasts' } as const,
       received(
         [wide, { ...wide, address: '192.168.100.118', conflictWith: [wide.address], presence: 'late', ageMs: 29_000 }],
-        {
-          noise: [noise],
-          verifies: false,
-        },
+        { noise: [noise], verifies: false },
       ),
     ];
     for (const view of views) for (const line of plain(view).split('\n')) expect(line.length).toBeLessThan(120);

@@ -52,7 +52,7 @@ describe('a value as JSON in chunks', () => {
       fc.property(long, (list) => {
         expect(JSON.parse(written({ list }))).toEqual(JSON.parse(JSON.stringify({ list })));
       }),
-      { numRuns: runs(20) },
+      { numRuns: runs(20, 3) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { printable, renderError, renderTable, renderVerdict, right } from '../../src/cli/output.ts';
 import { GwError } from '../../src/lib/error/index.ts';
+import { character } from './characters.ts';
 
 describe('an error on the screen', () => {
   it('shows the failure, what was tried, and the remedy', () => {
@@ -41,7 +42,7 @@ describe('a table', () => {
 describe('text from a device', () => {
   it('cannot control the terminal', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: character }), (text) => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
         expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
       }),

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Output has stopped: a prompt stands. */
-const QUIET_MS = 15;
+/** Rounds of the event loop without output: a prompt stands. */
+const QUIET_ROUNDS = 8;
 
 /** A terminal at which each text is typed once the prompt for it stands; a text is a line unless it ends otherwise. */
 export function typedTerminal(texts: readonly string[] = []) {
@@ -11,18 +11,21 @@ export function typedTerminal(texts: readonly string[] = []) {
   // As stdout and stderr: a prompt does not end it.
   const output = Object.assign(new PassThrough(), { _isStdio: true });
   let shown = '';
-  let quiet: NodeJS.Timeout | undefined;
-  const type = () => {
+  let quietRounds: number | null = null;
+  const nextRound = () => {
+    quietRounds = (quietRounds ?? 0) + 1;
+    if (quietRounds < QUIET_ROUNDS) return void setImmediate(nextRound);
+    quietRounds = null;
+    // The last prompt is over, and the next one is not there yet: its output begins again.
+    if (input.listenerCount('keypress') === 0) return;
     const text = left.shift();
     if (text !== undefined) input.write(['\r', '\u0003', '\u0004'].includes(text.at(-1) ?? '') ? text : `${text}\r`);
   };
-  const later = () => {
-    clearTimeout(quiet);
-    quiet = setTimeout(type, QUIET_MS);
-  };
   output.on('data', (chunk: Buffer) => {
     shown += String(chunk);
-    if (shown.includes('? ')) later();
+    if (!shown.includes('? ')) return;
+    if (quietRounds === null) setImmediate(nextRound);
+    quietRounds = 0;
   });
   return {
     streams: { input: input as unknown as NodeJS.ReadStream, output },

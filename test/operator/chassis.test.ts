@@ -3,20 +3,19 @@ import { type AddressInfo, connect, createServer as createRelay } from 'node:net
 import { describe, expect, it } from 'vitest';
 import type { LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { ask, get, postJson, sendRaw, startServer } from './server.ts';
+import { ask, get, postJson, sendRaw, signIn, startServer } from './server.ts';
+import { sharedServer } from './shared-server.ts';
 import { jsonReply, SERIAL, tried } from './stand-ins.ts';
 
 const away: LinkState = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried };
+const server = await sharedServer({ password: true });
 const forwarded = ['/api/chassis/device/info', '/api/chassis/maps', '/api/chassis/maps/7', '/api/chassis/maps/7.png'];
 
 describe('reads that are forwarded to the chassis', () => {
   it('pass its bytes on, with a content type set by gw', async () => {
-    await using server = await startServer();
     const info = await ask(server.full, '/api/chassis/device/info');
-    expect([info.headers.get('content-type'), info.data.device.sn]).toEqual([
-      'application/json; charset=utf-8',
-      SERIAL,
-    ]);
+    const json = 'application/json; charset=utf-8';
+    expect([info.headers.get('content-type'), info.data.device.sn]).toEqual([json, SERIAL]);
     expect((await ask(server.readOnly, '/api/chassis/maps')).data).toEqual([{ id: 7, uid: 'u7', map_name: 'EG' }]);
     expect((await ask(server.readOnly, '/api/chassis/maps/7')).data).toMatchObject({ id: 7, overlays: '{}' });
     const image = await fetch(`http://127.0.0.1:${server.full}/api/chassis/maps/7.png`);
@@ -25,7 +24,6 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('answer 503 with the tried address at once when the chassis is disconnected, without a request', async () => {
-    await using server = await startServer();
     server.link.setState(away);
     for (const path of forwarded) {
       const { status, data } = await ask(server.full, path);
@@ -42,7 +40,6 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('never show the data of another robot that answers at the address', async () => {
-    await using server = await startServer();
     server.link.setState({ ...away, failure: 'wrong-device', detail: 'another chassis answers', foundSerial: 'OTHER' });
     const { status, data } = await ask(server.full, '/api/chassis/device/info');
     expect([status, data.error.message]).toEqual([503, 'not connected: another chassis answers (found serial OTHER)']);
@@ -50,7 +47,6 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('detect another robot before the link does', async () => {
-    await using server = await startServer();
     server.link.answers.set('/device/info', () => jsonReply({ device: { sn: 'OTHER' } }));
     const { status, data } = await ask(server.full, '/api/chassis/device/info');
     expect([status, data.error.message]).toEqual([503, 'not connected: another chassis answers (found serial OTHER)']);
@@ -62,12 +58,9 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('reject device information that expands to too much, or has duplicate keys', async () => {
-    await using server = await startServer();
     const many = Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`k${i}`, i]));
-    for (const body of [
-      JSON.stringify({ device: { sn: SERIAL }, many }),
-      `{"device":{"sn":"OTHER"},"device":{"sn":"${SERIAL}"}}`,
-    ]) {
+    const twice = `{"device":{"sn":"OTHER"},"device":{"sn":"${SERIAL}"}}`;
+    for (const body of [JSON.stringify({ device: { sn: SERIAL }, many }), twice]) {
       server.link.answers.set('/device/info', () => ({ status: 200, body: Buffer.from(body) }));
       const { status, data } = await ask(server.full, '/api/chassis/device/info');
       expect([status, data.error.code]).toEqual([502, 'CHASSIS_BAD_ANSWER']);
@@ -75,7 +68,6 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('distinguish connecting and booting', async () => {
-    await using server = await startServer();
     server.link.setState({ kind: 'connecting', tried });
     const connecting = await ask(server.full, '/api/chassis/device/info');
     expect([connecting.status, connecting.data.error.code]).toEqual([503, 'CHASSIS_NOT_CONNECTED']);
@@ -85,7 +77,6 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('answer 502 to any other kind of answer', async () => {
-    await using server = await startServer();
     const html = Buffer.from('<html><script>alert(1)</script></html>');
     for (const body of [html, Buffer.from('{"device":'), Buffer.from('{"a":NaN}'), Buffer.alloc(0)]) {
       for (const path of ['/device/info', '/maps/7', '/maps/7.png']) {
@@ -111,18 +102,8 @@ describe('reads that are forwarded to the chassis', () => {
   });
 
   it('reject a map id that could address another path', async () => {
-    await using server = await startServer();
-    for (const id of [
-      '..',
-      '%2e%2e',
-      '7%2f..%2f..%2fdevice%2finfo',
-      '7?x',
-      '7/thumbnail',
-      'a b',
-      'ä',
-      '7.pbstream',
-      '',
-    ]) {
+    const ids = ['..', '%2e%2e', '7%2f..%2f..%2fdevice%2finfo', '7?x', '7/thumbnail', 'a b', 'ä', '7.pbstream', ''];
+    for (const id of ids) {
       await get(server.full, `/api/chassis/maps/${id}`);
       await get(server.full, `/api/chassis/maps/${id}.png`);
     }
@@ -133,7 +114,6 @@ describe('reads that are forwarded to the chassis', () => {
 
 describe('GET /api/chassis/state', () => {
   it('states first whether it is connected and where, with the age of every value', async () => {
-    await using server = await startServer();
     const { data } = await ask(server.readOnly, '/api/chassis/state');
     expect(data.summary).toBe('connected');
     expect(data.values.pose).toMatchObject({ status: 'received', mark: 'BELEGT', ageMs: 400, value: { yawDeg: 90 } });
@@ -148,7 +128,6 @@ describe('POST /api/touren/lauf', () => {
   const start = (port: number, body: unknown) => postJson(port, '/api/touren/lauf', body);
 
   it('starts a tour of the site file', async () => {
-    await using server = await startServer();
     const { status, data } = await start(server.full, { tour: 'breakfast' });
     expect([status, data.run]).toEqual([202, expect.objectContaining({ tour: 'breakfast', state: 'running' })]);
     expect((await ask(server.full, '/api/touren/lauf')).data.run.id).toBe('r1');
@@ -156,7 +135,6 @@ describe('POST /api/touren/lauf', () => {
   });
 
   it('rejects malformed requests, and passes on the refusal of motion', async () => {
-    await using server = await startServer();
     const refused = async (body: unknown) => {
       const { status, data } = await start(server.full, body);
       return [status, data.error.code];
@@ -178,34 +156,25 @@ describe('POST /api/touren/lauf', () => {
   });
 
   it('works as a form: the answer is a page, and a refusal is a page with the reason', async () => {
-    await using server = await startServer();
     const form = () =>
       ask(server.full, '/api/touren/lauf', { method: 'POST', body: new URLSearchParams({ tour: 'breakfast' }) });
     expect((await form()).status).toBe(303);
     server.motion.failNext = new GwError('TOUR_RUNNING', "Tour 'breakfast' is running.");
     const again = await form();
-    expect([again.status, again.data]).toEqual([
-      409,
-      expect.stringContaining('Es fährt schon eine Tour, oder eine ist in Pause.'),
-    ]);
+    expect([again.status, again.data]).toEqual([409, expect.stringContaining('Es fährt schon eine Tour, oder')]);
   });
 });
 
 describe('the stop', () => {
   it('is available to every client on site, in any form of request, also while the chassis is disconnected', async () => {
-    await using server = await startServer();
     server.link.setState(away);
     for (const [type, body] of [
       ['application/json', '{"reason":"a child on the floor"}'],
       ['application/json', '{"reason":17}'],
       ['application/x-www-form-urlencoded', ''],
     ] as const) {
-      const { status } = await ask(server.full, '/api/stopp', {
-        method: 'POST',
-        headers: { 'content-type': type },
-        body,
-      });
-      expect([200, 303]).toContain(status);
+      const init = { method: 'POST', headers: { 'content-type': type }, body };
+      expect([200, 303]).toContain((await ask(server.full, '/api/stopp', init)).status);
     }
     expect((await get(server.full, '/api/stopp', 'POST', ['Content-Length: 0'])).status).toBe(200);
     expect((await get(server.full, '/api/stopp', 'POST')).status).toBe(200);
@@ -218,7 +187,7 @@ describe('the stop', () => {
     ]) {
       const headers = [`Content-Type: ${type}`, `Content-Length: ${body?.length}`];
       const lines = ['POST /api/stopp HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers];
-      expect((await sendRaw(server.full, `${lines.join('\r\n')}\r\n\r\n${body}`, 2_000)).status, type).toBe(200);
+      expect((await sendRaw(server.full, `${lines.join('\r\n')}\r\n\r\n${body}`)).status, type).toBe(200);
     }
     expect(server.motion.calls).toHaveLength(10);
     expect(server.motion.calls[0]).toBe('stopRobot a child on the floor');
@@ -230,24 +199,18 @@ describe('the stop', () => {
     ['pending', 'wird noch gespeichert'],
     [false, 'NICHT GESPEICHERT: nach einem Neustart des Gateways wäre dieser Stopp vergessen'],
   ] as const)('reports saved: %s as the state of the disk, to programs and on the pages', async (saved, text) => {
-    await using server = await startServer();
-    const repeated = {
-      count: 2,
-      by: ['tablet 2'],
-      last: { reason: 'x', by: 'tablet 2', at: '2026-01-01T00:00:01.000Z' },
-    };
+    const last = { reason: 'x', by: 'tablet 2', at: '2026-01-01T00:00:01.000Z' };
+    const repeated = { count: 2, by: ['tablet 2'], last };
     const unsavedBecause = saved === false ? 'not saved: a restart of gw would forget this stop. Why.' : null;
     const { stop } = server.motion.status();
-    server.motion.set({
-      stop: { ...stop, latched: true, reason: 'r', by: 'tablet 1', saved, unsavedBecause, repeated },
-    });
+    const latched = { ...stop, latched: true, reason: 'r', by: 'tablet 1' };
+    server.motion.set({ stop: { ...latched, saved, unsavedBecause, repeated } });
     expect((await ask(server.full, '/api/stopp')).data.stop).toMatchObject({ saved, unsavedBecause, repeated });
     for (const page of ['/', '/service']) expect((await ask(server.full, page)).data).toContain(text);
     expect((await ask(server.full, '/service')).data).toMatch(/2 ×.*tablet 2/);
   });
 
   it('that could not be saved is shown as the reason for no movement, for people at the robot', async () => {
-    await using server = await startServer();
     server.motion.set({
       gate: { open: false, reasons: ['The stop latch cannot be saved in /state: it is full. Free disk space.'] },
       keepingTrouble: { reason: 'The stop latch cannot be saved in /state: it is full.', remedy: 'Free disk space.' },
@@ -258,8 +221,6 @@ describe('the stop', () => {
   });
 
   it('is cleared by a signed-in person only', async () => {
-    await using server = await startServer({ password: true });
-    const { signIn } = await import('./server.ts');
     await postJson(server.full, '/api/stopp', {});
     expect((await ask(server.full, '/api/stopp', { method: 'DELETE' })).status).toBe(401);
     expect((await get(server.full, '/api/stopp/freigabe', 'POST', ['Content-Length: 0'])).status).toBe(401);
@@ -292,11 +253,8 @@ describe('voice service and building module', () => {
     });
     await using server = await startServer({ voiceUrl: `${device.url}/`, buildingUrl: `${device.url}/iot` });
     const voice = await ask(server.full, '/api/chatbot/config');
-    expect([voice.status, voice.data, voice.headers.get('content-type')]).toEqual([
-      200,
-      { language: 'de' },
-      'application/json; charset=utf-8',
-    ]);
+    expect([voice.status, voice.data]).toEqual([200, { language: 'de' }]);
+    expect(voice.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect((await ask(server.full, '/api/uiot/status')).status).toBe(200);
     expect(requests).toEqual(['/config', '/iot/status']);
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
@@ -308,7 +266,7 @@ describe('voice service and building module', () => {
     await using server = await startServer({ voiceUrl: device.url });
     body = `[${'1,'.repeat(150_000)}1]`;
     expect((await ask(server.full, '/api/chatbot/config')).status).toBe(200);
-    for (body of [`[${'1,'.repeat(300_000)}1]`, '['.repeat(300) + ']'.repeat(300)]) {
+    for (body of [`[${'1,'.repeat(210_000)}1]`, '['.repeat(300) + ']'.repeat(300)]) {
       const { status, data } = await ask(server.full, '/api/chatbot/config');
       expect([status, data.error.message]).toEqual([502, 'The voice service answered with more than the limit.']);
     }
@@ -326,15 +284,24 @@ describe('voice service and building module', () => {
     await using server = await startServer({ voiceUrl: `http://127.0.0.1:${port}/api/chatbot` });
     back = server.full;
     const { status, data } = await ask(server.full, '/api/chatbot/config');
-    expect([status, data.error.code, data.error.message]).toEqual([
-      502,
-      'PEER_NOT_REACHABLE',
-      'The address of the voice service is this gateway itself.',
-    ]);
+    const { code, message } = data.error;
+    expect([status, code]).toEqual([502, 'PEER_NOT_REACHABLE']);
+    expect(message).toBe('The address of the voice service is this gateway itself.');
     // Requests forwarded by another gateway or proxy are served as usual.
     const via = { via: '1.1 gw-0123456789abcdef, 1.0 proxy' };
     expect((await ask(server.full, '/api/health', { headers: via })).status).toBe(200);
     relay.close();
+  });
+
+  it('are not waited for longer than three seconds', async () => {
+    const asked = Promise.withResolvers<void>();
+    await using silent = await peer(() => asked.resolve());
+    await using server = await startServer({ voiceUrl: silent.url });
+    const answer = ask(server.full, '/api/chatbot/config');
+    await asked.promise;
+    server.clock.advance(3_000);
+    const { status, data } = await answer;
+    expect([status, data.error.code]).toEqual([502, 'PEER_NOT_REACHABLE']);
   });
 
   it('answer 502 with the tried address when they are configured and do not work', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
@@ -8,6 +8,7 @@ import type { Cell, LabelCode, Lamp } from '../../src/lib/pages/index.ts';
 import { cellText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { connectedView, lostView } from '../cloud/views.ts';
 import { ask, get, postJson, signIn, startServer } from './server.ts';
+import { sharedServer } from './shared-server.ts';
 
 const now = new Date('2026-11-22T19:20:00.000Z');
 
@@ -52,43 +53,32 @@ describe('GET /api/cloud', () => {
   });
 });
 
-describe('POST /api/cloud/pruefung', () => {
+describe('POST /api/cloud/pruefung', async () => {
   const path = '/api/cloud/pruefung';
   const proven: PathCheck = { path: 'fallback', step: null, outcome: { verdict: 'ok', detail: 'CONNACK accepted' } };
+  const asked: string[] = [];
+  let check = async (which: PathCheck['path']): Promise<PathCheck> => ({ ...proven, path: which });
+  const checkCloudPath = (which: PathCheck['path']) => {
+    asked.push(which);
+    return check(which);
+  };
+  const server = await sharedServer({ password: true, more: { checkCloudPath } });
+  const cookie = await signIn(server.full);
+  beforeEach(() => {
+    asked.length = 0;
+  });
 
   it('proves a path for a signed-in person, and gives the result of the link', async () => {
-    const asked: string[] = [];
-    await using server = await startServer({
-      password: true,
-      more: {
-        async checkCloudPath(which) {
-          asked.push(which);
-          return { ...proven, path: which };
-        },
-      },
-    });
-    const cookie = await signIn(server.full);
     const { status, data } = await postJson(server.full, path, { path: 'fallback' }, { cookie });
     expect({ status, data }).toEqual({ status: 200, data: JSON.parse(JSON.stringify(proven)) });
     expect(asked).toEqual(['fallback']);
   });
 
   it('is 401 without a sign-in, 403 on the read-only socket, and moves the link for neither', async () => {
-    let asked = 0;
-    await using server = await startServer({
-      password: true,
-      more: {
-        async checkCloudPath() {
-          asked += 1;
-          return proven;
-        },
-      },
-    });
     expect((await postJson(server.full, path, { path: 'direct' })).status).toBe(401);
     expect((await postJson(server.full, path, { path: 'direct' }, { cookie: 'gw=00' })).status).toBe(401);
-    const cookie = await signIn(server.full);
     expect((await postJson(server.readOnly, path, { path: 'direct' }, { cookie })).status).toBe(403);
-    expect(asked).toBe(0);
+    expect(asked).toEqual([]);
   });
 
   it.each<[string, unknown]>([
@@ -98,21 +88,8 @@ describe('POST /api/cloud/pruefung', () => {
     ['no object', ['direct']],
     ['a number', { path: 1 }],
   ])('is 400 for %s', async (_what, body) => {
-    let asked = 0;
-    await using server = await startServer({
-      password: true,
-      more: {
-        async checkCloudPath() {
-          asked += 1;
-          return proven;
-        },
-      },
-    });
-    const cookie = await signIn(server.full);
     const { status, data } = await postJson(server.full, path, body, { cookie });
-    expect(status).toBe(400);
-    expect(data.error.code).toEqual(expect.any(String));
-    expect(asked).toBe(0);
+    expect([status, typeof data.error.code, asked]).toEqual([400, 'string', []]);
   });
 
   it('says that no cloud is configured', async () => {
@@ -126,26 +103,18 @@ describe('POST /api/cloud/pruefung', () => {
   it('checks one path at a time, and the next one also after a failure', async () => {
     const begun = Promise.withResolvers<void>();
     const first = Promise.withResolvers<PathCheck>();
-    let asked = 0;
-    await using server = await startServer({
-      password: true,
-      more: {
-        checkCloudPath() {
-          asked += 1;
-          begun.resolve();
-          return asked === 1 ? first.promise : Promise.resolve(proven);
-        },
-      },
-    });
-    const cookie = await signIn(server.full);
-    const one = postJson(server.full, path, { path: 'fallback' }, { cookie });
+    check = () => {
+      begun.resolve();
+      return asked.length === 1 ? first.promise : Promise.resolve(proven);
+    };
+    const of = (which: string) => postJson(server.full, path, { path: which }, { cookie });
+    const one = of('fallback');
     await begun.promise;
-    const two = await postJson(server.full, path, { path: 'direct' }, { cookie });
-    expect(two.data.error.code).toBe('BUSY');
-    expect(asked).toBe(1);
+    expect((await of('direct')).data.error.code).toBe('BUSY');
+    expect(asked).toHaveLength(1);
     first.reject(new Error('the gateway ends'));
     expect((await one).status).toBe(500);
-    expect((await postJson(server.full, path, { path: 'direct' }, { cookie })).status).toBe(200);
+    expect((await of('direct')).status).toBe(200);
   });
 });
 
@@ -210,10 +179,8 @@ describe('the cloud on the technician page', () => {
     const { link } = connectedView;
     const view = (troubles: readonly LinkTrouble[]) => ({ ...connectedView, link: link && { ...link, troubles } });
     const { cloud } = readLamps(view([trouble]));
-    expect([cloud.level, cloud.rows]).toEqual([
-      'attention',
-      expect.arrayContaining(['Letzter Fehler: as the link says']),
-    ]);
+    expect(cloud.level).toBe('attention');
+    expect(cloud.rows).toContain('Letzter Fehler: as the link says');
     expect(readLamps(view([])).cloud.level).toBe('good');
   });
 
@@ -224,9 +191,12 @@ describe('the cloud on the technician page', () => {
     const level = (change: Partial<CloudView>) => readLamps({ ...sound, ...change }).cloud.level;
     expect(level({})).toBe('good');
     const { telemetry, faults, shadow } = reporting;
-    expect(level({ reporting: { ...reporting, telemetry: { ...telemetry, trouble: 'full' } } })).toBe('attention');
-    expect(level({ reporting: { ...reporting, faults: { ...faults, unreported: 3 } } })).toBe('attention');
-    expect(level({ reporting: { ...reporting, shadow: { ...shadow, status: 'rejected' } } })).toBe('attention');
+    for (const change of [
+      { telemetry: { ...telemetry, trouble: 'full' } },
+      { faults: { ...faults, unreported: 3 } },
+      { shadow: { ...shadow, status: 'rejected' as const } },
+    ])
+      expect(level({ reporting: { ...reporting, ...change } })).toBe('attention');
     const failing = readLamps({ ...sound, seen: { status: 'failing', detail: 'ENOSPC', remedy: 'Free space.' } }).cloud;
     expect(failing.level).toBe('attention');
     expect(failing.rows).toEqual(expect.arrayContaining(['Stopp aus der Cloud: 2 ENOSPC', 'Abhilfe: Free space.']));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { until } from '../waiting.ts';
 import { get, startServer } from './server.ts';
 import { tried } from './stand-ins.ts';
 
@@ -112,12 +113,11 @@ describe('GET /api/events', () => {
     await using onSite = await listen(server.full);
     expect(onSite.status).toBe(200);
     for (const stream of streams) await stream[Symbol.asyncDispose]();
-    await expect
-      .poll(async () => {
-        await using again = await listen(server.readOnly);
-        return again.status;
-      })
-      .toBe(200);
+    const look = async () => {
+      await using again = await listen(server.readOnly);
+      return again.status;
+    };
+    await until(look, (status) => status === 200);
   });
 
   it('ends its streams when the server stops', async () => {

@@ -31,6 +31,8 @@ export interface StandInLink extends ChassisLink {
   /** Paths that were forwarded, in order. */
   readonly forwarded: string[];
   changed(): void;
+  /** As it was at first; what follows it goes on. */
+  reset(): void;
 }
 
 export const SERIAL = 'TEST-0001';
@@ -50,12 +52,13 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
   let overrides: Partial<ChassisSnapshot> = {};
   const listeners = new Set<() => void>();
   const forwarded: string[] = [];
-  const answers: StandInLink['answers'] = new Map([
+  const own: readonly (readonly [string, () => StandInReply])[] = [
     ['/device/info', () => jsonReply({ device: { sn: SERIAL }, axbot_version: '2.12.3' })],
     ['/maps/', () => jsonReply([{ id: 7, uid: 'u7', map_name: 'EG' }])],
     ['/maps/7', () => jsonReply({ id: 7, map_name: 'EG', overlays: '{}' })],
     ['/maps/7.png', () => ({ status: 200, body: png })],
-  ]);
+  ];
+  const answers: StandInLink['answers'] = new Map(own);
   const notUsed = async () => {
     throw new GwError('INTERNAL', 'the operator server does not use this');
   };
@@ -76,6 +79,13 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     changed() {
       for (const listener of [...listeners]) listener();
     },
+    reset() {
+      overrides = {};
+      forwarded.length = 0;
+      answers.clear();
+      for (const [path, answer] of own) answers.set(path, answer);
+      this.setState(first);
+    },
     snapshot: () => ({ ...snapshotWith(state), ...overrides }),
     poseWasSet: () => {},
     subscribe(listener) {
@@ -84,15 +94,8 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     },
     client: {
       endpoint: { host: tried.address, port: tried.port },
-      identity: notUsed,
-      deviceInfo: notUsed,
-      bootProgress: notUsed,
-      listMaps: notUsed,
-      map: notUsed,
-      mapBytes: notUsed,
-      currentMap: notUsed,
-      mapLocalisation: notUsed,
-      mapPng: notUsed,
+      ...{ identity: notUsed, deviceInfo: notUsed, bootProgress: notUsed, listMaps: notUsed, map: notUsed },
+      ...{ mapBytes: notUsed, currentMap: notUsed, mapLocalisation: notUsed, mapPng: notUsed },
       async forward(path) {
         forwarded.push(path);
         const { status, body } = (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);
@@ -108,18 +111,10 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
 
 export function snapshotWith(link: LinkState): ChassisSnapshot {
   const isConnected = link.kind === 'connected';
+  const proof = { mark: 'BELEGT', basis: 'measured', source: 'test' } as const;
   const of = <T>(value: T, unit?: string) =>
     isConnected
-      ? ({
-          status: 'received',
-          value,
-          mark: 'BELEGT',
-          basis: 'measured',
-          source: 'test',
-          ...(unit !== undefined && { unit }),
-          ageMs: 400,
-          stale: false,
-        } as const)
+      ? ({ status: 'received', value, ...proof, ...(unit && { unit }), ageMs: 400, stale: false } as const)
       : ({ status: 'not-received' } as const);
   return {
     link,
@@ -129,13 +124,8 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
     values: {
       pose: of({ xM: 1.25, yM: -2.5, yawDeg: degrees(90) }, 'degrees'),
       planning: of({
-        actionId: 0,
-        actionType: 'none',
-        moveState: 'none',
-        failReason: 0,
-        failReasonText: 'none',
-        remainingDistanceM: 0,
-        raw: {},
+        ...{ actionId: 0, actionType: 'none', moveState: 'none', failReason: 0, failReasonText: 'none' },
+        ...{ remainingDistanceM: 0, raw: {} },
       }),
       battery: of({ percent: 87, status: 'discharging' }, 'percent'),
       wheels: of({ controlMode: 'auto', emergencyStopPressed: false }),
@@ -153,19 +143,10 @@ export function snapshotWith(link: LinkState): ChassisSnapshot {
 
 /** A healthy daemon. */
 export function standInHealth(over: Partial<GatewayHealth> = {}): GatewayHealth {
-  const evidence = {
-    status: 'as-read',
-    detail: '6 records, as read at the start.',
-    revoked: [],
-    waiting: [],
-  } as const;
-  const folder = {
-    status: 'ok',
-    freeBytes: 9_000_000_000,
-    totalBytes: 10_000_000_000,
-    detail: '9000 MB of 10000 MB free.',
-    remedy: null,
-  } as const;
+  const read = { status: 'as-read', detail: '6 records, as read at the start.' } as const;
+  const evidence = { ...read, revoked: [], waiting: [] };
+  const free = { freeBytes: 9_000_000_000, totalBytes: 10_000_000_000, detail: '9000 MB of 10000 MB free.' };
+  const folder = { status: 'ok', ...free, remedy: null } as const;
   const disk = { state: { path: '/state', ...folder }, media: { path: '/media', ...folder } };
   const log = { status: 'writing', droppedLines: 0, detail: 'The log is written.' } as const;
   const cloud = { status: 'not-configured', detail: 'The site file has no cloud.' } as const;
@@ -179,39 +160,40 @@ export interface StandInMotion extends Motion {
   set(status: Partial<MotionStatus>): void;
   readonly calls: string[];
   /** Thrown by the next order or start of a tour. */
-  failNext?: GwError;
+  failNext?: GwError | undefined;
+  /** As it was at first; what follows it goes on. */
+  reset(): void;
 }
 
-const freeLatch: StopLatch = {
-  latched: false,
-  reason: null,
-  by: null,
-  since: null,
-  saved: true,
-  unsavedBecause: null,
-  repeated: null,
+const unlatched = { latched: false, reason: null, by: null, since: null } as const;
+const freeLatch: StopLatch = { ...unlatched, saved: true, unsavedBecause: null, repeated: null };
+
+/** The state at first. */
+export const freeMotion: MotionStatus = {
+  gate: { open: true, reasons: [] },
+  stop: freeLatch,
+  standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
+  ...{ keepingTrouble: null, tour: null, drive: null, trial: null, unownedMove: null },
 };
 
 const passed = (options?: RunOptions) => (options?.although ? ` although ${options.although.join()}` : '');
 
 export function standInMotion(): StandInMotion {
-  let status: MotionStatus = {
-    gate: { open: true, reasons: [] },
-    stop: freeLatch,
-    standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
-    keepingTrouble: null,
-    tour: null,
-    drive: null,
-    trial: null,
-    unownedMove: null,
-  };
+  let status = freeMotion;
   const listeners = new Set<() => void>();
   const calls: string[] = [];
   const set = (change: Partial<MotionStatus>) => {
     status = { ...status, ...change };
     for (const listener of [...listeners]) listener();
   };
-  return {
+  const throwOnce = () => {
+    const { failNext } = motion;
+    motion.failNext = undefined;
+    if (failNext !== undefined) throw failNext;
+  };
+  const supervised = (options?: RunOptions) => (options?.keepAlive === true ? ' supervised' : '') + passed(options);
+  const trials = standInTrials(calls);
+  const motion: StandInMotion = {
     name: 'motion',
     start: async () => {},
     stop: async () => {},
@@ -221,54 +203,26 @@ export function standInMotion(): StandInMotion {
     untilStopSaved: async () => {},
     async execute(order) {
       calls.push(`execute ${JSON.stringify(order)}`);
-      const { failNext } = this;
-      if (failNext) {
-        delete this.failNext;
-        throw failNext;
-      }
-      return {
-        moveId: null,
-        state: 'succeeded',
-        failReason: null,
-        failReasonText: null,
-        reason: null,
-        arrival: null,
-        tookMs: 12,
-      };
+      throwOnce();
+      const success = { state: 'succeeded', reason: null, arrival: null, tookMs: 12 } as const;
+      return { moveId: null, failReason: null, failReasonText: null, ...success };
     },
     async startTour(tour, options) {
-      calls.push(`startTour ${tour}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`);
-      const { failNext } = this;
-      if (failNext) {
-        delete this.failNext;
-        throw failNext;
-      }
-      const run: TourRun = {
-        id: 'r1',
-        tour,
-        stations: ['A', 'B'],
-        state: 'running',
-        at: 0,
-        outcomes: [],
-        reason: null,
-      };
+      calls.push(`startTour ${tour}${supervised(options)}`);
+      throwOnce();
+      const begun = { state: 'running', at: 0, outcomes: [], reason: null } as const;
+      const run: TourRun = { id: 'r1', tour, stations: ['A', 'B'], ...begun };
       set({ tour: run });
       return run;
     },
-    trials: standInTrials(calls),
+    trials,
     keepAlive(id) {
       calls.push(`keepAlive ${id}`);
       return id === (status.drive ?? status.tour)?.id;
     },
     async startDrive(target, options) {
-      calls.push(
-        `startDrive ${JSON.stringify(target)}${options?.keepAlive === true ? ' supervised' : ''}${passed(options)}`,
-      );
-      const { failNext } = this;
-      if (failNext) {
-        delete this.failNext;
-        throw failNext;
-      }
+      calls.push(`startDrive ${JSON.stringify(target)}${supervised(options)}`);
+      throwOnce();
       const station = 'station' in target ? target.station : null;
       const kind = station === null ? 'dock' : 'move';
       const drive: DriveRun = { id: 'd1', kind, station, state: 'running', outcome: null, reason: null };
@@ -285,12 +239,8 @@ export function standInMotion(): StandInMotion {
     },
     async resumeTour(name, options) {
       calls.push(`resumeTour ${name}${passed(options)}`);
-      const { failNext } = this;
+      throwOnce();
       const { tour } = status;
-      if (failNext) {
-        delete this.failNext;
-        throw failNext;
-      }
       if (tour?.state !== 'paused') throw new GwError('TOUR_NOT_PAUSED', 'It is not paused.');
       const run: TourRun = { ...tour, state: 'running' };
       set({ tour: run });
@@ -318,11 +268,19 @@ export function standInMotion(): StandInMotion {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
+    reset() {
+      Object.assign(motion, methods, { failNext: undefined });
+      trials.forget();
+      set(freeMotion);
+      calls.length = 0;
+    },
   };
+  const methods = { ...motion };
+  return motion;
 }
 
 /** One trial that starts on request, and ends when it is cancelled. */
-function standInTrials(calls: string[]): Trials {
+function standInTrials(calls: string[]): Trials & { forget(): void } {
   let trial: TrialView | null = null;
   return {
     async start({ kind, who, conditions }) {
@@ -344,6 +302,9 @@ function standInTrials(calls: string[]): Trials {
       return trial;
     },
     view: () => trial,
+    forget() {
+      trial = null;
+    },
     async adoptEvidence() {
       calls.push('adopt evidence');
       return { records: 1, adopted: ['vendor.move.request'], revoked: [] };

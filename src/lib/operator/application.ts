@@ -218,8 +218,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
   const { voice, building } = site.operator;
   const peers = {
-    voice: voice ? createPeer('voice service', voice.url, '/config') : null,
-    building: building ? createPeer('building module', building.url, '/status') : null,
+    voice: voice ? createPeer('voice service', voice.url, '/config', clock) : null,
+    building: building ? createPeer('building module', building.url, '/status', clock) : null,
   };
   const routes = routeTable(
     createHandlers({

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GwError, type Tried } from '../error/index.ts';
 import { checkJson, type JsonBounds } from '../json/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { Agent, requestOver } from '../net/http/index.ts';
 import { MIN_TLS_VERSION } from '../site/index.ts';
 import { JSON_TYPE, type Passed } from './chassis/chassis-reads.ts';
@@ -35,7 +36,12 @@ const bounds: JsonBounds = { maxDepth: 200, maxValues: 200_000 };
  * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
  * interfaces are not shown by the specification, so it is the last part of the route of gw. Project decision.
  */
-export function createPeer(what: string, url: string, path: string): Peer {
+export function createPeer(
+  what: string,
+  url: string,
+  path: string,
+  clock: Pick<Clock, 'after'> = systemClock,
+): Peer {
   const target = new URL(url);
   target.pathname = target.pathname.replace(/\/$/, '') + path;
   const tried: Tried = {
@@ -53,12 +59,14 @@ export function createPeer(what: string, url: string, path: string): Peer {
   let reading: Promise<Passed> | undefined;
 
   async function fetchAnswer(): Promise<Passed> {
+    const late = new AbortController();
+    using _limit = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)));
     const answer = await requestOver(agent, {
       origin: target.origin,
       path: target.pathname + target.search,
       method: 'GET',
       headers: { accept: 'application/json', via: VIA },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: late.signal,
     }).catch((error: unknown) => {
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} does not answer.`, { tried, cause: error });
     });

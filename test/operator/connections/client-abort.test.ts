@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/lib/lifecycle/index.ts';
-import { ask, PASSWORD, postJson, startServer } from '../server.ts';
+import { until } from '../../waiting.ts';
+import { ask, postJson, signIn, startServer } from '../server.ts';
+import { client, head, parsedRequests } from './client.ts';
 
 function listLog() {
   const lines: string[] = [];
@@ -11,34 +12,34 @@ function listLog() {
 }
 
 /** Sends the head of a request and half of its body, then resets the connection. */
-async function abortRequest(port: number, head: string): Promise<void> {
-  const socket = connect(port, '127.0.0.1');
-  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
-  await new Promise((resolve) =>
-    socket.write(`${head}\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"half"`, resolve),
+async function abortRequest(port: number, line: string, ...headers: string[]): Promise<void> {
+  using parsed = parsedRequests();
+  using one = await client(port);
+  const bytes = `${head(line, ...headers, 'Content-Length: 1000')}{"half"`;
+  one.send(bytes);
+  await until(
+    () => parsed[0]?.socket.bytesRead,
+    (read) => read === bytes.length,
   );
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  socket.resetAndDestroy();
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !isTrue(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(isTrue()).toBe(true);
+  // It comes after it, also where requests wait for their turn.
+  await ask(port, '/api/health');
+  one.socket.resetAndDestroy();
 }
 
 describe('a client that aborts its request', () => {
   it('is not an error of the gateway: debug in the log, counted outside the journal', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ password: true, more: { log } });
-    const signedIn = await postJson(server.full, '/api/anmeldung', { password: PASSWORD });
-    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-    await abortRequest(server.full, 'POST /api/fahrt HTTP/1.1\r\nContent-Type: application/json');
-    await abortRequest(
-      server.full,
-      `POST /api/medien HTTP/1.1\r\nCookie: ${cookie}\r\nContent-Type: multipart/form-data; boundary=x`,
+    const cookie = await signIn(server.full);
+    const json = 'Content-Type: application/json';
+    await abortRequest(server.full, 'POST /api/fahrt', json);
+    const multipart = 'Content-Type: multipart/form-data; boundary=x';
+    await abortRequest(server.full, 'POST /api/medien', `Cookie: ${cookie}`, multipart);
+    await abortRequest(server.full, 'POST /api/touren/lauf', json);
+    await until(
+      () => lines.filter((line) => line === 'debug client aborted its request').length,
+      (count) => count === 3,
     );
-    await abortRequest(server.full, 'POST /api/touren/lauf HTTP/1.1\r\nContent-Type: application/json');
-    await until(() => lines.filter((line) => line === 'debug client aborted its request').length === 3);
     expect(lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
     const { data } = await ask(server.full, '/api/protokolle', { headers: { cookie } });
     expect(data).toMatchObject({ clientAborts: 3, audit: [{ message: 'signed in', count: 1 }] });
@@ -56,18 +57,25 @@ describe('a client that aborts its request', () => {
   it('hides no internal error that occurs after the abort', async () => {
     const { log, lines } = listLog();
     await using server = await startServer({ more: { log } });
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     server.motion.stopRobot = async () => {
-      await promise;
+      begun.resolve();
+      await aborted.promise;
       throw new TypeError('nothing.is is not a function');
     };
-    const stop = fetch(`http://127.0.0.1:${server.full}/api/stopp`, {
-      method: 'POST',
-      signal: AbortSignal.timeout(200),
-    });
-    await expect(stop).rejects.toThrow();
-    await new Promise((soon) => setTimeout(soon, 100));
-    resolve();
-    await until(() => lines.includes('error request failed'));
+    using parsed = parsedRequests();
+    using one = await client(server.full);
+    one.send(head('POST /api/stopp', 'Content-Length: 0'));
+    await begun.promise;
+    one.socket.resetAndDestroy();
+    await until(
+      () => parsed[0]?.socket.destroyed,
+      (is) => is === true,
+    );
+    aborted.resolve();
+    await until(
+      () => lines,
+      (all) => all.includes('error request failed'),
+    );
   });
 });

@@ -1,10 +1,13 @@
+import { channel } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ListenerOptions,
   openListener,
   type RequestHandler,
 } from '../../../src/lib/operator/connections/listener.ts';
+import { until } from '../../waiting.ts';
+import type { StandInClock } from '../stand-ins.ts';
 
 export const head = (line: string, ...more: string[]) =>
   `${[`${line} HTTP/1.1`, 'Host: localhost', ...more].join('\r\n')}\r\n\r\n`;
@@ -36,11 +39,23 @@ export async function client(port: number, localAddress = '127.0.0.1', reads = t
     text: () => text,
     isClosed: () => isClosed,
     async until(condition: (text: string) => boolean) {
-      while (!condition(text) && !isClosed) await sleep(2);
+      await until(
+        () => condition(text) || isClosed,
+        (is) => is,
+      );
       return text;
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };
+}
+
+/** The requests whose heads are parsed in this process from now on. */
+export function parsedRequests(): IncomingMessage[] & Disposable {
+  const requests: IncomingMessage[] = [];
+  const begun = channel('http.server.request.start');
+  const note = (message: unknown) => void requests.push((message as { request: IncomingMessage }).request);
+  begun.subscribe(note);
+  return Object.assign(requests, { [Symbol.dispose]: () => void begun.unsubscribe(note) });
 }
 
 /** An answer on a connection of its own. */
@@ -51,7 +66,17 @@ export async function answerTo(port: number, line: string, localAddress: string)
   return connection.text().split('\r\n', 1)[0] ?? '';
 }
 
-export async function listener(handler: RequestHandler, options: Partial<Omit<ListenerOptions, 'path'>> = {}) {
+export async function listener(
+  handler: RequestHandler,
+  options: Partial<Omit<ListenerOptions, 'path' | 'clock'>> & { readonly clock?: StandInClock } = {},
+) {
   const opened = await openListener(handler, { scope: 'full', host: '127.0.0.1', port: 0, ...options });
-  return { ...opened, [Symbol.asyncDispose]: () => opened.close(0) };
+  return {
+    ...opened,
+    async [Symbol.asyncDispose]() {
+      const closed = opened.close(0);
+      options.clock?.advance(0);
+      await closed;
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { dropConnection } from '../../../src/lib/operator/connections/connections.ts';
+import { until } from '../../waiting.ts';
 
 /** Both ends of one connection. The client reads nothing. */
 async function connectionPair() {
@@ -54,7 +55,7 @@ describe('a connection', () => {
     pair.client.resume();
     if (!pair.client.closed) await once(pair.client, 'close');
     pair[Symbol.dispose]();
-    await expect.poll(openSockets).toBe(before);
+    expect(await until(openSockets, (open) => open <= before)).toBe(before);
   });
 
   it('that was ended some turns ago is closed as well', async () => {

@@ -1,14 +1,26 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { connectionLimits } from '../../../src/lib/operator/connections/limits.ts';
 import type { RequestHandler } from '../../../src/lib/operator/connections/listener.ts';
-import { sendRaw, signIn, startServer } from '../server.ts';
-import { answerTo, client, head, listener } from './client.ts';
+import { until } from '../../waiting.ts';
+import { sendRaw, signIn, startServer, type TestServer } from '../server.ts';
+import { answerTo, client, head, listener, parsedRequests } from './client.ts';
 
 const ok: RequestHandler = (_request, response) => void response.end('ok');
 const OK = 'HTTP/1.1 200 OK';
+const isTrue = (is: boolean) => is;
+
+/** Time passes while a request is on its way. */
+const passing =
+  ({ clock }: TestServer, look: () => boolean, ms: number) =>
+  () => {
+    clock.advance(ms);
+    return look();
+  };
+const stopped = ({ motion }: TestServer) =>
+  until(
+    () => motion.calls,
+    ({ length }) => length > 0,
+  );
 
 describe('a request that is late', () => {
   it('is 408 when the headers are late', async () => {
@@ -25,15 +37,13 @@ describe('a request that is late', () => {
     await using server = await startServer({ password: true });
     using slow = await client(server.full);
     slow.send(`${head('POST /api/anmeldung', 'Content-Type: application/json', 'Content-Length: 16384')}{`);
-    let waitedMs = 0;
-    while (!slow.isClosed()) {
+    const beganMs = server.clock.monotonicMs();
+    const look = passing(server, slow.isClosed, 100);
+    await until(() => {
       slow.send(' ');
-      await sleep(1);
-      server.clock.advance(100);
-      waitedMs += 100;
-    }
-    expect(waitedMs).toBeGreaterThanOrEqual(connectionLimits.full.bodyMs);
-    await slow.closed;
+      return look();
+    }, isTrue);
+    expect(server.clock.monotonicMs() - beganMs).toBeGreaterThanOrEqual(connectionLimits.full.bodyMs);
     expect(slow.text()).toContain('HTTP/1.1 408 TIMEOUT');
   });
 
@@ -56,10 +66,7 @@ describe('a request that is late', () => {
     one.send(head('POST /api/medien', `Cookie: ${cookie}`, type, `Content-Length: ${body.length}`) + body);
     await one.until((text) => text.includes('"replaced"'));
     one.send(`${head('POST /api/anmeldung', 'Content-Type: application/json', 'Content-Length: 16384')}{`);
-    for (let i = 0; i < 100 && !one.isClosed(); i += 1) {
-      await sleep(5);
-      server.clock.advance(100);
-    }
+    await until(passing(server, one.isClosed, 100), isTrue);
     expect(one.text()).toContain('HTTP/1.1 408 TIMEOUT');
   });
 
@@ -67,38 +74,33 @@ describe('a request that is late', () => {
     await using server = await startServer({ password: true });
     const cookie = await signIn(server.full);
     const { bodyMs, uploadWindowMs, uploadWindowBytes } = connectionLimits.full;
+    const type = 'Content-Type: multipart/form-data; boundary=b';
     const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\nits beginning';
     using upload = await client(server.full);
-    upload.send(
-      head(
-        'POST /api/medien',
-        `Cookie: ${cookie}`,
-        'Content-Type: multipart/form-data; boundary=b',
-        'Content-Length: 150000000',
-      ) + part,
-    );
-    /** Bytes of the file received so far; -1 before it began. */
-    const receivedBytes = async () => {
-      const [name] = await readdir(join(server.dir, 'media')).catch(() => []);
-      return name === undefined ? -1 : (await stat(join(server.dir, 'media', name))).size;
+    using parsed = parsedRequests();
+    let sentBytes = 0;
+    /** Until the server has read and parsed it. */
+    const send = async (bytes: string) => {
+      upload.send(bytes);
+      sentBytes += bytes.length;
+      await until(
+        () => [parsed[0]?.socket.bytesRead, parsed[0]?.socket.readableLength, parsed[0]?.readableLength],
+        ([read, buffered, waiting]) => read === sentBytes && buffered === 0 && waiting === 0,
+      );
     };
-    while ((await receivedBytes()) < 0) await sleep(2);
+    await send(head('POST /api/medien', `Cookie: ${cookie}`, type, 'Content-Length: 150000000') + part);
     server.clock.advance(bodyMs);
-    const slack = 64 * 1024;
-    for (let window = 1; window <= 2; window += 1) {
-      upload.socket.write(Buffer.alloc(uploadWindowBytes + slack));
-      while ((await receivedBytes()) < window * (uploadWindowBytes + slack) - slack / 4) await sleep(2);
+    for (const _window of [1, 2]) {
+      await send('x'.repeat(uploadWindowBytes));
       server.clock.advance(uploadWindowMs);
-      await sleep(20);
-      expect(upload.isClosed()).toBe(false);
+      expect(parsed[0]?.socket.writable).toBe(true);
     }
-    upload.send('too little');
-    await sleep(20);
+    await send('x'.repeat(uploadWindowBytes - 1));
     server.clock.advance(uploadWindowMs);
     await upload.closed;
     // Without a session the server does not wait for the body.
     using stranger = await client(server.full);
-    stranger.send(head('POST /api/medien', 'Content-Type: multipart/form-data; boundary=b', 'Content-Length: 1000'));
+    stranger.send(head('POST /api/medien', type, 'Content-Length: 1000'));
     await stranger.until((text) => text.includes('NOT_SIGNED_IN'));
     server.clock.advance(bodyMs);
     await stranger.closed;
@@ -116,10 +118,10 @@ describe('a stop', () => {
       const before = server.motion.calls.length;
       using slow = await client(server.full, '127.0.0.2');
       slow.send(head('POST /api/stopp', 'Content-Type: application/json', length) + begin);
-      while (server.motion.calls.length === before) {
-        await sleep(5);
-        server.clock.advance(10);
-      }
+      await until(
+        passing(server, () => server.motion.calls.length > before, 10),
+        isTrue,
+      );
       expect(server.motion.calls.slice(before)).toEqual(['stopRobot STOPP']);
       await slow.closed;
       expect(slow.text()).toContain(OK);
@@ -133,7 +135,7 @@ describe('a stop', () => {
     gone.send(`${head('POST /api/stopp', 'Content-Length: 100')}{"reason":`);
     await answerTo(server.full, 'GET /api/health', '127.0.0.1');
     gone.socket.resetAndDestroy();
-    while (server.motion.calls.length === 0) await sleep(2);
+    await stopped(server);
     expect(server.motion.calls).toEqual(['stopRobot STOPP']);
   });
 
@@ -143,7 +145,7 @@ describe('a stop', () => {
     using flood = await client(server.full);
     flood.send(head('GET /api/events') + head('POST /api/stopp', 'Content-Length: 0') + head('GET /').repeat(20));
     await flood.closed;
-    while (server.motion.calls.length === 0) await sleep(2);
+    await stopped(server);
     expect(server.motion.calls).toEqual(['stopRobot STOPP']);
   });
 
@@ -151,7 +153,7 @@ describe('a stop', () => {
     await using server = await startServer();
     using one = await client(server.full);
     one.send(head('GET /api/events') + head('POST /api/stopp', 'Content-Length: 0'));
-    while (server.motion.calls.length === 0) await sleep(2);
+    await stopped(server);
     expect(server.motion.calls).toEqual(['stopRobot STOPP']);
   });
 });

@@ -1,56 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { ask, get, PASSWORD, postJson, sendRaw, signIn, startServer } from '../server.ts';
+import { ask, get, PASSWORD, postJson, sendRaw, signIn } from '../server.ts';
+import { sharedServer } from '../shared-server.ts';
 import { runningSupport, standInSupport } from '../support-stand-in.ts';
+
+const support = standInSupport(runningSupport);
+const server = await sharedServer({ password: true, hostName: 'Robot-7', more: { support } });
 
 describe('the Host header of a request', () => {
   it('must be an address, localhost, the host name or a configured name; everything else is 421', async () => {
-    await using server = await startServer({ hostName: 'Robot-7', names: ['bot.example'] });
+    const ofRobot =
+      'localhost LOCALHOST:5173 127.0.0.1 127.0.0.1:5173 192.0.2.7:80 [::1] [::1]:5173 [2001:db8::7]:5173';
+    const goodHosts = `${ofRobot} robot-7 ROBOT-7:5173 bot.example bot.example:1`.split(' ');
+    const names = 'evil.example localhost.evil.example evil-localhost 127.0.0.1.evil.example robot-7.evil.example';
+    const odd =
+      'localhost. 127.1 0x7f000001 2130706433 ::1 bot.example@evil.example localhost:http localhost:5173:5173';
+    const bad = `${names} ${odd} [::1 [evil] null .`.split(' ');
+    const badHosts = [...bad, '', 'localhost evil', '127.0.0.1, evil.example'];
     const withHost = async (port: number, host: string) =>
       (await sendRaw(port, `GET /api/nachbarn HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status;
     for (const port of [server.full, server.readOnly]) {
-      for (const good of [
-        'localhost',
-        'LOCALHOST:5173',
-        '127.0.0.1',
-        '127.0.0.1:5173',
-        '192.0.2.7:80',
-        '[::1]',
-        '[::1]:5173',
-        '[2001:db8::7]:5173',
-        'robot-7',
-        'ROBOT-7:5173',
-        'bot.example',
-        'bot.example:1',
-      ])
-        expect([good, await withHost(port, good)]).toEqual([good, 200]);
-      for (const bad of [
-        'evil.example',
-        'localhost.evil.example',
-        'evil-localhost',
-        '127.0.0.1.evil.example',
-        'robot-7.evil.example',
-        'localhost.',
-        '127.1',
-        '0x7f000001',
-        '2130706433',
-        '::1',
-        'bot.example@evil.example',
-        'localhost:http',
-        '',
-        'localhost:5173:5173',
-        'localhost evil',
-        '[::1',
-        '[evil]',
-        'null',
-        '.',
-        '127.0.0.1, evil.example',
-      ])
-        expect([bad, await withHost(port, bad)]).toEqual([bad, 421]);
+      for (const good of goodHosts) expect([good, await withHost(port, good)]).toEqual([good, 200]);
+      for (const bad of badHosts) expect([bad, await withHost(port, bad)]).toEqual([bad, 421]);
     }
   });
 
   it('is required with HTTP/1.0 too', async () => {
-    await using server = await startServer();
     expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\n\r\n')).status).toBe(421);
     expect((await sendRaw(server.full, 'GET /api/nachbarn HTTP/1.0\r\nHost: localhost\r\n\r\n')).status).toBe(200);
   });
@@ -68,8 +42,6 @@ describe('requests of pages of other sites', () => {
   ] as const;
 
   it('are refused when they would change something', async () => {
-    const support = standInSupport(runningSupport);
-    await using server = await startServer({ password: true, more: { support } });
     const own = `http://127.0.0.1:${server.full}`;
     const foreign: Record<string, string>[] = [
       { origin: 'http://evil.example' },
@@ -96,7 +68,6 @@ describe('requests of pages of other sites', () => {
   });
 
   it("are distinguished from those of the gateway's own pages and of programs", async () => {
-    await using server = await startServer();
     const own = `http://127.0.0.1:${server.full}`;
     for (const headers of [[], [`Origin: ${own}`], [`Origin: ${own}`, 'Sec-Fetch-Site: same-origin']]) {
       expect((await get(server.full, '/api/stopp', 'POST', [...headers, 'Content-Length: 0'])).status).toBe(200);
@@ -105,22 +76,16 @@ describe('requests of pages of other sites', () => {
   });
 
   it('may not read the API either, but may link to the pages', async () => {
-    await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
-      for (const headers of [
-        ['Sec-Fetch-Site: cross-site'],
-        ['Sec-Fetch-Site: same-site'],
-        ['Origin: http://evil.example'],
-      ]) {
-        expect((await get(port, '/api/health', 'GET', headers)).status).toBe(403);
-        expect((await get(port, '/', 'GET', headers)).status).toBe(200);
+      for (const header of ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Site: same-site', 'Origin: http://evil.example']) {
+        expect((await get(port, '/api/health', 'GET', [header])).status).toBe(403);
+        expect((await get(port, '/', 'GET', [header])).status).toBe(200);
       }
       expect((await get(port, '/api/health', 'GET', ['Sec-Fetch-Site: none'])).status).toBe(200);
     }
   });
 
   it('receive no CORS permission', async () => {
-    await using server = await startServer();
     const { headers } = await ask(server.full, '/api/health');
     expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
     const preflight = await get(server.full, '/api/touren/lauf', 'OPTIONS', [
@@ -131,7 +96,6 @@ describe('requests of pages of other sites', () => {
   });
 
   it('cannot post text where JSON is expected', async () => {
-    await using server = await startServer();
     const { status } = await ask(server.full, '/api/touren/lauf', {
       method: 'POST',
       headers: { 'content-type': 'text/plain' },
@@ -143,15 +107,10 @@ describe('requests of pages of other sites', () => {
 
 describe('bodies', () => {
   it('are bounded and well-formed, or rejected', async () => {
-    await using server = await startServer({ password: true });
     const post = (body: string, type = 'application/json') =>
       ask(server.full, '/api/anmeldung', { method: 'POST', headers: { 'content-type': type }, body });
-    expect((await post('{"password":')).status).toBe(400);
-    expect((await post('[]')).status).toBe(400);
-    expect((await post('"x"')).status).toBe(400);
-    expect((await post('{"password":"x","more":1}')).status).toBe(400);
-    expect((await post('{"password":{"$ne":1}}')).status).toBe(400);
-    expect((await post('{"__proto__":{"password":"x"}}')).status).toBe(400);
+    const objects = ['{"password":"x","more":1}', '{"password":{"$ne":1}}', '{"__proto__":{"password":"x"}}'];
+    for (const bad of ['{"password":', '[]', '"x"', ...objects]) expect((await post(bad)).status).toBe(400);
     expect((await post(JSON.stringify({ password: 'x'.repeat(100_000) }))).status).toBe(413);
     expect((await post('<password/>', 'application/xml')).status).toBe(415);
     expect((await postJson(server.full, '/api/anmeldung', { password: PASSWORD })).status).toBe(200);
@@ -160,15 +119,11 @@ describe('bodies', () => {
 
 describe('the output of the gateway', () => {
   it('contains no secret: not the hash, not its path, not a password in an address', async () => {
-    await using server = await startServer({ password: true, more: { support: standInSupport(runningSupport) } });
     const cookie = await signIn(server.full);
     for (const path of ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen']) {
       const { status, data } = await ask(server.full, path, { headers: { cookie } });
       expect(status).toBe(200);
-      const text = JSON.stringify(data);
-      expect(text).not.toContain('scrypt');
-      expect(text).not.toContain(server.dir);
-      expect(text).not.toContain(PASSWORD);
+      for (const secret of ['scrypt', server.dir, PASSWORD]) expect(JSON.stringify(data)).not.toContain(secret);
     }
   });
 });

@@ -3,51 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs } from '../../properties.ts';
 import { get, sendRaw, startServer, type TestServer } from '../server.ts';
 
-const words = [
-  '/',
-  '//',
-  '.',
-  '..',
-  '%2e',
-  '%2f',
-  '%5c',
-  '%00',
-  ';',
-  '?',
-  '#',
-  '\\',
-  '*',
-  ':',
-  '@',
-  'api',
-  'medien',
-  'anmeldung',
-  'touren',
-  'lauf',
-  'stopp',
-  'freigabe',
-  'chassis',
-  'maps',
-  '7',
-  '.png',
-  '%2Epng',
-  'nachbarn',
-  'assets',
-  'style.css',
-  'service',
-  'chatbot',
-  'config',
-  'uiot',
-  'status',
-  'http://localhost',
-  'API',
-  'A',
-  'a',
-  '%41',
-  '%C3%A4',
-  '~',
-  '%',
-];
+const signs = '/ // . .. %2e %2f %5c %00 ; ? # \\ * : @ %2Epng %41 %C3%A4 ~ % API A a http://localhost .png 7';
+const names = 'api medien anmeldung touren lauf stopp freigabe chassis maps nachbarn assets style.css service chatbot';
+const words = `${signs} ${names} config uiot status`.split(' ');
 
 const target = fc.oneof(
   fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
@@ -56,10 +14,7 @@ const target = fc.oneof(
 );
 const method = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('GET', 'HEAD') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'CONNECT', 'TRACE', 'QUERY', 'X'),
-  },
+  fc.constantFrom('POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'CONNECT', 'TRACE', 'QUERY', 'X'),
 );
 const header = fc.constantFrom(
   'X-HTTP-Method-Override: POST',
@@ -76,23 +31,13 @@ const header = fc.constantFrom(
 );
 
 /** The allow list, independent of the route table: by path, decoded once, without query. */
-const allowed = [
-  /^\/$/,
-  /^\/service$/,
-  /^\/assets\/(style\.css|live\.js)$/,
-  /^\/api\/nachbarn$/,
-  /^\/api\/health$/,
-  /^\/api\/events$/,
-  /^\/api\/chassis\/device\/info$/,
-  /^\/api\/chassis\/state$/,
-  /^\/api\/chassis\/maps$/,
-  /^\/api\/chassis\/maps\/[A-Za-z0-9_-]+$/,
-];
+const allowed =
+  /^\/(service|assets\/(style\.css|live\.js)|api\/(nachbarn|health|events|chassis\/(device\/info|state|maps(\/[A-Za-z0-9_-]+)?)))?$/;
 
 function mayBeRead(target: string): boolean {
   try {
     const path = decodeURIComponent(target.split(/[?#]/)[0] ?? '');
-    return allowed.some((pattern) => pattern.test(path));
+    return allowed.test(path);
   } catch {
     return false;
   }
@@ -122,12 +67,12 @@ describe('the read-only socket under any request', () => {
   });
 
   it('survives bytes that are not HTTP', async () => {
+    const last = 'GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const { statuses } = await sendRaw(
           server.readOnly,
-          Buffer.concat([Buffer.from(bytes), Buffer.from('\r\n\r\n')]),
-          30,
+          Buffer.concat([Buffer.from(bytes), Buffer.from(`\r\n\r\n${last}`)]),
         );
         expect(statuses.every((status) => status >= 400)).toBe(true);
       }),

@@ -155,7 +155,10 @@ describe('the read-only socket', () => {
     const one = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
     const answer = await sendRaw(
       server.readOnly,
-      one('GET /api/nachbarn') + one('GET /api/medien') + one('GET /api/health') + one('GET /api/stopp'),
+      one('GET /api/nachbarn') +
+        one('GET /api/medien') +
+        one('GET /api/health') +
+        one('GET /api/stopp', 'Connection: close\r\n'),
     );
     expect(answer.statuses).toEqual([200, 403, 200, 403]);
     const withBody = await sendRaw(
@@ -239,7 +242,6 @@ describe('the read-only socket', () => {
     const { status, head } = await sendRaw(
       server.full,
       `POST /api/anmeldung HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-      3_000,
     );
     expect(status).toBe(200);
     const cookie = /set-cookie: (gw_session=[^;]+)/i.exec(head)?.[1];

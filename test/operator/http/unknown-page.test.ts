@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { securityHeaders } from '../../../src/lib/operator/http/security-headers.ts';
-import { get, sendRaw, startServer } from '../server.ts';
+import { get, sendRaw } from '../server.ts';
+import { sharedServer } from '../shared-server.ts';
 
+const server = await sharedServer();
 const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
 
 describe('an address without a page', () => {
   it('is a page in the language of the browser, with the way to the surface, the status and the headers of a refusal', async () => {
-    await using server = await startServer();
     for (const [language, title] of [
       ['de', 'Seite nicht gefunden'],
       ['en', 'Page not found'],
@@ -35,14 +36,12 @@ describe('an address without a page', () => {
     ['a browser at the interface', '/api/nosuch', 'GET', browser],
     ['a change', '/nosuch', 'POST', [...browser, 'Content-Length: 0']],
   ])('stays JSON for %s', async (_who, path, method, headers) => {
-    await using server = await startServer();
     const answer = await get(server.full, path, method, headers);
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
   it('stays JSON under a foreign name of the gateway, which reveals nothing of the site', async () => {
-    await using server = await startServer();
     const lines = ['GET /nosuch HTTP/1.1', 'Host: evil.example', 'Connection: close', ...browser];
     const answer = await sendRaw(server.full, `${lines.join('\r\n')}\r\n\r\n`);
     expect(answer.status).toBe(421);

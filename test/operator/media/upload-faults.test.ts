@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { character } from '../../cli/characters.ts';
 import { runs } from '../../properties.ts';
+import { until } from '../../waiting.ts';
+import { parsedRequests } from '../connections/client.ts';
 import { ask, type RawAnswer, sendRaw, signIn, startServer, type TestServer } from '../server.ts';
 
 const CRLF = '\r\n';
@@ -40,10 +43,12 @@ describe('an invalid upload', () => {
 
   async function send(body: string | Buffer, type = 'multipart/form-data; boundary=b'): Promise<RawAnswer> {
     const bytes = Buffer.from(body as string, 'latin1');
-    return await sendRaw(server.full, Buffer.concat([Buffer.from(head(type, bytes.length)), bytes]), 5_000);
+    return await sendRaw(server.full, Buffer.concat([Buffer.from(head(type, bytes.length)), bytes]));
   }
 
   const files = async () => await readdir(join(server.dir, 'media')).catch(() => []);
+  /** Until these are the files again, and no part of an upload. */
+  const untilOnly = (before: readonly string[]) => until(files, (now) => now.join() === before.join());
 
   const whole = `${part(FILE, 'content')}--b--${CRLF}`;
 
@@ -94,7 +99,7 @@ describe('an invalid upload', () => {
       const before = await files();
       const answer = await send(body, type);
       expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'BAD_REQUEST']);
-      await expect.poll(files).toEqual(before);
+      await untilOnly(before);
       expect(errors).toEqual([]);
     });
   }
@@ -104,15 +109,23 @@ describe('an invalid upload', () => {
     for (const cut of [0, 10, 40, 90, 95, whole.length - 3]) {
       const socket = connect({ host: '127.0.0.1', port: server.full });
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.write(head('multipart/form-data; boundary=b', whole.length + 100_000) + whole.slice(0, cut));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      const bytes = head('multipart/form-data; boundary=b', whole.length + 100_000) + whole.slice(0, cut);
+      using parsed = parsedRequests();
+      socket.write(bytes);
+      await until(
+        () => parsed.at(-1)?.socket.bytesRead,
+        (read) => read === bytes.length,
+      );
       socket.resetAndDestroy();
       await closed;
     }
-    await expect.poll(files).toEqual(before);
+    await untilOnly(before);
     expect(errors).toEqual([]);
     // Once the server has detected that the others are closed.
-    await expect.poll(async () => (await send(whole)).status).toBe(201);
+    await until(
+      async () => (await send(whole)).status,
+      (status) => status === 201,
+    );
   });
 
   it('that is cut at any byte, in any way, is never listed and leaves nothing behind', async () => {
@@ -150,7 +163,7 @@ describe('an invalid upload', () => {
         else if (ending === 'reset') socket.resetAndDestroy();
         else socket.destroy();
         await closed;
-        await expect.poll(files, { timeout: 5_000 }).toEqual(before);
+        await untilOnly(before);
         expect(await listed()).not.toContain('cut.bin');
       }),
       { numRuns: runs(60) },
@@ -170,18 +183,18 @@ describe('an invalid upload', () => {
         'Content-Transfer-Encoding: base64',
         'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'%ff%00',
       ),
-      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.string({ unit: character, maxLength: 40 }),
     );
     const piece = fc.oneof(
       fc
         .record({
           boundary,
           lines: fc.array(line, { maxLength: 3 }),
-          content: fc.string({ unit: 'binary', maxLength: 40 }),
+          content: fc.string({ unit: character, maxLength: 40 }),
         })
         .map(({ boundary, lines, content }) => part(lines.join(CRLF), content, boundary)),
       fc.constantFrom(`--b--${CRLF}`, '--b', CRLF, '--b--', '--b-'),
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: character, maxLength: 60 }),
     );
     const type = fc.constantFrom(
       'multipart/form-data; boundary=b',

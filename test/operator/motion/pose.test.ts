@@ -2,63 +2,49 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { runs } from '../../properties.ts';
-import { ask, postJson, signIn, startServer, type TestServer } from '../server.ts';
+import { ask, postJson, signIn } from '../server.ts';
+import { sharedServer } from '../shared-server.ts';
 
 const pose = { xM: 1.5, yM: -2, yawDeg: 90 };
 
-async function send(server: TestServer, body: unknown, cookie?: string) {
-  return ask(server.full, '/api/pose', {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...(cookie !== undefined && { cookie }) },
-  });
-}
+const server = await sharedServer({ password: true });
+const cookie = await signIn(server.full);
+const send = (body: unknown, cookie?: string) =>
+  postJson(server.full, '/api/pose', body, cookie === undefined ? {} : { cookie });
 
-async function sendForm(server: TestServer, fields: Record<string, string>, cookie: string) {
+async function sendForm(fields: Record<string, string>, cookie: string) {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie, 'accept-language': 'de' };
   return ask(server.full, '/api/pose', { method: 'POST', body: `${new URLSearchParams(fields)}`, headers });
 }
 
 describe('setting the pose of the robot', () => {
   it('sends one order with the values of a signed-in person, in degrees', async () => {
-    await using server = await startServer({ password: true });
-    const { status, data } = await send(server, pose, await signIn(server.full));
+    const { status, data } = await send(pose, cookie);
     expect([status, data.outcome.state]).toEqual([200, 'succeeded']);
-    expect(server.motion.calls).toEqual([
-      `execute ${JSON.stringify({
-        kind: 'pose',
-        pose: { value: pose, mark: 'CHOSEN', source: 'signed-in person, 127.0.0.1' },
-      })}`,
-    ]);
+    const chosen = { value: pose, mark: 'CHOSEN', source: 'signed-in person, 127.0.0.1' };
+    expect(server.motion.calls).toEqual([`execute ${JSON.stringify({ kind: 'pose', pose: chosen })}`]);
   });
 
   it('orders nothing without a session, nor on the read-only socket', async () => {
-    await using server = await startServer({ password: true });
-    expect((await send(server, pose)).status).toBe(401);
+    expect((await send(pose)).status).toBe(401);
     expect((await postJson(server.readOnly, '/api/pose', pose)).status).toBe(403);
     expect(server.motion.calls).toEqual([]);
   });
 
   it('passes on the refusal of the gate', async () => {
-    await using server = await startServer({ password: true });
     server.motion.failNext = new GwError('MOTION_REFUSED', 'vendor.pose.request was not verified.');
-    const { status, data } = await send(server, pose, await signIn(server.full));
-    expect([status, data.error.code, data.error.message]).toEqual([
-      409,
-      'MOTION_REFUSED',
-      'vendor.pose.request was not verified.',
-    ]);
+    const { status, data } = await send(pose, cookie);
+    const { code, message } = data.error;
+    expect([status, code, message]).toEqual([409, 'MOTION_REFUSED', 'vendor.pose.request was not verified.']);
   });
 
   it('orders only a complete pose of numbers, whose range motion checks; everything else is 400', async () => {
-    await using server = await startServer({ password: true });
-    const cookie = await signIn(server.full);
     const number = fc.oneof(fc.double({ noNaN: false }), fc.string(), fc.constant(null), fc.constant([90]));
     const body = fc.record({ xM: number, yM: number, yawDeg: number, extra: fc.anything() }, { requiredKeys: [] });
     await fc.assert(
       fc.asyncProperty(body, async (wish) => {
         const before = server.motion.calls.length;
-        const { status } = await send(server, wish, cookie);
+        const { status } = await send(wish, cookie);
         const { xM, yM, yawDeg, ...more } = JSON.parse(JSON.stringify(wish)) as Record<string, unknown>;
         const isPose = [xM, yM, yawDeg].every(Number.isFinite) && Object.keys(more).length === 0;
         expect(status).toBe(isPose ? 200 : 400);
@@ -69,20 +55,16 @@ describe('setting the pose of the robot', () => {
   });
 
   it('refuses what a page orders by an outdated state, and accepts it by the present one', async () => {
-    await using server = await startServer({ password: true });
-    const cookie = await signIn(server.full);
     const page = (await ask(server.full, '/service', { headers: { cookie } })).data as string;
     const seen = /"state":\{"id":"([^"]+)"/.exec(page)?.[1];
-    expect((await send(server, { ...pose, seen }, cookie)).status).toBe(200);
+    expect((await send({ ...pose, seen }, cookie)).status).toBe(200);
     server.clock.advance(2_500);
-    const { status, data } = await send(server, { ...pose, seen }, cookie);
+    const { status, data } = await send({ ...pose, seen }, cookie);
     expect([status, data.error.code, server.motion.calls.length]).toEqual([409, 'STATE_OUTDATED', 1]);
   });
 
   it('accepts the form of a page without script, and answers with a page', async () => {
-    await using server = await startServer({ password: true });
-    const cookie = await signIn(server.full);
-    const { status, data } = await sendForm(server, { xM: '1,5', yM: ' -2', yawDeg: '90.0' }, cookie);
+    const { status, data } = await sendForm({ xM: '1,5', yM: ' -2', yawDeg: '90.0' }, cookie);
     expect([status, server.motion.calls[0]]).toEqual([200, expect.stringContaining(JSON.stringify(pose))]);
     expect(data).toContain('Position gesetzt');
     const form = await ask(server.full, '/service?setzen=position', { headers: { cookie } });
@@ -90,28 +72,23 @@ describe('setting the pose of the robot', () => {
     // Without a session it is the technician page, which asks for one.
     expect((await ask(server.full, '/service?setzen=position')).data).not.toContain('action="/api/pose"');
     server.motion.failNext = new GwError('MOTION_REFUSED', 'vendor.pose.request was not verified.');
-    const refused = await sendForm(server, { xM: '1', yM: '2', yawDeg: '3' }, cookie);
+    const refused = await sendForm({ xM: '1', yM: '2', yawDeg: '3' }, cookie);
     expect([refused.status, refused.data]).toEqual([409, expect.stringContaining('Nicht ausgeführt')]);
   });
 
   it('says of a pose that the robot has not reported back that it is not set', async () => {
-    await using server = await startServer({ password: true });
-    const cookie = await signIn(server.full);
-    const { motion } = server;
-    motion.execute = async () => ({
+    server.motion.execute = async () => ({
       ...{ moveId: null, failReason: null, failReasonText: null, arrival: null, tookMs: 3_000 },
       state: 'failed',
       reason: 'The chassis accepted the pose, but reports another one.',
     });
-    const { status, data } = await sendForm(server, { xM: '1', yM: '2', yawDeg: '3' }, cookie);
+    const { status, data } = await sendForm({ xM: '1', yM: '2', yawDeg: '3' }, cookie);
     expect([status, data]).toEqual([200, expect.stringContaining('Nicht gesetzt')]);
     expect(data).toContain('lang="en" class="technical">The chassis accepted the pose, but reports another one.');
     expect(data).not.toContain('Position gesetzt');
   });
 
   it('orders from a form only numbers as a person writes them', async () => {
-    await using server = await startServer({ password: true });
-    const cookie = await signIn(server.full);
     const text = fc.oneof(
       fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value.toFixed(3)),
       fc.string({ maxLength: 12 }),
@@ -121,7 +98,7 @@ describe('setting the pose of the robot', () => {
     await fc.assert(
       fc.asyncProperty(fields, async (wish) => {
         const before = server.motion.calls.length;
-        const { status } = await sendForm(server, wish, cookie);
+        const { status } = await sendForm(wish, cookie);
         const isNumber = (one = '') => /^\s*[+-]?\d{1,9}([.,]\d{0,20})?\s*$/.test(one);
         const isPose = [wish.xM, wish.yM, wish.yawDeg].every(isNumber);
         expect(status).toBe(isPose ? 200 : 400);

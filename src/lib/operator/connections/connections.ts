@@ -98,7 +98,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   const crowded = { evicted: 0, refused: 0, peer: '' };
   let crowdingReportedMs = Number.NEGATIVE_INFINITY;
   const turns = createTurns<Exchange, Reader>({
-    monotonicMs: () => performance.now(),
+    monotonicMs: clock.monotonicMs,
     defer: setImmediate,
     run: (exchange) => {
       const { connection, request, response, isUrgent } = exchange;

@@ -38,7 +38,7 @@ export type ListenerOptions = ListenAddress & {
   readonly isUrgent?: (request: IncomingMessage) => boolean;
   /** Overrides of the limits of the scope. */
   readonly limits?: Partial<ConnectionLimits>;
-  readonly clock?: Pick<Clock, 'monotonicMs' | 'after'>;
+  readonly clock?: Pick<Clock, 'monotonicMs' | 'after' | 'every'>;
 };
 
 export interface Listener {
@@ -58,13 +58,15 @@ export interface Listener {
  * (net.core.somaxconn) may be lower.
  */
 const BACKLOG = 4_096;
+/** While it closes: a connection is idle once its last answer was sent. */
+const IDLE_CHECK_MS = 20;
 
 /**
  * Opens one listener for the application. Rejects with PORT_IN_USE or PORT_UNUSABLE, for a path too. The host '::'
  * means IPv4 and IPv6, and IPv4 only where IPv6 is disabled.
  */
 export async function openListener(application: RequestHandler, options: ListenerOptions): Promise<Listener> {
-  const { scope } = options;
+  const { scope, clock = systemClock } = options;
   const limits: ConnectionLimits = { ...connectionLimits[scope], ...options.limits };
   let closing = false;
   const answer: RequestHandler = (request, response) => {
@@ -76,7 +78,7 @@ export async function openListener(application: RequestHandler, options: Listene
   const takesBody = (request: IncomingMessage) => scope !== 'read-only' && mayTakeBody(request);
   const table = createConnectionTable({
     limits: { ...limits, total: totalWithin(limits.total, openFileLimit()) },
-    clock: options.clock ?? systemClock,
+    clock,
     answer,
     isUrgent: options.isUrgent ?? (() => false),
     takesBody,
@@ -137,11 +139,9 @@ export async function openListener(application: RequestHandler, options: Listene
       server.close(() => onClosed());
       // Browsers open connections in advance; Node does not count one as idle before its first request.
       for (const socket of table.sockets()) if (socket.bytesRead === 0) socket.destroy();
-      const again = setInterval(() => server.closeIdleConnections(), 20);
-      const late = setTimeout(() => server.closeAllConnections(), withinMs);
+      using _again = clock.every(IDLE_CHECK_MS, () => server.closeIdleConnections());
+      using _late = clock.after(withinMs, () => server.closeAllConnections());
       await closed;
-      clearInterval(again);
-      clearTimeout(late);
     },
   };
 }
