@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
@@ -7,7 +6,7 @@ import { parseSite } from '../../src/lib/site/index.ts';
 import { readGatewayState, waitForGatewayState } from '../../src/lib/toolkit/gateway/state.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
-import { context } from '../toolkit/kit.ts';
+import { context, httpServer } from '../toolkit/kit.ts';
 import { until } from '../waiting.ts';
 
 const state = (kind: string) => ({
@@ -20,22 +19,11 @@ const state = (kind: string) => ({
 });
 
 async function gateway(listener: RequestListener, clock: Clock = createFakeClock()) {
-  const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const server = await httpServer(listener);
+  const { port } = server;
   const text = `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\noperator: { port: ${port} }\n`;
   const toolkit = { site: parseSite(text, '/tmp/site.yaml'), dialer: directDialer, clock };
-  return {
-    toolkit,
-    port,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...server, toolkit };
 }
 
 describe('the chassis state reported by the gateway', () => {

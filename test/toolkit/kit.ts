@@ -7,6 +7,8 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
+// Loaded before a clock of a test runs: a request is limited while it loads this.
+import '../../src/lib/net/http/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import type { Toolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { runs } from '../properties.ts';

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import type { Prerequisite } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 import { runList } from '../../checklist/kit.ts';
@@ -129,3 +130,20 @@ test.each(['premises', 'site'])(
     for (const key of keys.filter((one) => one !== 'operator.passwordFile')) expect(row, key).toContain(`\`${key}\``);
   },
 );
+
+const MQTT = 'mqtt: { host: mqtt.example.test, alpn: x }';
+test.each([
+  ['cloud stop', '', ['cloud', 'operator.passwordFile']],
+  ['release rehearsal', '', ['cloud']],
+  ['release rehearsal', MQTT, ['cloud.release']],
+  ['release rehearsal', `${MQTT}, release: { keyFile: k.pem }`, []],
+  ['tunnel rehearsal', '', ['cloud', 'operator.passwordFile']],
+  ['tunnel rehearsal', MQTT, ['cloud.tunnel', 'operator.passwordFile']],
+  ['tunnel rehearsal', `${MQTT}, tunnel: { host: tunnel.example.test }`, ['operator.passwordFile']],
+])('of %s with cloud: { %s } are named by their key', async (name, cloud, missing) => {
+  const sitePath = join(ownFolder(), 'site.yaml');
+  const text = `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud === '' ? '' : `cloud: { ${cloud} }\n`}`;
+  await writeFile(sitePath, text);
+  const entry = createCatalogue({ sitePath })[name];
+  expect((await entry?.missing?.(entry.with.parse({}), {}))?.map(({ key }) => key)).toEqual(missing);
+});

@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { siteSchema } from '../../../src/lib/site/index.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { cloudStopSchema, releaseRehearsalSchema } from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { rehearseRelease } from '../../../src/lib/toolkit/cloud/release-rehearsal.ts';
 import { rehearseCloudStop } from '../../../src/lib/toolkit/cloud/stop-rehearsal.ts';
@@ -459,29 +455,5 @@ describe('a release from the cloud, rehearsed on site', () => {
     lost.view = { ...lostView, release: connectedView.release };
     await expect(rehearse(lost)).rejects.toMatchObject({ code: 'CLOUD_NOT_CONNECTED' });
     expect([...none.asked, ...lost.asked]).toEqual([]);
-  });
-});
-
-describe('the prerequisites of both', () => {
-  const missingOf = async (name: string, cloud: string) => {
-    const dir = mkdtempSync(join(tmpdir(), 'gw-rehearsal-'));
-    try {
-      const sitePath = join(dir, 'site.yaml');
-      writeFileSync(sitePath, `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud}`);
-      const entry = createCatalogue({ sitePath })[name];
-      return (await entry?.missing?.(entry.with.parse({}), {}))?.map(({ key }) => key);
-    } finally {
-      rmSync(dir, { recursive: true, force: true });
-    }
-  };
-  const cloud = 'cloud: { mqtt: { host: mqtt.example.test, alpn: x } }\n';
-
-  it('are named by their key', async () => {
-    expect(await missingOf('cloud stop', '')).toEqual(['cloud', 'operator.passwordFile']);
-    expect(await missingOf('release rehearsal', '')).toEqual(['cloud']);
-    expect(await missingOf('release rehearsal', cloud)).toEqual(['cloud.release']);
-    expect(await missingOf('release rehearsal', cloud.replace(' }\n', ', release: { keyFile: k.pem } }\n'))).toEqual(
-      [],
-    );
   });
 });

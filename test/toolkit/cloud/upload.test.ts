@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/lib/cloud/gate/model.ts';
@@ -14,7 +12,7 @@ import { storageServer, trust } from '../../cloud/storage/storage-server.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
 import { sampleArchive } from '../../maps/samples.ts';
-import { sharedFolder } from '../kit.ts';
+import { httpServer, sharedFolder } from '../kit.ts';
 import { context } from '../operator/fake-operator.ts';
 
 const home = sharedFolder();
@@ -62,13 +60,11 @@ async function gateway({ answer, hasCloud = true, isConnected = true }: World = 
     log: silentLog,
   });
   const base = isConnected ? connectedView : lostView;
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ ...base, uploads: uploads.view() }));
-  });
   await mkdir(join(stateDir, 'local'), { recursive: true });
-  server.listen(localSocketPath(site));
-  await once(server, 'listening');
+  const server = await httpServer(
+    (_request, response) => response.end(JSON.stringify({ ...base, uploads: uploads.view() })),
+    localSocketPath(site),
+  );
   const ending = new AbortController();
   const running = uploads.run(ending.signal);
   return {
@@ -78,8 +74,7 @@ async function gateway({ answer, hasCloud = true, isConnected = true }: World = 
     async [Symbol.asyncDispose]() {
       ending.abort();
       await running;
-      server.closeAllConnections();
-      server.close();
+      await server[Symbol.asyncDispose]();
       await storage[Symbol.asyncDispose]();
     },
   };

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
@@ -8,7 +6,7 @@ import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { checkMedia } from '../../../src/lib/toolkit/gateway/media-check.ts';
 import { PASSWORD, startServer, type TestServer } from '../../operator/server.ts';
-import { verdictsOf } from '../kit.ts';
+import { httpServer, verdictsOf } from '../kit.ts';
 import { context } from '../operator/fake-operator.ts';
 
 const BYTES = 300_001;
@@ -42,7 +40,7 @@ describe('a media file of full size', () => {
   it('is wrong where it is returned with one byte changed, or truncated', async () => {
     for (const change of [(all: Buffer) => all.fill(all[7] ? 0 : 1, 7, 8), (all: Buffer) => all.subarray(0, -1)]) {
       let stored = Buffer.alloc(0);
-      const server = createServer((request, response) => {
+      await using server = await httpServer((request, response) => {
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
@@ -60,16 +58,11 @@ describe('a media file of full size', () => {
           }
         });
       });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as { port: number };
       const { findings } = await checkMedia(
-        toolkitOf({ operator: {} } as Site, port),
+        toolkitOf({ operator: {} } as Site, server.port),
         { password: 'x', bytes: BYTES },
         context(),
       );
-      server.closeAllConnections();
-      server.close();
       expect(verdictsOf(findings)).toEqual({ stored: 'ok', same: 'wrong', deleted: 'ok' });
     }
   });

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,9 +11,9 @@ import type { Site } from '../../../src/lib/site/index.ts';
 import { judgeStatus, readStatus } from '../../../src/lib/toolkit/gateway/status.ts';
 import { freePort } from '../../free-port.ts';
 import { latched, ready } from '../../pages/states.ts';
-import { context, forAll, sharedFolder } from '../kit.ts';
+import { context, forAll, httpServer, sharedFolder } from '../kit.ts';
 
-let server: Server;
+let server: Awaited<ReturnType<typeof httpServer>>;
 let events: (response: ServerResponse) => void;
 let incidents: unknown = { incidents: [], recording: null, unreadable: 0, folderProblem: null, notKept: null };
 let robot: string | undefined = ready.site.serial;
@@ -22,22 +21,17 @@ const dir = sharedFolder();
 let toolkit: Parameters<typeof readStatus>[0];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await httpServer((request, response) => {
     if (robot !== undefined) response.setHeader('gw-robot', robot);
     if (request.url === '/api/events') events(response);
     else response.end(JSON.stringify(incidents));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const { port } = server;
   const chassis = { host: '127.0.0.1', port: await freePort(), serial: ready.site.serial };
   const site = { name: 'Test', path: join(dir, 'site.yaml'), chassis, operator: { port }, stateDir: dir };
   toolkit = { site: site as unknown as Site, dialer: directDialer, clock: systemClock };
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const streamed = (state: unknown) => (response: ServerResponse) => {
   // Without an end, as the gateway sends it.

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
@@ -8,29 +7,25 @@ import { DialError, type DialFailure, directDialer, type Endpoint } from '../../
 import type { Site } from '../../../src/lib/site/index.ts';
 import { readGatewayHealth } from '../../../src/lib/toolkit/gateway/health.ts';
 import { slowDialer } from '../../net/slow-dialer.ts';
-import { forAllAsyncOf } from '../kit.ts';
+import { forAllAsyncOf, httpServer } from '../kit.ts';
 
-type Answer = (response: import('node:http').ServerResponse) => void;
+type Answer = (response: ServerResponse) => void;
 
-let server: Server;
+let server: Awaited<ReturnType<typeof httpServer>>;
 let answer: Answer;
-let port: number;
-
 beforeAll(async () => {
-  server = createServer((_request, response) => answer(response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  port = (server.address() as { port: number }).port;
+  server = await httpServer((_request, response) => answer(response));
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 /** The result of a check against a program that answers like this in place of the operator server. */
 async function failureFor(how: Answer, dialer = directDialer): Promise<GwError> {
   answer = how;
-  const toolkit = { site: { operator: { port }, stateDir: '/nonexistent' } as Site, dialer, clock: systemClock };
+  const toolkit = {
+    site: { operator: { port: server.port }, stateDir: '/nonexistent' } as Site,
+    dialer,
+    clock: systemClock,
+  };
   const context = { signal: new AbortController().signal, onProgress: () => {} };
   const error = await readGatewayHealth(toolkit, {}, context).then(
     () => undefined,
@@ -45,7 +40,7 @@ describe('a response in place of the operator server', () => {
     const error = await failureFor((response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'));
     expect(error.code).toBe('OPERATOR_NOT_REACHABLE');
     expect(error.message).toContain('Unexpected answer');
-    expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
+    expect(error.tried).toMatchObject({ address: '127.0.0.1', port: server.port });
   });
 
   it('is read no further than the largest answer of gw when it never ends', async () => {
@@ -77,7 +72,7 @@ describe('a response in place of the operator server', () => {
         response.end(JSON.stringify({ error: { code: 'CHASSIS_BOOTING', message: 'x', tried } }));
       });
       expect(error.code).toBe('CHASSIS_BOOTING');
-      expect(error.tried).toMatchObject({ address: '127.0.0.1', port });
+      expect(error.tried).toMatchObject({ address: '127.0.0.1', port: server.port });
     }
   });
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { GwError } from '../../../src/lib/error/index.ts';
+// Loaded before the clock runs: a request is limited while it loads this.
+import '../../../src/lib/net/http/index.ts';
 import { directDialer, type Ssh } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';

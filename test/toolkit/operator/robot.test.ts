@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,34 +5,26 @@ import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { operatorAccess, robotNamed } from '../../../src/lib/toolkit/operator/access.ts';
-import { forAll } from '../kit.ts';
+import { context, forAll, httpServer } from '../kit.ts';
 
-let server: Server;
-let port: number;
+let server: Awaited<ReturnType<typeof httpServer>>;
 /** The serial number that the gateway names; null: none. */
 let named: string | null;
 let requests: string[];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = await httpServer((request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers['gw-robot']}`);
     if (named !== null) response.setHeader('gw-robot', named);
     response.setHeader('content-type', 'application/json').end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  port = (server.address() as { port: number }).port;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 function access(serial: string | undefined = 'SN1') {
   requests = [];
-  const site = { operator: { port }, ...(serial !== '' && { chassis: { serial } }) } as unknown as Site;
-  const context = { signal: new AbortController().signal, onProgress: () => {} };
-  return operatorAccess({ site, dialer: directDialer, clock: systemClock } as never, context);
+  const site = { operator: { port: server.port }, ...(serial !== '' && { chassis: { serial } }) } as unknown as Site;
+  return operatorAccess({ site, dialer: directDialer, clock: systemClock } as never, context());
 }
 const any = z.unknown();
 

@@ -1,59 +1,74 @@
 import { type Clock, systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { isDiskPending } from '../../lifecycle/paced-clock.ts';
 
 const STEP_MS = 20;
-const FOREVER_MS = 1e9;
+
+interface Timer {
+  readonly dueMs: number;
+  readonly isLimit: boolean;
+  fire(): void;
+}
 
 /**
  * Simulated time that passes in waits alone: it jumps to the end of the next one. While a request is on its way, whose limit
  * is pending then, it goes on in small steps, as the paced clock does, so that a silent server is given up too.
  */
 export function createWaitingClock(): Clock {
-  const fake = createFakeClock({ startMs: 1_000_000, wall: systemClock.wall() });
-  let limits = 0;
+  const timers = new Set<Timer>();
+  const startMs = 1_000_000;
+  const wallOffsetMs = systemClock.wall().getTime() - startMs;
+  let nowMs = startMs;
   let isRunning = false;
 
   async function run(): Promise<void> {
     if (isRunning) return;
     isRunning = true;
-    while (fake.pending > 0) {
+    while (timers.size > 0) {
       await systemClock.sleep(1);
       if (isDiskPending()) continue;
-      if (limits === 0) await fake.step(FOREVER_MS);
-      else await fake.advance(STEP_MS);
+      // Without a pause from here on: a request that begins in between would be given up at once.
+      const all = [...timers].sort((a, b) => a.dueMs - b.dueMs);
+      const isOnItsWay = all.some(({ isLimit }) => isLimit);
+      nowMs = isOnItsWay ? nowMs + STEP_MS : Math.max(nowMs, all[0]?.dueMs ?? nowMs);
+      for (const timer of all) if (timer.dueMs <= nowMs && timers.delete(timer)) timer.fire();
     }
     isRunning = false;
   }
 
-  const started = <T>(set: T): T => {
+  function set(ms: number, fire: () => void, isLimit = false): Disposable {
+    const timer = { dueMs: nowMs + Math.max(0, ms), isLimit, fire };
+    timers.add(timer);
     void run();
-    return set;
-  };
+    return { [Symbol.dispose]: () => void timers.delete(timer) };
+  }
+
   return {
-    ...fake,
+    monotonicMs: () => nowMs,
+    wall: () => new Date(nowMs + wallOffsetMs),
     random: systemClock.random,
-    sleep: (ms, signal) => started(fake.sleep(ms, signal)),
-    every: (ms, fn) => started(fake.every(ms, fn)),
-    after(ms, fn) {
-      limits += 1;
-      let isOver = false;
-      const over = () => {
-        if (!isOver) limits -= 1;
-        isOver = true;
-      };
-      const timer = started(
-        fake.after(ms, () => {
-          over();
+    after: (ms, fn) => set(ms, fn, true),
+    every(ms, fn) {
+      let timer: Disposable;
+      const arm = () => {
+        timer = set(ms, () => {
+          arm();
           fn();
-        }),
-      );
-      return {
-        [Symbol.dispose]() {
-          over();
-          timer[Symbol.dispose]();
-        },
+        });
       };
+      arm();
+      return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+    },
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      using _timer = set(ms, resolve);
+      const onAbort = () => reject(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      try {
+        await promise;
+      } finally {
+        signal?.removeEventListener('abort', onAbort);
+      }
     },
   };
 }

@@ -2,17 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { packArchive } from '../../../src/lib/maps/index.ts';
-import { directDialer } from '../../../src/lib/net/index.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { parseSite } from '../../../src/lib/site/index.ts';
 import type { OpenOverlaysOptions } from '../../../src/lib/toolkit/overlays/source/model.ts';
 import { openOverlays, parseOverlaysSource } from '../../../src/lib/toolkit/overlays/source.ts';
-import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { archivedMap, errorOf, mapDocument, oddOverlays, picture, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
-import { has, sharedFolder, toolkitOf } from '../kit.ts';
+import { eachTest, has, sharedFolder, toolkitOf } from '../kit.ts';
 
 const folder = sharedFolder();
 
@@ -136,8 +132,7 @@ describe('overlays in a backup', () => {
     expect(await errorOf(openFrom(path, { siteNamed: true }))).toMatchObject({ code: 'SITE_FILE_NOT_FOUND' });
     const record = { fact: 'overlays.lane-direction-3', value: 'x', serial: 'S', software: 'v', how: 'h', who: 'w' };
     fileOf('evidence.jsonl', `${JSON.stringify({ ...record, when: '2026-01-31T12:00:00Z' })}\n`);
-    const site = parseSite('name: t\nchassis: { host: 127.0.0.1, serial: S }\n', join(folder, 'site.yaml'));
-    const toolkit: Toolkit = { site, dialer: directDialer, clock: systemClock };
+    const toolkit = toolkitOf({ host: '127.0.0.1', port: 1, serial: 'S' }, { path: join(folder, 'site.yaml') });
     const { device } = await openFrom(path, { openToolkit: () => Promise.resolve(toolkit) });
     expect(device?.records).toMatchObject([record]);
     rmSync(join(folder, 'evidence.jsonl'));
@@ -145,8 +140,15 @@ describe('overlays in a backup', () => {
 });
 
 describe('overlays on the chassis', () => {
+  let sim: Sim;
+  eachTest(
+    () => startSim(),
+    (one) => {
+      sim = one;
+    },
+  );
+
   it('are those of the current map or of the selected one, with picture, identity and verified facts', async () => {
-    await using sim = await startSim();
     const current = await openLive(sim, 'live:current');
     const { serial, software, port } = sim.chassis;
     expect(current.label).toBe(`map 1 "Erdgeschoss" of ${serial} at 127.0.0.1:${port}`);
@@ -161,7 +163,6 @@ describe('overlays on the chassis', () => {
   });
 
   it('of an unknown map name the existing ones', async () => {
-    await using sim = await startSim();
     expect(await errorOf(openLive(sim, 'live:9'))).toMatchObject({
       code: 'MAP_UNKNOWN',
       message: has('No map 9'),
@@ -171,7 +172,6 @@ describe('overlays on the chassis', () => {
   });
 
   it('cannot be read from a map that was set from data, with an explanation', async () => {
-    await using sim = await startSim();
     const image = Buffer.from(await (await fetch(`http://127.0.0.1:${sim.chassis.port}/maps/1.png`)).arrayBuffer());
     await call(sim, 'POST', '/chassis/current-map', {
       map_name: 'from data',
@@ -188,7 +188,6 @@ describe('overlays on the chassis', () => {
   });
 
   it('are read without their picture when that fails, with a warning', async () => {
-    await using sim = await startSim();
     sim.setFault('image-fails', true);
     const failed = await openLive(sim, 'live:current');
     expect(failed).toMatchObject({ image: null, frame: { width: null, height: null } });
@@ -199,7 +198,6 @@ describe('overlays on the chassis', () => {
   });
 
   it('are not read from another chassis, and reading can be interrupted', async () => {
-    await using sim = await startSim();
     const openToolkit = async () => toolkitOf({ ...sim.chassis, serial: 'OTHER' }, { path: join(folder, 's') });
     expect(await errorOf(openFrom('live:current', { openToolkit }))).toMatchObject({ code: 'CHASSIS_WRONG_DEVICE' });
 

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
 import { readProxyProcesses, rehearseTunnel } from '../../../src/lib/toolkit/tunnel/rehearsal.ts';
 import { tunnelRehearsalSchema } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import type { SupportView } from '../../../src/lib/tunnel/index.ts';
@@ -379,27 +377,5 @@ describe('a session of remote support, rehearsed', () => {
     expect(verdicts(data)).toEqual({ ...allOk, proxy: 'not-checked', audit: 'not-checked' });
     expect(detailOf(data, 'audit')).toBe('the records are on another machine');
     expect(detailOf(data, 'proxy')).toBe('the process of the gateway is not visible here');
-  });
-});
-
-describe('its prerequisites', () => {
-  const missingOf = async (cloud: string) => {
-    const dir = mkdtempSync(join(tmpdir(), 'gw-tunnel-rehearsal-'));
-    try {
-      const sitePath = join(dir, 'site.yaml');
-      writeFileSync(sitePath, `name: t\nchassis: { host: 127.0.0.1, serial: S1 }\n${cloud}`);
-      const entry = createCatalogue({ sitePath })['tunnel rehearsal'];
-      return (await entry?.missing?.(entry.with.parse({}), {}))?.map(({ key }) => key);
-    } finally {
-      rmSync(dir, { recursive: true, force: true });
-    }
-  };
-
-  it('are named by their key', async () => {
-    const cloud = 'cloud: { mqtt: { host: mqtt.example.test, alpn: x } }\n';
-    expect(await missingOf('')).toEqual(['cloud', 'operator.passwordFile']);
-    expect(await missingOf(cloud)).toEqual(['cloud.tunnel', 'operator.passwordFile']);
-    const tunnel = cloud.replace(' }\n', ', tunnel: { host: tunnel.example.test } }\n');
-    expect(await missingOf(tunnel)).toEqual(['operator.passwordFile']);
   });
 });

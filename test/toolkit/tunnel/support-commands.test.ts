@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localSocketPath } from '../../../src/lib/site/index.ts';
 import { endTunnel, isEnded } from '../../../src/lib/toolkit/tunnel/end.ts';
@@ -15,7 +12,7 @@ import {
 } from '../../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import type { SessionEntry } from '../../../src/lib/tunnel/index.ts';
 import { lostView } from '../../cloud/views.ts';
-import { eachTest } from '../kit.ts';
+import { eachTest, httpServer, ownFolder } from '../kit.ts';
 import { type FakeSupport, recorded, runningView, startFakeSupport, waiting } from './fake-support.ts';
 
 const NOT_CONFIGURED = [409, { error: { code: 'NOT_CONFIGURED', message: 'The site file has no cloud.' } }] as const;
@@ -143,25 +140,18 @@ describe('the end on site', () => {
 
   it('uses the socket for local commands where there is one', async () => {
     gateway.view = runningView('s-1');
-    const dir = mkdtempSync(join(tmpdir(), 'gw-tunnel-end-'));
+    const dir = ownFolder();
+    const path = localSocketPath({ stateDir: dir });
+    mkdirSync(dirname(path), { recursive: true });
     const asked: string[] = [];
-    const local = createServer((request, response) => {
+    await using _local = await httpServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       const [status, body] = request.method === 'DELETE' ? gateway.onEnd() : [200, gateway.view];
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
-    try {
-      const path = localSocketPath({ stateDir: dir });
-      await mkdir(dirname(path), { recursive: true });
-      await new Promise<void>((resolve) => local.listen(path, resolve));
-      Object.assign(gateway.toolkit.site, { stateDir: dir });
-      expect(await end(gateway)).toMatchObject({ ended: true });
-      expect(asked).toEqual(['GET', 'DELETE', 'GET'].map((method) => `${method} /api/wartung/sitzung`));
-      expect(gateway.operator.requests).toEqual([]);
-    } finally {
-      local.closeAllConnections();
-      local.close();
-      rmSync(dir, { recursive: true, force: true });
-    }
+    }, path);
+    Object.assign(gateway.toolkit.site, { stateDir: dir });
+    expect(await end(gateway)).toMatchObject({ ended: true });
+    expect(asked).toEqual(['GET', 'DELETE', 'GET'].map((method) => `${method} /api/wartung/sitzung`));
+    expect(gateway.operator.requests).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { directDialer } from '../../../../src/lib/net/index.ts';
@@ -9,7 +8,7 @@ import type { PlannedPath } from '../../../../src/lib/toolkit/network/check/plan
 import { provenByRunningLink } from '../../../../src/lib/toolkit/network/check/running-link.ts';
 import type { Toolkit } from '../../../../src/lib/toolkit/toolkit.ts';
 import { createPacedClock } from '../../../lifecycle/paced-clock.ts';
-import { context, ownFolder } from '../../kit.ts';
+import { context, httpServer, ownFolder } from '../../kit.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -26,9 +25,10 @@ const planned = (...ids: string[]) => ids.map((id) => ({ id }) as PlannedPath);
 const both = planned('mqtt-direct', 'mqtt-fallback', 'storage');
 
 /** The socket for local commands of a gateway whose answers the test writes. */
-async function gateway(answer: (path: string, response: ServerResponse, request: IncomingMessage) => void) {
+async function gateway(answer: (path: string, response: ServerResponse) => void) {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  mkdirSync(join(dir, 's', 'local'), { recursive: true });
+  const server = await httpServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => {
       body += chunk.toString();
@@ -36,19 +36,10 @@ async function gateway(answer: (path: string, response: ServerResponse, request:
     request.on('end', () => {
       const { path } = JSON.parse(body) as { path: string };
       asked.push(`${request.method} ${request.url} ${path}`);
-      answer(path, response, request);
+      answer(path, response);
     });
-  });
-  mkdirSync(join(dir, 's', 'local'), { recursive: true });
-  server.listen(localSocketPath(site()));
-  await once(server, 'listening');
-  return {
-    asked,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  }, localSocketPath(site()));
+  return { ...server, asked };
 }
 
 const json = (response: ServerResponse, status: number, body: unknown) => {
@@ -144,5 +135,34 @@ describe('the paths of MQTT by the running gateway', () => {
       'interrupted',
     );
     expect(world.asked).toHaveLength(1);
+  });
+});
+
+/** A gateway that refuses as often as this, as while another check is running. */
+async function busyGateway(refusals: number) {
+  const world = await gateway((_path, response) => {
+    if (world.asked.length > refusals)
+      json(response, 200, { step: null, outcome: { verdict: 'ok', detail: 'accepted' } });
+    else json(response, 503, { error: { code: 'BUSY', message: 'Too many concurrent requests of this kind.' } });
+  });
+  return world;
+}
+
+describe('a path that the running link proves', () => {
+  it('is asked for again while the gateway proves one for another check', async () => {
+    await using world = await busyGateway(3);
+    const proven = await provenByRunningLink(toolkit(), context(), planned('mqtt-direct'));
+    expect(proven.get('mqtt-direct')).toEqual({ verdict: 'ok', detail: 'accepted' });
+    expect(world.asked).toHaveLength(4);
+  });
+
+  it('is not checked where the gateway stays busy', async () => {
+    await using world = await busyGateway(Number.POSITIVE_INFINITY);
+    const proven = await provenByRunningLink(toolkit(), context(), planned('mqtt-direct'));
+    expect(proven.get('mqtt-direct')).toEqual({
+      verdict: 'not-checked',
+      detail: 'the running gateway did not check it: Too many concurrent requests of this kind.',
+    });
+    expect(world.asked.length).toBeGreaterThan(10);
   });
 });
