@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChassisClient } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { DialError } from '../../src/lib/net/index.ts';
+import { DialError, type Dialer } from '../../src/lib/net/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { isFull, runs } from '../properties.ts';
 import {
@@ -11,7 +11,6 @@ import {
   clientOf as anyClientOf,
   closedPort,
   deviceInfo,
-  type FakeChassis,
   failureOf,
   fakeChassis,
   httpAnswer,
@@ -23,8 +22,6 @@ import {
 const time = createPacedClock();
 const clientOf = (peer: Pick<Peer, 'endpoint'>, more: Parameters<typeof anyClientOf>[1] = {}) =>
   anyClientOf(peer, { clock: time, ...more });
-/** A client of a peer that answers so. */
-const identityOf = (info: object) => answeringPeer(httpAnswer(JSON.stringify(info)));
 
 /** The result of the client for one fixed answer to GET /device/info. */
 async function errorFor(answer: string | Buffer): Promise<GwError> {
@@ -36,17 +33,29 @@ async function errorFor(answer: string | Buffer): Promise<GwError> {
   return error;
 }
 
-async function withFake(work: (chassis: FakeChassis, client: ChassisClient) => Promise<void>, expectedSerial = 'SN-1') {
-  await using chassis = await fakeChassis();
-  await using client = clientOf(chassis, { expectedSerial });
-  await work(chassis, client);
+/** Ends with the test. */
+let stack: AsyncDisposableStack;
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
+const open = (peer: Pick<Peer, 'endpoint'>, more?: Parameters<typeof clientOf>[1]) => stack.use(clientOf(peer, more));
+/** A client of a peer that answers so. */
+const clientOfAnswer = async (info: object, more?: Parameters<typeof clientOf>[1]) =>
+  open(stack.use(await answeringPeer(httpAnswer(JSON.stringify(info)))), more);
+const rawClient = async (onSocket: (socket: Socket) => void, more?: Parameters<typeof clientOf>[1]) => {
+  const peer = stack.use(await rawPeer(onSocket));
+  return { peer, client: open(peer, more) };
+};
+async function fake() {
+  const chassis = stack.use(await fakeChassis());
+  return { chassis, client: open(chassis, { expectedSerial: 'SN-1' }) };
 }
 
 describe('identity', () => {
   it('has serial, model, software and announced features; values of other types are dropped', async () => {
     const caps = { supportsWsV2: true, supportsJack: false, odd: 'yes', __proto__: { supportsBags: true } };
-    await using peer = await identityOf(deviceInfo('SN-1', { caps, later: { a: 1 } }));
-    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
+    const client = await clientOfAnswer(deviceInfo('SN-1', { caps, later: { a: 1 } }), { expectedSerial: 'SN-1' });
     expect(await client.identity()).toEqual({
       serial: 'SN-1',
       model: 'm1',
@@ -56,8 +65,7 @@ describe('identity', () => {
   });
 
   it('rejects another serial number and names it', async () => {
-    await using peer = await identityOf(deviceInfo('SN-2'));
-    await using client = clientOf(peer, { expectedSerial: 'SN-1' });
+    const client = await clientOfAnswer(deviceInfo('SN-2'), { expectedSerial: 'SN-1' });
     const error = await failureOf(client.identity());
     expect(error).toMatchObject({
       ...{ code: 'CHASSIS_WRONG_DEVICE', details: { expectedSerial: 'SN-1', foundSerial: 'SN-2' } },
@@ -91,8 +99,7 @@ describe('identity', () => {
 
   it('returns the device information unchanged, unknown fields kept', async () => {
     const info = deviceInfo('SN-1', { robot: { width: 0.5 }, neverSeen: [1, { a: null }] });
-    await using peer = await identityOf(info);
-    await using client = clientOf(peer);
+    const client = await clientOfAnswer(info);
     expect(await client.deviceInfo()).toEqual(info);
   });
 });
@@ -107,8 +114,7 @@ describe('not connected', () => {
   });
 
   it('reports no answer when the peer accepts and stays silent', async () => {
-    await using peer = await rawPeer(() => {});
-    await using client = clientOf(peer, { timeoutMs: 300 });
+    const { client } = await rawClient(() => {}, { timeoutMs: 300 });
     const error = await failureOf(client.identity());
     expect(error).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'no-answer' });
     expect(error.tried?.forMs).toBeGreaterThanOrEqual(290);
@@ -116,8 +122,7 @@ describe('not connected', () => {
   });
 
   it('reports cut when the connection is closed without an answer', async () => {
-    await using peer = await rawPeer((socket) => socket.once('data', () => socket.destroy()));
-    await using client = clientOf(peer);
+    const { client } = await rawClient((socket) => socket.once('data', () => socket.destroy()));
     expect(await failureOf(client.identity())).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'cut' });
   });
 
@@ -142,8 +147,7 @@ describe('not connected', () => {
   });
 
   it('is interrupted by the signal of the caller at once', async () => {
-    await using peer = await rawPeer(() => {});
-    await using client = clientOf(peer);
+    const { peer, client } = await rawClient(() => {});
     const ending = new AbortController();
     const waiting = failureOf(client.identity(ending.signal));
     await until(() => peer.sockets.size === 1);
@@ -229,8 +233,7 @@ describe('a bad answer is reported as such', () => {
       },
     ],
   ])('an answer that %s', async (_, answer) => {
-    await using peer = await rawPeer(answer);
-    await using client = clientOf(peer, { timeoutMs: 300 });
+    const { client } = await rawClient(answer, { timeoutMs: 300 });
     expect((await failureOf(client.identity())).message).toContain('did not complete in time');
   });
 });
@@ -314,17 +317,16 @@ describe('answers that expand to more than their bytes', () => {
 
 describe('while the chassis starts', () => {
   it('reports its progress', async () => {
-    await withFake(async (chassis, client) => {
-      chassis.booting = 0.25;
-      const error = await failureOf(client.identity());
-      expect(error.code).toBe('CHASSIS_BOOTING');
-      expect(error.message).toBe('The chassis is starting, 25 % done.');
-      expect(error.details).toEqual({ progress: 0.25, step: 'lidar' });
-      expect(error.tried?.action).toBe('GET /device/info');
-      expect(await client.bootProgress()).toEqual({ progress: 0.25, step: 'lidar', startTimeS: 1 });
-      expect((await failureOf(client.listMaps())).code).toBe('CHASSIS_BOOTING');
-      expect((await failureOf(client.forward('/device/info', { maxBytes: 1000 }))).code).toBe('CHASSIS_BOOTING');
-    });
+    const { chassis, client } = await fake();
+    chassis.booting = 0.25;
+    const error = await failureOf(client.identity());
+    expect(error.code).toBe('CHASSIS_BOOTING');
+    expect(error.message).toBe('The chassis is starting, 25 % done.');
+    expect(error.details).toEqual({ progress: 0.25, step: 'lidar' });
+    expect(error.tried?.action).toBe('GET /device/info');
+    expect(await client.bootProgress()).toEqual({ progress: 0.25, step: 'lidar', startTimeS: 1 });
+    expect((await failureOf(client.listMaps())).code).toBe('CHASSIS_BOOTING');
+    expect((await failureOf(client.forward('/device/info', { maxBytes: 1000 }))).code).toBe('CHASSIS_BOOTING');
   });
 
   it('does not mistake a foreign 503 page for a chassis', async () => {
@@ -349,149 +351,140 @@ describe('maps', () => {
     '/maps/2.png': '<html>',
   };
 
-  async function withMaps(work: (client: ChassisClient) => Promise<void>) {
-    await withFake(async (chassis, client) => {
-      chassis.intercept = (request, response) => {
-        const body = maps[request.url ?? ''];
-        if (body === undefined) return false;
-        response.end(body);
-        return true;
-      };
-      await work(client);
-    });
+  async function withMaps(): Promise<ChassisClient> {
+    const { chassis, client } = await fake();
+    chassis.intercept = (request, response) => {
+      const body = maps[request.url ?? ''];
+      if (body === undefined) return false;
+      response.end(body);
+      return true;
+    };
+    return client;
   }
 
   it('are listed, read as data with unknown fields, and fetched as PNG', async () => {
-    await withMaps(async (client) => {
-      expect(await client.listMaps()).toEqual([
-        { id: 1, uid: 'u1', name: 'ground', mapVersion: 2, overlaysVersion: 3 },
-        { id: -1, uid: null, name: 'from data', mapVersion: null, overlaysVersion: null },
-      ]);
-      expect(await client.map('1')).toMatchObject({ grid_resolution: 0.05, unknown: true });
-      expect(Buffer.from(await client.mapPng('1'))).toEqual(png);
-    });
+    const client = await withMaps();
+    expect(await client.listMaps()).toEqual([
+      { id: 1, uid: 'u1', name: 'ground', mapVersion: 2, overlaysVersion: 3 },
+      { id: -1, uid: null, name: 'from data', mapVersion: null, overlaysVersion: null },
+    ]);
+    expect(await client.map('1')).toMatchObject({ grid_resolution: 0.05, unknown: true });
+    expect(Buffer.from(await client.mapPng('1'))).toEqual(png);
   });
 
   it('are rejected for an invalid image, an unknown map, and an invalid id', async () => {
-    await withMaps(async (client) => {
-      expect((await failureOf(client.mapPng('2'))).code).toBe('CHASSIS_BAD_ANSWER');
-      const missing = await failureOf(client.map('9'));
-      expect(missing).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404, answer: 'error: not found' } });
-      for (const id of ['../device/info', '1?x', '', '1/2', '..', 'a b', '%2e']) {
-        expect((await failureOf(client.map(id))).code).toBe('USAGE');
-      }
-    });
+    const client = await withMaps();
+    expect((await failureOf(client.mapPng('2'))).code).toBe('CHASSIS_BAD_ANSWER');
+    const missing = await failureOf(client.map('9'));
+    expect(missing).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404, answer: 'error: not found' } });
+    for (const id of ['../device/info', '1?x', '', '1/2', '..', 'a b', '%2e']) {
+      expect((await failureOf(client.map(id))).code).toBe('USAGE');
+    }
   });
 });
 
 describe('forward', () => {
   it('turns fifty concurrent identical reads into one request', async () => {
-    await withFake(async (chassis, client) => {
-      const replies = await Promise.all(
-        Array.from({ length: 50 }, () => client.forward('/device/info', { maxBytes: 100_000 })),
-      );
-      expect(chassis.requests).toEqual(['GET /device/info']);
-      expect(new Set(replies.map((reply) => Buffer.from(reply.body).toString())).size).toBe(1);
-      expect(replies[0]).toMatchObject({ status: 200, content: 'json' });
-      await client.forward('/device/info', { maxBytes: 100_000 });
-      expect(chassis.requests).toHaveLength(2);
-    });
+    const { chassis, client } = await fake();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => client.forward('/device/info', { maxBytes: 100_000 })),
+    );
+    expect(chassis.requests).toEqual(['GET /device/info']);
+    expect(new Set(replies.map((reply) => Buffer.from(reply.body).toString())).size).toBe(1);
+    expect(replies[0]).toMatchObject({ status: 200, content: 'json' });
+    await client.forward('/device/info', { maxBytes: 100_000 });
+    expect(chassis.requests).toHaveLength(2);
   });
 
   it('lets one caller abort without ending the read of the others', async () => {
-    await withFake(async (chassis, client) => {
-      let answer = () => {};
-      let closed = false;
-      chassis.intercept = (request, response) => {
-        if (request.url !== '/device/info') return false;
-        response.on('close', () => {
-          closed = !response.writableEnded;
-        });
-        answer = () => response.end(JSON.stringify(deviceInfo()));
-        return true;
-      };
-      const ending = new AbortController();
-      const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
-      const keptWaiting = client.forward('/device/info', { maxBytes: 10_000 });
-      await until(() => chassis.requests.length === 1);
-      ending.abort();
-      expect((await impatient).code).toBe('INTERRUPTED');
-      expect(closed).toBe(false);
-      answer();
-      expect((await keptWaiting).status).toBe(200);
-      expect(chassis.requests).toHaveLength(1);
-    });
+    const { chassis, client } = await fake();
+    let answer = () => {};
+    let closed = false;
+    chassis.intercept = (request, response) => {
+      if (request.url !== '/device/info') return false;
+      response.on('close', () => {
+        closed = !response.writableEnded;
+      });
+      answer = () => response.end(JSON.stringify(deviceInfo()));
+      return true;
+    };
+    const ending = new AbortController();
+    const impatient = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
+    const keptWaiting = client.forward('/device/info', { maxBytes: 10_000 });
+    await until(() => chassis.requests.length === 1);
+    ending.abort();
+    expect((await impatient).code).toBe('INTERRUPTED');
+    expect(closed).toBe(false);
+    answer();
+    expect((await keptWaiting).status).toBe(200);
+    expect(chassis.requests).toHaveLength(1);
   });
 
   it('ends the read when the last caller has aborted, and the next one reads again', async () => {
-    await withFake(async (chassis, client) => {
-      let hang = true;
-      let closed = 0;
-      chassis.intercept = (_, response) => {
-        response.on('close', () => {
-          if (!response.writableEnded) closed += 1;
-        });
-        return hang;
-      };
-      const ending = new AbortController();
-      const waiting = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
-      await until(() => chassis.requests.length === 1);
-      ending.abort();
-      await waiting;
-      hang = false;
-      expect((await client.forward('/device/info', { maxBytes: 10_000 })).status).toBe(200);
-      await until(() => closed === 1);
-    });
+    const { chassis, client } = await fake();
+    let hang = true;
+    let closed = 0;
+    chassis.intercept = (_, response) => {
+      response.on('close', () => {
+        if (!response.writableEnded) closed += 1;
+      });
+      return hang;
+    };
+    const ending = new AbortController();
+    const waiting = failureOf(client.forward('/device/info', { maxBytes: 10_000, signal: ending.signal }));
+    await until(() => chassis.requests.length === 1);
+    ending.abort();
+    await waiting;
+    hang = false;
+    expect((await client.forward('/device/info', { maxBytes: 10_000 })).status).toBe(200);
+    await until(() => closed === 1);
   });
 
   it('forwards an error answer unchanged, and nothing but JSON and PNG', async () => {
-    await withFake(async (chassis, client) => {
-      expect((await client.forward('/maps/77', { maxBytes: 10_000 })).status).toBe(404);
-      chassis.intercept = (_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end('<script>alert(1)</script>');
-        return true;
-      };
-      expect((await failureOf(client.forward('/maps/1', { maxBytes: 10_000 }))).code).toBe('CHASSIS_BAD_ANSWER');
-    });
+    const { chassis, client } = await fake();
+    expect((await client.forward('/maps/77', { maxBytes: 10_000 })).status).toBe(404);
+    chassis.intercept = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('<script>alert(1)</script>');
+      return true;
+    };
+    expect((await failureOf(client.forward('/maps/1', { maxBytes: 10_000 }))).code).toBe('CHASSIS_BAD_ANSWER');
   });
 
   it('forwards without parsing, and rejects answers that expand to too much', async () => {
-    await withFake(async (chassis, client) => {
-      let body: string | Buffer = '';
-      chassis.intercept = (request, response) => {
-        if (!request.url?.startsWith('/maps/')) return false;
-        response.end(body);
-        return true;
-      };
-      const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
-      // Unchanged: whitespace, a duplicate key, digits that a number would lose.
-      body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(300_000)}"}`;
-      const reply = await forward();
-      expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);
-      if (isFull) {
-        body = `[${'{},'.repeat(4_100_000)}{}]`;
-        expect((await failureOf(forward())).message).toContain('the JSON holds more than 4000000 values');
-      }
-      body = '['.repeat(100_000) + ']'.repeat(100_000);
-      expect((await failureOf(forward())).message).toContain('the JSON is nested deeper than 200 levels');
-      for (const wrong of ['{"a":1', '\ufeff{}', '{"a":01}', Buffer.from([0x22, 0xff, 0x22])]) {
-        body = wrong;
-        expect((await failureOf(forward())).code).toBe('CHASSIS_BAD_ANSWER');
-      }
-      body = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
-      expect((await forward()).content).toBe('png');
-    });
+    const { chassis, client } = await fake();
+    let body: string | Buffer = '';
+    chassis.intercept = (request, response) => {
+      if (!request.url?.startsWith('/maps/')) return false;
+      response.end(body);
+      return true;
+    };
+    const forward = () => client.forward('/maps/1', { maxBytes: 32 * 1024 * 1024 });
+    // Unchanged: whitespace, a duplicate key, digits that a number would lose.
+    body = `\n{"a": 0.1000000000000000055511151231257827, "a" : 12345678901234567890 , "b":"${'x'.repeat(300_000)}"}`;
+    const reply = await forward();
+    expect([reply.content, Buffer.from(reply.body).toString() === body]).toEqual(['json', true]);
+    if (isFull) {
+      body = `[${'{},'.repeat(4_100_000)}{}]`;
+      expect((await failureOf(forward())).message).toContain('the JSON holds more than 4000000 values');
+    }
+    body = '['.repeat(100_000) + ']'.repeat(100_000);
+    expect((await failureOf(forward())).message).toContain('the JSON is nested deeper than 200 levels');
+    for (const wrong of ['{"a":1', '\ufeff{}', '{"a":01}', Buffer.from([0x22, 0xff, 0x22])]) {
+      body = wrong;
+      expect((await failureOf(forward())).code).toBe('CHASSIS_BAD_ANSWER');
+    }
+    body = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1]);
+    expect((await forward()).content).toBe('png');
   });
 
   it('rejects paths outside the chassis interface', async () => {
-    await withFake(async (chassis, client) => {
-      const paths = ['//elsewhere/', 'http://127.0.0.1/', '/a/../b', '/maps/1?x=1', '/%2e%2e/', '/a b', '', '/.'];
-      for (const path of paths) {
-        expect((await failureOf(client.forward(path, { maxBytes: 10 }))).code).toBe('INTERNAL');
-      }
-      expect(chassis.requests).toEqual([]);
-    });
+    const { chassis, client } = await fake();
+    const paths = ['//elsewhere/', 'http://127.0.0.1/', '/a/../b', '/maps/1?x=1', '/%2e%2e/', '/a b', '', '/.'];
+    for (const path of paths) {
+      expect((await failureOf(client.forward(path, { maxBytes: 10 }))).code).toBe('INTERNAL');
+    }
+    expect(chassis.requests).toEqual([]);
   });
 });
 
@@ -511,8 +504,9 @@ describe('hostile keys in answers', () => {
 describe('any answer', () => {
   it('yields an identity or a named failure, never an internal error', async () => {
     let answer: Buffer = Buffer.alloc(0);
-    await using peer = await rawPeer((socket) => socket.once('data', () => socket.end(answer)));
-    await using client = clientOf(peer, { timeoutMs: 1_000 });
+    const { client } = await rawClient((socket) => socket.once('data', () => socket.end(answer)), {
+      timeoutMs: 1_000,
+    });
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((raw) => Buffer.from(raw)),
       fc.uint8Array({ maxLength: 200 }).map((raw) => httpAnswer(Buffer.from(raw))),
@@ -544,3 +538,20 @@ function safeJson(value: unknown): string {
     return '{}';
   }
 }
+
+it('a client closed while its first request is pending opens no connection', async () => {
+  let dials = 0;
+  const dialer: Dialer = {
+    way: 'direct',
+    dial() {
+      dials += 1;
+      return Promise.reject(new Error('unexpected connection'));
+    },
+  };
+  const endpoint = { host: '127.0.0.1', port: 1 };
+  const client = clientOf({ endpoint }, { dialer });
+  const request = client.identity(new AbortController().signal).catch((error: unknown) => error);
+  await client[Symbol.asyncDispose]();
+  expect(await request).toMatchObject({ code: 'INTERRUPTED' });
+  expect(dials).toBe(0);
+});

@@ -146,10 +146,7 @@ describe('a chassis with many complaints', () => {
 
   it('reports an unreliable value without the delay of batched complaints', async () => {
     // Complaints batched for a tenth of a second are never reported here.
-    const clock: Clock = {
-      ...time,
-      after: (ms, call) => time.after(ms === 100 ? 3_600_000 : ms, call),
-    };
+    const clock: Clock = { ...time, after: (ms, call) => time.after(ms === 100 ? 3_600_000 : ms, call) };
     const chassis = await fakeChassis();
     const linked = await linkTo(chassis.endpoint, clock);
     const reasonOf = () => {

@@ -14,6 +14,9 @@ export interface Peer extends AsyncDisposable {
   /** Number of accepted connections. */
   readonly connections: () => number;
   readonly sockets: ReadonlySet<Socket>;
+  /** Ends every connection, and accepts none until it is restored. */
+  cut(): Promise<void>;
+  restore(): Promise<void>;
 }
 
 async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
@@ -27,15 +30,22 @@ async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const restore = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  const cut = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await restore(port);
+  const own = (server.address() as AddressInfo).port;
   return {
-    endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    endpoint: { host: '127.0.0.1', port: own },
     connections: () => connections,
     sockets,
+    cut,
+    restore: () => restore(own),
     async [Symbol.asyncDispose]() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
+      if (server.listening) await cut();
     },
   };
 }

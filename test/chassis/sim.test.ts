@@ -47,54 +47,6 @@ const everyValue = ({ link }: Awaited<ReturnType<typeof linkTo>>) =>
   until('every value', () => Object.values(link.snapshot().values).every(({ status }) => status === 'received'));
 
 describe('the simulated chassis', () => {
-  it('is read by the client: identity, maps as list, data and image', async () => {
-    await using sim = await startSim();
-    await using client = clientOf(sim);
-    expect(await client.identity()).toMatchObject({ serial: sim.chassis.serial, software: sim.chassis.software });
-    const [map] = await client.listMaps();
-    expect(map).toMatchObject({ id: expect.any(Number), name: expect.any(String) });
-    const data = await client.map(String(map?.id));
-    expect(JSON.parse(String(data.overlays))).toMatchObject({ type: 'FeatureCollection' });
-    expect((await client.mapPng(String(map?.id))).byteLength).toBeGreaterThan(100);
-  });
-
-  it('publishes every live value, with the heading in degrees', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    await everyValue(linked);
-    const { values, complaints } = linked.link.snapshot();
-    expect(complaints).toEqual([]);
-    const { pose } = values;
-    expect(pose.status === 'received' && pose.value.yawDeg).toBeCloseTo((sim.state().yawRad * 180) / Math.PI, 1);
-  });
-
-  it('accepts a pose of 90 degrees and reports it back as 90', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    const moves = movesOf(linked.link.client);
-    await moves.setPose({ xM: 1, yM: -1, yawDeg: degrees(-135), adjust: false });
-    const yaw = () => {
-      const { pose } = linked.link.snapshot().values;
-      return pose.status === 'received' ? pose.value.yawDeg : Number.NaN;
-    };
-    await until('the heading', () => Math.abs(yaw() + 135) < 0.5);
-    expect(sim.state().yawRad).toBeCloseTo((-135 * Math.PI) / 180, 2);
-  });
-
-  it('drives to the ordered goal, and the move reads back in degrees', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    const moves = movesOf(linked.link.client);
-    const { xM, yM } = sim.state();
-    const { moveId } = await moves.move({ type: 'standard', xM: xM + 0.3, yM, yawDeg: degrees(45) });
-    let report = await moves.readMove(moveId);
-    expect(report.yawDeg).toBeCloseTo(45, 6);
-    await moves.cancelCurrent();
-    await until('the planning state', () => linked.link.snapshot().values.planning.status === 'received');
-    report = await moves.readMove(moveId);
-    expect(['cancelled', 'succeeded']).toContain(report.state);
-  });
-
   it('is connected without the list form where it does not announce it', async () => {
     await using sim = await startSim({ capabilities: { supportsEnableTopicList: false } });
     await using linked = await linkTo(sim);
@@ -137,37 +89,6 @@ describe.concurrent('each fault of the simulated chassis', () => {
     sim.setFault(name, false);
     await sim.settled();
     await until('connected again', () => linked.kind() === 'connected', 10_000);
-  });
-
-  it('garbage frames: the stream ends or reports complaints, with the reason kept', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    sim.setFault('garbage-frames', true);
-    await until('a complaint', () => linked.link.snapshot().complaints.length > 0, 10_000);
-    sim.setFault('garbage-frames', false);
-    await until('connected again', () => linked.kind() === 'connected', 10_000);
-  });
-
-  it('stale topics: the connection stays up and the pose is stale', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    await until('a pose', () => linked.link.snapshot().values.pose.status === 'received');
-    sim.setFault('stale', true);
-    const stale = () => (linked.link.snapshot().values.pose as { stale?: boolean }).stale === true;
-    await until('stale', stale, 6_000);
-    expect(linked.kind()).toBe('connected');
-    sim.setFault('stale', false);
-    await until('fresh', () => !stale());
-  });
-
-  it('radians: detected within a turn, and remembered', async () => {
-    await using sim = await startSim();
-    await using linked = await linkTo(sim);
-    expect(linked.link.snapshot().unitContradicted).toBe(false);
-    sim.setFault('radians', true);
-    await until('contradicted', () => linked.link.snapshot().unitContradicted, 15_000);
-    sim.setFault('radians', false);
-    expect(linked.link.snapshot().poseUnit.verdict).toBe('radians');
   });
 
   it('a degree-valued charge order would end with 103, and gw never sends one', async () => {

@@ -352,7 +352,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
   it('that is a decompression bomb in one file, in many, or after its end', async () => {
     const bombBytes = (isFull ? 64 : 12) * 1024 * 1024;
     const tooLarge = 'its unpacked size exceeds the manifest';
-    const zeros = gzipSync(Buffer.alloc(bombBytes * 3));
+    const zeros = gzipSync(Buffer.alloc(bombBytes));
     expect(zeros.length).toBeLessThan(300_000);
     expect(await problems(zeros)).toEqual([expect.stringMatching(/unpacked size exceeds|no manifest/)]);
     const huge = { name: 'maps/1/map.json', size: 8 * 1024 ** 3 - 1, body: Buffer.alloc(bombBytes) };

@@ -85,12 +85,7 @@ describe('the planned change', () => {
     });
     expect(
       first(archivedMap(1, { mapVersion: null }), [archivedMap(1, { mapVersion: null, overlays: empty })]),
-    ).toEqual({
-      verdict: 'overlays-differ',
-      by: 'uid',
-      live: 1,
-      why: '',
-    });
+    ).toEqual({ verdict: 'overlays-differ', by: 'uid', live: 1, why: '' });
   });
 
   it('is none when only overlays_version differs, and a write when only the overlays do', () => {

@@ -135,13 +135,11 @@ describe('a robot that moves although no move runs', () => {
   });
 });
 
-describe('a robot that reports why it should not drive', () => {
-  it.each(['alert-active', 'manual-control', 'half-readable'] as const)('%s: no drive is ordered', async (fault) => {
-    await using here = await world({ faults: fault === 'half-readable' ? [fault, 'emergency-stop'] : [fault] });
-    await until(() => !here.status().gate.open);
-    await refused(here.motion.execute(moveTo(1, 1)));
-    expect(here.sim.state().moving).toBe(false);
-  });
+it.each(['alert-active', 'manual-control', 'half-readable'] as const)('%s: no drive is ordered', async (fault) => {
+  await using here = await world({ faults: fault === 'half-readable' ? [fault, 'emergency-stop'] : [fault] });
+  await until(() => !here.status().gate.open);
+  await refused(here.motion.execute(moveTo(1, 1)));
+  expect(here.sim.state().moving).toBe(false);
 });
 
 describe('a robot that obeys', () => {

@@ -135,7 +135,7 @@ describe.each(kinds)('a %s', (kind) => {
     await until(() => cancels() > 0);
   });
 
-  it('that its client supervises is cancelled when the client is gone', async () => {
+  it('is cancelled when its client is gone: the one that supervises it', async () => {
     const id = await begin[kind](true);
     await ordered();
     for (let second = 0; second < 5; second += 1) {

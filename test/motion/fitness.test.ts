@@ -24,10 +24,7 @@ const flip: Alert = { code: 8004, level: 'error', message: 'flip error' };
 const fall: Alert = { code: 1012, level: 'error', message: 'fall risk' };
 const low: Alert = { code: 8501, level: 'warning', message: 'battery low' };
 const gateWith = (alerts: readonly Alert[], although?: readonly number[], stale = false) =>
-  openGate({
-    snapshot: withValues({ alerts: received(alerts, { stale }) }),
-    ...(although && { although }),
-  });
+  openGate({ snapshot: withValues({ alerts: received(alerts, { stale }) }), ...(although && { although }) });
 const inMode = (controlMode: string, although?: readonly number[]) =>
   openGate({
     snapshot: withValues({ wheels: received({ controlMode, emergencyStopPressed: false }) }),

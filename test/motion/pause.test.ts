@@ -11,6 +11,7 @@ import {
   moves,
   open,
   ordered,
+  planned,
   refused,
   status,
   succeed,
@@ -66,7 +67,8 @@ describe('a paused tour', () => {
   it('is held at a station before its next move', async () => {
     await start();
     succeed();
-    await until(() => status().standstill.verdict !== 'moves');
+    // The chassis has reported the arrival, and its pose is not compared so far.
+    await until(() => planned() === 'succeeded');
     await motion.pauseTour('tablet');
     await until(() => tour()?.state === 'paused');
     expect(tour()).toMatchObject({ at: 1, outcomes: [{ state: 'succeeded' }] });

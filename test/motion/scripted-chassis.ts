@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { type WebSocket, WebSocketServer } from 'ws';
-import { SERIAL, SOFTWARE } from './snapshot.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fakeChassis } from '../chassis/peers.ts';
+import { SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
 interface ReceivedOrder {
@@ -33,8 +32,6 @@ export interface ScriptedChassis extends AsyncDisposable {
   readonly lastMoveId: number;
   /** Publishes a state on /planning_state; latched as the vendor documents. */
   plan(change: { action_id?: number; move_state?: string; fail_reason?: number; fail_reason_str?: string }): void;
-  /** Publishes no /planning_state, whatever topics are enabled. */
-  holdsPlan: boolean;
   pose: { pos: [number, number]; ori: number } | null;
   /** With the report of a success the robot is at the goal of the last move. */
   arrives: boolean;
@@ -51,28 +48,23 @@ export interface ScriptedChassis extends AsyncDisposable {
 
 /** `isPlanSilent`: it publishes no /planning_state until the test does. */
 export async function startScriptedChassis({ isPlanSilent = false } = {}): Promise<ScriptedChassis> {
-  const sockets = new Set<Socket>();
-  const streams = new Map<WebSocket, Set<string>>();
   let lastMoveId = 40;
   let goal: Record<string, unknown> | null = null;
   const idle = {
-    action_id: 0,
-    action_type: 'standard',
-    move_state: 'idle',
-    fail_reason: 0,
-    fail_reason_str: '',
-    remaining_distance: 1,
+    ...{ action_id: 0, action_type: 'standard', move_state: 'idle' },
+    ...{ fail_reason: 0, fail_reason_str: '', remaining_distance: 1 },
   };
   let planning: Record<string, unknown> | null = isPlanSilent ? null : idle;
 
-  const send = (stream: WebSocket, message: object) => stream.send(JSON.stringify(message));
-  const latched = (topic: string): object | null => {
+  const fake = await fakeChassis();
+  fake.caps = {};
+  fake.latched = (topic) => {
     switch (topic) {
       case '/tracked_pose':
         chassis.beforePose();
-        return chassis.pose && { topic, ...chassis.pose };
+        return chassis.pose ? { topic, ...chassis.pose } : undefined;
       case '/planning_state':
-        return chassis.holdsPlan ? null : planning && { topic, ...planning };
+        return planning ? { topic, ...planning } : undefined;
       case '/wheel_state':
         return { topic, ...chassis.wheels };
       case '/alerts':
@@ -80,43 +72,22 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       case '/slam/state':
         return { topic, state: 'positioning', reliable: true };
       default:
-        return null;
+        return undefined;
     }
   };
   const publish = (topic: string) => {
-    const message = latched(topic);
-    for (const [stream, topics] of streams) if (message && topics.has(topic)) send(stream, message);
+    const message = fake.latched(topic);
+    if (message !== undefined) fake.publish(message);
   };
-
-  const http = createServer((request, response) => void serve(request, response));
-  http.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-  });
-  const ws = new WebSocketServer({ server: http, path: '/ws/v2/topics' });
-  ws.on('connection', (stream) => {
-    const topics = new Set<string>();
-    streams.set(stream, topics);
-    stream.on('error', () => {});
-    stream.on('close', () => streams.delete(stream));
-    stream.on('message', (data) => {
-      const { enable_topic = [] } = JSON.parse(String(data)) as { enable_topic?: string | string[] };
-      for (const topic of [enable_topic].flat()) {
-        topics.add(topic);
-        send(stream, { enabled_topics: [...topics].reverse() });
-        const message = latched(topic);
-        if (message) send(stream, message);
-      }
-    });
-  });
+  fake.intercept = (request, response) => {
+    if (request.url === '/device/info') return false;
+    void serve(request, response);
+    return true;
+  };
   const posing = time.every(100, () => publish('/tracked_pose'));
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
     const { method = '', url = '' } = request;
-    if (method === 'GET' && url === '/device/info') {
-      return { status: 200, json: { axbot_version: SOFTWARE, device: { model: 'm1', sn: chassis.serial }, caps: {} } };
-    }
     const [, id] = /^\/chassis\/moves\/(\d+)$/.exec(url) ?? [];
     if (method === 'GET' && id !== undefined) {
       chassis.questions.push(id);
@@ -138,33 +109,13 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await answerTo(request);
     if (answer === 'hang') return;
-    if (answer === 'drop') {
-      request.socket.destroy();
-      return;
-    }
+    if (answer === 'drop') return void request.socket.destroy();
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer.json ?? {}));
   }
 
-  const listen = (port: number) =>
-    new Promise<void>((resolve, reject) => {
-      http.once('error', reject);
-      http.listen(port, '127.0.0.1', () => {
-        http.off('error', reject);
-        resolve();
-      });
-    });
-  const cut = async () => {
-    const closed = new Promise((resolve) => http.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-
-  await listen(0);
-  const { port } = http.address() as AddressInfo;
   const chassis: ScriptedChassis = {
-    host: '127.0.0.1',
-    port,
+    ...fake.endpoint,
     orders: [],
     questions: [],
     onMove: () => {
@@ -177,10 +128,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       return { status: 200, json: { state: 'cancelled' } };
     },
     onPose: () => ({ status: 201, json: {} }),
-    onQuestion: (id) => ({
-      status: 200,
-      json: { id, state: 'moving', fail_reason: 0, fail_reason_str: 'None - None' },
-    }),
+    onQuestion: (id) => ({ status: 200, json: { id, state: 'moving', fail_reason: 0, fail_reason_str: 'None' } }),
     get lastMoveId() {
       return lastMoveId;
     },
@@ -193,22 +141,25 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       planning = { ...idle, ...planning, ...change };
       publish('/planning_state');
     },
-    holdsPlan: false,
     pose: { pos: [1, 2], ori: 90 },
     arrives: true,
     beforePose: () => {},
     wheels: { control_mode: 'auto', emergency_stop_pressed: false },
     alerts: [],
     publish,
-    serial: SERIAL,
-    cut,
-    restore: () => listen(port),
+    get serial() {
+      return fake.serial;
+    },
+    set serial(serial) {
+      fake.serial = serial;
+    },
+    cut: fake.cut,
+    restore: fake.restore,
     async [Symbol.asyncDispose]() {
       posing[Symbol.dispose]();
-      for (const stream of ws.clients) stream.terminate();
-      ws.close();
-      if (http.listening) await cut();
+      await fake[Symbol.asyncDispose]();
     },
   };
+  chassis.serial = SERIAL;
   return chassis;
 }

@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { facts, known, marks } from '../../src/lib/evidence/index.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
-import { dockOrder } from '../../src/lib/motion/tours.ts';
-import { dock, startSim, stations } from '../../src/lib/sim/index.ts';
-import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { runs } from '../properties.ts';
 import { moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
@@ -92,36 +89,5 @@ describe('the single path to movement', () => {
     });
     await expect(bench.motion.execute(moveTo(3, 4))).rejects.toThrow(/angles\.tracked-pose-ori/);
     expect(chassis.orders.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
-  });
-});
-
-describe('with the simulated robot', () => {
-  it('a move arrives, docking works, and a stop brings the robot to rest', async () => {
-    const clock = createPacedClock();
-    await using sim = await startSim({ clock });
-    await using bench = await startBench(sim.chassis, {
-      clock,
-      evidence: recordsFor(sim.chassis.serial, sim.chassis.software),
-    });
-    const { A, C } = stations;
-    expect(await bench.motion.execute(moveTo(A.xM, A.yM, A.yawDeg))).toMatchObject({
-      state: 'succeeded',
-      reason: null,
-    });
-    expect(sim.state().yawRad).toBeCloseTo(Math.PI / 2, 1);
-
-    await bench.stands();
-    // Degrees in target_ori would end this one with fail_reason 103, as measured.
-    const docking = dockOrder({ dock });
-    if (!docking) throw new Error('no dock');
-    expect(await bench.motion.execute(docking)).toMatchObject({ state: 'succeeded', failReason: null });
-    expect(sim.state().docked).toBe(true);
-    await bench.stands();
-
-    const moving = bench.motion.execute(moveTo(C.xM, C.yM, C.yawDeg));
-    await until(() => sim.state().moving && Math.abs(sim.state().speedMS) > 0);
-    await bench.motion.stopRobot('person in the way', 'test');
-    expect(await moving).toMatchObject({ state: 'cancelled' });
-    await until(() => !sim.state().moving && sim.state().speedMS === 0);
   });
 });

@@ -91,10 +91,7 @@ describe('processing messages of the chassis', () => {
       fc.property(
         fc.array(
           fc.record({ stepMs: fc.double({ min: 0, max: 40, noNaN: true }), steps: fc.integer({ min: 1, max: 5 }) }),
-          {
-            minLength: 1,
-            maxLength: 50,
-          },
+          { minLength: 1, maxLength: 50 },
         ),
         (sent) => {
           const { push, next, now, done } = taking();

@@ -50,10 +50,7 @@ const motions = fc.record({
 });
 
 const nearZeroMotions = fc.record({
-  start: fc.record({
-    deg: fc.integer({ min: -600, max: 600 }).map((tenths) => tenths / 100),
-    turns: fc.constant(0),
-  }),
+  start: fc.record({ deg: fc.integer({ min: -600, max: 600 }).map((tenths) => tenths / 100), turns: fc.constant(0) }),
   doings: fc.array(nearZero, { minLength: 1, maxLength: 20 }),
   delivery: anyDelivery,
 });

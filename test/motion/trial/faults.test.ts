@@ -124,6 +124,18 @@ describe('a robot with a fault that its trial shows', { tags: 'large' }, () => {
     expect(robot.motion.status().gate.open).toBe(false);
   });
 
+  it('pose-in-degrees: contradicted, the person is alerted that the original pose could not be restored', async () => {
+    await using robot = await startSupervised({ evidence: true, isUnitVerified: true });
+    robot.sim.setFault('pose-in-degrees', true);
+    expect(await robot.conduct({ kind: 'pose' })).toMatchObject({
+      ...{ outcome: 'contradicted', alarm: expect.stringMatching(/THE POSE OF THE ROBOT IS WRONG/) },
+      facts: [
+        { fact: 'angles.pose-ori', verdict: 'differs', value: 'degrees' },
+        { fact: 'vendor.pose.request', verdict: 'not-decided' },
+      ],
+    });
+  });
+
   it('blocked: a move that the chassis gives up verifies nothing', async () => {
     await using robot = await startSupervised({ evidence: true, limits: { moveMs: 4_000 } });
     robot.sim.setFault('blocked', true);
@@ -243,4 +255,45 @@ describe('a trial is refused', () => {
       expect(found, kind).toMatchObject(['MOTION_REFUSED', expect.stringMatching(why)]);
     }
   });
+});
+
+it('a trial cancelled after its last observation verifies nothing and records nothing', async () => {
+  await using robot = await startSupervised({ evidence: true, isUnitVerified: true });
+  const { trials } = robot.motion;
+  const { id } = await trials.start({ kind: 'pose', ...attended });
+  // By then both headings were set and reported.
+  await until(() => trials.keepAlive(id)?.phase.startsWith('Restores the original pose') === true);
+  await trials.cancel('person in the way');
+  await until(() => trials.view()?.state === 'ended');
+  const ended = trials.view();
+  const why = expect.stringContaining('person in the way');
+  const open = { verdict: 'not-decided', value: null, why };
+  expect(ended).toMatchObject({ outcome: 'cancelled', recorded: [], reason: why, facts: [open, open] });
+});
+
+it('a robot that drives on after its trial was ended is cancelled again until it is at rest', async () => {
+  await using robot = await startSupervised({
+    ...{ evidence: true, faults: ['cancel-ignored'], limits: { settleMs: 400 } },
+  });
+  const { trials } = robot.motion;
+  const from = robot.sim.state();
+  const wayM = () => Math.hypot(robot.sim.state().xM - from.xM, robot.sim.state().yM - from.yM);
+  const { id } = await trials.start({ kind: 'move', ...attended, distanceM: 1 });
+  await until(() => trials.keepAlive(id) !== null && wayM() > 0.1);
+  const ending = trials.cancel('person in the way');
+  await robot.clock.sleep(100);
+  robot.sim.setFault('cancel-ignored', false);
+  await ending;
+  await until(() => trials.view()?.state === 'ended');
+  expect(robot.sim.state().moving).toBe(false);
+  expect(wayM()).toBeLessThan(0.9);
+});
+
+it('a trial that follows a cancelled tour at once waits until the robot is seen to obey, and is not refused', async () => {
+  await using robot = await startSupervised({ evidence: true, speedMS: 0.1 });
+  const { motion } = robot;
+  await motion.startTour(Object.keys(robot.site.tours)[0] ?? '');
+  await motion.endTour('test');
+  const ended = await robot.conduct({ kind: 'stop' });
+  expect(ended).toMatchObject({ outcome: 'verified', reason: 'Every fact on trial holds.' });
 });
