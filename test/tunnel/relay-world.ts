@@ -1,17 +1,25 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa, type IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
 import { type Relay, type RelayOptions, startRelay } from './second-opinion/relay.ts';
 
 export const tokens = { source: 'token-of-the-source-side', destination: 'token-of-the-destination-side' } as const;
 
+/** One for all relays of this process. */
+let issued: Promise<{ readonly caPem: string; readonly pair: IssuedPair }> | undefined;
+
+async function issue() {
+  const ca = await createCa({ commonName: 'Second opinion' });
+  return { caPem: ca.caPem, pair: await ca.issueServer({ names: ['localhost', '127.0.0.1'] }) };
+}
+
 /** A relay with a certificate of a CA made here, and local TCP services; `close` ends everything. */
 export async function createWorld() {
-  const ca = await createCa({ commonName: 'Second opinion' });
-  const pair = await ca.issueServer({ names: ['localhost', '127.0.0.1'] });
+  issued ??= issue();
+  const { caPem, pair } = await issued;
   const closers: (() => Promise<unknown> | unknown)[] = [];
   return {
-    caPem: ca.caPem,
+    caPem,
     /** Called in reverse order. */
     onClose: (fn: () => Promise<unknown> | unknown) => void closers.push(fn),
     async relay(options: Partial<RelayOptions> & { readonly services: readonly string[] }): Promise<Relay> {
@@ -49,17 +57,19 @@ export function client(port: number) {
   const socket = connect({ host: '127.0.0.1', port });
   const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   const pieces: Buffer[] = [];
+  let size = 0;
   socket.on('error', () => {});
-  socket.on('data', (bytes: Buffer) => pieces.push(bytes));
+  socket.on('data', (bytes: Buffer) => {
+    pieces.push(bytes);
+    size += bytes.length;
+  });
   return {
     socket,
     /** Resolves when the connection is closed, in whatever way. */
     ended,
     received: () => Buffer.concat(pieces),
     async until(bytes: number): Promise<Buffer> {
-      for (;;) {
-        const size = pieces.reduce((sum, { length }) => sum + length, 0);
-        if (size >= bytes) return Buffer.concat(pieces);
+      while (size < bytes) {
         if (socket.destroyed) throw new Error(`closed after ${size} of ${bytes} bytes`);
         await new Promise<void>((resolve) => {
           const done = () => {
@@ -71,6 +81,7 @@ export function client(port: number) {
           socket.on('close', done);
         });
       }
+      return Buffer.concat(pieces);
     },
   };
 }
@@ -82,11 +93,7 @@ export async function sameBack(port: number, bytes: number): Promise<boolean> {
   socket.write(sent);
   const back = await until(bytes);
   socket.destroy();
-  return hashOf(back) === hashOf(sent);
-}
-
-function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return back.equals(sent);
 }
 
 /** Repeatable random numbers. */

@@ -2,17 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { kinds } from './codec.ts';
 import { type LinkOptions, openLink, type PeerLink } from './peer-link.ts';
 
-const MAX_PIECE_BYTES = 64_512;
-const HIGH_BYTES = 1024 * 1024;
-
 /** A destination by the description of the wire, in as few words as possible; a stream has the form of its start. */
-export async function startDestination(
-  options: LinkOptions & {
-    readonly targets: Readonly<Record<string, number>>;
-    /** The form in which the other end speaks; 3 unless its first start says otherwise. */
-    readonly pieceBytes?: () => number;
-  },
-) {
+export async function startDestination(options: LinkOptions & { readonly targets: Readonly<Record<string, number>> }) {
   interface Stream {
     readonly id: number;
     readonly version: 1 | 2 | 3;
@@ -20,8 +11,6 @@ export async function startDestination(
     readonly sockets: Map<number, Socket>;
   }
   const streams = new Map<string, Stream>();
-  const log: string[] = [];
-  let announced: readonly string[] | undefined;
   const names = Object.keys(options.targets);
 
   const link: PeerLink = await openLink('destination', options, (frame) => {
@@ -31,11 +20,7 @@ export async function startDestination(
     // Without a connection id there is one connection, which counts as the first.
     const connection = frame.connection === 0 ? 1 : frame.connection;
     switch (frame.type) {
-      case kinds.serviceIds:
-        announced = frame.offered;
-        return;
       case kinds.streamStart: {
-        log.push(`start ${name} stream ${frame.stream} connection ${frame.connection}`);
         if (stream) closeAll(stream);
         const version = frame.connection > 0 ? 3 : frame.service !== '' ? 2 : 1;
         const opened: Stream = { id: frame.stream, version, service: frame.service, sockets: new Map() };
@@ -44,14 +29,12 @@ export async function startDestination(
         return;
       }
       case kinds.connectionStart:
-        log.push(`further ${name} stream ${frame.stream} connection ${frame.connection}`);
         if (stream && isOfStream) open(stream, name, connection);
         return;
       case kinds.data:
         if (stream && isOfStream) stream.sockets.get(connection)?.write(frame.payload);
         return;
       case kinds.connectionReset:
-        log.push(`end ${name} connection ${frame.connection}`);
         if (stream && isOfStream) {
           const socket = stream.sockets.get(connection);
           stream.sockets.delete(connection);
@@ -59,7 +42,6 @@ export async function startDestination(
         }
         return;
       case kinds.streamReset:
-        log.push(`reset ${name} stream ${frame.stream}`);
         if (stream && isOfStream) {
           streams.delete(name);
           closeAll(stream);
@@ -87,23 +69,8 @@ export async function startDestination(
     const socket = connect({ host: '127.0.0.1', port });
     stream.sockets.set(connection, socket);
     const common = { stream: stream.id, ...(stream.version > 1 && { service: stream.service }) };
-    socket.on('data', (bytes: Buffer) => {
-      let rest = bytes;
-      while (rest.length > 0) {
-        const size = Math.min(MAX_PIECE_BYTES, options.pieceBytes?.() ?? MAX_PIECE_BYTES);
-        const payload = rest.subarray(0, size);
-        link.send({ type: kinds.data, ...common, payload, ...(stream.version === 3 && { connection }) });
-        rest = rest.subarray(size);
-      }
-      if (link.web.bufferedAmount > HIGH_BYTES) {
-        socket.pause();
-        const again = setInterval(() => {
-          if (link.web.bufferedAmount > HIGH_BYTES / 2 && link.web.readyState === link.web.OPEN) return;
-          clearInterval(again);
-          socket.resume();
-        }, 2);
-      }
-    });
+    const head = { ...common, ...(stream.version === 3 && { connection }) };
+    socket.on('data', (bytes: Buffer) => link.sendData(socket, bytes, head));
     socket.on('error', () => {});
     socket.on('close', () => {
       if (stream.sockets.get(connection) !== socket) return;
@@ -117,15 +84,8 @@ export async function startDestination(
   }
 
   return {
-    log,
-    link,
-    announced: () => announced,
     /** Local connections that are open. */
     open: () => [...streams.values()].reduce((sum, { sockets }) => sum + sockets.size, 0),
-    /** Ends one local connection of a service abruptly. */
-    abort(service: string) {
-      for (const socket of streams.get(service)?.sockets.values() ?? []) socket.resetAndDestroy();
-    },
     resetStream(service: string) {
       const stream = streams.get(service);
       if (!stream) return;

@@ -129,6 +129,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     });
     socket.on('close', () => {
       if (sides[mode] === side) delete sides[mode];
+      pace();
     });
     if (options.announces !== false) send(side, pack({ type: kinds.serviceIds, offered: [...services] }));
     for (const waiter of waiters.splice(0)) {
@@ -171,7 +172,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   }
 
   function send(side: Side, bytes: Buffer): void {
-    if (chunkMax === 0) return void side.web.send(bytes);
+    if (chunkMax === 0) {
+      side.web.send(bytes, pace);
+      pace();
+      return;
+    }
     side.waiting.push(bytes);
     if (side.waiting.length > 1) return;
     // In the next turn, so that frames of one turn also share a message.
@@ -180,14 +185,15 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       side.waiting = [];
       while (all.length > 0) {
         const size = 1 + Math.floor(random() * chunkMax);
-        side.web.send(all.subarray(0, size));
+        side.web.send(all.subarray(0, size), pace);
         all = all.subarray(size);
       }
+      pace();
     });
   }
 
-  // The slower side sets the pace of the other one.
-  const pacing = setInterval(() => {
+  /** The slower side sets the pace of the other one. */
+  function pace(): void {
     for (const mode of ['source', 'destination'] as const) {
       const peer = sides[mode === 'source' ? 'destination' : 'source'];
       const here = sides[mode];
@@ -195,7 +201,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       if ((peer?.web.bufferedAmount ?? 0) > 8 * 1024 * 1024) here.raw.pause();
       else if (here.raw.isPaused()) here.raw.resume();
     }
-  }, 5);
+  }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -220,7 +226,6 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       sides[side] ? Promise.resolve() : new Promise((done) => void waiters.push({ side, done: () => done() })),
     isConnected: (side) => sides[side] !== undefined,
     async close() {
-      clearInterval(pacing);
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },

@@ -1,17 +1,12 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { type Frame, kinds } from './codec.ts';
+import { kinds } from './codec.ts';
 import { type LinkOptions, openLink, type PeerLink } from './peer-link.ts';
-
-const MAX_PIECE_BYTES = 64_512;
-const HIGH_BYTES = 1024 * 1024;
 
 /** A source by the description of the wire, in the form of version 1, 2 or 3. */
 export async function startSource(
   options: LinkOptions & {
     readonly services: readonly string[];
     readonly version?: 1 | 2 | 3;
-    /** Largest payload of the next DATA. */
-    readonly pieceBytes?: () => number;
   },
 ) {
   const { version = 3 } = options;
@@ -24,18 +19,16 @@ export async function startSource(
     readonly sockets: Map<number, Socket>;
   }
   const lines = new Map<string, Line>();
-  const received: Frame[] = [];
-  const announced = Promise.withResolvers<readonly string[]>();
+  const announced = Promise.withResolvers<void>();
 
   const link: PeerLink = await openLink('source', options, (frame) => {
-    received.push(frame.type === kinds.data ? { ...frame, payload: Buffer.alloc(0) } : frame);
     const name =
       frame.service === '' && options.services.length === 1 ? (options.services[0] as string) : frame.service;
     const line = lines.get(name);
     const isOfStream = line?.isStarted === true && line.stream === frame.stream;
     switch (frame.type) {
       case kinds.serviceIds:
-        announced.resolve(frame.offered);
+        announced.resolve();
         return;
       case kinds.data:
         if (line && isOfStream) line.sockets.get(frame.connection === 0 ? 1 : frame.connection)?.write(frame.payload);
@@ -80,22 +73,7 @@ export async function startSource(
     const { stream } = line;
     const isMine = () => line.sockets.get(connection) === socket && line.stream === stream;
     socket.on('data', (bytes: Buffer) => {
-      if (!isMine()) return;
-      let rest = bytes;
-      while (rest.length > 0) {
-        const size = Math.min(MAX_PIECE_BYTES, options.pieceBytes?.() ?? MAX_PIECE_BYTES);
-        const payload = rest.subarray(0, size);
-        link.send({ type: kinds.data, ...common(line), payload, ...(version === 3 && { connection }) });
-        rest = rest.subarray(size);
-      }
-      if (link.web.bufferedAmount > HIGH_BYTES) {
-        socket.pause();
-        const again = setInterval(() => {
-          if (link.web.bufferedAmount > HIGH_BYTES / 2 && link.web.readyState === link.web.OPEN) return;
-          clearInterval(again);
-          socket.resume();
-        }, 2);
-      }
+      if (isMine()) link.sendData(socket, bytes, { ...common(line), ...(version === 3 && { connection }) });
     });
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -121,15 +99,7 @@ export async function startSource(
 
   return {
     ports,
-    received,
     link,
-    announced: announced.promise,
-    resetStream(service: string) {
-      const line = lines.get(service);
-      if (!line?.isStarted) return;
-      link.send({ type: kinds.streamReset, ...common(line) });
-      drop(line);
-    },
     /** Ends the WebSocket and all local connections, as a program does that is killed. */
     async close() {
       link.web.terminate();
