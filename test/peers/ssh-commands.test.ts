@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
 import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
@@ -135,9 +135,10 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
       const newest = async () => {
         const { data } = await json('incident', 'list', ...at);
         const [found] = data.incidents as { id: number; at: string; causes: { code: string }[] }[];
-        return found !== undefined && found.at >= before && found.causes[0]?.code === 'stop' ? found : undefined;
+        return found !== undefined && found.at >= before && found.causes[0]?.code === 'stop' ? found : null;
       };
-      const listed = await vi.waitUntil(newest, { interval: 500 });
+      const listed = await until(newest, (found) => found !== null);
+      if (listed === null) throw new Error('no incident is listed');
       const shown = await json('incident', 'show', String(listed.id), ...at);
       expect(shown).toMatchObject({ code: 0, error: null });
       const out = join(robot.dir, 'via-incident.jsonl');
