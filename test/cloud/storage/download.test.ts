@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { download } from '../../../src/lib/cloud/storage/download.ts';
 import type { TransferLimits, TransferOptions } from '../../../src/lib/cloud/storage/model.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { runProcess } from '../../process.ts';
-import { answering, cutting, SECRET, serving, storageServer, trust } from './storage-server.ts';
+import { createSteppedClock, during } from '../stepped-clock.ts';
+import { type Answer, answering, cutting, SECRET, serving, storageServer, trust } from './storage-server.ts';
 
 const quick: Partial<TransferLimits> = { firstBackoffMs: 1, maxBackoffMs: 2, progressBytes: 1_000 };
 const content = randomBytes(300_000);
@@ -20,10 +20,33 @@ async function folder() {
   return { dir, path: join(dir, 'package.tar'), [Symbol.asyncDispose]: () => rm(dir, { recursive: true }) };
 }
 
+/** A storage with these answers, and a folder for the file. */
+async function storage(...answers: Parameters<typeof storageServer>) {
+  const [server, at] = [await storageServer(...answers), await folder()];
+  const load = (over: Partial<TransferOptions> = {}, path = at.path) =>
+    download(target(path), optionsFor(server.url, over));
+  return {
+    ...{ ...at, server, received: server.received, partial: `${at.path}.partial` },
+    /** Downloads the file, by default to its place. */
+    load,
+    /** Downloads it, and what it must hold then. */
+    async loaded(over: Partial<TransferOptions> = {}) {
+      await load(over);
+      expect((await readFile(at.path)).equals(content)).toBe(true);
+    },
+    failure: async (over: Partial<TransferOptions> = {}, path?: string) => await failureOf(load(over, path)),
+    ranges: () => server.received.map(({ headers }) => headers.range),
+    async [Symbol.asyncDispose]() {
+      await at[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 function optionsFor(url: string, over: Partial<TransferOptions> = {}): TransferOptions {
-  return { url: async () => ({ url }), trust, signal: AbortSignal.timeout(20_000), limits: quick, ...over };
+  return { url: async () => ({ url }), trust, signal: new AbortController().signal, limits: quick, ...over };
 }
 
 /** The error of a failed download, which must not show the secret anywhere. */
@@ -44,51 +67,44 @@ const target = (path: string, of: Buffer = content) => ({ path, bytes: of.length
 
 describe('a download', () => {
   it('stores the file under its name, readable by its owner only, and leaves no partial file', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
+    await using at = await storage(serving(content));
     const seen: number[] = [];
-    await download(target(at.path), optionsFor(server.url, { onProgress: (bytes) => seen.push(bytes) }));
+    await at.load({ onProgress: (bytes) => seen.push(bytes) });
     expect(await readFile(at.path)).toEqual(content);
     expect(await readdir(at.dir)).toEqual(['package.tar']);
     expect((await stat(at.path)).mode & 0o777).toBe(0o600);
     expect(seen.at(-1)).toBe(content.length);
-    expect(server.received[0]?.headers['accept-encoding']).toBe('identity');
+    expect(at.received[0]?.headers['accept-encoding']).toBe('identity');
   });
 
   it('asks for nothing when the file is there already, and asks again when its content is another', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
+    await using at = await storage(serving(content));
     await writeFile(at.path, content);
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received).toEqual([]);
+    await at.load();
+    expect(at.received).toEqual([]);
     await writeFile(at.path, Buffer.alloc(content.length));
-    await download(target(at.path), optionsFor(server.url));
-    expect(await readFile(at.path)).toEqual(content);
+    await at.loaded();
   });
 
   it('continues after a cut with the bytes that are missing', async () => {
-    await using server = await storageServer(cutting(content, 100_000), serving(content));
-    await using at = await folder();
-    await download(target(at.path), optionsFor(server.url));
-    expect(await readFile(at.path)).toEqual(content);
-    expect(server.received[1]?.headers.range).toMatch(/^bytes=[1-9]\d*-299999$/);
+    await using at = await storage(cutting(content, 100_000), serving(content));
+    await at.loaded();
+    expect(at.received[1]?.headers.range).toMatch(/^bytes=[1-9]\d*-299999$/);
   });
 
   it('continues the partial file of an earlier run of gw', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 123_456));
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received.map(({ headers }) => headers.range)).toEqual(['bytes=123456-299999']);
+    await using at = await storage(serving(content));
+    await writeFile(at.partial, content.subarray(0, 123_456));
+    await at.load();
+    expect(at.ranges()).toEqual(['bytes=123456-299999']);
     expect(await readFile(at.path)).toEqual(content);
   });
 
   it('starts from the beginning where the storage ignores Range (200), with the same answer', async () => {
-    await using server = await storageServer(answering(200, {}, content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 5));
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received).toHaveLength(1);
+    await using at = await storage(answering(200, {}, content));
+    await writeFile(at.partial, content.subarray(0, 5));
+    await at.load();
+    expect(at.received).toHaveLength(1);
     expect(await readFile(at.path)).toEqual(content);
   });
 
@@ -99,137 +115,119 @@ describe('a download', () => {
     ['a part beyond the end', 'bytes 5-300000/300001'],
   ])('restarts without Range after a 206 with %s', async (_what, contentRange) => {
     const mismatched = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
-    await using server = await storageServer(mismatched, serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 5));
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received.map(({ headers }) => headers.range)).toEqual(['bytes=5-299999', undefined]);
+    await using at = await storage(mismatched, serving(content));
+    await writeFile(at.partial, content.subarray(0, 5));
+    await at.load();
+    expect(at.ranges()).toEqual(['bytes=5-299999', undefined]);
     expect(await readFile(at.path)).toEqual(content);
   });
 
   it('uses nothing of a 206 that starts at another byte', async () => {
     const shifted = answering(206, { 'content-range': 'bytes 10-299999/300000' }, content.subarray(10));
-    await using server = await storageServer(shifted, serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 5));
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received.map(({ headers }) => headers.range)).toEqual(['bytes=5-299999', undefined]);
+    await using at = await storage(shifted, serving(content));
+    await writeFile(at.partial, content.subarray(0, 5));
+    await at.load();
+    expect(at.ranges()).toEqual(['bytes=5-299999', undefined]);
   });
 
   it('discards a partial file that is larger than the package, without counting it as a wrong download', async () => {
-    await using server = await storageServer(serving(randomBytes(content.length)), serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, randomBytes(content.length + 1));
-    await download(target(at.path), optionsFor(server.url));
-    expect(await readFile(at.path)).toEqual(content);
+    await using at = await storage(serving(randomBytes(content.length)), serving(content));
+    await writeFile(at.partial, randomBytes(content.length + 1));
+    await at.loaded();
   });
 
   it('restarts after 416', async () => {
-    await using server = await storageServer(answering(416), serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 299_999));
-    await download(target(at.path), optionsFor(server.url));
-    expect(await readFile(at.path)).toEqual(content);
+    await using at = await storage(answering(416), serving(content));
+    await writeFile(at.partial, content.subarray(0, 299_999));
+    await at.loaded();
   });
 
   it('discards a partial file that belongs to another package, once the hash shows it', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, randomBytes(100_000));
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received.map(({ headers }) => headers.range)).toEqual(['bytes=100000-299999', undefined]);
+    await using at = await storage(serving(content));
+    await writeFile(at.partial, randomBytes(100_000));
+    await at.load();
+    expect(at.ranges()).toEqual(['bytes=100000-299999', undefined]);
     expect(await readFile(at.path)).toEqual(content);
   });
 
   it('does not write through a link in place of the partial file', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
+    await using at = await storage(serving(content));
     const victim = join(at.dir, 'victim');
     await writeFile(victim, 'untouched');
-    await symlink(victim, `${at.path}.partial`);
-    await download(target(at.path), optionsFor(server.url));
+    await symlink(victim, at.partial);
+    await at.load();
     expect(await readFile(victim, 'utf8')).toBe('untouched');
     expect(await readFile(at.path)).toEqual(content);
   });
 
   it('asks for another URL after 403 and 400, and reports the old one as expired', async () => {
-    await using server = await storageServer(answering(403), answering(400), serving(content));
-    await using at = await folder();
+    await using at = await storage(answering(403), answering(400), serving(content));
     const asked: boolean[] = [];
     const url = async ({ expired }: { expired: boolean }) => {
       asked.push(expired);
-      return { url: server.url };
+      return { url: at.server.url };
     };
-    await download(target(at.path), optionsFor(server.url, { url }));
+    await at.load({ url });
     expect(asked).toEqual([false, true, true]);
   });
 
   it('waits while the cloud gives no URL, and rejects with every other error', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
+    await using at = await storage(serving(content));
     let calls = 0;
     const url = async () => {
       calls += 1;
       if (calls < 3) throw new GwError('CLOUD_NOT_CONNECTED', 'not connected: no link to the cloud.');
-      return { url: server.url };
+      return { url: at.server.url };
     };
-    await download(target(at.path), optionsFor(server.url, { url }));
+    await at.load({ url });
     expect(calls).toBe(3);
-    const broken = optionsFor(server.url, { url: () => Promise.reject(new GwError('RELEASE_INVALID', 'no')) });
+    const broken = optionsFor(at.server.url, { url: () => Promise.reject(new GwError('RELEASE_INVALID', 'no')) });
     expect((await failureOf(download(target(join(at.dir, 'other')), broken))).code).toBe('RELEASE_INVALID');
   });
 
   it('tries again after 500, 503 and 429', async () => {
-    await using server = await storageServer(answering(500), answering(503), answering(429), serving(content));
-    await using at = await folder();
-    await download(target(at.path), optionsFor(server.url));
-    expect(server.received).toHaveLength(4);
+    await using at = await storage(answering(500), answering(503), answering(429), serving(content));
+    await at.load();
+    expect(at.received).toHaveLength(4);
   });
 
   it('continues over more cuts than it has tries, as long as each brings more of the file', async () => {
-    const pieces = Array.from({ length: 12 }, (_, i) => (request: { headers: { range?: string } }, response: never) => {
+    let until = 0;
+    let arrived = () => {};
+    // Cuts the connection when what was sent has arrived.
+    const piece: Answer = async (request, response) => {
       const first = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
-      const reply = response as import('node:http').ServerResponse;
       const head = { 'content-length': content.length - first };
-      if (i === 0) reply.writeHead(200, head);
-      else reply.writeHead(206, { ...head, 'content-range': `bytes ${first}-299999/300000` });
-      reply.write(content.subarray(first, first + 20_000), () => setTimeout(() => reply.destroy(), 20));
-    });
-    await using server = await storageServer(...(pieces as unknown as [never]), serving(content));
-    await using at = await folder();
-    await download(target(at.path), optionsFor(server.url, { limits: { ...quick, maxTries: 3 } }));
-    expect(await readFile(at.path)).toEqual(content);
-    expect(server.received.length).toBeGreaterThan(10);
-  });
-
-  it('trusts the CA certificates of this machine where there is no CA file', { timeout: 30_000 }, async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    await writeFile(join(at.dir, 'ca.pem'), trust);
-    const call = `download(${JSON.stringify(target(at.path))}, {
-      url: async () => ({ url: ${JSON.stringify(server.url)} }), trust: undefined, signal: AbortSignal.timeout(20_000),
-    })`;
-    const { stdout } = await inProcess(call, { NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') });
-    expect(stdout).toBe('resolved\n');
-    expect(await readFile(at.path)).toEqual(content);
+      if (first === 0) response.writeHead(200, head);
+      else response.writeHead(206, { ...head, 'content-range': `bytes ${first}-299999/300000` });
+      until = first + 20_000;
+      response.write(content.subarray(first, until));
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      response.destroy();
+    };
+    const pieces = Array.from({ length: 12 }, () => piece);
+    await using at = await storage(...(pieces as [Answer]), serving(content));
+    const onProgress = (bytes: number) => bytes === until && arrived();
+    await at.loaded({ limits: { ...quick, progressBytes: 20_000, maxTries: 3 }, onProgress });
+    expect(at.received.length).toBeGreaterThan(10);
   });
 });
 
 describe('a download is refused', () => {
   it('after a wrong hash twice, and leaves nothing behind', async () => {
-    await using server = await storageServer(serving(randomBytes(content.length)));
-    await using at = await folder();
-    const error = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await using at = await storage(serving(randomBytes(content.length)));
+    const error = await at.failure();
     expect(error).toMatchObject({ code: 'STORAGE_REFUSED' });
     expect(error.message).toContain('SHA-256');
-    expect(server.received).toHaveLength(2);
+    expect(at.received).toHaveLength(2);
     expect(await readdir(at.dir)).toEqual([]);
   });
 
   it('when the storage has a file of another size, without reading it', async () => {
-    await using server = await storageServer(serving(Buffer.concat([content, content])));
-    await using at = await folder();
-    const error = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await using at = await storage(serving(Buffer.concat([content, content])));
+    const error = await at.failure();
     expect(error.message).toBe('Download refused: the storage has 600000 bytes, announced were 300000, twice.');
     expect(await readdir(at.dir)).toEqual([]);
   });
@@ -243,47 +241,46 @@ describe('a download is refused', () => {
       response.on('drain', more);
       more();
     };
-    await using server = await storageServer(endless);
-    await using at = await folder();
+    await using at = await storage(endless);
     let most = 0;
     const onProgress = (bytes: number) => {
       most = Math.max(most, bytes);
     };
-    const error = await failureOf(download(target(at.path), optionsFor(server.url, { onProgress })));
+    const error = await at.failure({ onProgress });
     expect(error).toMatchObject({ code: 'STORAGE_REFUSED' });
     expect(error.message).toContain('more than the announced 300000 bytes');
     expect(most).toBeLessThanOrEqual(content.length);
   });
 
   it('after 403 three times', async () => {
-    await using server = await storageServer(answering(403));
-    await using at = await folder();
-    const error = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await using at = await storage(answering(403));
+    const error = await at.failure();
     expect(error).toMatchObject({ code: 'STORAGE_REFUSED', exitCode: 4 });
-    expect(error.tried).toMatchObject({ address: '127.0.0.1', port: server.port, action: 'GET /bucket/package.tar' });
-    expect(server.received).toHaveLength(3);
+    expect(error.tried).toMatchObject({
+      address: '127.0.0.1',
+      port: at.server.port,
+      action: 'GET /bucket/package.tar',
+    });
+    expect(at.received).toHaveLength(3);
   });
 
   it.each([301, 302, 307, 308])('for a redirect (%i), which is not followed', async (status) => {
     await using elsewhere = await storageServer(serving(content));
-    await using server = await storageServer(answering(status, { location: `${elsewhere.url}` }));
-    await using at = await folder();
-    const error = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await using at = await storage(answering(status, { location: `${elsewhere.url}` }));
+    const error = await at.failure();
     expect(error.message).toContain(`answered with ${status}, a redirect to 127.0.0.1`);
     expect(elsewhere.received).toEqual([]);
   });
 
   it.each([401, 404, 410, 412])('for %i', async (status) => {
-    await using server = await storageServer(answering(status));
-    await using at = await folder();
-    expect((await failureOf(download(target(at.path), optionsFor(server.url)))).code).toBe('STORAGE_REFUSED');
-    expect(server.received).toHaveLength(1);
+    await using at = await storage(answering(status));
+    expect((await at.failure()).code).toBe('STORAGE_REFUSED');
+    expect(at.received).toHaveLength(1);
   });
 
   it('for an encoded answer', async () => {
-    await using server = await storageServer(answering(200, { 'content-encoding': 'gzip' }, gzipSync(content)));
-    await using at = await folder();
-    expect((await failureOf(download(target(at.path), optionsFor(server.url)))).message).toContain('encoded (gzip)');
+    await using at = await storage(answering(200, { 'content-encoding': 'gzip' }, gzipSync(content)));
+    expect((await at.failure()).message).toContain('encoded (gzip)');
   });
 
   it.each([
@@ -300,25 +297,23 @@ describe('a download is refused', () => {
     ['no URL', () => `/base/x?${SECRET}`, 'is not a URL'],
     ['a file', () => `file:///etc/passwd?${SECRET}`, 'is not https://'],
   ])('for a URL with %s, and no request is sent', async (_what, url, text) => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    const storageUrl = `${server.origin}/base`;
-    const error = await failureOf(download(target(at.path), optionsFor(url(server.port), { storageUrl })));
+    await using at = await storage(serving(content));
+    const storageUrl = `${at.server.origin}/base`;
+    const error = await failureOf(download(target(at.path), optionsFor(url(at.server.port), { storageUrl })));
     expect(error.code).toBe('STORAGE_REFUSED');
     expect(error.message).toContain(text);
-    expect(server.received).toEqual([]);
+    expect(at.received).toEqual([]);
   });
 });
 
 describe('a download fails as not reachable', () => {
   it('after its tries, naming what was tried, and keeps the partial file', async () => {
-    await using server = await storageServer(cutting(content, 500));
-    await using at = await folder();
+    await using at = await storage(cutting(content, 500));
     const limits = { ...quick, maxTries: 3 };
-    const error = await failureOf(download(target(at.path), optionsFor(server.url, { limits })));
+    const error = await at.failure({ limits });
     expect(error).toMatchObject({ code: 'STORAGE_NOT_REACHABLE', exitCode: 3 });
     expect(error.message).toContain('Download failed 3 times: the connection was cut');
-    expect(error.tried).toMatchObject({ address: '127.0.0.1', port: server.port });
+    expect(error.tried).toMatchObject({ address: '127.0.0.1', port: at.server.port });
     expect(await readdir(at.dir)).toEqual(['package.tar.partial']);
   });
 
@@ -331,108 +326,59 @@ describe('a download fails as not reachable', () => {
   });
 
   it('when the certificate is not of the trusted CA', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
-    const options = optionsFor(server.url, { trust: undefined, limits: { ...quick, maxTries: 2 } });
+    await using at = await storage(serving(content));
+    const options = optionsFor(at.server.url, { trust: undefined, limits: { ...quick, maxTries: 2 } });
     const error = await failureOf(download(target(at.path), options));
     expect(error.message).toContain('its certificate is not trusted');
-    expect(server.received).toEqual([]);
+    expect(at.received).toEqual([]);
   });
 
   it('for a body that ends too early again and again', async () => {
     const short = (_request: unknown, response: import('node:http').ServerResponse) =>
       response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(content.subarray(0, 400));
-    await using server = await storageServer(short);
-    await using at = await folder();
-    const error = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await using at = await storage(short);
+    const error = await at.failure();
     expect(error.code).toBe('STORAGE_NOT_REACHABLE');
     expect(error.message).toContain('the answer ended after 400 of 300000 bytes');
   });
 
   it('when no byte comes within the idle time', async () => {
-    const clock = createFakeClock();
-    const hanging = () => setImmediate(() => void clock.advance(31_000));
-    await using server = await storageServer(hanging);
-    await using at = await folder();
+    const clock = createSteppedClock();
+    await using at = await storage(() => {});
     const limits = { ...quick, maxTries: 1 };
-    const error = await failureOf(download(target(at.path), optionsFor(server.url, { clock, limits })));
+    const error = await during(clock, at.failure({ clock, limits }));
     expect(error.message).toContain('no data was transferred for 30 s');
   });
 
   it('when only single bytes arrive', async () => {
-    const clock = createFakeClock();
-    const dripping = (_request: unknown, response: import('node:http').ServerResponse) => {
+    const clock = createSteppedClock();
+    const dripping = async (_request: unknown, response: import('node:http').ServerResponse) => {
       response.writeHead(200, { 'content-length': content.length });
-      const drip = () => {
-        if (response.destroyed) return;
-        response.write('x');
-        void clock.advance(5_000);
-        setTimeout(drip, 5);
-      };
-      drip();
+      using _every = clock.every(5_000, () => response.destroyed || response.write('x'));
+      await new Promise((resolve) => response.on('close', resolve));
     };
-    await using server = await storageServer(dripping);
-    await using at = await folder();
+    await using at = await storage(dripping);
     const limits = { ...quick, maxTries: 1 };
-    const error = await failureOf(download(target(at.path), optionsFor(server.url, { clock, limits })));
+    const error = await during(clock, at.failure({ clock, limits }));
     expect(error.message).toMatch(/only \d+ bytes were transferred within 60 s/);
   });
 });
 
 describe('a download that cannot be written', () => {
   it('rejects with the reason of the operating system', async () => {
-    await using server = await storageServer(serving(content));
-    await using at = await folder();
+    await using at = await storage(serving(content));
     await writeFile(join(at.dir, 'file'), '');
-    const error = await failureOf(download(target(join(at.dir, 'file', 'x')), optionsFor(server.url)));
+    const error = await failureOf(download(target(join(at.dir, 'file', 'x')), optionsFor(at.server.url)));
     expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
-    await mkdir(`${at.path}.partial`);
-    await writeFile(join(`${at.path}.partial`, 'kept'), '');
-    const second = await failureOf(download(target(at.path), optionsFor(server.url)));
+    await mkdir(at.partial);
+    await writeFile(join(at.partial, 'kept'), '');
+    const second = await at.failure();
     expect(second).toMatchObject({ code: 'FILE_UNWRITABLE' });
-    expect(server.received).toEqual([]);
-  });
-
-  it.each([
-    ['package.tar.partial', 'the partial file'],
-    ['package.tar', 'the finished file'],
-  ])('keeps %s that it may not open, and asks for no URL', { timeout: 30_000 }, async (name) => {
-    await using at = await folder();
-    await writeFile(join(at.dir, name), content.subarray(0, 1_000));
-    const call = `(async () => {
-      const { chmod, chown } = await import('node:fs/promises');
-      await chmod(${JSON.stringify(join(at.dir, name))}, 0);
-      if (process.getuid() === 0) {
-        await chown(${JSON.stringify(at.dir)}, 65534, 65534);
-        process.seteuid(65534);
-      }
-      const url = async () => { throw new Error('asked for a URL'); };
-      await download(${JSON.stringify(target(at.path))}, { url, trust: '', signal: AbortSignal.timeout(20_000) });
-    })()`;
-    const { stdout } = await inProcess(call);
-    expect(stdout).toContain('FILE_UNWRITABLE');
-    expect(stdout).toContain(`${name} in`);
-    expect(stdout).toContain('EACCES');
-    expect(await readdir(at.dir)).toEqual([name]);
-    expect((await stat(join(at.dir, name))).size).toBe(1_000);
-  });
-
-  it('keeps the partial file while this process has too many open files', { timeout: 30_000 }, async () => {
-    await using at = await folder();
-    await writeFile(`${at.path}.partial`, content.subarray(0, 1_000));
-    const call = `(async () => {
-      const { openSync } = await import('node:fs');
-      try { for (;;) openSync('/dev/null'); } catch {}
-      await openPartial(${JSON.stringify(at.path)}, 300_000);
-    })()`;
-    const { stdout } = await inProcess(call, {}, 60);
-    expect(stdout).toContain('EMFILE');
-    expect((await stat(`${at.path}.partial`)).size).toBe(1_000);
+    expect(at.received).toEqual([]);
   });
 
   it('ends with the signal at once, also while it waits', async () => {
-    await using server = await storageServer(answering(503));
-    await using at = await folder();
+    await using at = await storage(answering(503));
     const ending = new AbortController();
     const clock = {
       ...systemClock,
@@ -441,30 +387,58 @@ describe('a download that cannot be written', () => {
         return systemClock.sleep(60_000, signal);
       },
     };
-    await expect(download(target(at.path), optionsFor(server.url, { clock, signal: ending.signal }))).rejects.toThrow(
-      'over',
-    );
+    await expect(
+      download(target(at.path), optionsFor(at.server.url, { clock, signal: ending.signal })),
+    ).rejects.toThrow('over');
   });
 });
 
-/** Evaluates an expression in a process of its own, where it can be run as another user or with few open files. */
-async function inProcess(expression: string, env: Readonly<Record<string, string>> = {}, maxOpenFiles?: number) {
-  const folderUrl = new URL('../../../src/lib/cloud/storage/', import.meta.url).href;
+/** The first lines run as this user, the others as one who owns the folders and not what is in them. */
+it('in a process of its own trusts the CA certificates of this machine, and keeps what it may not open', async () => {
+  await using at = await storage(serving(content));
+  await using owned = await folder();
+  const place = (name: string) => ({ dir: join(owned.dir, name), path: join(owned.dir, name, 'package.tar') });
+  const [partial, whole, many] = [place('partial'), place('whole'), place('many')];
+  const kept = [`${partial.path}.partial`, whole.path, `${many.path}.partial`];
+  for (const { dir } of [partial, whole, many]) await mkdir(dir);
+  for (const path of kept) await writeFile(path, content.subarray(0, 1_000));
+  await writeFile(join(at.dir, 'ca.pem'), trust);
+  const source = new URL('../../../src/lib/cloud/storage/', import.meta.url).href;
   const program = `
-    const { download } = await import('${folderUrl}download.ts');
-    const { openPartial } = await import('${folderUrl}partial-file.ts');
-    await ${expression}.then(
-      () => console.log('resolved'),
-      (error) => console.log(String(error.code), error.message));
+    import { chmodSync, chownSync, openSync } from 'node:fs';
+    const { download } = await import('${source}download.ts');
+    const { openPartial } = await import('${source}partial-file.ts');
+    const { signal } = new AbortController();
+    const shown = (work) => work.then(() => console.log('resolved'), ({ code, message }) => console.log(code, message));
+    const url = async () => ({ url: ${JSON.stringify(at.server.url)} });
+    const noUrl = async () => { throw new Error('asked for a URL'); };
+    await shown(download(${JSON.stringify(target(at.path))}, { url, trust: undefined, signal }));
+    for (const path of ${JSON.stringify(kept.slice(0, 2))}) chmodSync(path, 0);
+    if (process.getuid() === 0) {
+      for (const dir of ${JSON.stringify([owned.dir, partial.dir, whole.dir, many.dir])}) chownSync(dir, 65534, 65534);
+      process.seteuid(65534);
+    }
+    await shown(download(${JSON.stringify(target(partial.path))}, { url: noUrl, trust: '', signal }));
+    await shown(download(${JSON.stringify(target(whole.path))}, { url: noUrl, trust: '', signal }));
+    try { for (;;) openSync('/dev/null'); } catch {}
+    await shown(openPartial(${JSON.stringify(many.path)}, 300_000));
     process.exit(0);`;
-  const limit = maxOpenFiles === undefined ? '' : `ulimit -n ${maxOpenFiles}; `;
-  const shell = `${limit}exec "$0" --no-warnings --input-type=module -e "$1"`;
-  const ended = await runProcess('sh', ['-c', shell, process.execPath, program], {
-    env: { PATH: process.env.PATH, ...env },
-  });
-  if (ended.stdout === '') throw new Error(ended.stderr);
-  return ended;
-}
+  const shell = 'ulimit -n 60; exec "$0" --no-warnings --input-type=module -e "$1"';
+  const env = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: join(at.dir, 'ca.pem') };
+  const { stdout, stderr } = await runProcess('sh', ['-c', shell, process.execPath, program], { env });
+  expect(stdout.split('\n'), stderr).toEqual([
+    'resolved',
+    expect.stringMatching(/^FILE_UNWRITABLE .*package.tar.partial in.*EACCES/),
+    expect.stringMatching(/^FILE_UNWRITABLE .*package.tar in.*EACCES/),
+    expect.stringContaining('EMFILE'),
+    '',
+  ]);
+  expect(await readFile(at.path)).toEqual(content);
+  for (const path of kept) {
+    expect(await readdir(dirname(path))).toEqual([basename(path)]);
+    expect((await stat(path)).size).toBe(1_000);
+  }
+});
 
 async function closedServer() {
   await using server = await storageServer(answering(200));

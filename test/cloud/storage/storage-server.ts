@@ -11,19 +11,19 @@ interface Received {
   readonly headers: IncomingMessage['headers'];
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+export type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-const ca = createCa({ commonName: 'Storage test CA' });
+const ca = await createCa({ commonName: 'Storage test CA' });
+const { keyPem, certificatePem } = await ca.issueServer({ names: ['127.0.0.1', 'localhost'] });
 
 /** PEM of the CA that issues the certificate of every test server. */
-export const trust = (await ca).caPem;
+export const trust = ca.caPem;
 
 /**
  * An HTTPS server on 127.0.0.1 whose answers the test writes: the nth request gets the nth answer, and all further ones
  * the last.
  */
 export async function storageServer(...answers: readonly [Answer, ...Answer[]]) {
-  const { keyPem, certificatePem } = await (await ca).issueServer({ names: ['127.0.0.1', 'localhost'] });
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ key: keyPem, cert: certificatePem }, (request, response) => {

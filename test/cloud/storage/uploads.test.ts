@@ -3,7 +3,6 @@ import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as realSleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer, CloudRequest, Requester } from '../../../src/lib/cloud/gate/model.ts';
@@ -11,8 +10,9 @@ import { addUpload, parseMeta, readSpool, tidySpool, writeEntry } from '../../..
 import { uploadOnce } from '../../../src/lib/cloud/storage/upload.ts';
 import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
-import { type Log, systemClock } from '../../../src/lib/lifecycle/index.ts';
-import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import type { Log } from '../../../src/lib/lifecycle/index.ts';
+import { isFull } from '../../properties.ts';
+import { createSteppedClock, during } from '../stepped-clock.ts';
 import { answering, SECRET, storageServer, trust } from './storage-server.ts';
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
@@ -29,7 +29,7 @@ interface World {
 async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}) {
   const home = await mkdtemp(join(tmpdir(), 'gw-uploads-'));
   const dir = join(home, 'cloud', 'uploads');
-  const clock = createFakeClock();
+  const clock = createSteppedClock();
   const asked: CloudRequest[] = [];
   const logged: string[] = [];
   const write = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
@@ -73,19 +73,27 @@ async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}
       running = uploads.run(ending.signal);
     },
     /** Lets time pass until a condition holds. */
-    async until(what: string, is: () => boolean, stepMs = 1_000) {
-      const limit = Date.now() + 15_000;
-      while (!is()) {
-        if (Date.now() > limit) throw new Error(`never: ${what}; ${JSON.stringify(uploads.view())}`);
-        // While something is uploaded it goes slowly, so that no timeout of the transfer passes.
-        await clock.advance(uploads.view().some(({ state }) => state === 'uploading') ? 50 : stepMs);
-        await realSleep(2);
-      }
-    },
+    until: (what: string, is: () => boolean) => clock.until(what, is, 24 * 3_600_000),
+    /** Until the nth archive has this state, by default the only one until it is uploaded. */
+    reached: (state = 'uploaded', nth = 0) => clock.until(state, () => uploads.view()[nth]?.state === state, 3_600_000),
     async [Symbol.asyncDispose]() {
       ending.abort();
       await running;
       await rm(home, { recursive: true });
+    },
+  };
+}
+
+/** A world with a storage that gives these answers first, and then keeps what was PUT. */
+async function stored(...first: Parameters<typeof storageServer>[0][]) {
+  const bodies: Buffer[] = [];
+  const server = await storageServer(...([...first, keeping(bodies)] as Parameters<typeof storageServer>));
+  const world = await worldWith(server.url);
+  return {
+    ...{ ...world, server, bodies },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
     },
   };
 }
@@ -202,7 +210,7 @@ describe('the spool', () => {
     const { entries } = await readSpool(world.dir);
     await tidySpool(world.dir, entries, new Date());
     expect(await readdir(world.dir)).toHaveLength(4);
-    await tidySpool(world.dir, entries, new Date(Date.now() + 2 * 3_600_000));
+    await tidySpool(world.dir, entries, new Date('2100-01-01'));
     expect((await readdir(world.dir)).sort()).toEqual([`${entry.id}.data`, `${entry.id}.json`]);
   });
 
@@ -222,13 +230,13 @@ describe('the spool', () => {
 
   it('keeps the last 20 records of uploaded archives', async () => {
     await using world = await worldWith('');
-    for (let i = 0; i < 25; i += 1) {
+    for (let i = 0; i < 22; i += 1) {
       const { entry } = await world.add(`content ${i}`, `maps/${i}`);
       await writeEntry(world.dir, { ...entry, state: 'uploaded' });
     }
     await tidySpool(world.dir, (await readSpool(world.dir)).entries, new Date());
     const { entries } = await readSpool(world.dir);
-    expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 5}`));
+    expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 2}`));
   });
 
   it('accepts only complete records, from any text', () => {
@@ -272,7 +280,7 @@ describe('uploads', () => {
     const content = randomBytes(3_000_000);
     const { entry } = await world.add(content);
     world.run();
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(world.asked).toEqual([
       {
         kind: 'storage',
@@ -292,17 +300,17 @@ describe('uploads', () => {
   });
 
   it('read an archive in pieces that a slow connection can send one by one', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
     const path = join(world.home, 'archive');
     await writeFile(path, randomBytes(100_000));
     const sent: number[] = [];
-    await uploadOnce({
-      ...{ path, bytes: 100_000, signed: { url: server.url }, storageUrl: undefined, trust, clock: systemClock },
-      signal: AbortSignal.timeout(10_000),
+    const { clock } = world;
+    const work = uploadOnce({
+      ...{ path, bytes: 100_000, signed: { url: world.server.url }, storageUrl: undefined, trust, clock },
+      signal: new AbortController().signal,
       onProgress: (bytes) => sent.push(bytes),
     });
+    await during(clock, work);
     expect(sent).toEqual([16_384, 32_768, 49_152, 65_536, 81_920, 98_304, 99_999, 100_000]);
   });
 
@@ -310,14 +318,14 @@ describe('uploads', () => {
     ['small', 100],
     ['large', 3_000_000],
   ])('send a %s archive again when the headers alone were confirmed', async (_, size) => {
-    const bodies: Buffer[] = [];
     const early = answering(200);
+    // Before the last byte, which follows after 2 s.
     const late = async (request: IncomingMessage, response: ServerResponse) => {
-      await realSleep(30);
+      await world.clock.sleep(1_000);
       early(request, response);
     };
-    await using server = await storageServer(early, late, keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored(early, late);
+    const { bodies } = world;
     const { entry } = await world.add(randomBytes(size));
     world.run();
     for (const attempts of [1, 2]) {
@@ -328,7 +336,7 @@ describe('uploads', () => {
       });
       expect(await readdir(world.dir)).toContain(`${entry.id}.data`);
     }
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(bodies.map(sha256)).toEqual([entry.sha256]);
   });
 
@@ -340,7 +348,7 @@ describe('uploads', () => {
     await using server = await storageServer(async (request, response) => {
       concurrent += 1;
       most = Math.max(most, concurrent);
-      await realSleep(20);
+      await world.clock.sleep(20);
       await keep(request, response);
       concurrent -= 1;
     });
@@ -357,9 +365,7 @@ describe('uploads', () => {
   });
 
   it('wait for the link, and report it', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
     world.state.connected = false;
     await world.add('content');
     world.run();
@@ -368,16 +374,14 @@ describe('uploads', () => {
     expect(world.uploads.view()[0]).toMatchObject({ state: 'waiting', detail: 'waits for the link to the cloud' });
     expect(world.asked).toEqual([]);
     world.state.connected = true;
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
   });
 
   it('ask for another URL after 403', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(answering(403), keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored(answering(403));
     await world.add(randomBytes(2_000_000));
     world.run();
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(world.asked).toHaveLength(2);
   });
 
@@ -385,17 +389,15 @@ describe('uploads', () => {
     ['503', answering(503)],
     ['a cut in the middle', (request) => request.once('data', () => request.destroy())],
     ['202, which confirms nothing', async (request, response) => keeping([], 202)(request, response)],
-    ['200 before the archive was sent', answering(200)],
   ])('try again after %s, and keep the archive', async (_what, first) => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(first, keeping(bodies));
-    await using world = await worldWith(server.url);
-    const content = randomBytes(20_000_000);
+    await using world = await stored(first);
+    const { bodies } = world;
+    const content = randomBytes(isFull ? 20_000_000 : 500_000);
     await world.add(content);
     world.run();
-    await world.until('failed', () => world.uploads.view()[0]?.detail?.includes('the last attempt failed') === true, 1);
+    await world.until('failed', () => world.uploads.view()[0]?.detail?.includes('the last attempt failed') === true);
     expect(await readdir(world.dir)).toHaveLength(2);
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(bodies.at(-1)?.equals(content)).toBe(true);
   });
 
@@ -406,7 +408,7 @@ describe('uploads', () => {
     await using world = await worldWith(server.url, { answers: [new GwError('CLOUD_NO_ANSWER', 'No answer.'), url] });
     await world.add('content');
     world.run();
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(world.asked).toHaveLength(2);
   });
 
@@ -437,13 +439,13 @@ describe('uploads', () => {
       await using world = await worldWith(server.url, { answers: [answer], storageUrl });
       await world.add('content');
       world.run();
-      await world.until('refused', () => world.uploads.view()[0]?.state === 'refused');
+      await world.reached('refused');
       expect(world.uploads.view()[0]?.detail).toContain(text);
       expect(world.uploads.view()[0]?.detail).toContain('tried again in');
       expect(await readdir(world.dir)).toHaveLength(2);
       await world.clock.advance(20 * 60_000);
       expect(world.asked).toHaveLength(1);
-      await world.until('asked again', () => world.asked.length === 2, 60_000);
+      await world.until('asked again', () => world.asked.length === 2);
       expect(world.logged.join()).not.toContain(SECRET);
       // A restart of gw shows the refusal, and tries again.
       const after = await readSpool(world.dir);
@@ -452,13 +454,11 @@ describe('uploads', () => {
   );
 
   it('refuse after 403 three times, and go on with the next archive', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(answering(403), answering(403), answering(403), keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored(answering(403), answering(403), answering(403));
     await world.add('one', 'maps/1');
     await world.add('two', 'maps/2');
     world.run();
-    await world.until('second uploaded', () => world.uploads.view()[1]?.state === 'uploaded');
+    await world.reached('uploaded', 1);
     expect(world.uploads.view()[0]).toMatchObject({ state: 'refused' });
     expect(world.uploads.view()[0]?.detail).toContain('3 times in a row');
   });
@@ -468,22 +468,19 @@ describe('uploads', () => {
     ['was removed', (data) => rm(data), 'is missing'],
     ['was replaced by a link', (data) => rm(data).then(() => symlink('/etc/hostname', data)), 'is missing'],
   ])('name an archive in the spool that %s, and never send it', async (_what, damage, text) => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
+    const { bodies } = world;
     const { entry } = await world.add('the content');
     await world.add('two', 'maps/2');
     await damage(join(world.dir, `${entry.id}.data`));
     world.run();
-    await world.until('second uploaded', () => world.uploads.view()[1]?.state === 'uploaded');
+    await world.reached('uploaded', 1);
     expect(world.uploads.view()[0]?.detail).toContain(`${entry.id}.data in the spool ${text}`);
     expect(bodies.map(String)).toEqual(['two']);
   });
 
   it('name a damaged record, keep its archive, and go on', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
     const { entry } = await world.add('one', 'maps/1');
     await world.add('two', 'maps/2');
     await writeFile(join(world.dir, `${entry.id}.json`), '{"name":"maps/1","by');
@@ -518,32 +515,31 @@ describe('uploads', () => {
     await world.clock.advance(30_000);
     await rm(world.dir);
     await rename(away, world.dir);
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     await world.clock.advance(30_000);
     expect(bodies.map(String)).toEqual(['content']);
     expect((await readSpool(world.dir)).entries[0]).toMatchObject({ state: 'uploaded' });
   });
 
   it('wait for a CA file that cannot be read, without reading the archive or asking for a URL', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
+    const { bodies } = world;
     const { entry } = await world.add('content');
     // An archive that was read would be refused now.
     await writeFile(join(world.dir, `${entry.id}.data`), 'damaged');
     world.state.caFileProblem = '/etc/gw/ca.pem (cloud.caFile) cannot be read (EACCES).';
     world.run();
     await world.until('failed', () => world.uploads.view()[0]?.detail?.includes('the last attempt failed') === true);
-    for (let i = 0; i < 600; i += 1) await world.clock.advance(1_000);
+    await world.clock.advance(600_000);
     expect(world.uploads.view()[0]).toMatchObject({ state: 'waiting' });
     expect(world.uploads.view()[0]?.detail).toContain(
       'the last attempt failed: /etc/gw/ca.pem (cloud.caFile) cannot be read (EACCES); tried again in',
     );
     expect(world.state.trustReads).toBeLessThan(12);
-    expect([world.asked, server.received]).toEqual([[], []]);
+    expect([world.asked, world.server.received]).toEqual([[], []]);
     await writeFile(join(world.dir, `${entry.id}.data`), 'content');
     world.state.caFileProblem = null;
-    await world.until('uploaded', () => world.uploads.view()[0]?.state === 'uploaded');
+    await world.reached();
     expect(bodies.map(String)).toEqual(['content']);
   });
 
@@ -561,7 +557,7 @@ describe('uploads', () => {
     const { entry } = await world.add('content');
     world.run();
     await world.until('second one refused', () => world.asked.length === 2);
-    await world.until('refused', () => world.uploads.view()[0]?.state === 'refused');
+    await world.reached('refused');
     const { entries } = await readSpool(world.dir);
     expect(entries).toHaveLength(1);
     expect(entries[0]?.id).not.toBe(entry.id);
@@ -587,19 +583,12 @@ describe('uploads', () => {
   });
 
   it('go on after a restart of gw with what was left', async () => {
-    const bodies: Buffer[] = [];
-    await using server = await storageServer(keeping(bodies));
-    await using world = await worldWith(server.url);
+    await using world = await stored();
     await world.add('content');
     const ending = new AbortController();
     const again = world.start();
     const running = again.run(ending.signal);
-    const limit = Date.now() + 10_000;
-    while (again.view()[0]?.state !== 'uploaded' && Date.now() < limit) {
-      await world.clock.advance(50);
-      await realSleep(5);
-    }
-    expect(again.view()[0]?.state).toBe('uploaded');
+    await world.until('uploaded', () => again.view()[0]?.state === 'uploaded');
     ending.abort();
     await running;
   });

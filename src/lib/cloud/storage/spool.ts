@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { GwError } from '../../error/index.ts';
 import {
+  type Clock,
   createFile,
   ensureFolder,
   lockName,
@@ -17,6 +17,7 @@ import {
   replaceFile,
   sha256,
   syncFolder,
+  systemClock,
 } from '../../lifecycle/index.ts';
 
 /** Folder of the uploads below `stateDir`. */
@@ -74,6 +75,8 @@ export interface UploadRequest {
   readonly sha256?: string;
   readonly signal?: AbortSignal;
   readonly now?: Date;
+  /** Paces the wait for another command that writes to the spool. */
+  readonly clock?: Clock;
   readonly limits?: Partial<typeof spoolLimits>;
 }
 
@@ -86,7 +89,7 @@ export async function addUpload(
   dir: string,
   request: UploadRequest,
 ): Promise<{ readonly entry: SpoolEntry; readonly isNew: boolean }> {
-  const { file, name, signal, now = new Date() } = request;
+  const { file, name, signal, clock = systemClock, now = clock.wall() } = request;
   const limits = { ...spoolLimits, ...request.limits };
   if (!NAME.test(name)) {
     throw new GwError('USAGE', `'${basename(name)}' cannot be a name in the object storage.`, {
@@ -100,7 +103,7 @@ export async function addUpload(
   try {
     const copied = await copy(file, draft, signal);
     // From the look at the names to the new one, so that of two commands only one finds a name free.
-    await using _lock = await lockSpool(dir, signal);
+    await using _lock = await lockSpool(dir, clock, signal);
     const present = (await readSpool(dir)).entries;
     const id = nextId(present);
     if (request.sha256 !== undefined && request.sha256 !== copied.sha256) {
@@ -134,7 +137,7 @@ function nextId(entries: readonly SpoolEntry[]): string {
   return `${String(number).padStart(8, '0')}-${randomBytes(4).toString('hex')}`;
 }
 
-function lockSpool(dir: string, signal?: AbortSignal): Promise<AsyncDisposable> {
+function lockSpool(dir: string, clock: Clock, signal?: AbortSignal): Promise<AsyncDisposable> {
   return onDisk(dir, async () => {
     const name = `gw-uploads-${sha256(await realpath(dir))}`;
     for (;;) {
@@ -144,7 +147,7 @@ function lockSpool(dir: string, signal?: AbortSignal): Promise<AsyncDisposable> 
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       }
-      await setTimeout(LOCK_POLL_MS);
+      await clock.sleep(LOCK_POLL_MS, signal);
     }
   });
 }
