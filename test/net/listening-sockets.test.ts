@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { parseListeningSockets, readListeningSockets } from '../../src/lib/net/index.ts';
+import { anyCharacter } from '../text/units.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
@@ -41,7 +42,7 @@ describe('the listening sockets', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: anyCharacter }),
           lines.map((rows) => head + rows.join('\n')),
         ),
         (text) => {

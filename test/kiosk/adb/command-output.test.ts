@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as parsers from '../../../src/lib/kiosk/adb/command-output.ts';
+import { anyCharacter } from '../../text/units.ts';
 
 const { parseAddresses, parseDensity, parseDeviceOwner, parseDigest, parseFreeBytes, parseFrontActivity } = parsers;
 const { parseLockTaskMode, parsePackages, parseProperties, parseSetting, parseSsid, parseVolume } = parsers;
@@ -25,7 +26,7 @@ const tokens = fc
 describe('every parser of command output', () => {
   it.each(parseFunctions)('%s accepts any text without throwing', (_name, parse) => {
     fc.assert(
-      fc.property(fc.oneof(tokens, fc.string({ unit: 'binary' })), (text) => {
+      fc.property(fc.oneof(tokens, fc.string({ unit: anyCharacter })), (text) => {
         parse(text);
       }),
     );

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quoteForTablet, tabletCommand } from '../../../src/lib/kiosk/adb/command.ts';
 import { runs } from '../../properties.ts';
+import { anyCharacter } from '../../text/units.ts';
 
-const line = fc.string({ unit: 'binary' }).filter((text) => !/[\0\r\n]/.test(text) && text.isWellFormed());
+const line = fc.string({ unit: anyCharacter }).filter((text) => !/[\0\r\n]/.test(text) && text.isWellFormed());
 
 describe('a command for the tablet', () => {
   it('passes every value to a POSIX shell unchanged', () => {

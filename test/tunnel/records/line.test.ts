@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { encodeRecord, FIRST_PREV, parseLine } from '../../../src/lib/tunnel/records/line.ts';
 import { endReasons, type RecordBody, refusalReasons } from '../../../src/lib/tunnel/records/schema.ts';
 import { runs } from '../../properties.ts';
+import { anyCharacter } from '../../text/units.ts';
 import { endOf, linesOf, recordOf, refusedOf, startOf } from './bodies.ts';
 
-const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 60 });
 const count = fc.option(fc.nat(), { nil: null });
 const bodies: fc.Arbitrary<RecordBody> = fc.oneof(
   fc
