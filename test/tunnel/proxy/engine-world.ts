@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { type Engine, type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { createEngine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
+import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
 import { message } from '../wire/messages.ts';
 import { type Sent, until } from './world.ts';
 
 export interface EngineWorld extends AsyncDisposable {
   readonly engine: Engine;
+  readonly clock: FakeClock;
   readonly sent: TunnelMessage[];
   readonly counts: ProxyCounts;
   readonly notes: string[];
@@ -34,18 +35,20 @@ export function engineWorld(
   const sent: TunnelMessage[] = [];
   const notes: string[] = [];
   const counts: ProxyCounts = { open: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
+  const clock = createFakeClock();
   const reader = createFrameReader((each) => sent.push(each));
   const engine = createEngine({
     services,
     wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent, setHeld: () => {} },
     connect,
     limits: { ...proxyLimits, ...about.limits },
-    clock: systemClock,
+    clock,
     counts,
     onNote: (text) => notes.push(text),
   });
   const world: EngineWorld = {
     engine,
+    clock,
     sent,
     counts,
     notes,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
-import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { passTime } from '../../lifecycle/fake-clock.ts';
 import { runs } from '../../properties.ts';
 import { anyMessage, chunked } from '../wire/messages.ts';
 import { ACCESS, fakeService, startProxy, target } from './world.ts';
@@ -32,12 +32,8 @@ test('whatever the service sends, the proxy goes on or ends with a reason, and w
           for (const bytes of all[count - 1] ?? []) ws.send(bytes);
         },
       });
-      await using proxy = startProxy(service, {
-        clock: createPacedClock(),
-        connect: echo.connect,
-        settings: { maxS: 8 },
-      });
-      const { exit, detail } = await proxy.result;
+      await using proxy = startProxy(service, { connect: echo.connect, settings: { maxS: 8 } });
+      const { exit, detail } = await passTime(proxy.clock, 20, proxy.result);
       // 'configuration': SERVICE_IDS with other services was among it.
       expect(['own-clock', 'configuration']).toContain(exit);
       expect(detail).not.toBe('');

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import type { ProxySettings } from '../../../src/lib/tunnel/model.ts';
 import { type ProxyResult, type RunProxyOptions, runProxy } from '../../../src/lib/tunnel/proxy/run.ts';
@@ -15,6 +14,8 @@ import type { ProxyEvent } from '../../../src/lib/tunnel/proxy.result.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
+import { createFakeClock, type FakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { until as untilSeen } from '../../waiting.ts';
 
 export const SUBPROTOCOL = 'test.securetunneling-3.0';
 export const ACCESS = 'destination-access-token-7f3a19c2b4d8e6f0';
@@ -63,10 +64,14 @@ export interface FakeServiceOptions {
   readonly autoPong?: boolean;
 }
 
+/** One for all services of this process that name no other. */
+let common: Promise<CertificateAuthority> | undefined;
+
 /** A tunnel service that does what the test tells it to. */
 export async function fakeService(options: FakeServiceOptions = {}): Promise<FakeService> {
   const { services = ['web'], subprotocol = SUBPROTOCOL, answer = () => false, autoPong = true } = options;
-  const authority = options.authority ?? (await createCa());
+  if (options.authority === undefined) common ??= createCa();
+  const authority = options.authority ?? (await (common as Promise<CertificateAuthority>));
   const { keyPem, certificatePem } = await authority.issueServer({
     names: options.names ?? ['127.0.0.1'],
     ...(options.notAfter && { notAfter: options.notAfter, notBefore: new Date(0) }),
@@ -186,17 +191,23 @@ export async function closedPort(): Promise<number> {
 }
 
 export interface RunningProxy extends AsyncDisposable {
+  /** Unless the test gave one. */
+  readonly clock: FakeClock;
   readonly events: ProxyEvent[];
   readonly notes: string[];
   readonly result: Promise<ProxyResult>;
   stop(reason?: unknown): void;
   lost(): string[];
+  hasEnded(): boolean;
+  /** Waits for the nth loss in a row, and lets the wait before the next attempt pass. */
+  retry(n?: number): Promise<void>;
 }
 
 export function startProxy(
   service: Pick<FakeService, 'port' | 'caFile'>,
   about: Partial<RunProxyOptions> & { readonly settings?: Partial<ProxySettings> } = {},
 ): RunningProxy {
+  const clock = createFakeClock();
   const ending = new AbortController();
   const events: ProxyEvent[] = [];
   const notes: string[] = [];
@@ -204,17 +215,12 @@ export function startProxy(
   const note = (_fields: object, text: string) => void notes.push(text);
   const result = runProxy(
     {
-      host: '127.0.0.1',
-      port: service.port,
-      subprotocol: SUBPROTOCOL,
-      services: ['web'],
-      caFile: service.caFile,
-      maxS: 600,
-      ...settings,
+      ...{ host: '127.0.0.1', port: service.port, subprotocol: SUBPROTOCOL, caFile: service.caFile },
+      ...{ services: ['web'], maxS: 600, ...settings },
     },
     {
       tokens: { access: ACCESS, client: CLIENT },
-      clock: systemClock,
+      clock,
       random: () => 0.5,
       signal: ending.signal,
       onEvent: (event) => events.push(event),
@@ -223,25 +229,48 @@ export function startProxy(
       ...options,
     },
   );
+  const lost = () => events.flatMap((event) => (event.event === 'lost' ? [event.detail] : []));
   return {
+    clock,
     events,
     notes,
     result,
+    lost,
+    hasEnded: () => events.at(-1)?.event === 'ended',
     stop: (reason) => ending.abort(reason),
-    lost: () => events.flatMap((event) => (event.event === 'lost' ? [event.detail] : [])),
+    async retry(n = 1) {
+      await until(`loss ${n}`, () => lost().length >= n);
+      await clock.advance(waitMs(n));
+    },
     async [Symbol.asyncDispose]() {
       ending.abort();
-      await result;
+      await passTime(clock, 100, result);
     },
   };
 }
 
-export async function until(what: string, is: () => boolean, maxMs = 10_000): Promise<void> {
-  const deadline = performance.now() + maxMs;
-  while (!is()) {
-    if (performance.now() > deadline) throw new Error(`not within ${maxMs} ms: ${what}`);
-    await new Promise((wake) => setTimeout(wake, 5));
-  }
+/** The wait after the nth loss in a row, without jitter. */
+export const waitMs = (n: number) => Math.min(22_500, 375 * 2 ** (n - 1));
+
+export async function until(what: string, is: () => boolean): Promise<void> {
+  await untilSeen(
+    () => (is() ? '' : what),
+    (missing) => missing === '',
+  );
+}
+
+/** Rounds of the event loop, in which bytes of this machine are delivered. */
+export async function rounds(count = 20): Promise<void> {
+  for (let round = 0; round < count; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until a number of bytes above this has stopped growing: the kernel takes no more. */
+export async function untilFull(what: string, read: () => number, above = 0): Promise<void> {
+  const seen: number[] = [];
+  await until(what, () => {
+    seen.push(read());
+    return seen.slice(-6).every((bytes) => bytes === seen.at(-6) && bytes > above);
+  });
 }
 
 /** All DATA of one connection, joined. */

@@ -2,14 +2,8 @@ import fc from 'fast-check';
 import type { TunnelMessage, TunnelMessageType } from '../../../src/lib/tunnel/wire.ts';
 
 const EMPTY_MESSAGE: TunnelMessage = {
-  type: 'unknown',
-  typeNumber: 0,
-  streamId: 0,
-  ignorable: false,
-  payload: new Uint8Array(0),
-  serviceId: '',
-  availableServiceIds: [],
-  connectionId: 0,
+  ...{ type: 'unknown', typeNumber: 0, streamId: 0, connectionId: 0, ignorable: false, serviceId: '' },
+  ...{ payload: new Uint8Array(0), availableServiceIds: [] },
 };
 
 const numbers: Readonly<Record<TunnelMessageType, number>> = {
@@ -22,6 +16,12 @@ const numbers: Readonly<Record<TunnelMessageType, number>> = {
   'connection-start': 6,
   'connection-reset': 7,
 };
+
+/** Of a source. */
+export const requestTypes = [
+  ...(['stream-start', 'connection-start', 'data'] as const),
+  ...(['stream-reset', 'connection-reset', 'session-reset'] as const),
+];
 
 /** A message as the reader returns it. */
 export function message(fields: Partial<TunnelMessage> & Pick<TunnelMessage, 'type'>): TunnelMessage {
