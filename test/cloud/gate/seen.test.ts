@@ -8,6 +8,7 @@ import { createSeen, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/see
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { runs } from '../../properties.ts';
+import { settled } from '../../story/in-flight.ts';
 import { contextOf, messageOf, topics } from './context.ts';
 
 let dir: string;
@@ -32,7 +33,7 @@ const release = (jobId: string, executionNumber: number) =>
     execution: { jobId, status: 'QUEUED', queuedAt: 1, lastUpdatedAt: 1, versionNumber: 1, executionNumber },
   }) as const;
 
-async function opened(clock = createFakeClock()) {
+async function opened(clock = createFakeClock({ settled })) {
   const seen = createSeen({ stateDir: join(dir, 'state'), clock, log: silentLog });
   await seen.load();
   return seen;
@@ -135,20 +136,21 @@ describe('ids of accepted messages', () => {
   });
 
   it('that cannot be written hold in memory, and are written as soon as that is possible', async () => {
-    const clock = createFakeClock();
+    const clock = createFakeClock({ settled });
     // A file in place of the folder: no user can write there.
     writeFileSync(join(dir, 'state'), '');
     const seen = await opened(clock);
     seen.add(stop('a'));
     seen.add(stop('b'));
+    await clock.advance(0);
     // The first attempt has failed, and the next one is due.
-    await expect.poll(() => clock.pending).toBe(1);
+    expect(clock.pending).toBe(1);
     expect(seen.view().status).toBe('failing');
     expect(seen.view().detail).toContain('counts as new');
     expect(seen.hasSeenStop('a')).toBe(true);
     rmSync(join(dir, 'state'));
     await clock.advance(10_000);
-    await expect.poll(() => seen.view().status).toBe('saved');
+    expect(seen.view().status).toBe('saved');
     const next = await opened();
     expect(['a', 'b'].map(next.hasSeenStop)).toEqual([true, true]);
     await clock.advance(1_000);
@@ -156,17 +158,18 @@ describe('ids of accepted messages', () => {
   });
 
   it('of a flood of stops are written once a second', async () => {
-    const clock = createFakeClock();
+    const clock = createFakeClock({ settled });
     const seen = await opened(clock);
     seen.add(stop('first'));
-    await expect.poll(() => seen.view().status).toBe('saved');
+    await clock.advance(0);
+    expect(seen.view().status).toBe('saved');
     const { ino, mtimeNs } = statSync(path(), { bigint: true });
     for (let i = 0; i < 100; i += 1) seen.add(stop(`s${i}`));
     await clock.advance(900);
     expect(statSync(path(), { bigint: true })).toMatchObject({ ino, mtimeNs });
     expect(seen.view().status).toBe('saving');
     await clock.advance(100);
-    await expect.poll(() => seen.view().status).toBe('saved');
+    expect(seen.view().status).toBe('saved');
     expect(JSON.parse(readFileSync(path(), 'utf8')).stops).toHaveLength(101);
   });
 

@@ -28,7 +28,7 @@ describe('the thread of the outbox', () => {
     );
     expect(await thread.call('append', { messages: [message(100)] })).toMatchObject({ result: [{ seq: 1 }] });
     // Far above what the outbox hands over at once.
-    const outcome = await thread.call('append', { messages: Array.from({ length: 60 }, () => message(2_000_000)) });
+    const outcome = await thread.call('append', { messages: Array.from({ length: 30 }, () => message(2_000_000)) });
     expect(outcome).toMatchObject({ kind: 'ended', text: expect.stringMatching(/memory/) });
     expect(ends).toHaveLength(1);
     expect(await thread.call('append', { messages: [message(100)] })).toMatchObject({ result: [{ seq: 2 }] });

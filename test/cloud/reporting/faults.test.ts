@@ -9,6 +9,7 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { runs } from '../../properties.ts';
+import { settled } from '../../story/in-flight.ts';
 import { createMemoryOutbox } from './memory-outbox.ts';
 
 let dir: string;
@@ -24,10 +25,7 @@ const alert = (code: number): PresentFault => ({
   ...{ key: `alert.${code}`, text: `alert ${code}`, number: code, mark: 'HINWEIS' },
 });
 
-/** The state file is written in real time. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
-
-async function opened(memory = createMemoryOutbox(), clock = createFakeClock()) {
+async function opened(memory = createMemoryOutbox(), clock = createFakeClock({ settled })) {
   let present: readonly PresentFault[] = [];
   let unchecked: readonly string[] = [];
   let ids = 0;

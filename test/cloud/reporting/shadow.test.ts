@@ -13,6 +13,8 @@ import {
 import { GwError } from '../../../src/lib/error/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { settled } from '../../story/in-flight.ts';
+import { until } from '../../waiting.ts';
 import { createMemoryOutbox } from './memory-outbox.ts';
 
 let dir: string;
@@ -65,7 +67,7 @@ async function opened(memory = createMemoryOutbox()) {
       for (let i = 0; i < seconds; i += 1) {
         await clock.advance(1_000);
         ticks.push(reports.tick());
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await settled();
       }
     },
     async restart(next: State = state) {
@@ -255,7 +257,10 @@ describe('the shadow', () => {
       detail: 'The disk or the outbox has not answered for 11 s.',
     });
     hold.resolve();
-    await expect.poll(() => reports().view().status).toBe('not-answered');
+    await until(
+      () => reports().view().status,
+      (status) => status === 'not-answered',
+    );
   });
 
   it('is not shown as sent while the state that was sent before is not read', () => {
