@@ -5,19 +5,20 @@ import { createCloud } from '../../src/lib/cloud/cloud.ts';
 import type { LinkIdentity } from '../../src/lib/cloud/link/model.ts';
 import type { Cloud, CloudOptions, CloudView } from '../../src/lib/cloud/model.ts';
 import type { StopWire, TunnelNotificationWire } from '../../src/lib/cloud/wire.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
+import type { CertificateAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { type Cloud as SimulatedCloud, startCloud } from '../../src/lib/sim/cloud/cloud.ts';
 import type { FaultName } from '../../src/lib/sim/faults.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
-import { identityOf, realClock, SERIAL } from './link/world.ts';
+import { authority, identity, SERIAL } from './link/world.ts';
+import { createSteppedClock, during, type TestClock } from './stepped-clock.ts';
 
-/** The cloud module of one robot against the simulated cloud, over real sockets and in real time. */
+/** The cloud module of one robot against the simulated cloud, over real sockets and in simulated time. */
 export interface CloudWorld extends AsyncDisposable {
   readonly sim: SimulatedCloud;
   readonly authority: CertificateAuthority;
   readonly cloud: Cloud;
+  readonly clock: TestClock;
   readonly stateDir: string;
   readonly stops: StopWire[];
   readonly notifications: TunnelNotificationWire[];
@@ -30,6 +31,8 @@ export interface CloudWorld extends AsyncDisposable {
   /** Starts it and waits for the connection. */
   connected(): Promise<CloudView>;
   until(what: string, is: () => boolean, maxMs?: number): Promise<unknown>;
+  stop(): Promise<void>;
+  checkPath(path: Parameters<Cloud['checkPath']>[0]): ReturnType<Cloud['checkPath']>;
   setFault(name: FaultName, on: boolean): Promise<void>;
   /** Another life of the same robot, as after a restart of gw. */
   another(more?: Partial<CloudOptions>): Cloud;
@@ -49,12 +52,12 @@ export async function cloudWorld(
   const stateDir = join(dir, 'state');
   mkdirSync(stateDir, { mode: 0o700 });
   prepare?.(stateDir);
-  const authority = await createCa();
+  const clock = createSteppedClock();
   const faults = new Set<FaultName>();
   const sim = await startCloud({
     ca: authority,
     faults: { is: (name) => faults.has(name) },
-    clock: systemClock,
+    clock,
     serial: SERIAL,
   });
   const { mqtt } = sim.places;
@@ -84,7 +87,7 @@ ${siteLines(dir)}`,
         return world.identity;
       },
       dialer: directDialer,
-      clock: systemClock,
+      clock,
       log: { debug() {}, info() {}, warn, error: warn },
       version: '1.2.3',
       launched: null,
@@ -106,12 +109,13 @@ ${siteLines(dir)}`,
   const world: CloudWorld = {
     sim,
     authority,
+    clock,
     stateDir,
     stops,
     notifications,
     failures,
     warnings,
-    identity: await identityOf(authority),
+    identity,
     get cloud() {
       const cloud = made.at(-1);
       if (cloud === undefined) throw new Error('no cloud module');
@@ -123,10 +127,12 @@ ${siteLines(dir)}`,
       await world.until('connected', () => world.cloud.view().status === 'connected');
       return world.cloud.view();
     },
-    until: async (what, is, maxMs = 20_000) =>
-      await realClock.until(what, is, maxMs).catch((error: Error) => {
+    until: async (what, is, maxMs = 120_000) =>
+      await clock.until(what, is, maxMs).catch((error: Error) => {
         throw new Error(`${error.message}; at last: ${JSON.stringify(world.cloud.view())}`);
       }),
+    stop: () => during(clock, world.cloud.stop()),
+    checkPath: (path) => during(clock, world.cloud.checkPath(path)),
     async setFault(name, on) {
       if (on) faults.add(name);
       else faults.delete(name);
@@ -140,7 +146,7 @@ ${siteLines(dir)}`,
         .map(({ payload }) => JSON.parse(Buffer.from(payload).toString())),
     async [Symbol.asyncDispose]() {
       ending.abort(new Error('the test has ended'));
-      await Promise.all(made.map((cloud) => cloud.stop()));
+      await during(clock, Promise.all(made.map((cloud) => cloud.stop())));
       await sim[Symbol.asyncDispose]();
       rmSync(dir, { recursive: true, force: true });
     },

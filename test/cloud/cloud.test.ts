@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { createSupervisor, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { createSupervisor } from '../../src/lib/lifecycle/index.ts';
 import { cloudViewSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { SERIAL } from './link/world.ts';
+import { during } from './stepped-clock.ts';
 
 const STOP = `gw/${SERIAL}/stop`;
 const fire = { id: 'a1', reason: 'fire alarm', by: 'control centre' };
@@ -35,7 +36,7 @@ const switchedTo = (version: string) => ({
   },
 });
 
-describe.concurrent('the status of the cloud', () => {
+describe('the status of the cloud', () => {
   it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async () => {
     await using world = await cloudWorld();
     const { cloud } = world;
@@ -49,7 +50,7 @@ describe.concurrent('the status of the cloud', () => {
       outbox: { status: 'not-open', kept: null },
       received: { stops: 0, releases: 0 },
     });
-    expect((await cloud.checkPath('fallback')).outcome.verdict).toBe('not-checked');
+    expect((await world.checkPath('fallback')).outcome.verdict).toBe('not-checked');
     expect(world.sim.broker.clients()).toEqual([]);
     world.identity = installed;
     await world.until('connected', () => cloud.view().status === 'connected');
@@ -70,7 +71,7 @@ describe.concurrent('the status of the cloud', () => {
     const installed = world.identity;
     world.identity = null;
     await world.start();
-    await systemClock.sleep(2_500);
+    await world.clock.advance(20_000);
     expect(existsSync(join(world.stateDir, 'cloud', 'outbox'))).toBe(false);
     expect(readdirSync(world.stateDir)).not.toContain('cloud-faults.json');
     world.identity = installed;
@@ -115,7 +116,7 @@ describe.concurrent('the status of the cloud', () => {
   });
 });
 
-describe.concurrent('a stop from the cloud', () => {
+describe('a stop from the cloud', () => {
   it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async () => {
     await using world = await cloudWorld();
     await world.connected();
@@ -141,7 +142,7 @@ describe.concurrent('a stop from the cloud', () => {
         seq: 1,
       }),
     ]);
-    await world.cloud.stop();
+    await world.stop();
     world.another();
     await world.connected();
     await world.sim.stop(fire);
@@ -153,7 +154,7 @@ describe.concurrent('a stop from the cloud', () => {
   it('arrives later when it was sent while the gateway was away, and its record is not lost', async () => {
     await using world = await cloudWorld();
     await world.connected();
-    await world.cloud.stop();
+    await world.stop();
     await world.sim.stop({ id: 'sent-meanwhile' });
     world.another();
     await world.connected();
@@ -207,7 +208,7 @@ describe.concurrent('a stop from the cloud', () => {
     await world.until('its redelivery', () => world.cloud.view().received?.discarded.duplicate === 1);
     expect(stops).toEqual(['a1']);
     // Another life knows nothing of it, since nothing was saved.
-    await world.cloud.stop();
+    await world.stop();
     world.another();
     await world.connected();
     await world.until('the same stop', () => stops.length === 2);
@@ -292,7 +293,7 @@ describe.concurrent('a stop from the cloud', () => {
   });
 });
 
-describe.concurrent('presence', () => {
+describe('presence', () => {
   it('is published on each connect, as the last will after a cut, and as stopped at an orderly end', async () => {
     await using world = await cloudWorld();
     await world.connected();
@@ -301,14 +302,14 @@ describe.concurrent('presence', () => {
     await world.setFault('cloud-cut', true);
     await world.setFault('cloud-cut', false);
     await world.until('online again', () => presence().filter(({ online }) => online === true).length === 2);
-    await world.cloud.stop();
+    await world.stop();
     expect(presence().at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
     expect(presence().filter(({ reason }) => reason === 'stopped')).toHaveLength(1);
     expect(presence()).toContainEqual({ serial: SERIAL, online: true, reason: null });
   });
 });
 
-describe.concurrent('an unusable cloud.caFile', () => {
+describe('an unusable cloud.caFile', () => {
   it('makes transfers wait until it is usable, and neither the link nor a stop', async () => {
     let caFile = '';
     await using world = await cloudWorld({
@@ -352,21 +353,21 @@ describe.concurrent('an unusable cloud.caFile', () => {
   });
 });
 
-describe.concurrent('a check of a path by the running link', () => {
+describe('a check of a path by the running link', () => {
   it('moves to the fallback, returns to the direct path, and loses no stop meanwhile', async () => {
     await using world = await cloudWorld();
     const { cloud } = world;
-    expect((await cloud.checkPath('direct')).outcome).toEqual({
+    expect((await world.checkPath('direct')).outcome).toEqual({
       verdict: 'not-checked',
       detail: 'the gateway is not connected',
     });
     await world.connected();
     const { mqtt } = world.sim.places;
-    const fallback = cloud.checkPath('fallback');
+    const fallback = world.checkPath('fallback');
     await world.sim.stop(fire);
     expect(await fallback).toMatchObject({ path: 'fallback', step: null, outcome: { verdict: 'ok' } });
     expect(cloud.view().link?.connection).toMatchObject({ path: 'fallback', port: mqtt.fallbackPort, alpn: mqtt.alpn });
-    expect(await cloud.checkPath('direct')).toMatchObject({ path: 'direct', step: null, outcome: { verdict: 'ok' } });
+    expect(await world.checkPath('direct')).toMatchObject({ path: 'direct', step: null, outcome: { verdict: 'ok' } });
     expect(cloud.view().link).toMatchObject({ connection: { path: 'direct' }, losses: 0 });
     await world.until('the stop', () => world.stops.length === 1);
     expect(world.sim.broker.clients().map(({ byAlpn }) => byAlpn)).toEqual([false, true, false]);
@@ -375,16 +376,16 @@ describe.concurrent('a check of a path by the running link', () => {
   it('returns to the direct path by itself', async () => {
     await using world = await cloudWorld();
     await world.connected();
-    expect((await world.cloud.checkPath('fallback')).outcome.verdict).toBe('ok');
+    expect((await world.checkPath('fallback')).outcome.verdict).toBe('ok');
     await world.until('direct', () => world.cloud.view().link?.connection?.path === 'direct');
   });
 
   it('says wrong with the step, and keeps the connection, when the path is closed', async () => {
     await using world = await cloudWorld();
     await world.connected();
-    expect((await world.cloud.checkPath('fallback')).outcome.verdict).toBe('ok');
+    expect((await world.checkPath('fallback')).outcome.verdict).toBe('ok');
     await world.setFault('cloud-direct-closed', true);
-    const result = await world.cloud.checkPath('direct');
+    const result = await world.checkPath('direct');
     expect(result).toMatchObject({ step: 'tcp', outcome: { verdict: 'wrong' } });
     expect(world.cloud.view()).toMatchObject({
       status: 'connected',
@@ -397,34 +398,34 @@ describe.concurrent('a check of a path by the running link', () => {
     await world.setFault('cloud-cut', true);
     await world.start();
     await world.until('failed', () => world.cloud.view().link?.failures.direct !== null);
-    const { outcome, step } = await world.cloud.checkPath('direct');
+    const { outcome, step } = await world.checkPath('direct');
     expect(step).toBe('tcp');
     expect(outcome.verdict).toBe('wrong');
     expect(outcome.detail).toContain(`attempt at ${world.cloud.view().link?.failures.direct?.at}`);
   });
 });
 
-describe.concurrent('the end of the cloud module', () => {
+describe('the end of the cloud module', () => {
   it('leaves the connection, the outbox and nothing unsent behind, and may be called twice', async () => {
     await using world = await cloudWorld();
     await world.connected();
     await world.sim.stop(fire);
     await world.until('the record', () => world.received('records').length === 1);
-    await world.cloud.stop();
-    await world.cloud.stop();
+    await world.stop();
+    await world.stop();
     expect(world.sim.broker.connected()).toBe(0);
     expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
     expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
   });
 });
 
-describe.concurrent('an orderly end', () => {
+describe('an orderly end', () => {
   it('is published as such also when the supervisor ends the service by its signal', async () => {
     await using world = await cloudWorld();
-    const supervisor = createSupervisor([world.cloud], { clock: systemClock, onEvent() {} });
+    const supervisor = createSupervisor([world.cloud], { clock: world.clock, onEvent() {} });
     await supervisor.start(new AbortController().signal);
     await world.until('connected', () => world.cloud.view().status === 'connected');
-    await supervisor.stop();
+    await during(world.clock, supervisor.stop());
     expect(world.received('presence').at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
   });
 });
