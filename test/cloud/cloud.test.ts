@@ -14,27 +14,43 @@ const fire = { id: 'a1', reason: 'fire alarm', by: 'control centre' };
 
 /** The state of a release folder whose current version awaits its confirmation. */
 const switchedTo = (version: string) => ({
-  schema: 'gw/release-state/1',
-  previous: null,
-  onSite: null,
+  ...{ schema: 'gw/release-state/1', previous: null, onSite: null },
   run: {
-    jobId: 'job-7',
-    executionNumber: 1,
-    phase: 'switched',
-    from: { folder: '1.2.3', version: '1.2.3' },
-    to: { folder: version, version },
-    package: { bytes: 10, sha256: 'ab'.repeat(32) },
-    allowDowngrade: false,
-    stage: null,
-    since: '2026-01-31T12:00:00.000Z',
-    detail: null,
-    starts: 1,
-    healthWithinS: 180,
-    failure: null,
-    outcome: null,
-    isReported: false,
+    ...{ jobId: 'job-7', executionNumber: 1, phase: 'switched', from: { folder: '1.2.3', version: '1.2.3' } },
+    ...{ to: { folder: version, version }, package: { bytes: 10, sha256: 'ab'.repeat(32) }, allowDowngrade: false },
+    ...{ stage: null, since: '2026-01-31T12:00:00.000Z', detail: null, starts: 1, healthWithinS: 180 },
+    ...{ failure: null, outcome: null, isReported: false },
   },
 });
+
+/** A connected world, with what differs. */
+async function connectedWorld(more: Parameters<typeof cloudWorld>[0] = {}) {
+  const world = await cloudWorld(more);
+  await world.connected();
+  const discarded = (reason: 'duplicate' | 'retained') => world.cloud.view().received?.discarded[reason] ?? 0;
+  return {
+    world,
+    /** A stop that reaches the robot as the nth one. */
+    async stopped(stop: Parameters<typeof world.sim.stop>[0] = fire, count = 1) {
+      await world.sim.stop(stop);
+      await world.until('the stop', () => world.stops.length === count);
+    },
+    discarded: (reason: 'duplicate' | 'retained', count: number) =>
+      world.until(`${reason} ${count}`, () => discarded(reason) >= count),
+    recorded: (count = 1) => world.until('its record', () => world.received('records').length === count),
+    async restarted(connects = 2) {
+      await world.sim.restart();
+      await world.until('reconnected', () => (world.cloud.view().link?.connects ?? 0) >= connects);
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+/** A file stands where the folder of the outbox is to be. */
+const withoutOutbox = (stateDir: string) => {
+  mkdirSync(join(stateDir, 'cloud'), { mode: 0o700 });
+  writeFileSync(join(stateDir, 'cloud', 'outbox'), 'a file in place of the folder');
+};
 
 describe('the status of the cloud', () => {
   it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async () => {
@@ -59,6 +75,9 @@ describe('the status of the cloud', () => {
     await world.until('a failed attempt', () => cloud.view().link?.failures.direct?.step === 'tcp');
     expect(cloud.view()).toMatchObject({ status: 'not-connected', link: { connection: null, losses: 1 } });
     expect(cloud.view().detail).toContain('connection refused');
+    const { outcome, step } = await world.checkPath('direct');
+    expect([step, outcome.verdict]).toEqual(['tcp', 'wrong']);
+    expect(outcome.detail).toContain(`attempt at ${cloud.view().link?.failures.direct?.at}`);
     await world.setFault('cloud-cut', false);
     await world.until('connected again', () => cloud.view().status === 'connected');
   });
@@ -118,42 +137,32 @@ describe('the status of the cloud', () => {
 
 describe('a stop from the cloud', () => {
   it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
-    await world.sim.stop(fire);
-    await world.until('the stop', () => world.stops.length === 1);
+    await using at = await connectedWorld();
+    const { world } = at;
+    await at.stopped();
     expect(world.stops).toEqual([fire]);
     await world.sim.stop(fire);
     // The broker delivers again what was not acknowledged before its restart.
-    const duplicates = () => world.cloud.view().received?.discarded.duplicate ?? 0;
-    await world.until('a duplicate', () => duplicates() >= 1);
-    await world.sim.restart();
-    await world.until('reconnected', () => (world.cloud.view().link?.connects ?? 0) > 1);
+    await at.discarded('duplicate', 1);
+    await at.restarted();
     await world.sim.stop(fire);
-    await world.until('the next duplicate', () => duplicates() >= 2);
+    await at.discarded('duplicate', 2);
     // What was received is kept for the cloud too.
-    await world.until('its record', () => world.received('records').length > 0);
-    expect(world.received('records')).toEqual([
-      expect.objectContaining({
-        kind: 'stop-executed',
-        stopId: 'a1',
-        reason: 'fire alarm',
-        by: 'control centre',
-        seq: 1,
-      }),
-    ]);
+    await at.recorded();
+    const told = { reason: 'fire alarm', by: 'control centre' };
+    expect(world.received('records')).toMatchObject([{ kind: 'stop-executed', stopId: 'a1', ...told, seq: 1 }]);
     await world.stop();
     world.another();
     await world.connected();
     await world.sim.stop(fire);
-    await world.until('a duplicate of the life before', () => duplicates() >= 1);
+    await at.discarded('duplicate', 1);
     expect(world.stops).toHaveLength(1);
     expect(world.cloud.view().received).toMatchObject({ stops: 0 });
   });
 
   it('arrives later when it was sent while the gateway was away, and its record is not lost', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
+    await using at = await connectedWorld();
+    const { world } = at;
     await world.stop();
     await world.sim.stop({ id: 'sent-meanwhile' });
     world.another();
@@ -161,38 +170,29 @@ describe('a stop from the cloud', () => {
     // The broker delivers it before the outbox is open.
     await world.until('the stop', () => world.stops.length === 1);
     expect(world.stops).toEqual([{ id: 'sent-meanwhile' }]);
-    await world.until('its record', () => world.received('records').length === 1);
+    await at.recorded();
     expect(world.received('records')).toMatchObject([{ stopId: 'sent-meanwhile', reason: null, by: null }]);
   });
 
   it('is recorded once the disk takes an outbox again', async () => {
-    let blocked = '';
-    await using world = await cloudWorld({
-      prepare(stateDir) {
-        mkdirSync(join(stateDir, 'cloud'), { mode: 0o700 });
-        blocked = join(stateDir, 'cloud', 'outbox');
-        writeFileSync(blocked, 'a file in place of the folder');
-      },
-    });
-    await world.connected();
+    await using at = await connectedWorld({ prepare: withoutOutbox });
+    const { world } = at;
     await world.until('a failed outbox', () => world.cloud.view().outbox?.status === 'failing');
-    await world.sim.stop(fire);
-    await world.until('the stop', () => world.stops.length === 1);
-    rmSync(blocked);
-    await world.until('its record', () => world.received('records').length === 1);
+    await at.stopped();
+    rmSync(join(world.stateDir, 'cloud', 'outbox'));
+    await at.recorded();
     expect(world.received('records')).toMatchObject([{ stopId: 'a1', seq: 1 }]);
   });
 
   it('that cannot be saved is left to the broker, which sends it again after a reconnect and after a restart', async () => {
     const disk = Promise.withResolvers<void>();
     const stops: string[] = [];
-    await using world = await cloudWorld({
-      onStop({ id }) {
-        stops.push(id);
-        return disk.promise;
-      },
-    });
-    await world.connected();
+    const onStop = ({ id }: { id: string }) => {
+      stops.push(id);
+      return disk.promise;
+    };
+    await using at = await connectedWorld({ onStop });
+    const { world } = at;
     await world.sim.stop(fire);
     await world.until('a stop that is not saved', () => world.cloud.view().received?.unsavedStops === 1);
     expect(world.cloud.view()).toMatchObject({
@@ -202,10 +202,10 @@ describe('a stop from the cloud', () => {
       link: { troubles: [{ kind: 'stop-not-saved' }] },
     });
     // The record says so, and does not wait for the latch.
-    await world.until('its record', () => world.received('records').length === 1);
+    await at.recorded();
     expect(world.received('records')).toMatchObject([{ kind: 'stop-executed', stopId: 'a1', saved: false }]);
-    await world.sim.restart();
-    await world.until('its redelivery', () => world.cloud.view().received?.discarded.duplicate === 1);
+    await at.restarted();
+    await at.discarded('duplicate', 1);
     expect(stops).toEqual(['a1']);
     // Another life knows nothing of it, since nothing was saved.
     await world.stop();
@@ -214,9 +214,8 @@ describe('a stop from the cloud', () => {
     await world.until('the same stop', () => stops.length === 2);
     expect(stops).toEqual(['a1', 'a1']);
     disk.resolve();
-    await world.until('saved', () => world.received('records').length === 2);
-    await world.sim.restart();
-    await world.until('reconnected', () => (world.cloud.view().link?.connects ?? 0) > 1);
+    await at.recorded(2);
+    await at.restarted();
     await world.sim.stop({ id: 'next' });
     await world.until('the next stop', () => stops.length === 3);
     // Acknowledged at last: the restarted broker did not send it again before the next one.
@@ -229,9 +228,11 @@ describe('a stop from the cloud', () => {
     // Retained before the first connect, so that the broker gives it out as a retained message.
     await world.sim.send(STOP, JSON.stringify({ id: 'old' }), { retain: true });
     await world.connected();
-    await world.until('discarded', () => world.cloud.view().received?.discarded.retained === 1);
+    const retained = (count: number) =>
+      world.until('retained', () => world.cloud.view().received?.discarded.retained === count);
+    await retained(1);
     await world.sim.restart();
-    await world.until('again', () => world.cloud.view().received?.discarded.retained === 2);
+    await retained(2);
     expect(world.stops).toEqual([]);
     await world.sim.stop({ id: 'new' });
     await world.until('the stop', () => world.stops.length === 1);
@@ -262,17 +263,15 @@ describe('a stop from the cloud', () => {
   });
 
   it('arrives while the disk takes no outbox and the ids of earlier stops cannot be read', async () => {
-    await using world = await cloudWorld({
+    await using at = await connectedWorld({
       prepare(stateDir) {
-        mkdirSync(join(stateDir, 'cloud'), { mode: 0o700 });
-        writeFileSync(join(stateDir, 'cloud', 'outbox'), 'a file in place of the folder');
+        withoutOutbox(stateDir);
         mkdirSync(join(stateDir, 'cloud-seen.json'));
       },
     });
-    await world.connected();
+    const { world } = at;
     await world.until('a failed outbox', () => world.cloud.view().outbox?.status === 'failing');
-    await world.sim.stop(fire);
-    await world.until('the stop', () => world.stops.length === 1);
+    await at.stopped();
     expect(world.cloud.view()).toMatchObject({
       status: 'connected',
       outbox: { status: 'failing', kept: null, remedy: expect.any(String) },
@@ -280,7 +279,7 @@ describe('a stop from the cloud', () => {
     });
     // In memory it is remembered, and that its record is lost is in the log.
     await world.sim.stop(fire);
-    await world.until('a duplicate', () => world.cloud.view().received?.discarded.duplicate === 1);
+    await at.discarded('duplicate', 1);
     expect(world.stops).toHaveLength(1);
     await world.until('the error', () => world.warnings.some(({ message }) => message.startsWith('a record')));
     expect(world.warnings.map(({ message }) => message)).toEqual(
@@ -295,14 +294,21 @@ describe('a stop from the cloud', () => {
 
 describe('presence', () => {
   it('is published on each connect, as the last will after a cut, and as stopped at an orderly end', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
+    await using at = await connectedWorld();
+    const { world } = at;
     const presence = () => world.received('presence');
     await world.until('online', () => presence().length === 1);
     await world.setFault('cloud-cut', true);
     await world.setFault('cloud-cut', false);
     await world.until('online again', () => presence().filter(({ online }) => online === true).length === 2);
+    await at.stopped();
+    await at.recorded();
+    // It leaves the connection, the outbox and nothing unsent behind, and may be ended twice.
     await world.stop();
+    await world.stop();
+    expect(world.sim.broker.connected()).toBe(0);
+    expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
+    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
     expect(presence().at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
     expect(presence().filter(({ reason }) => reason === 'stopped')).toHaveLength(1);
     expect(presence()).toContainEqual({ serial: SERIAL, online: true, reason: null });
@@ -312,16 +318,15 @@ describe('presence', () => {
 describe('an unusable cloud.caFile', () => {
   it('makes transfers wait until it is usable, and neither the link nor a stop', async () => {
     let caFile = '';
-    await using world = await cloudWorld({
+    await using at = await connectedWorld({
       siteLines(dir) {
         caFile = join(dir, 'cloud-ca.pem');
         writeFileSync(caFile, 'no certificate');
         return '  caFile: cloud-ca.pem\n';
       },
     });
-    await world.connected();
-    await world.sim.stop(fire);
-    await world.until('the stop', () => world.stops.length === 1);
+    const { world } = at;
+    await at.stopped();
     const archive = join(dirname(caFile), 'maps.tar');
     writeFileSync(archive, 'archive');
     await addUpload(join(world.stateDir, UPLOADS_FOLDER), { file: archive, name: 'maps/maps.tar' });
@@ -373,16 +378,9 @@ describe('a check of a path by the running link', () => {
     expect(world.sim.broker.clients().map(({ byAlpn }) => byAlpn)).toEqual([false, true, false]);
   });
 
-  it('returns to the direct path by itself', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
-    expect((await world.checkPath('fallback')).outcome.verdict).toBe('ok');
-    await world.until('direct', () => world.cloud.view().link?.connection?.path === 'direct');
-  });
-
   it('says wrong with the step, and keeps the connection, when the path is closed', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
+    await using at = await connectedWorld();
+    const { world } = at;
     expect((await world.checkPath('fallback')).outcome.verdict).toBe('ok');
     await world.setFault('cloud-direct-closed', true);
     const result = await world.checkPath('direct');
@@ -391,31 +389,9 @@ describe('a check of a path by the running link', () => {
       status: 'connected',
       link: { connection: { path: 'fallback' }, losses: 0 },
     });
-  });
-
-  it('gives the last failure of the path with its time while there is no connection', async () => {
-    await using world = await cloudWorld();
-    await world.setFault('cloud-cut', true);
-    await world.start();
-    await world.until('failed', () => world.cloud.view().link?.failures.direct !== null);
-    const { outcome, step } = await world.checkPath('direct');
-    expect(step).toBe('tcp');
-    expect(outcome.verdict).toBe('wrong');
-    expect(outcome.detail).toContain(`attempt at ${world.cloud.view().link?.failures.direct?.at}`);
-  });
-});
-
-describe('the end of the cloud module', () => {
-  it('leaves the connection, the outbox and nothing unsent behind, and may be called twice', async () => {
-    await using world = await cloudWorld();
-    await world.connected();
-    await world.sim.stop(fire);
-    await world.until('the record', () => world.received('records').length === 1);
-    await world.stop();
-    await world.stop();
-    expect(world.sim.broker.connected()).toBe(0);
-    expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
-    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
+    // It returns by itself.
+    await world.setFault('cloud-direct-closed', false);
+    await world.until('direct', () => world.cloud.view().link?.connection?.path === 'direct', 3_600_000);
   });
 });
 

@@ -14,99 +14,48 @@ import { freePort } from '../free-port.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
 import { failureOf, serial, startWorld, type World } from './world.ts';
 
-type Expected = readonly [FaultName, string, RegExp, RegExp, object?];
+type Expected = readonly [FaultName, RegExp, RegExp, object?];
 
-/** Code, message and remedy of each fault of the endpoint. */
-const failures: readonly Expected[] = [
-  [
-    'enrolment-silent',
-    'ENROLMENT_NOT_REACHABLE',
-    /^not connected: .*no answer to the ClientHello/,
-    /HTTPS \(443\)/,
-    { reason: 'silent' },
+const operator = /operator of the cloud/;
+/** Message and remedy of each fault of the endpoint, by code. */
+const byCode: Readonly<Record<string, readonly Expected[]>> = {
+  ENROLMENT_NOT_REACHABLE: [
+    ['enrolment-silent', /^not connected: .*no answer to the ClientHello/, /HTTPS \(443\)/, { reason: 'silent' }],
+    ['enrolment-no-answer', /request sent, no answer before the timeout/, /nothing is lost/],
+    ['enrolment-answer-lost', /closed before the response was complete/, /nothing is lost/, { reason: 'cut' }],
   ],
-  ['enrolment-no-tls', 'ENROLMENT_BAD_ANSWER', /the response is not TLS/, /enrolment\.url/],
-  [
-    'enrolment-untrusted',
-    'ENROLMENT_UNTRUSTED',
-    /issued by "CN=Another CA".* nothing was sent/,
-    /enrolment\.caFile.*intercepts TLS/,
+  ENROLMENT_UNTRUSTED: [
+    ['enrolment-untrusted', /issued by "CN=Another CA".* nothing was sent/, /enrolment\.caFile.*intercepts TLS/],
+    ['enrolment-server-expired', /clock of this device, 20.*valid from .* to .*nothing was sent/, /timedatectl/],
+    ['enrolment-other-name', /not for 127\.0\.0\.1; nothing was sent/, /another host name/],
   ],
-  [
-    'enrolment-server-expired',
-    'ENROLMENT_UNTRUSTED',
-    /clock of this device, 20.*valid from .* to .*nothing was sent/,
-    /timedatectl/,
+  ENROLMENT_BAD_ANSWER: [
+    ['enrolment-no-tls', /the response is not TLS/, /enrolment\.url/],
+    ['enrolment-html', /HTML instead of JSON/, /login page/],
+    ['enrolment-redirect', /redirects to "https:\/\/localhost:9" \(status 302\)/, /enrolment\.url/, { status: 302 }],
+    ['enrolment-huge', /longer than 65536 bytes/, /proxy/],
   ],
-  ['enrolment-other-name', 'ENROLMENT_UNTRUSTED', /not for 127\.0\.0\.1; nothing was sent/, /another host name/],
-  ['enrolment-no-answer', 'ENROLMENT_NOT_REACHABLE', /request sent, no answer before the timeout/, /nothing is lost/],
-  [
-    'enrolment-answer-lost',
-    'ENROLMENT_NOT_REACHABLE',
-    /closed before the response was complete/,
-    /nothing is lost/,
-    { reason: 'cut' },
+  ENROLMENT_UNAVAILABLE: [['enrolment-error', /status 500: "Internal error/, /Try again later/]],
+  ENROLMENT_REFUSED: [
+    [
+      'enrolment-refused',
+      /not valid for .* \(status 403\)/,
+      /new one-time code/,
+      { status: 403, code: 'CODE_FOREIGN' },
+    ],
   ],
-  ['enrolment-html', 'ENROLMENT_BAD_ANSWER', /HTML instead of JSON/, /login page/],
-  [
-    'enrolment-redirect',
-    'ENROLMENT_BAD_ANSWER',
-    /redirects to "https:\/\/localhost:9" \(status 302\), which is not followed/,
-    /enrolment\.url/,
-    { reason: 'redirect', status: 302 },
+  CERTIFICATE_UNUSABLE: [
+    ['enrolment-wrong-serial', /"SN-0815-X", expected the .* SN-0815/, operator, { reason: 'wrong-serial' }],
+    ['enrolment-wrong-key', /public key mismatch/, operator, { reason: 'wrong-key' }],
+    ['enrolment-expired', /by the clock of the endpoint, 20.*expired at/, /not valid now/, { reason: 'expired' }],
+    ['enrolment-other-ca', /does not end in a self-signed certificate/, operator, { reason: 'wrong-issuer' }],
+    ['enrolment-server-purpose', /extended key usage/, operator, { reason: 'not-for-clients' }],
+    ['enrolment-wrong-region', /xx-nowhere-1, expected eu-central-1/, /cloud\.region/, { reason: 'wrong-region' }],
   ],
-  ['enrolment-huge', 'ENROLMENT_BAD_ANSWER', /longer than 65536 bytes/, /proxy/],
-  ['enrolment-error', 'ENROLMENT_UNAVAILABLE', /status 500: "Internal error/, /Try again later/],
-  [
-    'enrolment-refused',
-    'ENROLMENT_REFUSED',
-    /not valid for this serial number \(status 403\)/,
-    /new one-time code/,
-    { status: 403, code: 'CODE_FOREIGN' },
-  ],
-  [
-    'enrolment-wrong-serial',
-    'CERTIFICATE_UNUSABLE',
-    /common name "SN-0815-X", expected the serial number SN-0815/,
-    /operator of the cloud/,
-    { reason: 'wrong-serial' },
-  ],
-  [
-    'enrolment-wrong-key',
-    'CERTIFICATE_UNUSABLE',
-    /public key mismatch/,
-    /operator of the cloud/,
-    { reason: 'wrong-key' },
-  ],
-  [
-    'enrolment-expired',
-    'CERTIFICATE_UNUSABLE',
-    /by the clock of the endpoint, 20.*it expired at/,
-    /not valid now/,
-    { reason: 'expired' },
-  ],
-  [
-    'enrolment-other-ca',
-    'CERTIFICATE_UNUSABLE',
-    /does not end in a self-signed certificate/,
-    /operator of the cloud/,
-    { reason: 'wrong-issuer' },
-  ],
-  [
-    'enrolment-server-purpose',
-    'CERTIFICATE_UNUSABLE',
-    /extended key usage/,
-    /operator of the cloud/,
-    { reason: 'not-for-clients' },
-  ],
-  [
-    'enrolment-wrong-region',
-    'CERTIFICATE_UNUSABLE',
-    /region mismatch: xx-nowhere-1, expected eu-central-1/,
-    /cloud\.region/,
-    { reason: 'wrong-region' },
-  ],
-];
+};
+const failures = Object.entries(byCode).flatMap(([code, rows]) =>
+  rows.map(([name, message, remedy, details]) => [name, code, message, remedy, details] as const),
+);
 
 /** Only the clock ends a wait for an answer that never arrives. */
 const waitedOut: ReadonlySet<string> = new Set(['enrolment-silent', 'enrolment-no-answer']);

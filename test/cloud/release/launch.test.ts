@@ -16,23 +16,10 @@ import { bootProgram, runBoot } from './robot.ts';
 const packaging = new URL('../../../packaging/', import.meta.url).pathname;
 
 const run: RunState = {
-  jobId: 'job',
-  executionNumber: 1,
-  phase: 'switched',
-  from: { folder: '1.0.0', version: '1.0.0' },
-  to: { folder: '2.0.0', version: '2.0.0' },
-  package: { bytes: 1, sha256: 'ab'.repeat(32) },
-  allowDowngrade: false,
-  stage: null,
-  documentParameters: null,
-  since: '2026-01-31T12:00:00.000Z',
-  detail: null,
-  starts: 0,
-  healthWithinS: 180,
-  failure: null,
-  outcome: null,
-  isReported: false,
-  hasJobEnded: false,
+  ...{ jobId: 'job', executionNumber: 1, phase: 'switched', from: { folder: '1.0.0', version: '1.0.0' } },
+  ...{ to: { folder: '2.0.0', version: '2.0.0' }, package: { bytes: 1, sha256: 'ab'.repeat(32) } },
+  ...{ allowDowngrade: false, stage: null, documentParameters: null, since: '2026-01-31T12:00:00.000Z', detail: null },
+  ...{ starts: 0, healthWithinS: 180, failure: null, outcome: null, isReported: false, hasJobEnded: false },
 };
 const stateOf = (change: Partial<RunState>): ReleaseState => ({
   schema: 'gw/release-state/1',
