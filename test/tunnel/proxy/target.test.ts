@@ -63,10 +63,9 @@ test('no field of any message changes where the proxy connects to: 127.0.0.1:517
     { numRuns: runs(100) },
   );
   client.send({ type: 'session-reset' }, { type: 'stream-start', streamId: 7, serviceId: 'web', connectionId: 1 });
-  const before = tried.length;
   client.send({ type: 'stream-start', streamId: 8, serviceId: '127.0.0.1:22', connectionId: 1 });
   await until('the refusal', () => client.received.some(({ serviceId }) => serviceId === '127.0.0.1:22'));
-  await until('connections', () => tried.length >= Math.max(20, before));
+  // All before it was handled.
   expect(new Set(tried.map((options) => JSON.stringify(options)))).toEqual(
     new Set([JSON.stringify({ host: '127.0.0.1', port: 5174 })]),
   );

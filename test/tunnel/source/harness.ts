@@ -55,15 +55,11 @@ export function startOurSource(
 ) {
   const ending = new AbortController();
   const events: SourceEvent[] = [];
-  const waiters: { readonly name: string; readonly done: (event: SourceEvent) => void }[] = [];
+  const listeners: ((event: SourceEvent) => void)[] = [];
   const { settings, ...rest } = options;
   const done: Promise<SourceEnd> = runSource({
     settings: {
-      host: 'localhost',
-      port: relay.port,
-      subprotocol: 'securetunneling-3.0',
-      services,
-      caPem: world.caPem,
+      ...{ host: 'localhost', port: relay.port, subprotocol: 'securetunneling-3.0', services, caPem: world.caPem },
       ...settings,
     },
     tokens: { access: tokens.source, client: clientToken },
@@ -71,10 +67,7 @@ export function startOurSource(
     signal: ending.signal,
     onEvent(event) {
       events.push(event);
-      for (const waiter of waiters.splice(0)) {
-        if (waiter.name === event.event) waiter.done(event);
-        else waiters.push(waiter);
-      }
+      for (const listener of listeners) listener(event);
     },
     ...rest,
   });
@@ -88,13 +81,14 @@ export function startOurSource(
     done,
     events,
     end: () => ending.abort(),
+    onEvent: (listener: (event: SourceEvent) => void) => void listeners.push(listener),
     /** The next event of this name, or the first one that came already. */
     async event<N extends SourceEvent['event']>(name: N, isNext = false): Promise<Extract<SourceEvent, { event: N }>> {
       const found = isNext ? undefined : events.find((event) => event.event === name);
       const event =
         found ??
         (await Promise.race([
-          new Promise<SourceEvent>((resolve) => waiters.push({ name, done: resolve })),
+          new Promise<SourceEvent>((resolve) => listeners.push((event) => event.event === name && resolve(event))),
           done.then((end) => Promise.reject(new Error(`ended: ${JSON.stringify(end)}`))),
         ]));
       return event as Extract<SourceEvent, { event: N }>;

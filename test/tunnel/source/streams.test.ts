@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { createSourceStreams } from '../../../src/lib/tunnel/source/streams.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
+import { isFull } from '../../properties.ts';
 import { client, createWorld, type World } from '../relay-world.ts';
 import { type Frame, kinds, unpack } from '../second-opinion/codec.ts';
 
@@ -51,24 +52,19 @@ async function setUp(limits = proxyLimits) {
 
 test('what waits in the WebSocket is bounded, whatever 10 clients write; all of it arrives in order', async () => {
   const { port, sent, highest, take } = await setUp();
-  const whole = randomBytes(3_000_000);
+  const whole = randomBytes(isFull ? 3_000_000 : 300_000);
   const clients = Array.from({ length: 10 }, () => client(port));
   for (const { socket } of clients) socket.write(whole);
   const bytesOf = (id: number) => sent.filter(({ type, connection }) => type === kinds.data && connection === id);
-  await expect
-    .poll(
-      () => {
-        take();
-        return sent.reduce((sum, { payload }) => sum + payload.length, 0);
-      },
-      { interval: 1 },
-    )
-    .toBe(10 * whole.length);
+  for (let bytes = 0; bytes < 10 * whole.length; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    take();
+    bytes = sent.reduce((sum, { payload }) => sum + payload.length, 0);
+  }
   expect(highest()).toBeGreaterThan(proxyLimits.unsentPauseBytes);
   expect(highest()).toBeLessThanOrEqual(proxyLimits.unsentPauseBytes + proxyLimits.chunkBytes + 100);
-  const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
   for (let id = 1; id <= 10; id += 1) {
-    expect(hash(Buffer.concat(bytesOf(id).map(({ payload }) => payload)))).toBe(hash(whole));
+    expect(Buffer.concat(bytesOf(id).map(({ payload }) => payload)).equals(whole)).toBe(true);
   }
 });
 
@@ -88,14 +84,8 @@ test('too much for all clients together resets the one that reads least', async 
   const [one, two] = [client(port), client(port)];
   await expect.poll(() => sent.length).toBe(2);
   for (const { socket } of [one, two]) socket.pause();
-  const common = {
-    ...message,
-    type: 'data',
-    typeNumber: 1,
-    streamId: 1,
-    serviceId: 'web',
-    availableServiceIds: [],
-  } as const;
+  const ids = { streamId: 1, serviceId: 'web', availableServiceIds: [] };
+  const common = { ...message, ...ids, type: 'data', typeNumber: 1 } as const;
   const data = (connectionId: number, size: number) =>
     engine.receive({ ...common, payload: Buffer.alloc(size), connectionId });
   data(2, 1_000);

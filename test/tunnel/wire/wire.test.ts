@@ -10,36 +10,23 @@ import { anyMessage, chunked, hex, message } from './messages.ts';
 const text = (words: string) => new TextEncoder().encode(words);
 
 /** From the vendor's description: the length, then the message. */
-const vectors: [string, string, TunnelMessage][] = [
+const ssh = { streamId: 1, serviceId: 'SSH', connectionId: 1 };
+const vectors = (
   [
-    'STREAM_START of version 3',
-    '000b 080210012a035353483801',
-    message({ type: 'stream-start', streamId: 1, serviceId: 'SSH', connectionId: 1 }),
-  ],
-  [
-    'DATA',
-    '0012 08011001220568656c6c6f2a035353483801',
-    message({ type: 'data', streamId: 1, serviceId: 'SSH', connectionId: 1, payload: text('hello') }),
-  ],
-  [
-    'CONNECTION_START',
-    '0009 080610012a01413802',
-    message({ type: 'connection-start', streamId: 1, serviceId: 'A', connectionId: 2 }),
-  ],
-  [
-    'CONNECTION_RESET',
-    '000b 080710012a035353483802',
-    message({ type: 'connection-reset', streamId: 1, serviceId: 'SSH', connectionId: 2 }),
-  ],
-  [
-    'STREAM_RESET of version 2',
-    '0009 080310012a03535348',
-    message({ type: 'stream-reset', streamId: 1, serviceId: 'SSH' }),
-  ],
-  ['STREAM_START of version 1', '0004 08021001', message({ type: 'stream-start', streamId: 1 })],
-  ['SERVICE_IDS', '0007 08053203535348', message({ type: 'service-ids', availableServiceIds: ['SSH'] })],
-  ['SESSION_RESET', '0002 0804', message({ type: 'session-reset' })],
-];
+    ['STREAM_START of version 3', '000b 080210012a035353483801', { type: 'stream-start', ...ssh }],
+    ['DATA', '0012 08011001220568656c6c6f2a035353483801', { type: 'data', ...ssh, payload: text('hello') }],
+    [
+      'CONNECTION_START',
+      '0009 080610012a01413802',
+      { type: 'connection-start', ...ssh, serviceId: 'A', connectionId: 2 },
+    ],
+    ['CONNECTION_RESET', '000b 080710012a035353483802', { type: 'connection-reset', ...ssh, connectionId: 2 }],
+    ['STREAM_RESET of version 2', '0009 080310012a03535348', { type: 'stream-reset', streamId: 1, serviceId: 'SSH' }],
+    ['STREAM_START of version 1', '0004 08021001', { type: 'stream-start', streamId: 1 }],
+    ['SERVICE_IDS', '0007 08053203535348', { type: 'service-ids', availableServiceIds: ['SSH'] }],
+    ['SESSION_RESET', '0002 0804', { type: 'session-reset' }],
+  ] as const
+).map(([name, bytes, fields]): [string, string, TunnelMessage] => [name, bytes, message(fields)]);
 
 function readAll(chunks: readonly Uint8Array[]): TunnelMessage[] {
   const messages: TunnelMessage[] = [];
@@ -68,9 +55,8 @@ describe('known messages', () => {
     const bytes = hex(
       '3809 7a03616263 3802 9906 0102030405060708 4501020304 f30608017a0161f406 2a01 41 1001 0806'.replaceAll(' ', ''),
     );
-    expect(decodeMessage(bytes)).toEqual(
-      message({ type: 'connection-start', streamId: 1, serviceId: 'A', connectionId: 2 }),
-    );
+    const start = { type: 'connection-start', streamId: 1, serviceId: 'A', connectionId: 2 } as const;
+    expect(decodeMessage(bytes)).toEqual(message(start));
   });
 
   test('a known field with a foreign wire type is an unknown field', () => {
@@ -79,9 +65,8 @@ describe('known messages', () => {
   });
 
   test('an unknown type keeps its number and its flag', () => {
-    expect(decodeMessage(hex('0863 1001 1801'))).toEqual(
-      message({ type: 'unknown', typeNumber: 99, streamId: 1, ignorable: true }),
-    );
+    const unknown = message({ type: 'unknown', typeNumber: 99, streamId: 1, ignorable: true });
+    expect(decodeMessage(hex('0863 1001 1801'))).toEqual(unknown);
   });
 
   test.each([
@@ -156,18 +141,13 @@ describe('framing', () => {
   });
 
   test('any messages through any chunks', () => {
+    const length = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70_000 }));
+    const cuts = fc.array(length, { minLength: 1, maxLength: 5 });
     fc.assert(
-      fc.property(
-        fc.array(anyMessage, { maxLength: 5 }),
-        fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70_000 })), {
-          minLength: 1,
-          maxLength: 5,
-        }),
-        (messages, lengths) => {
-          const stream = new Uint8Array(Buffer.concat(messages.map((each) => encodeFrame(each))));
-          expect(readAll(chunked(stream, lengths))).toEqual(messages);
-        },
-      ),
+      fc.property(fc.array(anyMessage, { maxLength: 5 }), cuts, (messages, lengths) => {
+        const stream = new Uint8Array(Buffer.concat(messages.map((each) => encodeFrame(each))));
+        expect(readAll(chunked(stream, lengths))).toEqual(messages);
+      }),
       { numRuns: runs(80) },
     );
   });
@@ -182,23 +162,19 @@ describe('framing', () => {
       expect(['no error', 'TUNNEL_PROTOCOL']).toContain(code);
       return { messages, code };
     };
+    const short = anyMessage.map((each) => encodeFrame({ ...each, payload: each.payload.subarray(0, 50) }));
     const lying = fc
-      .tuple(fc.array(anyMessage, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat({ max: 255 }))
-      .map(([messages, at, byte]) => {
-        const stream = Buffer.concat(
-          messages.map((each) => encodeFrame({ ...each, payload: each.payload.subarray(0, 50) })),
-        );
+      .tuple(fc.array(short, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat({ max: 255 }))
+      .map(([frames, at, byte]) => {
+        const stream = new Uint8Array(Buffer.concat(frames));
         stream[at % stream.length] = byte;
-        return new Uint8Array(stream);
+        return stream;
       });
+    const anyBytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), lying);
     fc.assert(
-      fc.property(
-        fc.oneof(fc.uint8Array({ maxLength: 300 }), lying),
-        fc.integer({ min: 1, max: 40 }),
-        (bytes, length) => {
-          expect(outcome(chunked(bytes, [length]))).toEqual(outcome([bytes]));
-        },
-      ),
+      fc.property(anyBytes, fc.integer({ min: 1, max: 40 }), (bytes, length) => {
+        expect(outcome(chunked(bytes, [length]))).toEqual(outcome([bytes]));
+      }),
       { numRuns: runs(400) },
     );
   });
