@@ -1,19 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { ChassisClient } from '../../src/lib/chassis/index.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mapWritesOf } from '../../src/lib/chassis/map-writes.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { runs } from '../properties.ts';
-import {
-  answeringPeer,
-  clientOf,
-  deviceInfo,
-  type FakeChassis,
-  failureOf,
-  fakeChassis,
-  httpAnswer,
-  rawPeer,
-} from './peers.ts';
+import { answeringPeer, clientOf, deviceInfo, failureOf, fakeChassis, httpAnswer, rawPeer } from './peers.ts';
 
 const map = {
   ...{ id: 7, uid: 'u7', map_name: 'Erdgeschoss' },
@@ -21,19 +11,22 @@ const map = {
   overlays: '{"type":"FeatureCollection","features":[]}',
 };
 
-async function withChassis(
-  answers: Readonly<Record<string, { status?: number; body: string | Buffer }>>,
-  work: (client: ChassisClient, chassis: FakeChassis) => Promise<void>,
-) {
-  await using chassis = await fakeChassis();
+/** Ends with the test. */
+let stack: AsyncDisposableStack;
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
+
+async function robot(answers: Readonly<Record<string, string | Buffer>> = {}) {
+  const chassis = stack.use(await fakeChassis());
   chassis.intercept = (request, response) => {
-    const answer = answers[`${request.method} ${request.url}`];
+    const answer = answers[request.url ?? ''];
     if (answer === undefined || request.method !== 'GET') return false;
-    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.body);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     return true;
   };
-  await using client = clientOf(chassis, { expectedSerial: 'SN-1' });
-  await work(client, chassis);
+  return { chassis, client: stack.use(clientOf(chassis, { expectedSerial: 'SN-1' })) };
 }
 
 describe('reading maps', () => {
@@ -41,24 +34,21 @@ describe('reading maps', () => {
     const body = Buffer.from(
       `\n {"never_seen" : 1.0, "overlays":"\\u007b}", "grid_origin_x":0,"grid_origin_y":-0.0 ,"grid_resolution":5e-2}\n`,
     );
-    await withChassis({ 'GET /maps/7': { body } }, async (client) => {
-      expect(Buffer.from(await client.mapBytes('7'))).toEqual(body);
-    });
+    const { client } = await robot({ '/maps/7': body });
+    expect(Buffer.from(await client.mapBytes('7'))).toEqual(body);
   });
 
   it('accepts overlays as a JSON text, an object, null and missing', async () => {
     for (const overlays of [map.overlays, { type: 'FeatureCollection', features: [] }, null, undefined]) {
-      await withChassis({ 'GET /maps/7': { body: JSON.stringify({ ...map, overlays }) } }, async (client) => {
-        await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
-      });
+      const { client } = await robot({ '/maps/7': JSON.stringify({ ...map, overlays }) });
+      await expect(client.mapBytes('7')).resolves.toBeInstanceOf(Uint8Array);
     }
   });
 
   it('rejects documents that are not maps', async () => {
     for (const body of ['[]', '{}', '<html>', JSON.stringify({ ...map, grid_resolution: 0 })]) {
-      await withChassis({ 'GET /maps/7': { body } }, async (client) => {
-        expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
-      });
+      const { client } = await robot({ '/maps/7': body });
+      expect((await failureOf(client.mapBytes('7'))).code).toBe('CHASSIS_BAD_ANSWER');
     }
   });
 
@@ -75,20 +65,18 @@ describe('reading maps', () => {
   });
 
   it('distinguishes no current map from one that was set from data', async () => {
-    await withChassis({}, async (client) => expect(await client.currentMap()).toBeNull());
+    expect(await (await robot()).client.currentMap()).toBeNull();
     const fromData = { id: -1, uid: '', map_name: 'x', map_version: 1 };
-    await withChassis({ 'GET /chassis/current-map': { body: JSON.stringify(fromData) } }, async (client) => {
-      expect(await client.currentMap()).toEqual({ id: -1, uid: null, name: 'x' });
-    });
+    const { client } = await robot({ '/chassis/current-map': JSON.stringify(fromData) });
+    expect(await client.currentMap()).toEqual({ id: -1, uid: null, name: 'x' });
   });
 
   it('returns localisation data unchanged, and the error when there is none', async () => {
     const body = Buffer.from([0, 255, 13, 10]);
-    await withChassis({ 'GET /maps/7.pbstream': { body } }, async (client) => {
-      expect(Buffer.from(await client.mapLocalisation('7'))).toEqual(body);
-      const error = await failureOf(client.mapLocalisation('8'));
-      expect(error).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404 } });
-    });
+    const { client } = await robot({ '/maps/7.pbstream': body });
+    expect(Buffer.from(await client.mapLocalisation('7'))).toEqual(body);
+    const error = await failureOf(client.mapLocalisation('8'));
+    expect(error).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 404 } });
   });
 
   it('waits longer for a map than for a short answer, but not endlessly', async () => {
@@ -102,87 +90,77 @@ describe('reading maps', () => {
   });
 
   it('never lets an id address a path outside the maps', async () => {
-    await withChassis({}, async (client, chassis) => {
-      for (const id of ['', '..', '7/../../services', '7?x', '%2e', 'a b']) {
-        for (const call of [client.mapBytes, client.mapLocalisation]) {
-          expect((await failureOf(call(id))).code).toBe('USAGE');
-        }
-        expect((await failureOf(mapWritesOf(client).patchOverlays(id, '{}'))).code).toBe('USAGE');
+    const { client, chassis } = await robot();
+    for (const id of ['', '..', '7/../../services', '7?x', '%2e', 'a b']) {
+      for (const call of [client.mapBytes, client.mapLocalisation]) {
+        expect((await failureOf(call(id))).code).toBe('USAGE');
       }
-      expect(chassis.requests).toEqual([]);
-    });
+      expect((await failureOf(mapWritesOf(client).patchOverlays(id, '{}'))).code).toBe('USAGE');
+    }
+    expect(chassis.requests).toEqual([]);
   });
 });
 
 describe('writing maps', () => {
-  async function withWrites(
-    work: (
-      writes: ReturnType<typeof mapWritesOf>,
-      writesSeen: { method: string; path: string; body: Record<string, unknown> }[],
-      chassis: FakeChassis,
-    ) => Promise<void>,
-  ) {
-    await using chassis = await fakeChassis();
-    const writesSeen: { method: string; path: string; body: Record<string, unknown> }[] = [];
+  /** A chassis that accepts every write, and remembers it. */
+  async function writable() {
+    const { chassis, client } = await robot();
+    const seen: { method: string; path: string; body: Record<string, unknown> }[] = [];
     chassis.intercept = (request, response) => {
       if (request.method === 'GET') return false;
       const pieces: Buffer[] = [];
       request.on('data', (piece) => pieces.push(piece));
       request.on('end', () => {
         const { method = '', url: path = '' } = request;
-        writesSeen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
+        seen.push({ method, path, body: JSON.parse(Buffer.concat(pieces).toString()) });
         response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":12,"uid":"u7"}');
       });
       return true;
     };
-    await using client = clientOf(chassis, { expectedSerial: 'SN-1' });
-    await work(mapWritesOf(client), writesSeen, chassis);
+    return { chassis, writes: mapWritesOf(client), seen };
   }
 
   it('sends overlays as the exact given text, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'aä"\\\0\n\u2028😀{') }), async (text) => {
-        await withWrites(async (writes, writesSeen) => {
-          await writes.patchOverlays('7', text);
-          expect(writesSeen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
-        });
+        const { writes, seen } = await writable();
+        await writes.patchOverlays('7', text);
+        expect(seen).toEqual([{ method: 'PATCH', path: '/maps/7', body: { overlays: text } }]);
       }),
       { numRuns: runs(30) },
     );
   });
 
   it('verifies the serial number on the same connection before each write', async () => {
-    await withWrites(async (writes, writesSeen, chassis) => {
-      const image = new Uint8Array([1]);
-      await writes.patchOverlays('7', '{}');
-      await writes.createMap({
-        ...{ name: 'n', uid: null, mapVersion: null, overlaysVersion: null, overlays: null },
-        ...{ originXM: 0, originYM: 0, resolutionM: 0.05, image, localisation: image },
-      });
-      await writes.useMap(12);
-      await writes.restartService();
-      const paths = ['PATCH /maps/7', 'POST /maps/', 'POST /chassis/current-map', 'POST /services/restart_service'];
-      expect(chassis.requests).toEqual(paths.flatMap((path) => ['GET /device/info', path]));
-      expect(chassis.connections()).toBe(4);
-      chassis.serial = 'SN-2';
-      expect((await failureOf(writes.restartService())).code).toBe('CHASSIS_WRONG_DEVICE');
-      expect(writesSeen).toHaveLength(4);
+    const { writes, seen, chassis } = await writable();
+    const image = new Uint8Array([1]);
+    await writes.patchOverlays('7', '{}');
+    await writes.createMap({
+      ...{ name: 'n', uid: null, mapVersion: null, overlaysVersion: null, overlays: null },
+      ...{ originXM: 0, originYM: 0, resolutionM: 0.05, image, localisation: image },
     });
+    await writes.useMap(12);
+    await writes.restartService();
+    const paths = ['PATCH /maps/7', 'POST /maps/', 'POST /chassis/current-map', 'POST /services/restart_service'];
+    expect(chassis.requests).toEqual(paths.flatMap((path) => ['GET /device/info', path]));
+    expect(chassis.connections()).toBe(4);
+    chassis.serial = 'SN-2';
+    expect((await failureOf(writes.restartService())).code).toBe('CHASSIS_WRONG_DEVICE');
+    expect(seen).toHaveLength(4);
   });
 
   it('creates a map from the full backup, and returns the number assigned by the chassis', async () => {
-    await withWrites(async (writes, writesSeen) => {
-      const made = await writes.createMap({
-        ...{ name: 'Erdgeschoss', uid: 'u7', mapVersion: 3, overlaysVersion: 4, overlays: map.overlays },
-        ...{ originXM: -3, originYM: -3.5, resolutionM: 0.05 },
-        ...{ image: new Uint8Array([0x89, 0x50]), localisation: new Uint8Array([0, 255]) },
-      });
-      expect(made).toEqual({ id: 12, uid: 'u7' });
-      expect(writesSeen[0]?.body).toEqual({
-        ...{ map_name: 'Erdgeschoss', uid: 'u7', map_version: 3, overlays_version: 4, overlays: map.overlays },
-        ...{ grid_origin_x: -3, grid_origin_y: -3.5, grid_resolution: 0.05 },
-        ...{ occupancy_grid: 'iVA=', carto_map: 'AP8=' },
-      });
+    const { writes, seen } = await writable();
+    const made = await writes.createMap({
+      ...{ name: 'Erdgeschoss', uid: 'u7', mapVersion: 3, overlaysVersion: 4, overlays: map.overlays },
+      ...{ originXM: -3, originYM: -3.5, resolutionM: 0.05 },
+      ...{ image: new Uint8Array([0x89, 0x50]), localisation: new Uint8Array([0, 255]) },
+    });
+    expect(made).toEqual({ id: 12, uid: 'u7' });
+    expect(seen[0]?.body).toEqual({
+      ...{ map_name: 'Erdgeschoss', uid: 'u7', map_version: 3, overlays_version: 4, overlays: map.overlays },
+      ...{ grid_origin_x: -3, grid_origin_y: -3.5, grid_resolution: 0.05 },
+      ...{ occupancy_grid: 'iVA=', carto_map: 'AP8=' },
     });
   });
 

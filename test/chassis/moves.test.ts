@@ -1,66 +1,58 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type ChassisMoves, movesOf } from '../../src/lib/chassis/moves.ts';
-import {
-  clientOf,
-  closedPort,
-  deviceInfo,
-  type FakeChassis,
-  failureOf,
-  fakeChassis,
-  httpAnswer,
-  rawPeer,
-  until,
-} from './peers.ts';
+import { movesOf } from '../../src/lib/chassis/moves.ts';
+import { clientOf, closedPort, deviceInfo, failureOf, fakeChassis, httpAnswer, rawPeer, until } from './peers.ts';
 
-async function withMoves(work: (chassis: FakeChassis, moves: ChassisMoves) => Promise<void>, secret?: string) {
-  await using chassis = await fakeChassis();
-  await using client = clientOf(chassis, { expectedSerial: 'SN-1', secret });
-  await work(chassis, movesOf(client));
+/** Ends with the test. */
+let stack: AsyncDisposableStack;
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+});
+afterEach(() => stack.disposeAsync());
+
+async function robot(secret?: string) {
+  const chassis = stack.use(await fakeChassis());
+  return { chassis, moves: movesOf(stack.use(clientOf(chassis, { expectedSerial: 'SN-1', secret }))) };
 }
 
 describe('a move order', () => {
   it('carries its heading in radians and returns the id', async () => {
-    await withMoves(async (chassis, moves) => {
-      const goal = { xM: 1.5, yM: -2, yawDeg: degrees(90), accuracyM: 0.1 };
-      expect(await moves.move({ type: 'charge', ...goal })).toEqual({ moveId: 41 });
-      expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/moves' });
-      const body = chassis.bodies[0]?.body as Record<string, unknown>;
-      expect(body.target_ori).toBeCloseTo(1.5708, 4);
-      expect(body).toEqual({
-        ...{ creator: 'gw', type: 'charge', target_x: 1.5, target_y: -2, target_z: 0 },
-        ...{ target_ori: body.target_ori, target_accuracy: 0.1 },
-      });
+    const { chassis, moves } = await robot();
+    const goal = { xM: 1.5, yM: -2, yawDeg: degrees(90), accuracyM: 0.1 };
+    expect(await moves.move({ type: 'charge', ...goal })).toEqual({ moveId: 41 });
+    expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/moves' });
+    const body = chassis.bodies[0]?.body as Record<string, unknown>;
+    expect(body.target_ori).toBeCloseTo(1.5708, 4);
+    expect(body).toEqual({
+      ...{ creator: 'gw', type: 'charge', target_x: 1.5, target_y: -2, target_z: 0 },
+      ...{ target_ori: body.target_ori, target_accuracy: 0.1 },
     });
   });
 
   it('has no heading where none was given', async () => {
-    await withMoves(async (chassis, moves) => {
-      await moves.move({ type: 'standard', xM: 0, yM: 0 });
-      expect(chassis.bodies[0]?.body).not.toHaveProperty('target_ori');
-      expect(chassis.bodies[0]?.body).not.toHaveProperty('target_accuracy');
-    });
+    const { chassis, moves } = await robot();
+    await moves.move({ type: 'standard', xM: 0, yM: 0 });
+    expect(chassis.bodies[0]?.body).not.toHaveProperty('target_ori');
+    expect(chassis.bodies[0]?.body).not.toHaveProperty('target_accuracy');
   });
 
   it('verifies the serial number on the connection of the order, every time', async () => {
-    await withMoves(async (chassis, moves) => {
-      await moves.move({ type: 'standard', xM: 0, yM: 0 });
-      await moves.move({ type: 'standard', xM: 1, yM: 0 });
-      const checked = ['GET /device/info', 'POST /chassis/moves'];
-      expect(chassis.requests).toEqual([...checked, ...checked]);
-      expect(chassis.connections()).toBe(2);
-    });
+    const { chassis, moves } = await robot();
+    await moves.move({ type: 'standard', xM: 0, yM: 0 });
+    await moves.move({ type: 'standard', xM: 1, yM: 0 });
+    const checked = ['GET /device/info', 'POST /chassis/moves'];
+    expect(chassis.requests).toEqual([...checked, ...checked]);
+    expect(chassis.connections()).toBe(2);
   });
 
   it('never reaches a chassis with another serial number', async () => {
-    await withMoves(async (chassis, moves) => {
-      chassis.serial = 'SN-2';
-      expect((await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }))).code).toBe('CHASSIS_WRONG_DEVICE');
-      const pose = { xM: 0, yM: 0, yawDeg: degrees(0), adjust: true };
-      expect((await failureOf(moves.setPose(pose))).code).toBe('CHASSIS_WRONG_DEVICE');
-      expect(chassis.requests).not.toContain('POST /chassis/moves');
-      expect(chassis.requests).not.toContain('POST /chassis/pose');
-    });
+    const { chassis, moves } = await robot();
+    chassis.serial = 'SN-2';
+    expect((await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }))).code).toBe('CHASSIS_WRONG_DEVICE');
+    const pose = { xM: 0, yM: 0, yawDeg: degrees(0), adjust: true };
+    expect((await failureOf(moves.setPose(pose))).code).toBe('CHASSIS_WRONG_DEVICE');
+    expect(chassis.requests).not.toContain('POST /chassis/moves');
+    expect(chassis.requests).not.toContain('POST /chassis/pose');
   });
 
   it('is never sent twice, and reports unknown acceptance', async () => {
@@ -102,38 +94,35 @@ describe('a move order', () => {
       ['no map', 'no map'],
     ];
     for (const [body, answer] of bodies) {
-      await withMoves(async (chassis, moves) => {
-        chassis.intercept = (request, response) => {
-          if (request.method !== 'POST') return false;
-          response.writeHead(400, { 'content-type': 'application/json' });
-          response.end(body);
-          return true;
-        };
-        const error = await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }));
-        expect(error, body).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 400, answer } });
-        expect(error.message, body).toContain(answer);
-      });
+      const { chassis, moves } = await robot();
+      chassis.intercept = (request, response) => {
+        if (request.method !== 'POST') return false;
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(body);
+        return true;
+      };
+      const error = await failureOf(moves.move({ type: 'standard', xM: 0, yM: 0 }));
+      expect(error, body).toMatchObject({ code: 'CHASSIS_REFUSED', details: { status: 400, answer } });
+      expect(error.message, body).toContain(answer);
     }
   });
 
   it('leaves no connection open', async () => {
-    await withMoves(async (chassis, moves) => {
-      await moves.move({ type: 'standard', xM: 0, yM: 0 });
-      await until(() => chassis.sockets.size === 0);
-    });
+    const { chassis, moves } = await robot();
+    await moves.move({ type: 'standard', xM: 0, yM: 0 });
+    await until(() => chassis.sockets.size === 0);
   });
 });
 
 describe('a pose order', () => {
   it('carries 90 degrees as the 1.5708 of the specification and always states whether to adjust', async () => {
-    await withMoves(async (chassis, moves) => {
-      await moves.setPose({ xM: 1, yM: 2, yawDeg: degrees(90), adjust: false });
-      const body = chassis.bodies[0]?.body as Record<string, unknown>;
-      expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/pose' });
-      expect(body.position).toEqual([1, 2, 0]);
-      expect(body.ori).toBeCloseTo(1.5708, 4);
-      expect(body.adjust_position).toBe(false);
-    });
+    const { chassis, moves } = await robot();
+    await moves.setPose({ xM: 1, yM: 2, yawDeg: degrees(90), adjust: false });
+    const body = chassis.bodies[0]?.body as Record<string, unknown>;
+    expect(chassis.bodies[0]).toMatchObject({ method: 'POST', path: '/chassis/pose' });
+    expect(body.position).toEqual([1, 2, 0]);
+    expect(body.ori).toBeCloseTo(1.5708, 4);
+    expect(body.adjust_position).toBe(false);
   });
 });
 
@@ -170,12 +159,11 @@ describe('a move that is read back', () => {
 
 describe('cancelling', () => {
   it('is sent without a check, with the secret where there is one', async () => {
-    await withMoves(async (chassis, moves) => {
-      chassis.serial = 'SN-2';
-      await moves.cancelCurrent();
-      expect(chassis.requests).toEqual(['PATCH /chassis/moves/current']);
-      expect(chassis.bodies[0]?.body).toEqual({ state: 'cancelled' });
-      expect(chassis.bodies[0]?.headers.secret).toBe('s3cret');
-    }, 's3cret');
+    const { chassis, moves } = await robot('s3cret');
+    chassis.serial = 'SN-2';
+    await moves.cancelCurrent();
+    expect(chassis.requests).toEqual(['PATCH /chassis/moves/current']);
+    expect(chassis.bodies[0]?.body).toEqual({ state: 'cancelled' });
+    expect(chassis.bodies[0]?.headers.secret).toBe('s3cret');
   });
 });

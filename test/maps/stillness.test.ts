@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PoseSample } from '../../src/lib/chassis/index.ts';
 import { parseTopicMessage } from '../../src/lib/chassis/topics/message.ts';
 import { GwError } from '../../src/lib/error/index.ts';
@@ -15,10 +15,7 @@ import { isFull, runs } from '../properties.ts';
 
 const planning = (move_state: string) => ({
   topic: '/planning_state',
-  action_id: 8,
-  action_type: 'standard',
-  move_state,
-  fail_reason: 0,
+  ...{ action_id: 8, action_type: 'standard', move_state, fail_reason: 0 },
 });
 const tracked = ({ xM, yM, ori }: Pick<PoseSample, 'xM' | 'yM' | 'ori'>) => ({
   topic: '/tracked_pose',
@@ -35,7 +32,6 @@ interface Checked {
 
 /** The check of a chassis that publishes `frames` so often, by a clock that needs no waiting. */
 async function check(
-  chassis: FakeChassis,
   hz: number,
   frames: (s: number, turn: number) => readonly object[],
   clock: Clock = createPacedClock(),
@@ -55,10 +51,16 @@ async function check(
   return { found, tookMs: clock.monotonicMs() - beganMs, progress };
 }
 
+/** That of the present test. */
+let chassis: FakeChassis;
+beforeEach(async () => {
+  chassis = await fakeChassis();
+});
+afterEach(() => chassis[Symbol.asyncDispose]());
+
 describe('whether the robot stands still', () => {
   it('is still where its poses show it and no move is under way', async () => {
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 10, () => [place(1.5)]);
+    const { found } = await check(10, () => [place(1.5)]);
     expect(found).toEqual({
       verdict: 'still',
       detail: expect.stringMatching(/^it moved less than 0\.02 m\/s, .*; no move is under way \(move_state "idle"\)$/),
@@ -72,8 +74,7 @@ describe('whether the robot stands still', () => {
   ])(
     'is never still where the chassis says idle and the robot drifts at %d m/s, with %d poses a second',
     async (speed, hz) => {
-      await using chassis = await fakeChassis();
-      const { found } = await check(chassis, hz, (s) => [planning('idle'), place(1.5 + speed * s)]);
+      const { found } = await check(hz, (s) => [planning('idle'), place(1.5 + speed * s)]);
       expect(found.verdict).toBe('moving');
       expect(found.detail).toContain('it moves at');
     },
@@ -94,8 +95,7 @@ describe('whether the robot stands still', () => {
   );
 
   it('is not checked where a chassis says idle and sends one pose only', async () => {
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 1, () => [planning('idle')]);
+    const { found } = await check(1, () => [planning('idle')]);
     expect(found).toEqual({
       verdict: 'not-checked',
       detail: expect.stringMatching(/^1 pose in 15 s were not enough: the newest pose is 1\d\.\d s old$/),
@@ -103,8 +103,7 @@ describe('whether the robot stands still', () => {
   });
 
   it('waits for poses that come once a second, says so, and is still then', async () => {
-    await using chassis = await fakeChassis();
-    const { found, tookMs, progress } = await check(chassis, 1, () => [place(1.5)]);
+    const { found, tookMs, progress } = await check(1, () => [place(1.5)]);
     expect(found.verdict).toBe('still');
     expect(tookMs).toBeGreaterThan(3_000);
     expect(progress[0]).toBe('checking by its poses that the robot stands still, for 3 to 15 s');
@@ -115,14 +114,12 @@ describe('whether the robot stands still', () => {
     // An end that is reported afterwards does not make it still.
     ['moving, then idle', [planning('moving'), planning('idle')], 'a move is under way'],
   ])('is moving where the chassis reports %s, whatever its poses show', async (_what, frames, detail) => {
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 10, (_s, turn) => [place(1.5), ...(turn < 10 ? [] : frames)]);
+    const { found } = await check(10, (_s, turn) => [place(1.5), ...(turn < 10 ? [] : frames)]);
     expect(found).toEqual({ verdict: 'moving', detail });
   });
 
   it('is moving where it turns in place', async () => {
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 10, (s) => [place(1.5, 10 * s)]);
+    const { found } = await check(10, (s) => [place(1.5, 10 * s)]);
     expect(found.verdict).toBe('moving');
     expect(found.detail).toContain('its heading changes by 10.00 per second');
   });
@@ -131,35 +128,29 @@ describe('whether the robot stands still', () => {
     ['is unknown', 'finished', 'move_state "finished" is unknown'],
     ['is not received', null, '/planning_state was not received'],
   ])('is not checked where the move state %s, although its poses stand', async (_what, state, detail) => {
-    await using chassis = await fakeChassis();
     chassis.unknownTopics.push('/planning_state');
     const frames = state === null ? [] : [planning(state)];
-    const { found } = await check(chassis, 10, () => [place(1.5), ...frames]);
+    const { found } = await check(10, () => [place(1.5), ...frames]);
     expect(found.verdict).toBe('not-checked');
     expect(found.detail).toContain(detail);
     expect(found.detail).toContain('it moved less than 0.02 m/s');
   });
 
   it('is not checked where the newest move state could not be read', async () => {
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 10, () => [place(1.5), { ...planning('idle'), move_state: 5 }]);
+    const { found } = await check(10, () => [place(1.5), { ...planning('idle'), move_state: 5 }]);
     expect(found.verdict).toBe('not-checked');
     expect(found.detail).toContain('/planning_state');
   });
 
   it('is not checked without poses, after three seconds', async () => {
-    await using chassis = await fakeChassis();
     chassis.unknownTopics.push('/tracked_pose');
-    const { found, tookMs } = await check(chassis, 10, () => [planning('idle')]);
+    const { found, tookMs } = await check(10, () => [planning('idle')]);
     expect(found).toEqual({ verdict: 'not-checked', detail: 'no pose (/tracked_pose) was received within 3 s' });
     expect(tookMs).toBeLessThan(5_000);
   });
 
   it('is not checked where the position scatters, with that reason, after the limit', async () => {
-    await using chassis = await fakeChassis();
-    const { found, tookMs } = await check(chassis, 5, (_s, turn) => [
-      place(1.5 + ([0, 0.2, -0.1, 0.15].at(turn % 4) ?? 0)),
-    ]);
+    const { found, tookMs } = await check(5, (_s, turn) => [place(1.5 + ([0, 0.2, -0.1, 0.15].at(turn % 4) ?? 0))]);
     expect(found).toEqual({
       verdict: 'not-checked',
       detail: expect.stringMatching(/^\d+ poses in 15 s were not enough: its position scatters by /),
@@ -169,9 +160,8 @@ describe('whether the robot stands still', () => {
   });
 
   it('is not checked where a noisy heading could be a turn in radians, and says why', async () => {
-    await using chassis = await fakeChassis();
     const noisy = posesOf({ hz: 5, seconds: 60, noiseM: 0.01, noiseOri: 1 });
-    const { found } = await check(chassis, 5, (_s, turn) => [tracked(noisy[turn] ?? { xM: 0, yM: 0, ori: 45 })]);
+    const { found } = await check(5, (_s, turn) => [tracked(noisy[turn] ?? { xM: 0, yM: 0, ori: 45 })]);
     expect(found.verdict).toBe('not-checked');
     expect(found.detail).toContain('its unit is not decided');
   });
@@ -180,8 +170,7 @@ describe('whether the robot stands still', () => {
     const clock = createPacedClock();
     const closed = { endpoint: await closedPort(), dialer: directDialer, clock };
     expect(await checkStillness(closed)).toMatchObject({ verdict: 'not-checked' });
-    await using chassis = await fakeChassis();
-    const { found } = await check(chassis, 10, (s) => {
+    const { found } = await check(10, (s) => {
       if (s > 2) for (const stream of chassis.streams) stream.terminate();
       return [place(1.5)];
     });
@@ -189,7 +178,6 @@ describe('whether the robot stands still', () => {
   });
 
   it('ends with INTERRUPTED at once when the user interrupts', async () => {
-    await using chassis = await fakeChassis();
     const clock = createPacedClock();
     const options = { endpoint: chassis.endpoint, dialer: directDialer, clock };
     const ending = new AbortController();

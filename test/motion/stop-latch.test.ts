@@ -223,13 +223,17 @@ const reasonsOf = (written: readonly KeptLatch[]) => written.map(({ latched, rea
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a cleared latch', () => {
-  it('is the saved state, for whoever cleared it and for whoever asks later', async () => {
-    const { latch } = await memoryDisk();
+  it('is the saved state, for whoever cleared it and later, and stays so when a second clear of it fails', async () => {
+    const { latch, script } = await memoryDisk();
     await latch.set('person in the way', 'tablet');
     const cleared = await latch.clear();
     const expected = { ...released, saved: true, unsavedBecause: null, repeated: null };
-    expect(cleared).toEqual(expected);
-    expect(latch.state()).toEqual(expected);
+    expect([cleared, latch.state()]).toEqual([expected, expected]);
+    script.failures = 1;
+    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    await settled();
+    expect(latch.state()).toMatchObject({ latched: false, saved: true });
+    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'clear']);
   });
 
   it('is not written any more once the answer has said that the stop holds', async () => {
@@ -263,17 +267,6 @@ describe('a cleared latch', () => {
     expect(latch.state()).toMatchObject({ latched: true, saved: true, reason: 'person in the way' });
     expect(script.content).toMatchObject({ latched: true });
   });
-
-  it('stays clear, and saved, when a second clear of it fails', async () => {
-    const { latch, script } = await memoryDisk();
-    await latch.set('person in the way', 'tablet');
-    await latch.clear();
-    script.failures = 1;
-    await expect(latch.clear()).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
-    await settled();
-    expect(latch.state()).toMatchObject({ latched: false, saved: true });
-    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'clear']);
-  });
 });
 
 describe('a save', () => {
@@ -294,24 +287,18 @@ describe('a save', () => {
     return { latch, script, clearing, resolve };
   }
 
-  it('is not begun for a stop that was saved while it waited', async () => {
+  // The failed clear asks for a save as well, which finds the stop saved.
+  it.each([
+    ['saved', 1, 'failed', ['person in the way', 'clear', 'person in the way']],
+    ['cleared', 0, 'cleared', ['person in the way', 'clear']],
+  ])('is not begun for a stop that was %s while it waited', async (_, failures, result, written) => {
     const { latch, script, clearing, resolve } = await saveBehindClear();
-    script.failures = 1;
+    script.failures = failures;
     resolve();
-    expect(await clearing).toBe('failed');
+    expect(await clearing).toBe(result);
     await settled();
-    expect(latch.state()).toMatchObject({ latched: true, saved: true });
-    // The failed clear asks for a save as well, which finds the stop saved.
-    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear', 'person in the way']);
-  });
-
-  it('is not begun for a stop that was cleared while it waited', async () => {
-    const { latch, script, clearing, resolve } = await saveBehindClear();
-    resolve();
-    expect(await clearing).toBe('cleared');
-    await settled();
-    expect(latch.state()).toMatchObject({ latched: false, saved: true });
-    expect(reasonsOf(script.written)).toEqual(['person in the way', 'clear']);
+    expect(latch.state()).toMatchObject({ latched: result === 'failed', saved: true });
+    expect(reasonsOf(script.written)).toEqual(written);
   });
 
   it('is not begun for a latch that counts as set because it could not be read', async () => {

@@ -56,30 +56,22 @@ const nearZeroMotions = fc.record({
 });
 
 describe('the unit of the heading, whatever the robot does and however messages arrive', () => {
-  it('degrees are never judged as radians', () => {
+  it.each([
+    ['degrees are never judged as radians', motions, inDegrees, 'radians', 1_500],
+    [
+      'degrees within a few degrees of 0, in the range of radians, are never judged as radians',
+      ...([nearZeroMotions, inDegrees, 'radians', 3_000] as const),
+    ],
+    [
+      'radians are never judged as degrees: normalised either way, or unwrapped and many turns from 0',
+      ...([motions, inRadians, 'degrees', 2_000] as const),
+    ],
+  ] as const)('%s', (_, moving, encodings, wrong, count) => {
     fc.assert(
-      fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
-        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
+      fc.property(moving, fc.constantFrom<Encoding>(...encodings), ({ start, doings, delivery }, encoding) => {
+        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe(wrong);
       }),
-      { numRuns: runs(1_500) },
-    );
-  });
-
-  it('degrees within a few degrees of 0, in the range of radians, are never judged as radians', () => {
-    fc.assert(
-      fc.property(nearZeroMotions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
-        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('radians');
-      }),
-      { numRuns: runs(3_000) },
-    );
-  });
-
-  it('radians are never judged as degrees: normalised either way, or unwrapped and many turns from 0', () => {
-    fc.assert(
-      fc.property(motions, fc.constantFrom(...inRadians), ({ start, doings, delivery }, encoding) => {
-        expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe('degrees');
-      }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(count) },
     );
   });
 
@@ -151,20 +143,12 @@ describe('degrees', () => {
   });
 
   it('are not proven by a position that is found again, twice, far from its estimate', () => {
-    const leaps = (encoding: Encoding) =>
-      reportedIn(
-        encoding,
-        [
-          { kind: 'stand', seconds: 2 },
-          { kind: 'leap', deg: 170, xM: 3, yM: 0, resets: true },
-          { kind: 'stand', seconds: 1 },
-          { kind: 'leap', deg: 170, xM: -3, yM: 0, resets: true },
-          { kind: 'stand', seconds: 2 },
-        ],
-        calm(10),
-        -50,
-      );
-    for (const encoding of [...inRadians, ...inDegrees]) expect(leaps(encoding).verdict).toBe('not-decided');
+    const stand = { kind: 'stand', seconds: 2 } as const;
+    const leap = (xM: number): Doing => ({ kind: 'leap', deg: 170, xM, yM: 0, resets: true });
+    for (const encoding of [...inRadians, ...inDegrees]) {
+      const { verdict } = reportedIn(encoding, [stand, leap(3), stand, leap(-3), stand], calm(10), -50);
+      expect(verdict).toBe('not-decided');
+    }
   });
 
   it('are not proven by half a minute of unwrapped radians that arrive all at once', () => {
@@ -309,30 +293,19 @@ describe('radians', () => {
     expect(judged(radians, degrees)).toMatchObject({ verdict: 'radians', doubt: null });
   });
 
-  it('are reset at a lost connection: no turn is composed of two halves', () => {
-    const samples = samplesOf(
-      'radians ±π',
-      { deg: 90, turns: 0 },
-      [{ kind: 'turn', seconds: 7.2, degPerS: 100 }],
-      calm(10),
-    );
-    expect(judged(samples).verdict).toBe('radians');
-    for (const half of [10, 30, 36])
+  it('are reset at a lost connection, when the heading leaves its range, and at a pause too long to follow', () => {
+    const start = { deg: 90, turns: 0 };
+    const turn: Doing[] = [{ kind: 'turn', seconds: 7.2, degPerS: 100 }];
+    const [samples, within] = (['radians ±π', 'radians 0 to 2π'] as const).map((encoding) =>
+      samplesOf(encoding, start, turn, calm(10)),
+    ) as [PoseSample[], PoseSample[]];
+    expect([judged(samples).verdict, judged(within).verdict]).toEqual(['radians', 'radians']);
+    for (const half of [10, 30, 36]) {
       expect(judged(samples.slice(0, half), samples.slice(half)).verdict).not.toBe('radians');
-  });
-
-  it('are reset when the heading leaves its range, and at a pause too long to follow', () => {
-    const samples = samplesOf(
-      'radians 0 to 2π',
-      { deg: 90, turns: 0 },
-      [{ kind: 'turn', seconds: 7.2, degPerS: 100 }],
-      calm(10),
-    );
-    expect(judged(samples).verdict).toBe('radians');
-    const left = samples.map((sample, i) => (i === 36 ? { ...sample, ori: -40 } : sample));
-    const paused = samples.map((sample, i) => ({ ...sample, atMs: sample.atMs + (i < 36 ? 0 : 4_000) }));
-    expect(judged(left).verdict).toBe('not-decided');
-    expect(judged(paused).verdict).toBe('not-decided');
+    }
+    const left = within.map((sample, i) => (i === 36 ? { ...sample, ori: -40 } : sample));
+    const paused = within.map((sample, i) => ({ ...sample, atMs: sample.atMs + (i < 36 ? 0 : 4_000) }));
+    expect([judged(left).verdict, judged(paused).verdict]).toEqual(['not-decided', 'not-decided']);
   });
 });
 
