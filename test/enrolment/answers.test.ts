@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EnrolOptions } from '../../src/lib/enrolment/enrol.ts';
 import { readAnswer } from '../../src/lib/enrolment/exchange.ts';
 import { loadIdentity } from '../../src/lib/enrolment/index.ts';
@@ -12,7 +12,7 @@ import { type FaultName, faultNames, faultTable } from '../../src/lib/sim/index.
 import { createSteppedClock, during } from '../cloud/stepped-clock.ts';
 import { freePort } from '../free-port.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
-import { failureOf, serial, startWorld, type World } from './world.ts';
+import { failureOf, it, serial, startWorld, type World } from './world.ts';
 
 type Expected = readonly [FaultName, RegExp, RegExp, object?];
 
@@ -132,14 +132,12 @@ describe('failures of the endpoint', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('a captive portal with status 403 is not mistaken for the endpoint', async () => {
-    await using world = await startWorld();
+  it('a captive portal with status 403 is not mistaken for the endpoint', async ({ world }) => {
     const failure = await failureAt(world, http(403, '<html>Blocked</html>'));
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('a web page') });
   });
 
-  it('a truncated, compressed or endless answer is not accepted', async () => {
-    await using world = await startWorld();
+  it('a truncated, compressed or endless answer is not accepted', async ({ world }) => {
     const cases: [string, string, RegExp][] = [
       ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /truncated|closed/],
       [http(200, 'x', ['Content-Encoding: gzip']), 'ENROLMENT_BAD_ANSWER', /content encoding/],
@@ -163,8 +161,7 @@ describe('failures of the endpoint', () => {
     });
   });
 
-  it('an endless stream of small chunks is cut off at the limit', async () => {
-    await using world = await startWorld();
+  it('an endless stream of small chunks is cut off at the limit', async ({ world }) => {
     await using raw = await startRawEndpoint(world.authority, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       const more = () => {
@@ -177,8 +174,7 @@ describe('failures of the endpoint', () => {
     expect(failure).toMatchObject({ code: 'ENROLMENT_BAD_ANSWER', message: expect.stringContaining('longer than') });
   });
 
-  it('a certificate whose key usage forbids signing is not used', async () => {
-    await using world = await startWorld();
+  it('a certificate whose key usage forbids signing is not used', async ({ world }) => {
     const { authority } = world;
     let signs = false;
     await using raw = await issuing(world, (request) => authority.issueClient(request, { signs }));
@@ -192,8 +188,7 @@ describe('failures of the endpoint', () => {
     expect(await world.enrol({ url: raw.url })).toMatchObject({ resumed: true });
   });
 
-  it('a CA certificate whose key usage forbids to issue is not used', async () => {
-    await using world = await startWorld();
+  it('a CA certificate whose key usage forbids to issue is not used', async ({ world }) => {
     const { authority } = world;
     await using raw = await issuing(world, async (request) => {
       const certificate = await caWithoutCertSign(request, authority);
@@ -209,8 +204,7 @@ describe('failures of the endpoint', () => {
     expect(await loadIdentity(world.identityDir)).toBeNull();
   });
 
-  it('a closed port and an unknown host name are reported with the address', async () => {
-    await using world = await startWorld();
+  it('a closed port and an unknown host name are reported with the address', async ({ world }) => {
     const port = await freePort();
     const failure = await failureOf(world.enrol({ url: `https://127.0.0.1:${port}/` }));
     expect(failure).toMatchObject({
@@ -220,8 +214,7 @@ describe('failures of the endpoint', () => {
     });
   });
 
-  it('never repeat the one-time code, even where the endpoint does', async () => {
-    await using world = await startWorld();
+  it('never repeat the one-time code, even where the endpoint does', async ({ world }) => {
     const errorBody = JSON.stringify({ error: { code: 'X', message: 'The code SECRET-CODE-77 is used.' } });
     const failure = await failureAt(world, http(401, errorBody), { readCode: async () => 'SECRET-CODE-77' });
     expect(JSON.stringify(failure)).not.toContain('SECRET-CODE-77');
@@ -229,8 +222,7 @@ describe('failures of the endpoint', () => {
     expect(await readdir(world.identityDir)).toEqual(['pending.json']);
   });
 
-  it('never repeat the one-time code where an answer that is not JSON does', async () => {
-    await using world = await startWorld();
+  it('never repeat the one-time code where an answer that is not JSON does', async ({ world }) => {
     const code = `C-${'7'.repeat(80)}`;
     for (const body of [code, `{"a":${code}`, `{"${code}":1,"${code}":2}`]) {
       const failure = await failureAt(world, http(200, body), { readCode: async () => code });
@@ -239,23 +231,20 @@ describe('failures of the endpoint', () => {
     }
   });
 
-  it('escape text of the endpoint', async () => {
-    await using world = await startWorld();
+  it('escape text of the endpoint', async ({ world }) => {
     const errorBody = JSON.stringify({ error: { message: '\u001b[2J\u202egone\n' } });
     const failure = await failureAt(world, http(403, errorBody));
     expect(failure.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
-  it('trust no other issuer when the site file names a CA', async () => {
-    await using world = await startWorld();
+  it('trust no other issuer when the site file names a CA', async ({ world }) => {
     const { caPem } = await createCa();
     expect((await failureOf(world.enrol({ trust: caPem }))).code).toBe('ENROLMENT_UNTRUSTED');
     expect((await failureOf(world.enrol({ trust: undefined }))).code).toBe('ENROLMENT_UNTRUSTED');
     expect(world.endpoint.requests()).toEqual([]);
   });
 
-  it('a clock of this device outside the validity of the endpoint certificate is named', async () => {
-    await using world = await startWorld();
+  it('a clock of this device outside the validity of the endpoint certificate is named', async ({ world }) => {
     // The library uses the clock of the machine, so the certificate is moved instead.
     const future = { notBefore: new Date('2090-01-01'), notAfter: new Date('2091-01-01') };
     const { keyPem, certificatePem } = await world.authority.issueServer({ names: ['127.0.0.1'], ...future });
@@ -272,8 +261,7 @@ describe('failures of the endpoint', () => {
 });
 
 describe('the clock', () => {
-  it('is compared with the time of the endpoint, and validity is judged by the latter', async () => {
-    await using world = await startWorld();
+  it('is compared with the time of the endpoint, and validity is judged by the latter', async ({ world }) => {
     const behind = { ...systemClock, wall: () => new Date('2001-01-01T00:00:00Z') };
     const { clock, identity } = await world.enrol({ clock: behind });
     expect(clock).toMatchObject({ verdict: 'wrong', deviceAt: '2001-01-01T00:00:00.000Z' });
@@ -283,8 +271,7 @@ describe('the clock', () => {
     expect(new Date(identity.enrolledAt).getFullYear()).toBeGreaterThan(2024);
   });
 
-  it('is reported as right, or as not compared', async () => {
-    await using world = await startWorld();
+  it('is reported as right, or as not compared', async ({ world }) => {
     expect((await world.enrol()).clock.verdict).toBe('ok');
     world.faults.add('enrolment-clock');
     const ahead = await world.enrol({ renew: true });
@@ -292,8 +279,7 @@ describe('the clock', () => {
     expect(ahead.clock.aheadMs).toBeLessThan(-23 * 3_600_000);
   });
 
-  it('of this device alone judges when the answer has no date, and is named then', async () => {
-    await using world = await startWorld();
+  it('of this device alone judges when the answer has no date, and is named then', async ({ world }) => {
     const { authority } = world;
     await using raw = await issuing(world, (request) => authority.issueClient(request), 201);
     const past = { ...systemClock, wall: () => new Date('2001-01-01T00:00:00Z') };

@@ -1,13 +1,13 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type EnrolmentStep, enrolmentSteps } from '../../src/lib/enrolment/enrol.ts';
 import { loadIdentity, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { isSameKey } from '../../src/lib/enrolment/store.ts';
 import { runProcess } from '../process.ts';
 import { isFull } from '../properties.ts';
-import { failureOf, requestsOf, serial, startWorld, type World } from './world.ts';
+import { failureOf, it, requestsOf, serial, startWorld, type World } from './world.ts';
 
 const child = fileURLToPath(new URL('./enrol-child.ts', import.meta.url));
 
@@ -97,8 +97,7 @@ describe('an interrupted enrolment', () => {
       throw new Error('unexpected prompt');
     };
 
-    it('is completed without a code, and its clock was not compared', async () => {
-      await using world = await startWorld();
+    it('is completed without a code, and its clock was not compared', async ({ world }) => {
       await cutEnd(world);
       expect(await world.enrol({ readCode: mustNotAsk })).toMatchObject({
         resumed: true,
@@ -108,8 +107,7 @@ describe('an interrupted enrolment', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('is not mistaken for a renewal that is requested now', async () => {
-      await using world = await startWorld();
+    it('is not mistaken for a renewal that is requested now', async ({ world }) => {
       await cutEnd(world);
       const before = await readCredentials(world.identityDir);
       expect(await world.enrol({ renew: true })).toMatchObject({ resumed: false, replaced: true });
@@ -117,8 +115,7 @@ describe('an interrupted enrolment', () => {
       expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
     });
 
-    it('is a renewal if it was one, with or without --renew', async () => {
-      await using world = await startWorld();
+    it('is a renewal if it was one, with or without --renew', async ({ world }) => {
       await world.enrol();
       for (const renew of [true, false]) {
         await cutEnd(world, true);
@@ -126,8 +123,7 @@ describe('an interrupted enrolment', () => {
       }
     });
 
-    it('is not the identity of another chassis that the gateway was moved to', async () => {
-      await using world = await startWorld();
+    it('is not the identity of another chassis that the gateway was moved to', async ({ world }) => {
       const moved = { serial: 'SN-0816', readCode: async () => world.endpoint.newCode('SN-0816') };
       await cutEnd(world);
       expect(await failureOf(world.enrol({ ...moved, readCode: mustNotAsk }))).toMatchObject({
@@ -140,8 +136,7 @@ describe('an interrupted enrolment', () => {
       expect(await loadIdentity(world.identityDir)).toMatchObject({ serial: 'SN-0816' });
     });
 
-    it('is completed too when begun by a version that did not store its purpose', async () => {
-      await using world = await startWorld();
+    it('is completed too when begun by a version that did not store its purpose', async ({ world }) => {
       await cutEnd(world);
       const path = join(world.identityDir, 'pending.json');
       const { renewal: _, ...older } = JSON.parse(await readFile(path, 'utf8'));
@@ -150,8 +145,7 @@ describe('an interrupted enrolment', () => {
     });
   });
 
-  it('obtains its certificate with the same code after a lost answer', async () => {
-    await using world = await startWorld();
+  it('obtains its certificate with the same code after a lost answer', async ({ world }) => {
     const code = world.endpoint.newCode(serial);
     world.faults.add('enrolment-answer-lost');
     expect((await failureOf(world.enrol({ readCode: async () => code }))).code).toBe('ENROLMENT_NOT_REACHABLE');
@@ -160,8 +154,7 @@ describe('an interrupted enrolment', () => {
     expect(new Set(requestsOf(world.endpoint)).size).toBe(1);
   });
 
-  it('reports a renewal under way when it is run again without --renew', async () => {
-    await using world = await startWorld();
+  it('reports a renewal under way when it is run again without --renew', async ({ world }) => {
     await world.enrol();
     world.faults.add('enrolment-error');
     await failureOf(world.enrol({ renew: true }));
@@ -169,8 +162,7 @@ describe('an interrupted enrolment', () => {
     expect(failure).toMatchObject({ code: 'ALREADY_ENROLLED', remedy: expect.stringContaining('gw enrol --renew') });
   });
 
-  it('cancelled by its user leaves no connection open and can be run again', async () => {
-    await using world = await startWorld();
+  it('cancelled by its user leaves no connection open and can be run again', async ({ world }) => {
     const ending = new AbortController();
     world.faults.add('enrolment-no-answer');
     const work = world.enrol({

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { encodeRequest } from '../../src/lib/enrolment/wire.ts';
 import { errorTable } from '../../src/lib/error/index.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
-import { failureOf, startWorld } from './world.ts';
+import { failureOf, it } from './world.ts';
 
 const page = await readFile(new URL('../../docs/enrolment.md', import.meta.url), 'utf8');
 const section = (title: string) => page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
@@ -26,8 +26,7 @@ describe('docs/enrolment.md', () => {
     expect(listed.toSorted()).toEqual(own.toSorted());
   });
 
-  it('describes every status as the command does', async () => {
-    await using world = await startWorld();
+  it('describes every status as the command does', async ({ world }) => {
     let status = 0;
     await using raw = await startRawEndpoint(world.authority, (socket) => socket.end(http(status, '')));
     const rows = [...section('On the wire').matchAll(/^\| (\d{3}) \| (.+) \|$/gm)];

@@ -2,15 +2,14 @@ import { createPrivateKey, createPublicKey, sign, verify, X509Certificate } from
 import { chmod, chown, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { lockFailure, lockFolder } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
-import { failureOf, serial, startWorld } from './world.ts';
+import { failureOf, it, serial } from './world.ts';
 
 describe('an installed identity', () => {
-  it('is shown without its key', async () => {
-    await using world = await startWorld();
+  it('is shown without its key', async ({ world }) => {
     await world.enrol();
     const identity = await loadIdentity(world.identityDir);
     expect(identity).toMatchObject({
@@ -25,8 +24,7 @@ describe('an installed identity', () => {
     expect(identity?.certificate.fingerprintSha256).toBe(certificate.fingerprint256);
   });
 
-  it('yields matching credentials and signer', async () => {
-    await using world = await startWorld();
+  it('yields matching credentials and signer', async ({ world }) => {
     await world.enrol();
     const { keyPem, certificatePem, caPem } = await readCredentials(world.identityDir);
     const certificate = new X509Certificate(certificatePem);
@@ -43,8 +41,7 @@ describe('an installed identity', () => {
     expect(createPublicKey(keyPem).equals(certificate.publicKey)).toBe(true);
   });
 
-  it('that is missing is null, and NOT_ENROLLED for callers that need it', async () => {
-    await using world = await startWorld();
+  it('that is missing is null, and NOT_ENROLLED for callers that need it', async ({ world }) => {
     expect(await loadIdentity(world.identityDir)).toBeNull();
     expect(await readPending(world.identityDir)).toBeUndefined();
     for (const work of [readCredentials, openSigner]) {
@@ -55,8 +52,9 @@ describe('an installed identity', () => {
     }
   });
 
-  it('that is corrupted anywhere is IDENTITY_BROKEN or still the same key, and no error shows its content', async () => {
-    await using world = await startWorld();
+  it('that is corrupted anywhere is IDENTITY_BROKEN or still the same key, and no error shows its content', async ({
+    world,
+  }) => {
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
     const whole = await readFile(path);
@@ -84,8 +82,7 @@ describe('an installed identity', () => {
     );
   });
 
-  it('that is damaged beside its key does not expose the key in the error', async () => {
-    await using world = await startWorld();
+  it('that is damaged beside its key does not expose the key in the error', async ({ world }) => {
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
     const text = await readFile(path, 'utf8');
@@ -101,8 +98,7 @@ describe('an installed identity', () => {
     }
   });
 
-  it('of another key, another serial number or another CA is broken, however well formed', async () => {
-    await using world = await startWorld();
+  it('of another key, another serial number or another CA is broken, however well formed', async ({ world }) => {
     const { authority, identityDir } = world;
     await world.enrol();
     const path = join(identityDir, 'identity.json');
@@ -140,8 +136,7 @@ describe('an installed identity', () => {
     expect(await loadIdentity(identityDir)).not.toBeNull();
   });
 
-  it('that others may read, or that is a symbolic link, is not used', async () => {
-    await using world = await startWorld();
+  it('that others may read, or that is a symbolic link, is not used', async ({ world }) => {
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
     await chmod(path, 0o640);
@@ -157,8 +152,7 @@ describe('an installed identity', () => {
     expect((await failureOf(loadIdentity(other))).code).toBe('IDENTITY_BROKEN');
   });
 
-  it('that has expired is still an identity', async () => {
-    await using world = await startWorld();
+  it('that has expired is still an identity', async ({ world }) => {
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
     const file = JSON.parse(await readFile(path, 'utf8'));
@@ -169,8 +163,7 @@ describe('an installed identity', () => {
 });
 
 describe('a second run', () => {
-  it('is refused, and names the installed identity', async () => {
-    await using world = await startWorld();
+  it('is refused, and names the installed identity', async ({ world }) => {
     await world.enrol();
     const prompts: string[] = [];
     const readCode = async () => {
@@ -190,8 +183,7 @@ describe('a second run', () => {
     expect(world.endpoint.requests().length).toBe(1);
   });
 
-  it('with --renew creates another key and replaces the identity atomically', async () => {
-    await using world = await startWorld();
+  it('with --renew creates another key and replaces the identity atomically', async ({ world }) => {
     const first = await world.enrol();
     const second = await world.enrol({ renew: true });
     expect(second).toMatchObject({ replaced: true, resumed: false });
@@ -199,8 +191,7 @@ describe('a second run', () => {
     expect(await readdir(world.identityDir)).toEqual(['identity.json']);
   });
 
-  it('with --renew replaces a broken identity too, and without it names that flag', async () => {
-    await using world = await startWorld();
+  it('with --renew replaces a broken identity too, and without it names that flag', async ({ world }) => {
     await world.enrol();
     await writeFile(join(world.identityDir, 'identity.json'), '{');
     expect(await failureOf(world.enrol())).toMatchObject({
@@ -210,8 +201,7 @@ describe('a second run', () => {
     expect(await world.enrol({ renew: true })).toMatchObject({ replaced: false });
   });
 
-  it('concurrent with another one is refused, and the folder is unlocked afterwards', async () => {
-    await using world = await startWorld();
+  it('concurrent with another one is refused, and the folder is unlocked afterwards', async ({ world }) => {
     world.faults.add('enrolment-no-answer');
     const ending = new AbortController();
     const started = Promise.withResolvers<void>();
@@ -232,8 +222,7 @@ describe('a second run', () => {
 });
 
 describe('the folder', () => {
-  it('that others may read receives no key', async () => {
-    await using world = await startWorld();
+  it('that others may read receives no key', async ({ world }) => {
     await mkdir(world.identityDir, { mode: 0o755 });
     await chmod(world.identityDir, 0o755);
     expect(await failureOf(world.enrol())).toMatchObject({
@@ -244,8 +233,7 @@ describe('the folder', () => {
     expect(await readdir(world.identityDir)).toEqual([]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('of another user receives no key, not even from root', async () => {
-    await using world = await startWorld();
+  it.skipIf(process.getuid?.() !== 0)('of another user receives no key, not even from root', async ({ world }) => {
     await mkdir(world.identityDir, { mode: 0o700 });
     await chown(world.identityDir, 65_534, 65_534);
     expect(await failureOf(world.enrol())).toMatchObject({
@@ -255,15 +243,13 @@ describe('the folder', () => {
     });
   });
 
-  it('that is a file, or cannot be created, is reported', async () => {
-    await using world = await startWorld();
+  it('that is a file, or cannot be created, is reported', async ({ world }) => {
     await writeFile(world.identityDir, '');
     expect((await failureOf(world.enrol())).code).toBe('FILE_UNWRITABLE');
     expect((await failureOf(world.enrol({ identityDir: '/proc/nothing/here' }))).code).toBe('FILE_UNWRITABLE');
   });
 
-  it('with an unfinished enrolment of another robot is not used for this one', async () => {
-    await using world = await startWorld();
+  it('with an unfinished enrolment of another robot is not used for this one', async ({ world }) => {
     world.faults.add('enrolment-error');
     await failureOf(world.enrol());
     world.faults.clear();
@@ -290,8 +276,7 @@ describe('the folder', () => {
     expect(lockFailure('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
   });
 
-  it('that cannot be cleaned of the files of an interrupted run is reported so', async () => {
-    await using world = await startWorld();
+  it('that cannot be cleaned of the files of an interrupted run is reported so', async ({ world }) => {
     await mkdir(join(world.identityDir, `.pending.json.${crypto.randomUUID()}`), { recursive: true, mode: 0o700 });
     expect(await failureOf(world.enrol())).toMatchObject({
       code: 'FILE_UNWRITABLE',
@@ -299,8 +284,7 @@ describe('the folder', () => {
     });
   });
 
-  it('is cleaned of the half-written files of an interrupted run, and of nothing else', async () => {
-    await using world = await startWorld();
+  it('is cleaned of the half-written files of an interrupted run, and of nothing else', async ({ world }) => {
     await mkdir(world.identityDir, { mode: 0o700 });
     const draft = `.pending.json.${crypto.randomUUID()}`;
     for (const name of [draft, 'notes.txt', '.identity.json.old']) await writeFile(join(world.identityDir, name), 'x');
@@ -310,16 +294,14 @@ describe('the folder', () => {
     expect((await readdir(world.identityDir)).toSorted()).toEqual(['.identity.json.old', 'notes.txt']);
   });
 
-  it('can be copied to another place with the identity in it', async () => {
-    await using world = await startWorld();
+  it('can be copied to another place with the identity in it', async ({ world }) => {
     await world.enrol();
     const copy = join(world.dir, 'copy');
     await cp(world.identityDir, copy, { recursive: true });
     expect(await loadIdentity(copy)).toMatchObject({ serial });
   });
 
-  it('rejects a serial number that no certificate can name', async () => {
-    await using world = await startWorld();
+  it('rejects a serial number that no certificate can name', async ({ world }) => {
     expect(await failureOf(world.enrol({ serial: 'S'.repeat(65) }))).toMatchObject({ code: 'CERTIFICATE_UNUSABLE' });
     expect(
       await world.enrol({ serial: 'S'.repeat(64), readCode: async () => world.endpoint.newCode('S'.repeat(64)) }),

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readCredentials } from '../../src/lib/enrolment/index.ts';
 import { codeProblem, encodeRequest } from '../../src/lib/enrolment/wire.ts';
 import { readRequest } from '../../src/lib/sim/cloud/certificates.ts';
 import { http, startRawEndpoint } from './raw-endpoint.ts';
-import { device, failureOf, serial, startWorld } from './world.ts';
+import { device, failureOf, it, serial } from './world.ts';
 
 /** Every encoding of the private key, 16 bytes long and more. */
 function secretsOf(keyPem: string): Buffer[] {
@@ -32,8 +32,7 @@ function secretsOf(keyPem: string): Buffer[] {
 }
 
 describe('the enrolment request', () => {
-  it('has the documented form, byte for byte, and never contains a part of the key', async () => {
-    await using world = await startWorld();
+  it('has the documented form, byte for byte, and never contains a part of the key', async ({ world }) => {
     const sent: string[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
       sent.push(request);
@@ -60,8 +59,9 @@ describe('the enrolment request', () => {
     for (const secret of secretsOf(keyPem)) expect(raw.received().includes(secret), secret.toString('hex')).toBe(false);
   });
 
-  it('never contains the key, in plaintext or as encoded, over a whole enrolment, its renewal and a resumed one', async () => {
-    await using world = await startWorld();
+  it('never contains the key, in plaintext or as encoded, over a whole enrolment, its renewal and a resumed one', async ({
+    world,
+  }) => {
     // Every byte of every connection passes here, in both directions.
     const wire: Buffer[] = [];
     const target = Number(new URL(world.endpoint.url).port);
@@ -114,8 +114,7 @@ describe('the enrolment request', () => {
     }
   });
 
-  it('is a certificate signing request for the serial number, signed with its own key', async () => {
-    await using world = await startWorld();
+  it('is a certificate signing request for the serial number, signed with its own key', async ({ world }) => {
     await world.enrol();
     const { keyPem } = await readCredentials(world.identityDir);
     const [{ body } = { body: '{}' }] = world.endpoint.requests();
@@ -124,8 +123,7 @@ describe('the enrolment request', () => {
     expect(createPublicKey(read?.publicKeyPem ?? '').equals(createPublicKey(keyPem))).toBe(true);
   });
 
-  it('is sent to the path below the address of the site file', async () => {
-    await using world = await startWorld();
+  it('is sent to the path below the address of the site file', async ({ world }) => {
     const lines: (string | undefined)[] = [];
     await using raw = await startRawEndpoint(world.authority, (socket, request) => {
       lines.push(request.split('\r\n')[0]);
@@ -148,8 +146,7 @@ describe('a one-time code', () => {
     expect(codeProblem('a'.repeat(257))).toContain('longer');
   });
 
-  it('that is invalid is rejected before any key is made, and not repeated', async () => {
-    await using world = await startWorld();
+  it('that is invalid is rejected before any key is made, and not repeated', async ({ world }) => {
     const failure = await failureOf(world.enrol({ readCode: async () => 'has a blank' }));
     expect(failure).toMatchObject({ code: 'USAGE' });
     expect(JSON.stringify(failure)).not.toContain('has a blank');

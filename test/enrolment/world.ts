@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'vitest';
 import { type EnrolOptions, enrol } from '../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
@@ -63,6 +64,13 @@ export async function startWorld(): Promise<World> {
     },
   };
 }
+
+/** A test with a world of its own. */
+export const it = test.extend('world', async ({ task: _ }, { onCleanup }) => {
+  const world = await startWorld();
+  onCleanup(() => world[Symbol.asyncDispose]());
+  return world;
+});
 
 /** The error that a promise is rejected with; fails when it resolves. */
 export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
