@@ -8,7 +8,7 @@ import {
 } from '../../src/cli/render/checklist.ts';
 import { renderDemo } from '../../src/cli/render/demo.ts';
 import type { StepResult } from '../../src/lib/checklist/index.ts';
-import type { ChecklistRun } from '../../src/lib/toolkit/checklist/checklist.result.ts';
+import type { ChecklistRun, RecordVerify } from '../../src/lib/toolkit/checklist/checklist.result.ts';
 import type { Demo } from '../../src/lib/toolkit/demo/demo.result.ts';
 
 const step = (change: Partial<StepResult>): StepResult => ({
@@ -113,11 +113,12 @@ describe('the demo on the screen', () => {
   });
   const demo = (
     kept: boolean,
-    state: Demo['record']['state'] = 'verified',
+    state: RecordVerify['state'] = 'verified',
     cloud: Demo['cloud'] = [part('ok')],
   ): Demo => ({
     dir: '/srv/gw-demo',
     ok: true,
+    end: 'complete',
     tookMs: 17_100,
     robot: { serial: 'SIM-0001', software: '2.12' },
     addresses: {
@@ -128,6 +129,8 @@ describe('the demo on the screen', () => {
     },
     readyMs: { sim: 210, serve: 320 },
     kept,
+    standing: kept ? ['gw serve', 'gw sim'] : [],
+    lastRecord: null,
     checklist: run(...Array.from({ length: 13 }, () => step({}))),
     cloud,
     record: { path: '/srv/gw-demo/record.json', state, signedBy: 'SIM-0001', findings: [], subject: null },
@@ -159,9 +162,56 @@ describe('the demo on the screen', () => {
 
   test('kept running, it names every address and commands that fit the folder', () => {
     const text = plain(renderDemo(demo(true), '/home/lou'));
-    for (const address of Object.values(demo(true).addresses)) expect(text).toContain(address);
+    for (const address of Object.values(demo(true).addresses ?? {})) expect(text).toContain(address);
     expect(text).toContain('gw sim fault radians on --dir /srv/gw-demo');
     expect(text.split('\n').length).toBeLessThan(40);
+  });
+
+  describe('that did not come to its end', () => {
+    const never = step({ verdict: 'not-checked', at: null, shown: null, why: 'interrupted', title: 'It drives' });
+    const early = (change: Partial<Demo>): string[] => {
+      const cut = { ...run(step({}), step({ verdict: 'wrong', why: 'no answer' }), never), interrupted: true };
+      const cloud = [part('not-checked')];
+      const whole = { ...demo(false, 'verified', cloud), ok: false, checklist: cut, record: null };
+      return plain(renderDemo({ ...whole, end: 'interrupted', ...change }, '/srv')).split('\n');
+    };
+
+    test('shows what was done and what was not checked, and no next command', () => {
+      const lines = early({});
+      expect(lines[0]).toBe('NOT COMPLETE  Interrupted: 1 ok, 1 wrong, 2 not checked of 4 steps and parts.');
+      expect(lines.filter((line) => /^(ok|FAIL|--) /.test(line)).map((line) => line.slice(0, 15).trim())).toEqual([
+        'ok    It answer',
+        'FAIL  It answer',
+        '--    It drives',
+        '--    A stop fr',
+      ]);
+      expect(lines.join('\n')).toContain('Record  none: this run did not come to its end');
+      expect(lines.join('\n')).not.toContain('Try next');
+      expect(early({ end: 'failed' })[0]).toMatch(/^NOT COMPLETE {2}Ended by an error: 1 ok/);
+    });
+
+    test('says that the record is of the last run, and of which time', () => {
+      const subject = { endedAt: '2026-01-02T03:04:05.678Z' } as RecordVerify['subject'];
+      const lastRecord: RecordVerify = { path: '/x', state: 'verified', signedBy: 'SIM-0001', findings: [], subject };
+      expect(early({ lastRecord }).join('\n')).toContain(
+        'Record  none of this run; ./gw-demo/record.json and its reports are of the last run, 2026-01-02T03:04:05Z, signed by the key of SIM-0001, verified',
+      );
+    });
+
+    test('before the first step, with nothing that is ready', () => {
+      const lines = early({ checklist: null, robot: null, addresses: null, readyMs: { sim: null, serve: null } });
+      expect(lines[0]).toBe('NOT COMPLETE  Interrupted before the first step: nothing was checked.');
+      expect(lines[1]).toBe('The simulated robot was not ready; all in 17.1 s.');
+    });
+
+    test('names the addresses of what stands, and of nothing else', () => {
+      const robot = early({ end: 'failed', kept: true, standing: ['gw sim'] }).join('\n');
+      expect(robot).toContain('http://127.0.0.1:40000/device/info');
+      expect(robot).not.toContain('5173');
+      const gateway = early({ end: 'failed', kept: true, standing: ['gw serve'] }).join('\n');
+      expect(gateway).toContain('http://127.0.0.1:5173/service');
+      expect(gateway).not.toContain('gw sim fault');
+    });
   });
 });
 

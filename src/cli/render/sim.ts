@@ -26,6 +26,8 @@ export function renderSimEvent(event: SimEvent): string {
   switch (event.event) {
     case 'listening':
       return row(event.part, event.url);
+    case 'waiting':
+      return row('waiting', `for ${event.what}: ${Math.floor(event.ms / 1_000)} s`);
     case 'note':
       return row('note', printable(event.text));
     case 'boot':

@@ -4,13 +4,15 @@ import type { Outcome } from '../../cli/command.ts';
 import { durationFlag } from '../../cli/flags.ts';
 import { LongRunningCommand } from '../../cli/long-running.ts';
 import { renderSimEvent } from '../../cli/render/sim.ts';
+import { systemClock } from '../../lib/lifecycle/index.ts';
 import { type SimPart, simParts } from '../../lib/sim/model.ts';
 import type { SimEvent } from '../../lib/sim/sim.result.ts';
+import { createStages } from '../../lib/sim/waiting.ts';
 
 export default class Sim extends LongRunningCommand<SimEvent> {
   static override summary = 'Run a simulated robot and write a site file for it.';
   static override description =
-    'Listens on 127.0.0.1 only, writes a site file with evidence and secrets to a folder, and runs until Ctrl-C. `gw sim fault` switches faults.';
+    'Listens on 127.0.0.1 only, writes a site file with evidence and secrets to a folder, and runs until Ctrl-C. A start that takes long says what it waits for. `gw sim fault` switches faults.';
   static override examples = [
     '<%= config.bin %> sim',
     '<%= config.bin %> sim --dir /tmp/robot --with voice,building,password',
@@ -67,7 +69,15 @@ export default class Sim extends LongRunningCommand<SimEvent> {
 
   protected override async execute(): Promise<Outcome<SimEvent>> {
     const { flags } = await this.parse(Sim);
-    const { defaultPointerFile, startSim } = await import('../../lib/sim/index.ts');
+    const onEvent = (event: SimEvent) => {
+      // What it waits for is progress, and not among the lines of the parts.
+      if (event.event !== 'waiting' || this.jsonEnabled()) this.emit(event);
+      else if (!this.isQuiet) this.note(renderSimEvent(event));
+    };
+    const loading = createStages(systemClock, onEvent, 'its program to be loaded');
+    const { defaultPointerFile, startSim } = await import('../../lib/sim/index.ts').finally(() =>
+      loading[Symbol.dispose](),
+    );
     const sim = await startSim({
       dir: flags.dir,
       pointerFile: defaultPointerFile(),
@@ -78,7 +88,7 @@ export default class Sim extends LongRunningCommand<SimEvent> {
       robots: flags.robots,
       evidence: flags.evidence === 'verified',
       bootMs: flags['boot-time'] * 1000,
-      onEvent: (event) => this.emit(event),
+      onEvent,
     });
     // No `await using` here: the compiler does not rewrite a lazy import in a function that has one.
     if (!this.signal.aborted) await once(this.signal, 'abort');

@@ -25,6 +25,11 @@ export const simEventSchema = z.discriminatedUnion('event', [
     ]),
     url: z.string(),
   }),
+  z.strictObject({
+    event: z.literal('waiting'),
+    what: z.string().describe('What a start that takes long waits for now.'),
+    ms: z.number().describe('For how long it has waited for it.'),
+  }),
   z.strictObject({ event: z.literal('note'), text: z.string() }),
   z.strictObject({ event: z.literal('boot'), state: z.enum(['booting', 'ready']) }),
   z.strictObject({ event: z.literal('fault'), name: z.string(), on: z.boolean() }),

@@ -14,6 +14,7 @@ import { closeServer, listenOn } from './listen.ts';
 import type { Sim, SimOptions } from './model.ts';
 import { assertWrittenBySim, type SiteFiles, writeSiteFiles } from './site-files.ts';
 import { startTablet, type Tablet } from './tablet/index.ts';
+import { createStages } from './waiting.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
 const DEFAULT_SOFTWARE = '2.12.3-sim';
@@ -54,6 +55,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   if (!(speedMS >= 0.02 && speedMS <= 1)) throw new RangeError('a speed of 0.02 to 1 m/s');
   if (!(poseMs >= 100 && poseMs <= 10_000)) throw new RangeError('100 to 10,000 ms between two poses');
   if (dir === undefined && robots > 0) throw new RangeError('neighbours need a folder for their key');
+  using stages = createStages(clock, onEvent, 'a simulator that may run in this folder');
   if (dir !== undefined) {
     if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is already running in ${dir}.`);
     await assertWrittenBySim(dir);
@@ -67,6 +69,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   let tablet: Tablet | undefined;
   let releaseKeyFile: string | null = null;
   let partsSettled: Promise<unknown> = Promise.resolve();
+  stages.enter('the port of the chassis');
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
       port,
@@ -100,6 +103,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
 
   async function startPart(part: keyof typeof smallServices): Promise<string | null> {
     if (!parts.has(part)) return null;
+    stages.enter(`the port of ${part}`);
     const { url } = undo.use(await startSmallService(smallServices[part]));
     onEvent({ event: 'listening', part, url });
     return url;
@@ -108,6 +112,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const buildingUrl = await startPart('building');
 
   // One CA for all parts of the simulated cloud.
+  stages.enter('the keys of the CA of the cloud');
   const ca = parts.has('enrolment') || parts.has('cloud') ? await openCa(dir) : undefined;
   let enrolment: (Pick<EnrolmentEndpoint, 'url' | 'requests'> & { caPem: string; newCode(): string }) | undefined;
   let codePath: string | null = null;
@@ -115,6 +120,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     const newCodeFile = async () => {
       if (dir !== undefined) codePath = await writeCode(dir, endpoint.newCode(serial));
     };
+    stages.enter('the certificates of the enrolment endpoint');
     const endpoint = undo.use(
       await startEnrolment({
         ca,
@@ -133,6 +139,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   }
 
   if (ca !== undefined && parts.has('cloud')) {
+    stages.enter('the certificates and ports of the broker, the storage and the tunnel service');
     cloud = undo.use(
       await startCloud({
         ...options.cloud,
@@ -146,6 +153,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
           onEvent({ event: 'note', text: `The tunnel service closed the connection of the ${side}: ${reason}.` }),
       }),
     );
+    stages.enter('the key of releases');
     if (dir !== undefined) releaseKeyFile = await openReleaseKey(dir);
     const { mqtt, storageUrl, tunnel } = cloud.places;
     onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
@@ -156,6 +164,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
 
   if (parts.has('tablet')) {
     let isOpen = true;
+    stages.enter('the key and the port of the tablet');
     tablet = undo.use(
       await startTablet({
         ...options.tablet,
@@ -186,6 +195,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   };
   let files: SiteFiles | undefined;
   if (dir !== undefined) {
+    stages.enter('the site file and its secrets');
     files = await writeSiteFiles({
       dir,
       chassis,
@@ -201,6 +211,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       when: clock.wall(),
     });
     if (files.neighbourFiles !== null) {
+      stages.enter('the neighbours');
       neighbours = undo.use(
         await startNeighbours({
           ...files.neighbourFiles,
@@ -216,6 +227,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       const { to, firstSerial, lastSerial } = neighbours;
       onEvent({ event: 'fleet', robots, firstSerial, lastSerial, to });
     }
+    stages.enter('the control socket');
     const control = undo.use(await openControl({ ...core, cloud: cloud ?? null }, dir, options.pointerFile));
     onEvent({ event: 'listening', part: 'control', url: control.url });
     const { sitePath, passwordPath } = files;

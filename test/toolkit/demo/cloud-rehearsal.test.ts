@@ -108,6 +108,8 @@ async function startWorld() {
           makePackage: () => Promise.reject(new Error('not rehearsed here')),
           restartGateway: () => world.restart(),
           gwVersion: '1.0.0',
+          timeoutMs: 15_000,
+          onPart: () => {},
           onFinding: () => {},
         },
         { signal: new AbortController().signal, onProgress: () => {} },

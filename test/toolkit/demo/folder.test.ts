@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** It ends at the first program that it starts, which does not exist. */
+/** It is interrupted at the first program that it starts, which does not exist. */
 const run = () =>
   runDemo({
     dir,
@@ -41,9 +41,10 @@ const run = () =>
     gwVersion: '0',
     clock: systemClock,
     switchFault: async () => {},
-    onStep: () => {},
     onResult: () => {},
     onProgress: () => {},
+    onWaiting: () => {},
+    freePort: async () => 5173,
     signal: AbortSignal.abort(new Error('enough')),
   } as unknown as DemoOptions);
 
@@ -66,7 +67,9 @@ describe('the folder of a demo', () => {
   });
 
   it('of this user is used, and nothing is written through a link in it', async () => {
-    await expect(run()).rejects.toBeDefined();
+    const { demo, problem } = await run();
+    expect(problem?.message).toBe('enough');
+    expect(demo).toMatchObject({ ok: false, end: 'interrupted', checklist: null, record: null, lastRecord: null });
     expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('precious');
     expect(readFileSync(join(dir, '.gw-demo'), 'utf8')).toContain('made by `gw demo`');
   });

@@ -13,12 +13,13 @@ export interface StopRehearsalOptions {
   readonly password: string;
   /** How long to wait for the stop, in milliseconds. */
   readonly withinMs: number;
+  /** For the disk to answer, in milliseconds; `saved` is pending until then. */
+  readonly settledWithinMs?: number;
   /** Plays the person at the cloud account; without it one follows the progress. */
   readonly sendStop?: () => Promise<unknown>;
 }
 
 const POLL_MS = 250;
-/** For the disk to answer; `saved` is pending until then. */
 const SAVED_WITHIN_MS = 5_000;
 /**
  * For a link that is being made: `gw network check` beside this step moves it to the other path and back. Project
@@ -53,7 +54,7 @@ type Wait =
  */
 export async function rehearseCloudStop(
   toolkit: Toolkit,
-  { password, withinMs, sendStop }: StopRehearsalOptions,
+  { password, withinMs, settledWithinMs = SAVED_WITHIN_MS, sendStop }: StopRehearsalOptions,
   context: CheckContext,
 ): Promise<CloudStopCheck> {
   const { clock, site } = toolkit;
@@ -78,7 +79,10 @@ export async function rehearseCloudStop(
   await sendStop?.();
   const wait = await waitForStop(toolkit, { operator, before, untilMs: beganMs + withinMs }, context);
   const waitedMs = Math.round(clock.monotonicMs() - beganMs);
-  const latch = wait.kind === 'received' ? await settledLatch(toolkit, operator, context) : await readLatch(operator);
+  const latch =
+    wait.kind === 'received'
+      ? await settledLatch(toolkit, operator, settledWithinMs, context)
+      : await readLatch(operator);
   return {
     serial,
     by: latch.latched ? latch.by : null,
@@ -113,8 +117,13 @@ async function readLatch(operator: Pick<OperatorAccess, 'ask'>): Promise<Latch> 
 }
 
 /** Until it is known whether the stop is on the disk. */
-async function settledLatch(toolkit: Toolkit, operator: OperatorAccess, context: CheckContext): Promise<Latch> {
-  const limits = { everyMs: POLL_MS, withinMs: SAVED_WITHIN_MS };
+async function settledLatch(
+  toolkit: Toolkit,
+  operator: OperatorAccess,
+  withinMs: number,
+  context: CheckContext,
+): Promise<Latch> {
+  const limits = { everyMs: POLL_MS, withinMs };
   return (
     await poll(
       toolkit,

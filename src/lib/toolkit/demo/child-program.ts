@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { GwError } from '../../error/index.ts';
 import { isRecord } from '../../json/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
+import { shorten } from '../../text/index.ts';
 import { endChild, signalGroup } from '../child-process.ts';
 
 export interface ChildProgramOptions {
@@ -28,17 +29,20 @@ interface ChildEnd {
 export interface ChildProgram extends AsyncDisposable {
   readonly name: string;
   readonly pid: number | undefined;
-  /** The first event of this kind. Rejects when the process ends or the deadline passes before. */
-  waitFor(event: string, options: { readonly withinMs: number; readonly signal: AbortSignal }): Promise<ChildEvent>;
+  /** The first event of this kind, however long it takes. Rejects when the process ends before. */
+  waitFor(event: string, signal: AbortSignal): Promise<ChildEvent>;
+  /** The last line that it wrote, and where its lines are: for a person who waits for it. */
+  lastSaid(): string;
   /** Whether it has printed an event of this kind. */
   has(event: string): boolean;
   /** Resolves when it has ended for any reason. */
   readonly ended: Promise<ChildEnd>;
+  readonly hasEnded: boolean;
   /** Whether it ended without `stop` or `kill`. */
   readonly endedByItself: boolean;
   /** The error for an unexpected end, with its last lines. */
   endError(): GwError;
-  /** SIGTERM, then SIGKILL after the deadline; by process id, at most once each. */
+  /** SIGTERM, and SIGKILL for one that hangs; by process id, at most once each. */
   stop(): Promise<ChildEnd>;
   /** SIGKILL at once. */
   kill(): void;
@@ -46,8 +50,10 @@ export interface ChildProgram extends AsyncDisposable {
 
 type ChildEvent = Readonly<Record<string, unknown>> & { readonly event: string };
 
-const STOP_WITHIN_MS = 5_000;
+/** For a process that hangs: gw ends itself within 5 s of its own time. */
+const STOP_WITHIN_MS = 20_000;
 const LAST_LINES = 8;
+const MAX_SAID_CHARACTERS = 160;
 
 /**
  * Starts a process in a session of its own, so that Ctrl-C at the terminal reaches only gw, which then stops the child
@@ -66,6 +72,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
   const events: ChildEvent[] = [];
   const lastLines: string[] = [];
   const listeners = new Set<() => void>();
+  let lastLine = '';
   let isStopping = false;
   let end: ChildEnd | undefined;
   let spawnError: Error | undefined;
@@ -80,6 +87,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     const event = asEvent(line);
     if (event === undefined) remember(line);
     else {
+      lastLine = event.event === 'waiting' ? `it waits for ${event.what}, ${event.ms} ms` : line;
       events.push(event);
       if (events.length > 1_000) events.shift();
       notify();
@@ -94,6 +102,7 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
 
   function remember(line: string): void {
     if (line.trim() === '') return;
+    lastLine = line;
     lastLines.push(line.slice(0, 500));
     if (lastLines.length > LAST_LINES) lastLines.shift();
   }
@@ -132,6 +141,9 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
     name,
     pid: child.pid,
     ended,
+    get hasEnded() {
+      return end !== undefined;
+    },
     get endedByItself() {
       return end !== undefined && !isStopping;
     },
@@ -142,7 +154,12 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
       isStopping = true;
       signalGroup(child, 'SIGKILL');
     },
-    async waitFor(kind, { withinMs, signal }) {
+    lastSaid() {
+      const said =
+        lastLine === '' ? 'it has written nothing' : `its last line: ${shorten(lastLine, MAX_SAID_CHARACTERS)}`;
+      return `${said}; log: ${logPath}`;
+    },
+    async waitFor(kind, signal) {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<ChildEvent>();
       const check = () => {
@@ -150,13 +167,6 @@ export function startProgram(options: ChildProgramOptions): ChildProgram {
         if (event) resolve(event);
         else if (end) reject(endError());
       };
-      using _timer = clock.after(withinMs, () =>
-        reject(
-          new GwError('PART_ENDED', `${name} was not ready within ${withinMs / 1000} s.`, {
-            remedy: `Read its log: ${logPath}`,
-          }),
-        ),
-      );
       listeners.add(check);
       using _aborted = onAbort(signal, () => reject(signal.reason));
       check();

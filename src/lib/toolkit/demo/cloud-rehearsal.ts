@@ -7,7 +7,7 @@ import { rehearseRelease } from '../cloud/release-rehearsal.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { rehearseCloudStop } from '../cloud/stop-rehearsal.ts';
 import type { Finding } from '../finding.result.ts';
-import { type FindingStart, ok } from '../finding.ts';
+import { type FindingStart, notChecked, ok } from '../finding.ts';
 import { rollBackRelease } from '../release/rollback.ts';
 import { readReleaseStatus } from '../release/status.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
@@ -46,10 +46,15 @@ export interface RehearsalOptions {
   readonly gwVersion: string;
   /** Ends the gateway and starts it again, as the service of the operating system does. */
   readonly restartGateway: () => Promise<void>;
+  /** How long a state may take to come. */
+  readonly timeoutMs?: number;
+  /** Called before each part with what it does, and its index. */
+  readonly onPart: (what: string, index: number) => void;
   readonly onFinding: (finding: Finding) => void;
 }
 
 interface Tools extends RehearsalOptions {
+  readonly timeoutMs: number;
   readonly toolkit: Toolkit;
   readonly context: CheckContext;
 }
@@ -58,11 +63,9 @@ interface Tools extends RehearsalOptions {
 type Part = (tools: Tools) => Promise<string | readonly Finding[]>;
 
 const POLL_MS = 100;
-const CONNECTED_WITHIN_MS = 15_000;
 const CUT_FOR_MS = 3_000;
-const STOPPED_WITHIN_MS = 10_000;
-const SESSION_WITHIN_S = 10;
-const RELEASED_WITHIN_MS = 60_000;
+/** After it a state counts as one that never comes; a slow machine needs minutes. */
+const STATE_TIMEOUT_MS = 600_000;
 const SPEC = 'Core network rule';
 
 const parts: readonly (readonly [progress: string, start: FindingStart, part: Part])[] = [
@@ -105,9 +108,10 @@ export async function rehearseCloud(
   context: CheckContext,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const [progress, start, part] of parts) {
-    context.onProgress(progress);
-    const finding = await part({ toolkit, context, ...options }).then(
+  for (const [index, [what, start, part]] of parts.entries()) {
+    context.signal.throwIfAborted();
+    options.onPart(what, index);
+    const finding = await part({ toolkit, context, timeoutMs: STATE_TIMEOUT_MS, ...options }).then(
       (found) => findingOf(start, found),
       (error: unknown): Finding => {
         context.signal.throwIfAborted();
@@ -119,6 +123,13 @@ export async function rehearseCloud(
     options.onFinding(finding);
   }
   return findings;
+}
+
+export const PARTS = parts.length;
+
+/** The parts that are not among these findings. */
+export function notRehearsed(findings: readonly Finding[]): readonly Finding[] {
+  return parts.slice(findings.length).map(([, start]) => notChecked(start, 'not run'));
 }
 
 function findingOf(start: FindingStart, found: string | readonly Finding[]): Finding {
@@ -134,14 +145,15 @@ function shownOf(findings: readonly Finding[], ids: readonly string[]): readonly
   return findings.filter(({ id, verdict }) => verdict !== 'ok' || ids.includes(id));
 }
 
-async function link({ toolkit, context }: Tools): Promise<readonly Finding[]> {
-  const { findings } = await checkCloudLink(toolkit, { withinMs: CONNECTED_WITHIN_MS }, context);
+async function link({ toolkit, context, timeoutMs }: Tools): Promise<readonly Finding[]> {
+  const { findings } = await checkCloudLink(toolkit, { withinMs: timeoutMs }, context);
   return shownOf(findings, ['path', 'subscriptions', 'certificate']);
 }
 
-async function stop({ cloud, toolkit, password, context }: Tools): Promise<readonly Finding[]> {
+async function stop({ cloud, toolkit, password, context, timeoutMs }: Tools): Promise<readonly Finding[]> {
   const sendStop = () => cloud.stop('Rehearsal of a stop', 'gw demo');
-  const { findings } = await rehearseCloudStop(toolkit, { password, withinMs: STOPPED_WITHIN_MS, sendStop }, context);
+  const timeouts = { withinMs: timeoutMs, settledWithinMs: timeoutMs };
+  const { findings } = await rehearseCloudStop(toolkit, { password, ...timeouts, sendStop }, context);
   return findings;
 }
 
@@ -152,7 +164,7 @@ const pages = [
   { path: '/api/protokolle', status: 401 },
 ] as const;
 
-async function support({ cloud, toolkit, password, context }: Tools): Promise<readonly Finding[]> {
+async function support({ cloud, toolkit, password, context, timeoutMs }: Tools): Promise<readonly Finding[]> {
   let tunnelId = '';
   const person = {
     async openTunnel() {
@@ -168,19 +180,20 @@ async function support({ cloud, toolkit, password, context }: Tools): Promise<re
     },
   };
   try {
-    const { findings } = await rehearseTunnel(toolkit, { password, waitS: SESSION_WITHIN_S, person }, context);
+    const timeouts = { waitS: timeoutMs / 1_000, settledWithinMs: timeoutMs };
+    const { findings } = await rehearseTunnel(toolkit, { password, ...timeouts, person }, context);
     return shownOf(findings, ['opened', 'connected', 'audit']);
   } finally {
     if (tunnelId !== '') await cloud.closeTunnel(tunnelId);
   }
 }
 
-async function release({ cloud, toolkit, makePackage, context }: Tools): Promise<readonly Finding[]> {
+async function release({ cloud, toolkit, makePackage, context, timeoutMs }: Tools): Promise<readonly Finding[]> {
   const running = (await readCloudStatus(toolkit, {}, context)).release?.runningVersion ?? '';
   const [, kept, patch] = /^(\d+\.\d+\.)(\d+)/.exec(running) ?? [];
   if (patch === undefined) throw new GwError('INTERNAL', `'${running}' is not a version.`);
   const file = await makePackage(`${kept}${Number(patch) + 1}`);
-  const options = { withinMs: RELEASED_WITHIN_MS, release: () => cloud.release(file) };
+  const options = { withinMs: timeoutMs, release: () => cloud.release(file) };
   const { findings } = await rehearseRelease(toolkit, options, context);
   return shownOf(findings, ['installed', 'reported']);
 }
@@ -205,7 +218,7 @@ const isConnected = ({ status }: CloudStatus) => status === 'connected';
 const keptIn = ({ outbox }: CloudStatus) => Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
 
 /** No check of commissioning makes an outage. */
-async function outage({ cloud, toolkit, context }: Tools): Promise<string> {
+async function outage({ cloud, toolkit, context, timeoutMs }: Tools): Promise<string> {
   const { site, clock } = toolkit;
   const topic = site.cloud?.topics.telemetry.replace('<serial>', site.chassis.serial) ?? '';
   const telemetry = async () =>
@@ -213,7 +226,7 @@ async function outage({ cloud, toolkit, context }: Tools): Promise<string> {
   const lastNumber = async () => Math.max(0, ...(await telemetry()).map(({ seq }) => seq));
   const status = () => readCloudStatus(toolkit, {}, context);
   async function until<T>(missed: string, read: () => Promise<T>, isDone: (value: T) => boolean, moreMs = 0) {
-    const limits = { everyMs: POLL_MS, withinMs: CONNECTED_WITHIN_MS + moreMs };
+    const limits = { everyMs: POLL_MS, withinMs: timeoutMs + moreMs };
     const result = await poll(toolkit, context, limits, read, isDone);
     if (isDone(result.value)) return result;
     throw failed(`${missed}: not within ${limits.withinMs / 1_000} s.`, 'gw cloud status');

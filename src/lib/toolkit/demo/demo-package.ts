@@ -18,11 +18,18 @@ export async function makeDemoPackage(options: {
   readonly dir: string;
   readonly version: string;
   readonly signal: AbortSignal;
+  readonly onProgress?: (text: string) => void;
 }): Promise<string> {
-  const { root, dir, version, signal } = options;
+  const { root, dir, version, signal, onProgress = () => {} } = options;
   const folder = await mkdtemp(join(dir, 'release-'));
   try {
-    await copyInstallation(root, folder);
+    let copied = 0;
+    const onFile = () => {
+      copied += 1;
+      onProgress(`copying this installation, ${copied} files`);
+    };
+    await copyInstallation(root, folder, { signal, onFile });
+    onProgress(`signing the package of ${copied} files`);
     for (const name of ['package.json', 'oclif.manifest.json']) {
       const path = join(folder, name);
       const read = readJsonBytes(await readWhole(path, MAX_MANIFEST_BYTES), 'file');

@@ -1,17 +1,8 @@
-import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
-import {
-  aborted,
-  assertOwnFolder,
-  type Clock,
-  ensureFolder,
-  firstOf,
-  onAbort,
-  readWhole,
-  replaceFile,
-} from '../../lifecycle/index.ts';
+import type { StepResult } from '../../checklist/index.ts';
+import { asGwError, GwError } from '../../error/index.ts';
+import { aborted, type Clock, firstOf, onAbort } from '../../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../../operator/index.ts';
 import { readSecret } from '../../site/index.ts';
 import { runChecklist } from '../checklist/run.ts';
@@ -22,12 +13,21 @@ import type { Finding } from '../finding.result.ts';
 import { tryPort } from '../free-port.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { type CheckContext, openToolkit, type Toolkit } from '../toolkit.ts';
-import { type ChildProgram, startProgram } from './child-program.ts';
-import { rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
+import { type Activity, type ActivityOptions, createActivity } from './activity.ts';
+import { notRehearsed, PARTS, rehearseCloud, type SimulatedCloud } from './cloud-rehearsal.ts';
 import type { Demo } from './demo.result.ts';
 import { makeDemoPackage } from './demo-package.ts';
+import { claimFolder, type DemoFolder } from './folder.ts';
+import { createPrograms, type Programs } from './programs.ts';
+import { waitedForProcessor, whyAgain } from './repeats.ts';
 
-export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onResult' | 'onProgress' | 'signal'> {
+/** The place of a step or part among all of the demo. */
+export interface Count {
+  readonly n: number;
+  readonly of: number;
+}
+
+export interface DemoOptions extends Pick<ChecklistRunOptions, 'signal'>, Omit<ActivityOptions, 'clock'> {
   readonly dir: string;
   /** Program and first arguments of gw itself. */
   readonly gw: readonly [string, ...string[]];
@@ -46,166 +46,248 @@ export interface DemoOptions extends Pick<ChecklistRunOptions, 'onStep' | 'onRes
   readonly switchFault: (dir: string, fault: { readonly name: string; readonly on: boolean }) => Promise<void>;
   /** The cloud's side of the simulated robot of this folder. */
   readonly cloudOf: (dir: string) => SimulatedCloud;
+  /** Called with the result of each step of the checklist that was reached. */
+  readonly onResult?: (step: StepResult, count: Count) => void;
   /** Called with the result of each part of the rehearsal of the cloud. */
-  readonly onFinding?: (finding: Finding) => void;
+  readonly onFinding?: (finding: Finding, count: Count) => void;
+  /** Whether this port can be used: the platform fixes one of them. */
+  readonly freePort?: typeof tryPort;
   /** Aborted by a second Ctrl-C: the children are killed. */
   readonly killNow?: AbortSignal;
-  /** If given, the processes are kept running after this call until `signal` is aborted. */
-  readonly onKept?: (demo: Demo) => void;
+  /** If given, what stands is kept running after this call until `signal` is aborted, or nothing stands any more. */
+  readonly onKept?: (run: DemoRun) => void;
 }
 
-/** Deadline of the whole demo, three times its usual time on two cores, including the end of the processes. */
-const WHOLE_MS = 180_000;
-const RUN_MS = 170_000;
-const READY_MS = 8_000;
+/** What was done, also by a demo that did not come to its end. */
+export interface DemoRun {
+  readonly demo: Demo;
+  /** Why it did not come to its end: INTERRUPTED, PART_ENDED, and the errors of what it does. */
+  readonly problem: GwError | null;
+}
+
+const PROBE = 'chassis probe';
 /** The port of real robots, used if free. @source specification, 'Operator server' */
 const DEFAULT_OPERATOR_PORT = 5173;
-const MARKER = '.gw-demo';
-const RECORD = 'record.json';
-/** Files of an earlier demo that would break this one: a latched stop, an identity of the previous CA. */
-/** The last is written by a command that the demo prints, which replaces no file. */
-const REMOVED_AT_START = ['state', 'identity', 'releases', RECORD, 'acceptance.pdf'];
-const MARKER_TEXT = 'This folder was made by `gw demo`; a new run replaces its own files in it.\n';
+
+type Ready = ReturnType<typeof readSimReady>;
+
+/** What was done so far. */
+interface Done {
+  sim: { readonly ready: Ready; readonly tookMs: number } | null;
+  serveMs: number | null;
+  checklist: Demo['checklist'];
+  readonly cloud: Finding[];
+  record: Demo['record'];
+}
 
 /**
  * Commissions a simulated robot: starts `gw sim`, enrols the device, starts `gw serve`, sets the tablet up and locks it,
  * runs the checklist `demo` against them, rehearses the cloud link (outage, stop, release and its rollback), writes report and signed
- * record, and ends the processes it started. Throws
- * FILE_EXISTS, PORT_IN_USE, PART_ENDED, INTERRUPTED, and the errors of `enrolDevice`.
+ * record, and ends the processes it started. It has no deadline: what takes long is named with what it waits for. Throws
+ * FILE_EXISTS, FILE_UNWRITABLE and PORT_IN_USE before it starts anything.
  */
-export async function runDemo(options: DemoOptions): Promise<Demo> {
-  const { clock, signal, onProgress } = options;
-  const began = clock.monotonicMs();
+export async function runDemo(options: DemoOptions): Promise<DemoRun> {
+  const { clock, signal } = options;
   const dir = resolve(options.dir);
-  await ownFolder(dir);
-  const operatorPort = await choosePorts();
+  const folder = await claimFolder(dir);
+  const operatorPort = await choosePorts(options.freePort ?? tryPort);
+  await folder.begin();
 
-  const over = new AbortController();
-  const children: ChildProgram[] = [];
-  const whole = firstOf(signal, over.signal);
-  const killChildren = () => {
-    for (const child of children) child.kill();
-  };
-  using _killed = onAbort(options.killNow, killChildren);
-  using timer = clock.after(RUN_MS, () => over.abort(tooLong(RUN_MS)));
-  // For a process that does not end on SIGTERM.
-  using lastResort = clock.after(WHOLE_MS, killChildren);
-
-  const start = (name: string, argv: readonly [string, ...string[]], log: string) => {
-    const child = startProgram({ name, argv, environment: options.environment, logPath: join(dir, log), clock });
-    children.push(child);
-    // The demo cannot continue without this process.
-    void child.ended.then(() => {
-      if (child.endedByItself && !child.has('restarting')) over.abort(child.endError());
-    });
-    return child;
-  };
-  const releasesDir = join(dir, 'releases');
-  /** As the service of the operating system does: by the launcher, and again when gw ends for a release. */
-  let gateway: ChildProgram | undefined;
-  let starts = 0;
-  const startGateway = (sitePath: string): ChildProgram => {
-    starts += 1;
-    const launcher = join(options.root, 'packaging', 'launch.sh');
-    const log = starts === 1 ? 'serve.log' : `serve-${starts}.log`;
-    const child = start('gw serve', ['sh', launcher, releasesDir, 'serve', '--site', sitePath, '--json'], log);
-    void child.ended.then(() => {
-      if (child.endedByItself && child.has('restarting') && !whole.aborted) startGateway(sitePath);
-    });
-    gateway = child;
-    return child;
-  };
-
+  const began = clock.monotonicMs();
+  const done: Done = { sim: null, serveMs: null, checklist: null, cloud: [], record: null };
+  using activity = createActivity(options);
+  const programs = createPrograms({ ...options, dir }, signal);
+  using _killed = onAbort(options.killNow, programs.kill);
+  const whole = firstOf(signal, programs.broken);
+  let problem: GwError | null = null;
   try {
-    onProgress('Starting the simulated robot');
-    const simBegan = clock.monotonicMs();
-    const sim = start('gw sim', [...options.gw, ...simArguments(dir, operatorPort)], 'sim.log');
-    const ready = readSimReady(await sim.waitFor('ready', { withinMs: READY_MS, signal: whole }));
-    const simReady = clock.monotonicMs();
-    const context: CheckContext = { signal: whole, onProgress };
-    const toolkit = await openToolkit(ready.sitePath);
-    const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
-    await enrolDevice(toolkit, { renew: false, readCode }, context);
-
-    const serveBegan = clock.monotonicMs();
-    onProgress('Starting the gateway');
-    const serve = startGateway(ready.sitePath);
-    const tablet = tryTablet(toolkit, options.searchPath, context);
-    await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
-    await serve.waitFor('ready', { withinMs: READY_MS, signal: whole });
-    const serveReady = clock.monotonicMs();
-    await tablet;
-
-    onProgress('Running the checklist');
-    const turnByHand = turningPerson((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
-    const checklist = await runChecklist({
-      nameOrFile: 'demo',
-      dir: options.checklistsDir,
-      sitePaths: [ready.sitePath],
-      outDir: dir,
-      recordPath: join(dir, RECORD),
-      technician: { name: 'gw demo', initials: null },
-      motionAllowed: true,
-      gwVersion: options.gwVersion,
-      clock,
-      signal: whole,
-      onProgress,
-      checks: { switchFault: (fault) => options.switchFault(dir, fault) },
-      onStep(event) {
-        const { step } = event;
-        turnByHand(step.kind === 'run' && step.reads === null && step.run === 'chassis probe');
-        options.onStep?.(event);
-      },
-      ...(options.onResult && { onResult: options.onResult }),
-    });
-    whole.throwIfAborted();
-    const cloud = await rehearseCloud(
-      toolkit,
-      {
-        cloud: options.cloudOf(dir),
-        password: await readSecret(ready.passwordPath, 'the device password of the simulator'),
-        makePackage: (version) => makeDemoPackage({ root: options.root, dir, version, signal: whole }),
-        gwVersion: options.gwVersion,
-        async restartGateway() {
-          await gateway?.stop();
-          await startGateway(ready.sitePath).waitFor('ready', { withinMs: READY_MS, signal: whole });
-        },
-        onFinding: options.onFinding ?? (() => {}),
-      },
-      context,
-    );
-    const record = await checkRecord(join(dir, RECORD), { sitePath: ready.sitePath });
-    const surface = `http://127.0.0.1:${operatorPort}/`;
-    const demo: Demo = {
-      dir,
-      ok: checklist.ok && record.state === 'verified' && cloud.every(({ verdict }) => verdict === 'ok'),
-      tookMs: Math.round(clock.monotonicMs() - began),
-      robot: { serial: ready.chassis.serial, software: ready.chassis.software },
-      addresses: {
-        surface,
-        service: `${surface}service`,
-        readOnly: `http://${READ_ONLY_SOCKET.host}:${READ_ONLY_SOCKET.port}/`,
-        chassis: `http://${ready.chassis.host}:${ready.chassis.port}`,
-      },
-      readyMs: { sim: Math.round(simReady - simBegan), serve: Math.round(serveReady - serveBegan) },
-      kept: options.onKept !== undefined,
-      checklist,
-      cloud: [...cloud],
-      record,
-      logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
-    };
-    if (options.onKept) {
-      timer[Symbol.dispose]();
-      lastResort[Symbol.dispose]();
-      options.onKept(demo);
-      await aborted(whole);
-      // Ctrl-C is the regular end; the end of a child is an error.
-      if (!signal.aborted) throw whole.reason;
-    }
-    return demo;
-  } finally {
-    await Promise.all(children.map((child) => child.stop()));
+    await perform(done, { options: { ...options, dir, signal: whole }, folder, operatorPort, programs, activity });
+  } catch (error) {
+    problem = asGwError(whole.aborted ? whole.reason : error);
   }
+  const tookMs = Math.round(clock.monotonicMs() - began);
+  const lastRecord = done.record === null ? await folder.undo(join(dir, 'site.yaml')) : null;
+  const runOf = (standing: readonly string[], why: GwError | null): DemoRun => ({
+    demo: demoOf(done, {
+      dir,
+      operatorPort,
+      tookMs,
+      lastRecord,
+      standing,
+      problem: why,
+      isInterrupted: signal.aborted,
+    }),
+    problem: why,
+  });
+  try {
+    const standing = programs.standing();
+    if (options.onKept === undefined || signal.aborted || standing.length === 0) return runOf([], problem);
+    const kept = runOf(standing, problem);
+    options.onKept(kept);
+    activity.begin('Kept running until Ctrl-C');
+    await Promise.race([aborted(signal), programs.allEnded()]);
+    // Ctrl-C is the regular end; the end of a process is an error.
+    return { ...kept, problem: problem ?? programs.endError() };
+  } finally {
+    for (const name of programs.standing()) await programs.stop(name, activity);
+  }
+}
+
+interface Tools {
+  readonly options: DemoOptions;
+  readonly folder: DemoFolder;
+  readonly operatorPort: number;
+  readonly programs: Programs;
+  readonly activity: Activity;
+}
+
+async function perform(done: Done, { options, folder, operatorPort, programs, activity }: Tools): Promise<void> {
+  const { clock, dir, signal } = options;
+  const context: CheckContext = { signal, onProgress: activity.detail };
+  const simBegan = clock.monotonicMs();
+  const ready = readSimReady(await programs.startSim(simArguments(dir, operatorPort), activity));
+  done.sim = { ready, tookMs: Math.round(clock.monotonicMs() - simBegan) };
+  const toolkit = await openToolkit(ready.sitePath);
+  activity.begin('Enrolling the device');
+  const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
+  await enrolDevice(toolkit, { renew: false, readCode }, context);
+  await folder.enrolled();
+
+  const serveBegan = clock.monotonicMs();
+  let tabletSays = '';
+  const ofTablet = {
+    signal,
+    onProgress(text: string) {
+      tabletSays = text;
+    },
+  };
+  const serving = programs.startGateway(ready.sitePath, activity);
+  const tablet = tryTablet(toolkit, options.searchPath, ofTablet);
+  await using _tablet = { [Symbol.asyncDispose]: () => tablet.catch(() => {}) };
+  await serving;
+  done.serveMs = Math.round(clock.monotonicMs() - serveBegan);
+  activity.begin('Setting the tablet up', () => tabletSays);
+  await tablet;
+
+  const checklist = await runSteps(ready, { options, folder, activity, programs });
+  const isCut = checklist.interrupted || signal.aborted;
+  done.checklist = isCut ? { ...checklist, record: null, written: [] } : checklist;
+  signal.throwIfAborted();
+  const count = (index: number): Count => countOf(checklist.steps.length + index, checklist.steps.length);
+  await rehearseCloud(
+    toolkit,
+    {
+      cloud: options.cloudOf(dir),
+      password: await readSecret(ready.passwordPath, 'the device password of the simulator'),
+      makePackage: (version) =>
+        makeDemoPackage({ root: options.root, dir, version, signal, onProgress: activity.detail }),
+      gwVersion: options.gwVersion,
+      restartGateway: () => programs.restartGateway(ready.sitePath, activity),
+      onPart: (what, index) => activity.begin(`${countText(count(index))} ${what}`),
+      onFinding(finding) {
+        options.onFinding?.(finding, count(done.cloud.length));
+        done.cloud.push(finding);
+      },
+    },
+    context,
+  );
+  activity.begin('Verifying the record');
+  const verified = await checkRecord(folder.unfinishedRecord, { sitePath: ready.sitePath });
+  signal.throwIfAborted();
+  const { record, written } = await folder.finish(checklist.written);
+  done.checklist = { ...checklist, written, record: checklist.record && { ...checklist.record, file: record } };
+  done.record = { ...verified, path: record };
+}
+
+async function runSteps(
+  { sitePath }: Ready,
+  { options, folder, activity, programs }: Pick<Tools, 'options' | 'folder' | 'activity' | 'programs'>,
+) {
+  const { dir, clock, signal, gwVersion } = options;
+  const waited = () => waitedForProcessor([process.pid, ...programs.pids()]);
+  let waitedBefore = waited();
+  activity.begin('Running the checklist');
+  const turnByHand = turningPerson((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
+  const counts = new Map<string, Count>();
+  return await runChecklist({
+    nameOrFile: 'demo',
+    dir: options.checklistsDir,
+    sitePaths: [sitePath],
+    outDir: folder.unfinishedDir,
+    recordPath: folder.unfinishedRecord,
+    technician: { name: 'gw demo', initials: null },
+    motionAllowed: true,
+    gwVersion,
+    clock,
+    signal,
+    onProgress: activity.detail,
+    checks: { switchFault: (fault) => options.switchFault(dir, fault) },
+    onStep({ step, index, of }) {
+      const count = countOf(index, of);
+      counts.set(step.id, count);
+      if (!signal.aborted) activity.begin(`${countText(count)} ${step.title}`);
+      turnByHand(step.kind === 'run' && step.reads === null && step.run === PROBE);
+      waitedBefore = waited();
+    },
+    async decide(step) {
+      const [before, now] = await Promise.all([waitedBefore, waited()]);
+      const why = whyAgain(step, before === null || now === null ? null : now - before);
+      if (why === null) return { kind: 'leave' };
+      const count = counts.get(step.id);
+      options.onWaiting(`${count ? countText(count) : ''} ${step.title}: measured again. ${why}`.trimStart());
+      activity.begin(`${count ? countText(count) : ''} ${step.title}, again`.trimStart());
+      turnByHand(step.run === PROBE);
+      waitedBefore = waited();
+      return { kind: 'again' };
+    },
+    onResult(step) {
+      const count = counts.get(step.id);
+      if (step.at !== null && count) options.onResult?.(step, count);
+    },
+  });
+}
+
+/** Of a step of the checklist, or of a part of the rehearsal behind its `steps`. */
+const countOf = (index: number, steps: number): Count => ({ n: index + 1, of: steps + PARTS });
+
+/** `7/25`. */
+export function countText({ n, of }: Count): string {
+  return `${String(n).padStart(String(of).length)}/${of}`;
+}
+
+interface Circumstances extends Pick<Demo, 'dir' | 'tookMs' | 'lastRecord'> {
+  readonly operatorPort: number;
+  readonly standing: readonly string[];
+  readonly problem: GwError | null;
+  readonly isInterrupted: boolean;
+}
+
+function demoOf({ sim, serveMs, checklist, cloud, record }: Done, about: Circumstances): Demo {
+  const { dir, operatorPort, tookMs, lastRecord, standing, problem, isInterrupted } = about;
+  const surface = `http://127.0.0.1:${operatorPort}/`;
+  const chassis = sim?.ready.chassis ?? null;
+  const isWhole = problem === null && cloud.every(({ verdict }) => verdict === 'ok');
+  return {
+    dir,
+    ok: isWhole && checklist?.ok === true && record?.state === 'verified',
+    end: problem === null ? 'complete' : isInterrupted ? 'interrupted' : 'failed',
+    tookMs,
+    robot: chassis && { serial: chassis.serial, software: chassis.software },
+    addresses: chassis && {
+      surface,
+      service: `${surface}service`,
+      readOnly: `http://${READ_ONLY_SOCKET.host}:${READ_ONLY_SOCKET.port}/`,
+      chassis: `http://${chassis.host}:${chassis.port}`,
+    },
+    readyMs: { sim: sim?.tookMs ?? null, serve: serveMs },
+    kept: standing.length > 0,
+    standing: [...standing],
+    checklist,
+    cloud: [...cloud, ...notRehearsed(cloud)],
+    record,
+    lastRecord,
+    logs: [join(dir, 'sim.log'), join(dir, 'serve.log')],
+  };
 }
 
 /**
@@ -224,8 +306,7 @@ function turningPerson(switchTurning: (on: boolean) => Promise<void>): (on: bool
 
 /** A failure (no adb, wrong tablet state) does not end the demo: a step of the checklist reports it. */
 async function tryTablet(toolkit: Toolkit, searchPath: string | undefined, context: CheckContext): Promise<void> {
-  context.onProgress('Setting the tablet up');
-  const options = { searchPath, authorizeMs: 5_000, leaveOpen: false, afterRestart: false, watchMs: 5_000 };
+  const options = { searchPath, authorizeMs: 60_000, leaveOpen: false, afterRestart: false, watchMs: 5_000 };
   await setUpKiosk(toolkit, options, context).catch((error: unknown) => {
     if (context.signal.aborted || !(error instanceof GwError)) throw error;
   });
@@ -249,44 +330,17 @@ function readSimReady(event: object) {
   return read.data;
 }
 
-/** Accepts a folder that is new, empty or of an earlier demo. Throws FILE_EXISTS, FILE_UNWRITABLE. */
-async function ownFolder(dir: string): Promise<void> {
-  try {
-    await ensureFolder(dir);
-    // Files in the folder are removed, so it must belong to this user alone.
-    await assertOwnFolder(dir);
-    const marker = await readWhole(join(dir, MARKER), 64 * 1024).catch(() => undefined);
-    if (marker === undefined && (await readdir(dir)).length > 0) {
-      throw new GwError('FILE_EXISTS', `${dir} contains files that gw demo did not write.`, {
-        remedy: 'Name another folder with --dir.',
-      });
-    }
-    await replaceFile(join(dir, MARKER), MARKER_TEXT);
-    for (const name of REMOVED_AT_START) await rm(join(dir, name), { recursive: true, force: true });
-  } catch (cause) {
-    if (cause instanceof GwError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNWRITABLE', `${dir} cannot be used as a folder (${code ?? 'unknown reason'}).`, { cause });
-  }
-}
-
 /** The port of the operator surface. Throws PORT_IN_USE when the read-only port is not free. */
-async function choosePorts(): Promise<number> {
+async function choosePorts(freePort: typeof tryPort): Promise<number> {
   const { host, port } = READ_ONLY_SOCKET;
-  if ((await tryPort(host, port)) === undefined) {
+  if ((await freePort(host, port)) === undefined) {
     throw new GwError('PORT_IN_USE', `${host}:${port} is in use by another program.`, {
       tried: { address: host, port, action: 'listen' },
       remedy: `The read-only socket is ${host}:${port} on every gateway, by a constant. Find the program with \`ss -ltnp\` (perhaps another gw serve or gw demo), end it, then start again.`,
     });
   }
-  const port5173 = await tryPort(undefined, DEFAULT_OPERATOR_PORT);
-  const free = port5173 ?? (await tryPort(undefined, 0));
+  const port5173 = await freePort(undefined, DEFAULT_OPERATOR_PORT);
+  const free = port5173 ?? (await freePort(undefined, 0));
   if (free === undefined) throw new GwError('PORT_IN_USE', 'No free port for the operator surface.');
   return free;
-}
-
-function tooLong(ms: number): GwError {
-  return new GwError('CHECK_FAILED', `The demo exceeded its deadline of ${ms / 1000} s and was ended.`, {
-    remedy: 'Run it again when the machine is less busy; the logs in its folder show what took the time.',
-  });
 }

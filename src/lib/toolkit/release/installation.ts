@@ -16,13 +16,21 @@ const RUNTIME = /^node-(linux|bin)-/;
 /**
  * Copies an installation of gw, whole with the libraries that it needs when it runs, to a folder from which a release is
  * made. What only developers use is left out. Throws FILE_UNREADABLE for an installation without
- * its libraries.
+ * its libraries. Rejects when aborted.
  */
-export async function copyInstallation(root: string, into: string): Promise<void> {
+export async function copyInstallation(
+  root: string,
+  into: string,
+  { signal, onFile = () => {} }: { readonly signal?: AbortSignal; readonly onFile?: (path: string) => void } = {},
+): Promise<void> {
   const without = (pattern: RegExp) => ({
     recursive: true,
     dereference: true,
-    filter: (path: string) => !pattern.test(path),
+    filter: (path: string) => {
+      signal?.throwIfAborted();
+      onFile(path);
+      return !pattern.test(path);
+    },
   });
   for (const part of PARTS) await cp(join(root, part), join(into, part), without(SOURCE_MAP));
   const modules = await modulesOf(root);

@@ -69,6 +69,8 @@ export interface TunnelRehearsalOptions {
   readonly password: string;
   /** How long to wait for a session, and then for a connection through it, in seconds. */
   readonly waitS: number;
+  /** For the end of the session to be recorded and sent, and for its process to disappear; absent: a few seconds. */
+  readonly settledWithinMs?: number;
   /** Plays the person; without it one follows the progress. */
   readonly person?: { openTunnel(): Promise<void>; openPage(): Promise<void> };
   /** Looks for the proxies of the gateway that listens on a port. */
@@ -92,7 +94,7 @@ const LIST_PATH = '/api/wartung/sitzungen?limit=100';
  */
 export async function rehearseTunnel(
   toolkit: Toolkit,
-  { password, waitS, person, proxiesOf = readProxyProcesses }: TunnelRehearsalOptions,
+  { password, waitS, settledWithinMs, person, proxiesOf = readProxyProcesses }: TunnelRehearsalOptions,
   context: CheckContext,
 ): Promise<TunnelRehearsal> {
   const { site, ssh } = toolkit;
@@ -134,9 +136,11 @@ export async function rehearseTunnel(
   const pids = (await readProxies())?.filter((pid) => others?.includes(pid) === false) ?? null;
   const end = await endOnSite(toolkit, running.session, context);
   if (end.kind === 'answered') context.onProgress('Ended on site; close the tunnel in the cloud console, too');
-  const left = pids === null ? null : await leftProxies(toolkit, { pids, readProxies }, context);
-  const entry = await recordOf(toolkit, { session: running.session, password }, context);
-  const records = await untilSent(toolkit, context);
+  const goneMs = settledWithinMs ?? GONE_WITHIN_MS;
+  const recordedMs = settledWithinMs ?? RECORDED_WITHIN_MS;
+  const left = pids === null ? null : await leftProxies(toolkit, { pids, readProxies, withinMs: goneMs }, context);
+  const entry = await recordOf(toolkit, { session: running.session, password, withinMs: recordedMs }, context);
+  const records = await untilSent(toolkit, recordedMs, context);
   const audit = await auditHere(toolkit, context);
   return resultOf(wait, { running, page, end, proxies: { pids, left }, entry, records, audit });
 }
@@ -153,19 +157,22 @@ async function auditHere({ site, ssh, clock }: Toolkit, { signal }: CheckContext
   }
 }
 
+interface LeftOptions {
+  readonly pids: readonly number[];
+  readonly readProxies: () => Promise<readonly number[] | null>;
+  readonly withinMs: number;
+}
+
 /** Those that are still there after a moment; null: unknown. */
 async function leftProxies(
   toolkit: Toolkit,
-  {
-    pids,
-    readProxies,
-  }: { readonly pids: readonly number[]; readonly readProxies: () => Promise<readonly number[] | null> },
+  { pids, readProxies, withinMs }: LeftOptions,
   context: CheckContext,
 ): Promise<readonly number[] | null> {
   const { value } = await poll(
     toolkit,
     context,
-    { everyMs: POLL_MS, withinMs: GONE_WITHIN_MS },
+    { everyMs: POLL_MS, withinMs },
     async () => (await readProxies())?.filter((pid) => pids.includes(pid)) ?? null,
     (left) => left === null || left.length === 0,
   );
@@ -242,14 +249,14 @@ type SessionEntry = Extract<RecordedSession, { readonly kind: 'session' }>;
 /** The record of the session, as soon as it has an end; null: not in the records. */
 async function recordOf(
   toolkit: Toolkit,
-  { session, password }: { readonly session: string; readonly password: string },
+  { session, password, withinMs }: { readonly session: string; readonly password: string; readonly withinMs: number },
   context: CheckContext,
 ): Promise<SessionEntry | null> {
   await using access = await operatorAccess(toolkit, context).signIn(password);
   const { value } = await poll(
     toolkit,
     context,
-    { everyMs: POLL_MS, withinMs: RECORDED_WITHIN_MS },
+    { everyMs: POLL_MS, withinMs },
     async () => {
       const { sessions } = await access.ask('GET', LIST_PATH, sessionListSchema);
       return sessions.find((one): one is SessionEntry => one.kind === 'session' && one.session === session) ?? null;
@@ -260,11 +267,11 @@ async function recordOf(
 }
 
 /** The state of the records, as soon as the outbox has all of them. */
-async function untilSent(toolkit: Toolkit, context: CheckContext): Promise<SupportState['records']> {
+async function untilSent(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<SupportState['records']> {
   const { value } = await poll(
     toolkit,
     context,
-    { everyMs: POLL_MS, withinMs: RECORDED_WITHIN_MS },
+    { everyMs: POLL_MS, withinMs },
     async () => (await readSupport(toolkit, {}, context)).records,
     ({ notSentYet }) => notSentYet === 0,
   );

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import type { StepResult } from '../../checklist/index.ts';
+
+/** Checks that judge by poses, which arrive late and in bunches where robot and gateway wait for the processor. */
+const BY_POSES: ReadonlySet<string | null> = new Set(['chassis probe', 'gateway state', 'tour run']);
+/** Expectations on times: those that processes wait for the processor are within them. */
+const TIMES: ReadonlySet<string> = new Set([
+  'findings[id=latency].verdict',
+  'findings[id=topics].verdict',
+  'topics[topic=/tracked_pose].rate.value',
+  'topics[topic=/tracked_pose].age.value',
+  'afterMs',
+]);
+/** Processes that waited for so long during a step were late themselves, so the times that it found are not of the robot. */
+const LATE_MS = 500;
+
+/**
+ * Why a step is not decided and is measured again; null: its verdict stands. Each repeat has to meet all expectations.
+ * `lateMs`: how long the processes of the demo waited for the processor during the step; null: not known.
+ */
+export function whyAgain(
+  step: Pick<StepResult, 'verdict' | 'run' | 'why' | 'expectations' | 'error' | 'measured'>,
+  lateMs: number | null,
+): string | null {
+  const { verdict, run, expectations, error } = step;
+  const unmet = expectations.filter((one) => one.verdict !== 'ok');
+  if (!BY_POSES.has(run) && !unmet.some(({ path }) => TIMES.has(path))) return null;
+  if (verdict === 'not-checked' && unmet.length > 0) return `not decided: ${step.why}`;
+  if (run === 'tour run' && isArrivalUnknown(step.measured)) return `not decided: ${step.why}`;
+  if (verdict !== 'wrong' || lateMs === null || lateMs < LATE_MS) return null;
+  const late = `the processes of the demo waited ${Math.round(lateMs)} ms for the processor meanwhile`;
+  if (unmet.length > 0 && unmet.every(({ path, verdict: found }) => found === 'not-checked' || TIMES.has(path))) {
+    return `not decided, ${late}: ${step.why}`;
+  }
+  // Whether it stands is known by poses that come in time.
+  return error?.code === 'MOTION_REFUSED' ? `not decided, ${late}: ${error.message}` : null;
+}
+
+/** The gateway itself does not know whether the robot stands at the station: the chassis reported success. */
+function isArrivalUnknown(measured: unknown): boolean {
+  const { state, arrivals } = Object(measured) as { readonly state?: unknown; readonly arrivals?: unknown };
+  const last: unknown = Array.isArray(arrivals) ? arrivals.at(-1) : undefined;
+  return state === 'failed' && (Object(last) as { readonly verdict?: unknown }).verdict === 'not-known';
+}
+
+/** How long the main threads of these processes have waited for the processor, in milliseconds; null: not known. */
+export async function waitedForProcessor(pids: readonly number[]): Promise<number | null> {
+  try {
+    const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/schedstat`, 'utf8')));
+    // Nanoseconds on the processor, waiting for it, and the number of turns.
+    const waited = texts.map((text) => Number(text.split(' ')[1]) / 1e6);
+    return waited.every(Number.isFinite) ? waited.reduce((sum, ms) => sum + ms, 0) : null;
+  } catch {
+    return null;
+  }
+}

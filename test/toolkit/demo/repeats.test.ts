@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { waitedForProcessor, whyAgain } from '../../../src/lib/toolkit/demo/repeats.ts';
+
+type Step = Parameters<typeof whyAgain>[0];
+type Verdict = Step['expectations'][number]['verdict'];
+
+function step(run: string, verdict: Step['verdict'], unmet: Readonly<Record<string, Verdict>>, more = {}): Step {
+  const expectations = Object.entries(unmet).map(([path, found]) => ({
+    ...{ path, expected: 'ok', found: 'other', verdict: found },
+  }));
+  return { run, verdict, why: 'because', expectations, error: null, measured: null, ...more };
+}
+
+const late = { 'findings[id=latency].verdict': 'wrong' } as const;
+const refused = { error: { code: 'MOTION_REFUSED', message: 'it may move', tried: null, remedy: 'Wait.' } };
+const unknown = (verdict: string, state = 'failed') => ({ measured: { state, arrivals: [{ verdict }] } });
+
+describe('a step of the demo is measured again', () => {
+  it.each<[string, Step, number | null]>([
+    ['poses left it open', step('tour run', 'not-checked', { findings: 'not-checked' }), 0],
+    ['the unit of the pose is not decided', step('chassis probe', 'not-checked', { unit: 'not-checked' }), null],
+    [
+      'the gateway does not know whether the robot stands at the station',
+      step('tour run', 'wrong', { state: 'wrong', findings: 'wrong' }, unknown('not-known')),
+      0,
+    ],
+    ['a time is too long while processes waited', step('chassis probe', 'wrong', late), 500],
+    ['the cut was seen late while processes waited', step('sim fault', 'wrong', { afterMs: 'wrong' }), 900],
+    ['an order was refused while poses came late', step('tour run', 'wrong', {}, refused), 900],
+  ])('when %s', (_when, result, lateMs) => {
+    expect(whyAgain(result, lateMs)).toContain('not decided');
+  });
+
+  it.each<[string, Step, number | null]>([
+    ['it is ok', step('tour run', 'ok', {}), 9_000],
+    ['the processes had their time', step('chassis probe', 'wrong', late), 499],
+    ['it is not known whether they had it', step('chassis probe', 'wrong', late), null],
+    ['something else is wrong too', step('chassis probe', 'wrong', { ...late, identity: 'wrong' }), 9_000],
+    ['the robot is elsewhere', step('tour run', 'wrong', { state: 'wrong' }, unknown('elsewhere')), 9_000],
+    ['the tour failed for another reason', step('tour run', 'wrong', { state: 'wrong' }), 9_000],
+    ['no adb is here', step('kiosk status', 'not-checked', { port: 'not-checked' }), 9_000],
+    ['a step before it was not ok', step('tour run', 'skipped', {}), 9_000],
+  ])('never when %s', (_when, result, lateMs) => {
+    expect(whyAgain(result, lateMs)).toBeNull();
+  });
+
+  it('by what the system says of waiting processes', async () => {
+    const own = await waitedForProcessor([process.pid]);
+    expect(own === null || own >= 0).toBe(true);
+    expect(await waitedForProcessor([process.pid, 2 ** 30])).toBeNull();
+  });
+});
