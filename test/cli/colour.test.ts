@@ -28,9 +28,7 @@ describe('colours', () => {
     ['NO_COLOR and FORCE_COLOR', [], { NO_COLOR: '1', FORCE_COLOR: '1' }, both, none],
     ['--no-color and FORCE_COLOR', ['--no-color'], { FORCE_COLOR: '3' }, both, none],
     ['--no-color behind --', ['--', '--no-color'], {}, both, both],
-  ])('with %s', (_, args, env, terminals, expected) => {
-    expect(decideColours(args, env, terminals)).toEqual(expected);
-  });
+  ])('with %s', (_, args, env, terminals, expected) => expect(decideColours(args, env, terminals)).toEqual(expected));
 
   it('leave every other word of the command line in place', () => {
     const args = ['--no-color', 'map', 'show', '--no-color', '1', '--', '--no-color'];
@@ -45,20 +43,16 @@ describe('a text that was rendered for either stream', () => {
   });
 
   it('keeps its colours on the stream that supports them, and loses them on the other', () => {
-    applyColours(err);
-    expect([forStdout(chalk.red('x')), forStderr(chalk.red('x')), chalkStderr.red('x')]).toEqual([
-      'x',
-      '\u001b[31mx\u001b[39m',
-      '\u001b[31mx\u001b[39m',
-    ]);
-    applyColours(out);
-    expect([forStdout(chalk.red('x')), forStderr(chalk.red('x')), chalkStderr.red('x')]).toEqual([
-      '\u001b[31mx\u001b[39m',
-      'x',
-      'x',
-    ]);
-    applyColours(none);
-    expect([forStdout(chalk.red('x')), forStderr(chalk.red('x')), chalkStderr.red('x')]).toEqual(['x', 'x', 'x']);
+    const all = () => [forStdout(chalk.red('x')), forStderr(chalk.red('x')), chalkStderr.red('x')];
+    const red = '\u001b[31mx\u001b[39m';
+    for (const [terminals, expected] of [
+      [err, ['x', red, red]],
+      [out, [red, 'x', 'x']],
+      [none, ['x', 'x', 'x']],
+    ] as const) {
+      applyColours(terminals);
+      expect(all()).toEqual(expected);
+    }
   });
 });
 

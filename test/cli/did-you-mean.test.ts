@@ -37,9 +37,7 @@ describe('an unknown command', () => {
     ['kettle:bol', ['gw kettle boil']],
     ['kettle filter chnage', ['gw kettle filter change']],
     ['claen al', ['gw clean all']],
-  ])('gw %s suggests %j', (line, expected) => {
-    expect(suggested(line)).toEqual(expected);
-  });
+  ])('gw %s suggests %j', (line, expected) => expect(suggested(line)).toEqual(expected));
 
   it.each(['fridge', 'kettle dance', 'secrte', 'x', 'oven cool now', 'kettle boil boil'])(
     'gw %s has no similar command, and none is suggested',
@@ -50,25 +48,19 @@ describe('an unknown command', () => {
   );
 
   it('names at most three, all of them equally near', () => {
-    const many: KnownCommand[] = ['cat', 'bat', 'hat', 'rat', 'coat'].map((id) => ({
-      id,
-      isTopic: false,
-      takesArguments: false,
-    }));
+    const about = { isTopic: false, takesArguments: false };
+    const many: KnownCommand[] = ['cat', 'bat', 'hat', 'rat', 'coat'].map((id) => ({ id, ...about }));
     expect(unknownCommandError(['xat'], many)?.remedy).toMatch(/^Did you mean `gw bat`, `gw cat` or `gw hat`\?/);
   });
 
   it.each(['kettle', 'kettle boil', 'clean', 'oven heat 200', 'explain anything at all', 'kettle boil --help'])(
     'does not apply to gw %s',
-    (line) => {
-      expect(unknownCommandError(line.split(' '), known)).toBeUndefined();
-    },
+    (line) => expect(unknownCommandError(line.split(' '), known)).toBeUndefined(),
   );
 
   it('reports an unexpected argument for a known command', () => {
-    expect(unknownCommandError(['oven', 'cool', 'now'], known)?.message).toBe(
-      'Unexpected argument of gw oven cool: now',
-    );
+    const { message } = unknownCommandError(['oven', 'cool', 'now'], known) ?? {};
+    expect(message).toBe('Unexpected argument of gw oven cool: now');
   });
 
   it.each(['sim', 'demo', 'sim cloud stop', 'demo --keep'])('gw %s names the package that has it', (line) => {
@@ -87,17 +79,15 @@ describe('an unknown command', () => {
   });
 
   it('cannot control the terminal, and is a usage error whatever was typed', () => {
+    const word = fc.string({ unit: character, minLength: 1, maxLength: 20 });
     fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: character, minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 4 }),
-        (words) => {
-          const error = unknownCommandError(words, known);
-          fc.pre(error !== undefined);
-          expect(error?.code).toBe('USAGE');
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-          expect(error?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
-        },
-      ),
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
+        const error = unknownCommandError(words, known);
+        fc.pre(error !== undefined);
+        expect(error?.code).toBe('USAGE');
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+        expect(error?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+      }),
     );
   });
 });

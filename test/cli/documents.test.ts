@@ -9,10 +9,7 @@ import { diffRecords } from '../../src/lib/toolkit/checklist/diff.ts';
 import { subjectOf } from '../../src/lib/toolkit/checklist/verify.ts';
 import type { NetworkRequest } from '../../src/lib/toolkit/network/network.result.ts';
 import { deviantStep, measuredStep, recordOf, robotOf, stepOf, wrongStep } from '../report/records.ts';
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
-const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
-const first = (text: string) => plain(text).split('\n')[0];
+import { firstLine, plain } from './shown.ts';
 
 describe('gw network request', () => {
   const facts = networkRequestFacts(parseSite('name: Lobby\nchassis: { host: 192.0.2.3, serial: S }\n', 's.yaml'));
@@ -22,16 +19,15 @@ describe('gw network request', () => {
   it('is the letter itself, or names its file and its open points', () => {
     expect(renderNetworkRequest({ ...data, document: '# Letter\n', written: null })).toBe('# Letter\n');
     const text = plain(renderNetworkRequest(data));
-    expect(first(text)).toBe('Letter for Lobby written to request.pdf (German, 9000 bytes, 3 pages).');
+    expect(firstLine(text)).toBe('Letter for Lobby written to request.pdf (German, 9000 bytes, 3 pages).');
     expect(text).toContain('1 character replaced, missing in the PDF fonts');
     expect(text).toMatch(/network\.robotSegment +the address range of the robot segment +the customer's IT/);
     expect(text).toMatch(/chassis\.mac +the MAC address of the chassis +you/);
   });
 
   it('states when no point is open', () => {
-    expect(openPointLines({ ...data, complete: true, facts: { ...facts, open: [] } })).toEqual([
-      'No open points in the letter.',
-    ]);
+    const closed = { ...data, complete: true, facts: { ...facts, open: [] } };
+    expect(openPointLines(closed)).toEqual(['No open points in the letter.']);
   });
 });
 
@@ -49,14 +45,14 @@ function verified(record: CheckRecord, state: RecordVerify['state']): RecordVeri
 
 describe('gw checklist verify', () => {
   it('states the verdict in its first line, never verified where it is not', () => {
-    expect(first(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
+    expect(firstLine(renderRecordVerify(verified(good, 'verified')))).toBe('VERIFIED  record.json, signed by SN0007.');
     for (const [state, word] of [
       ['not-verified', 'NOT VERIFIED'],
       ['wrong', 'INVALID'],
       ['not-signed', 'NOT SIGNED'],
     ] as const) {
       const text = plain(renderRecordVerify(verified(good, state)));
-      expect(first(text)?.startsWith(word)).toBe(true);
+      expect(firstLine(text)?.startsWith(word)).toBe(true);
       expect(text).toContain('Verdict of the record: all ok (2 ok).');
     }
   });
@@ -73,22 +69,16 @@ describe('gw checklist verify', () => {
 });
 
 describe('gw checklist report', () => {
+  const about = { path: 'record.json', lang: 'de', format: 'pdf', subject: subjectOf(good) } as const;
   const report = (state: RecordReport['state'], written: RecordReport['written']): RecordReport => ({
-    path: 'record.json',
-    lang: 'de',
-    format: 'pdf',
-    state,
-    subject: subjectOf(good),
-    document: written === null ? '<html/>' : null,
-    written,
+    ...{ ...about, state, document: written === null ? '<html/>' : null, written },
   });
 
   it('is the document, or names its file and that it is not verified', () => {
     expect(renderRecordReport(report('verified', null))).toBe('<html/>');
-    const text = plain(
-      renderRecordReport(report('not-signed', { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 })),
-    );
-    expect(first(text)).toBe('Report written to a.pdf (pdf, 1 bytes, 1 page).');
+    const written = { path: 'a.pdf', bytes: 1, pages: 1, replacedCharacters: 2 };
+    const text = plain(renderRecordReport(report('not-signed', written)));
+    expect(firstLine(text)).toBe('Report written to a.pdf (pdf, 1 bytes, 1 page).');
     expect(text).toContain('The record is not signed, as the report states.');
     expect(text).toContain('2 characters missing in the PDF fonts replaced');
     expect(reportNotes({ state: 'verified' })).toEqual([]);
@@ -102,16 +92,14 @@ describe('gw checklist diff', () => {
 
   it('states in its first line whether a step got worse', () => {
     const worse = recordOf([robotOf([wrongStep, measuredStep])]);
-    expect(first(show(good, good))).toBe('No difference between the two visits.');
-    expect(first(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
-    expect(first(show(worse, good))).toBe('No worse: see below.');
+    expect(firstLine(show(good, good))).toBe('No difference between the two visits.');
+    expect(firstLine(show(good, worse))).toBe('WORSE  1 newly wrong, 1 no longer ok.');
+    expect(firstLine(show(worse, good))).toBe('No worse: see below.');
   });
 
   it('lists steps, values with their difference, deviations and versions', () => {
-    const moved = stepOf({
-      ...measuredStep,
-      values: [{ name: 'height', value: 15, unit: 'mm', mark: 'HINWEIS', source: 's' }],
-    });
+    const values = [{ name: 'height', value: 15, unit: 'mm', mark: 'HINWEIS', source: 's' }] as const;
+    const moved = stepOf({ ...measuredStep, values: [...values] });
     const text = show(
       recordOf([robotOf([stepOf(), measuredStep, { ...deviantStep, deviation: null }])]),
       recordOf([robotOf([stepOf({ verdict: 'wrong', why: 'gone' }), moved, deviantStep])], { gw: '0.2.0' }),

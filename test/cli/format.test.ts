@@ -18,9 +18,7 @@ describe('the format of a document', () => {
     ['geojson', 'map.json', 'geojson'],
     ['pdf', 'no ending', 'pdf'],
     ['pdf', 'report.v2', 'pdf'],
-  ])('%s into %s is %s', (format, out, expected) => {
-    expect(chosen(format, out)).toBe(expected);
-  });
+  ])('%s into %s is %s', (format, out, expected) => expect(chosen(format, out)).toBe(expected));
 
   it('is refused when the name of the file announces another one', () => {
     expect(() => chosen('html', 'Abnahme.pdf')).toThrowError('The file Abnahme.pdf would contain html, not pdf.');

@@ -4,9 +4,7 @@ import { renderHealth, renderLog } from '../../src/cli/render/gateway.ts';
 import type { GatewayLog, JudgedHealth } from '../../src/lib/toolkit/gateway/gateway.result.ts';
 import { standInHealth } from '../operator/stand-ins.ts';
 import { character } from './characters.ts';
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
-const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
+import { firstLine, plain } from './shown.ts';
 
 const health = (over: Partial<JudgedHealth> = {}) =>
   ({ verdict: 'ok', ...standInHealth({ version: '1.2.3', upForMs: 7_300_000 }), ...over }) as JudgedHealth;
@@ -17,7 +15,7 @@ describe('gw health', () => {
     ['wrong', 'Gateway DEGRADED: gw 1.2.3, up for 2 h.'],
     ['not-checked', 'Gateway not completely checked: gw 1.2.3, up for 2 h.'],
   ])('gives the verdict %s in its first line', (verdict, line) => {
-    expect(plain(renderHealth(health({ verdict }))).split('\n')[0]).toBe(line);
+    expect(firstLine(renderHealth(health({ verdict })))).toBe(line);
   });
 
   it('shows each part with its state, what to do, and the last error of a service that was restarted', () => {
@@ -39,14 +37,17 @@ describe('gw health', () => {
 });
 
 describe('gw log', () => {
+  const time = '2026-01-31T12:00:00.000Z';
   const entry = (over: Partial<GatewayLog['entries'][number]> = {}) => ({
-    time: '2026-01-31T12:00:00.000Z',
-    level: 'info' as const,
-    message: 'robot stopped',
-    fields: {},
-    count: 1,
-    lastTime: '2026-01-31T12:00:00.000Z',
-    lastFields: null,
+    ...{
+      time,
+      level: 'info' as const,
+      message: 'robot stopped',
+      fields: {},
+      count: 1,
+      lastTime: time,
+      lastFields: null,
+    },
     ...over,
   });
 

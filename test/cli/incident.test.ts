@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { renderExportedIncident, renderIncident, renderIncidents } from '../../src/cli/render/incident.ts';
 import { sampleBody, sampleHead } from '../incident/incidents.ts';
+import { plain } from './shown.ts';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
-const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 const summary = 'STOP on the operator surface (192.0.2.9)';
-const list = {
-  incidents: [{ ...sampleHead, summary }],
-  recording: null,
-  unreadable: 0,
-  folderProblem: null,
-  notKept: null,
-};
+const sound = { recording: null, unreadable: 0, folderProblem: null, notKept: null };
+const list = { incidents: [{ ...sampleHead, summary }], ...sound };
 const shown = {
   ...{ path: null, sha256: 'ab', head: sampleHead, log: sampleBody.log, leftOut: sampleBody.leftOut, poses: 600 },
   events: [{ atMs: 0, kind: 'cause' as const, text: summary }],
@@ -29,15 +23,13 @@ describe('gw incident', () => {
   });
 
   it('says at once what was lost', () => {
-    const text = plain(
-      renderIncidents({ ...list, incidents: [], unreadable: 2, notKept: { count: 1, reason: 'full' } }),
-    );
-    expect(text).toBe(
-      'No incident is kept.\n1 incident NOT KEPT since the gateway started: full\n2 files of incidents cannot be read.',
-    );
-    expect(plain(renderIncidents({ ...list, incidents: [], folderProblem: 'EACCES' }))).toBe(
-      'Earlier incidents cannot be read: EACCES',
-    );
+    const none = (change: object) => plain(renderIncidents({ ...list, incidents: [], ...change }));
+    expect(none({ unreadable: 2, notKept: { count: 1, reason: 'full' } }).split('\n')).toEqual([
+      'No incident is kept.',
+      '1 incident NOT KEPT since the gateway started: full',
+      '2 files of incidents cannot be read.',
+    ]);
+    expect(none({ folderProblem: 'EACCES' })).toBe('Earlier incidents cannot be read: EACCES');
     const incidents = [{ ...sampleHead, summary, isComplete: false, moreCauses: 4 }];
     expect(plain(renderIncidents({ ...list, incidents }))).toContain('and 4 more (cut short: the gateway ended)');
     expect(plain(renderIncidents({ ...list, incidents, recording: 3 }))).toContain('(being recorded)');

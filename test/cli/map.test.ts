@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   backupWarnings,
@@ -8,10 +7,7 @@ import {
   renderMapVerify,
 } from '../../src/cli/render/map.ts';
 import type { MapArchiveView, MapList, MapShow } from '../../src/lib/toolkit/map/map.result.ts';
-
-const plain = (text: string) => stripVTControlCharacters(text);
-const firstLine = (text: string) => plain(text).split('\n')[0];
-const hostile = 'x\u001b[2J\u0007\u202e';
+import { expectHarmless, firstLine, HOSTILE as hostile, plain } from './shown.ts';
 
 const item = { id: 1, uid: 'u-1', name: 'Erdgeschoss', mapVersion: 3, overlaysVersion: null, isCurrent: true };
 const chassis = { serial: 'SN-1', software: '2.12.3', model: null };
@@ -60,31 +56,21 @@ const show: MapShow = {
 describe('gw map show', () => {
   it('starts with name and features, with units and marks below', () => {
     const text = plain(renderMapShow(show));
-    expect(firstLine(text)).toBe(
-      "Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; a backup would be complete.",
-    );
+    expect(firstLine(text)).toMatch(/^Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; .* complete\.$/);
     expect(text).toMatch(/^lower left corner +x -3 m, y 2\.5 m +HINWEIS +vendor$/m);
     expect(text).toMatch(/^picture +320 × 180 pixels, 16 × 9 m, 571 bytes$/m);
     expect(text).toMatch(/^localisation +41\.0 MB$/m);
   });
 
   it('lists missing files with the reason', () => {
-    const text = plain(
-      renderMapShow({
-        ...show,
-        frame: null,
-        picture: null,
-        localisation: null,
-        overlays: { ...show.overlays, count: null, problem: 'not a collection' },
-        missing: [
-          { what: 'image', why: 'status 500' },
-          { what: 'localisation', why: 'truncated' },
-        ],
-      }),
-    );
-    expect(firstLine(text)).toBe(
-      "Map 1 'Erdgeschoss' of chassis SN-1: unreadable overlays; a backup would lack a picture and localisation data.",
-    );
+    const missing: MapShow['missing'] = [
+      { what: 'image', why: 'status 500' },
+      { what: 'localisation', why: 'truncated' },
+    ];
+    const overlays = { ...show.overlays, count: null, problem: 'not a collection' };
+    const lacking = { ...show, frame: null, picture: null, localisation: null, overlays, missing };
+    const text = plain(renderMapShow(lacking));
+    expect(firstLine(text)).toMatch(/unreadable overlays; a backup would lack a picture and localisation data\.$/);
     expect(text).toContain('FAIL overlays: not a collection');
     expect(text).toContain('FAIL no picture: status 500');
     expect(text).toContain('FAIL no localisation data: truncated');
@@ -92,14 +78,8 @@ describe('gw map show', () => {
 });
 
 const archive: MapArchiveView = {
-  verdict: 'ok',
-  file: 'maps.tar.gz',
-  bytes: 9_000,
-  sha256: 'f'.repeat(64),
-  createdAt: '2026-01-31T12:00:00.000Z',
-  gwVersion: '0.1.0',
-  chassis,
-  complete: true,
+  ...{ verdict: 'ok', file: 'maps.tar.gz', bytes: 9_000, sha256: 'f'.repeat(64), gwVersion: '0.1.0', chassis },
+  ...{ createdAt: '2026-01-31T12:00:00.000Z', complete: true },
   maps: [
     {
       ...item,
@@ -107,9 +87,7 @@ const archive: MapArchiveView = {
         { name: 'maps/1/map.json', bytes: 10, sha256: 'a' },
         { name: 'maps/1/localisation.pbstream', bytes: 60, sha256: 'b' },
       ],
-      picture: { width: 320, height: 180 },
-      overlays: show.overlays,
-      missing: [],
+      ...{ picture: { width: 320, height: 180 }, overlays: show.overlays, missing: [] },
     },
   ],
   findings: [
@@ -129,12 +107,8 @@ const lacking: MapArchiveView = {
   })),
   findings: [
     {
-      id: 'image',
-      title: 'Every map has its picture',
-      verdict: 'wrong',
+      ...{ id: 'image', title: 'Every map has its picture', verdict: 'wrong', remedy: 'Again.', spec: null },
       detail: 'map 1: status 500\nmap 2: truncated',
-      remedy: 'Again.',
-      spec: null,
     },
   ],
 };
@@ -153,56 +127,34 @@ describe('gw map backup', () => {
   it('starts with missing files, and warns of each', () => {
     const text = plain(renderMapBackup(lacking));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, NOT COMPLETE: without a picture');
-    expect(text).toContain(
-      'FAIL Every map has its picture:\n     map 1: status 500\n     map 2: truncated\n     Again.',
-    );
-    expect(backupWarnings(lacking)).toEqual([
-      'the backup of map 1 has no picture',
-      'the overlays of map 1 are not readable',
-    ]);
+    expect(text).toMatch(/FAIL Every map has its picture:\n {5}map 1: status 500\n {5}map 2: truncated\n {5}Again\./);
+    const warnings = ['the backup of map 1 has no picture', 'the overlays of map 1 are not readable'];
+    expect(backupWarnings(lacking)).toEqual(warnings);
   });
 });
 
 describe('gw map verify', () => {
   it('starts with the verdict and the number of checks', () => {
-    expect(firstLine(renderMapVerify(archive))).toBe(
-      'ok: 1 of 2 checks, 1 not checked. 1 map of chassis SN-1 in maps.tar.gz, checksums verified.',
-    );
-    expect(firstLine(renderMapVerify(lacking))).toBe(
-      'FAILED: 1 of 1 check. 1 map of chassis SN-1 in maps.tar.gz, checksums verified.',
-    );
+    const rest = '1 map of chassis SN-1 in maps.tar.gz, checksums verified.';
+    expect(firstLine(renderMapVerify(archive))).toBe(`ok: 1 of 2 checks, 1 not checked. ${rest}`);
+    expect(firstLine(renderMapVerify(lacking))).toBe(`FAILED: 1 of 1 check. ${rest}`);
   });
 });
 
 it('escapes control sequences of devices and files', () => {
   const hostileChassis = { serial: hostile, software: hostile, model: hostile };
   const hostileItem = { ...item, uid: hostile, name: hostile };
-  const hostileMap = {
-    ...hostileItem,
-    files: [],
-    picture: null,
-    overlays: { ...show.overlays, problem: hostile, count: null },
-  };
+  const overlays = { ...show.overlays, problem: hostile, count: null };
+  const hostileMap = { ...hostileItem, files: [], picture: null, overlays };
   const missing = [{ what: 'image' as const, why: hostile }];
-  const texts = [
-    renderMapList({
-      ...list,
-      chassis: hostileChassis,
-      maps: [hostileItem],
-      current: { id: 9, uid: hostile, name: hostile, isStored: false },
-    }),
-    renderMapShow({ ...show, chassis: hostileChassis, map: hostileItem, overlays: hostileMap.overlays, missing }),
-    renderMapVerify({
-      ...archive,
-      file: hostile,
-      gwVersion: hostile,
-      chassis: hostileChassis,
-      maps: [{ ...hostileMap, missing }],
-      findings: [{ id: 'x', title: 'x', verdict: 'wrong', detail: hostile, remedy: hostile, spec: null }],
-    }),
-    renderMapBackup({ ...lacking, file: hostile, chassis: hostileChassis, maps: [{ ...hostileMap, missing }] }),
-  ];
-  for (const text of texts) {
-    for (const character of ['\u001b[2J', '\u0007', '\u202e']) expect(text).not.toContain(character);
-  }
+  const current = { id: 9, uid: hostile, name: hostile, isStored: false };
+  const maps = [{ ...hostileMap, missing }];
+  const about = { file: hostile, gwVersion: hostile, chassis: hostileChassis, maps };
+  const finding = { id: 'x', title: 'x', verdict: 'wrong' as const, detail: hostile, remedy: hostile, spec: null };
+  expectHarmless(
+    renderMapList({ ...list, chassis: hostileChassis, maps: [hostileItem], current }),
+    renderMapShow({ ...show, chassis: hostileChassis, map: hostileItem, overlays, missing }),
+    renderMapVerify({ ...archive, ...about, findings: [finding] }),
+    renderMapBackup({ ...lacking, ...about }),
+  );
 });

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   renderSimCloudCancel,
@@ -10,27 +9,15 @@ import {
   renderSimCloudStop,
 } from '../../src/cli/render/sim.ts';
 import type { SimCloudJob } from '../../src/lib/sim/control/control.result.ts';
+import { linesOf } from './shown.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 const dir = '/tmp/robot';
 
-function job(values: Partial<SimCloudJob> = {}): SimCloudJob {
-  const { status = 'QUEUED', statusDetails = {} } = values;
-  return {
-    jobId: 'j-1',
-    serial: 'SN0007',
-    executionNumber: 1,
-    status,
-    statusDetails,
-    versionNumber: 1,
-    queuedAt: at,
-    updatedAt: at,
-    history: [{ status: 'QUEUED', statusDetails: {}, at }],
-    ...values,
-  };
-}
-
-const linesOf = (text: string) => stripVTControlCharacters(text).split('\n');
+const job = (values: Partial<SimCloudJob> = {}): SimCloudJob => ({
+  ...{ jobId: 'j-1', serial: 'SN0007', executionNumber: 1, status: 'QUEUED', statusDetails: {}, versionNumber: 1 },
+  ...{ queuedAt: at, updatedAt: at, history: [{ status: 'QUEUED', statusDetails: {}, at }], ...values },
+});
 
 describe('gw sim cloud', () => {
   it('stop claims no delivery', () => {
@@ -38,9 +25,8 @@ describe('gw sim cloud', () => {
     const [first, second] = linesOf(renderSimCloudStop({ ...stop, connected: true }));
     expect(first).toBe('Stop published for SN0007; whether the device received it is not checked.');
     expect(second).toBe('The device was connected.');
-    expect(linesOf(renderSimCloudStop({ ...stop, connected: false }))[1]).toBe(
-      'The device was not connected: the message waits only in a session with a subscription to it.',
-    );
+    const [, away] = linesOf(renderSimCloudStop({ ...stop, connected: false }));
+    expect(away).toMatch(/^The device was not connected: the message waits only in a session/);
   });
 
   it('release claims success only for the status SUCCEEDED', () => {
@@ -49,9 +35,7 @@ describe('gw sim cloud', () => {
     expect(release({}, false, false)).toBe('Job j-1 for SN0007 is queued; its result is not checked.');
     expect(release({ status: 'SUCCEEDED' }, true, true)).toBe('Job j-1 for SN0007 has ended: SUCCEEDED.');
     expect(release({ status: 'FAILED' }, true, true)).toBe('Job j-1 for SN0007 has ended: FAILED.');
-    expect(release({ status: 'IN_PROGRESS' }, true, false)).toBe(
-      'Job j-1 for SN0007 has not ended within the timeout: IN_PROGRESS.',
-    );
+    expect(release({ status: 'IN_PROGRESS' }, true, false)).toMatch(/has not ended within the timeout: IN_PROGRESS\.$/);
   });
 
   it('release lists the reported phases', () => {
@@ -64,9 +48,8 @@ describe('gw sim cloud', () => {
   });
 
   it('send claims no delivery', () => {
-    expect(renderSimCloudSend({ dir, topic: 'a/b', bytes: 1, retain: true })).toBe(
-      'Published 1 byte on a/b, retained; whether a device received it is not checked.',
-    );
+    const sent = renderSimCloudSend({ dir, topic: 'a/b', bytes: 1, retain: true });
+    expect(sent).toMatch(/^Published 1 byte on a\/b, retained; .* is not checked\.$/);
   });
 
   it('received counts, and makes payloads safe and short', () => {
@@ -77,12 +60,9 @@ describe('gw sim cloud', () => {
     expect(lines[3]).toMatch(/\uFFFD\[31mx+…$/);
     expect(lines[3]?.length).toBeLessThan(300);
     expect(lines[4]).toMatch(/\(not UTF-8\)$/);
-    expect(renderSimCloudReceived({ ...data, matching: 0, messages: [] })).toBe(
-      'No message received on a/b; 9 messages on all topics.',
-    );
-    expect(renderSimCloudReceived({ ...data, topic: null, kept: 0, matching: 0, messages: [] })).toBe(
-      'No message received.',
-    );
+    const none = { ...data, matching: 0, messages: [] };
+    expect(renderSimCloudReceived(none)).toBe('No message received on a/b; 9 messages on all topics.');
+    expect(renderSimCloudReceived({ ...none, topic: null, kept: 0 })).toBe('No message received.');
   });
 
   it('restart counts the ended connections', () => {

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { renderTunnelEnd, renderTunnelSessions, renderTunnelStatus } from '../../src/cli/render/tunnel.ts';
 import {
@@ -7,9 +6,7 @@ import {
   tunnelStatusSchema,
 } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
 import { recorded, runningView, waiting } from '../toolkit/tunnel/fake-support.ts';
-
-const plain = (text: string) => stripVTControlCharacters(text);
-const firstLine = (text: string) => plain(text).split('\n')[0];
+import { firstLine, plain } from './shown.ts';
 
 const cloud = { status: 'connected', detail: 'mqtt.example.test:8883', remedy: null };
 const statusOf = (view: object, link: object = {}): TunnelStatus =>
@@ -17,12 +14,10 @@ const statusOf = (view: object, link: object = {}): TunnelStatus =>
 
 describe('gw tunnel status', () => {
   it('states in its first line that a session runs, for what, and when it ends', () => {
-    const view = statusOf(
-      runningView('s-1', { services: ['web', 'diagnosis'], forMs: 720_000, leftMs: 2_880_000, open: 3 }),
-    );
-    expect(firstLine(renderTunnelStatus(view))).toBe(
-      'A support session is running: web, diagnosis, connected, for 12 min, ends within 48 min.',
-    );
+    const about = { services: ['web', 'diagnosis'], forMs: 720_000, leftMs: 2_880_000, open: 3 } as const;
+    const view = statusOf(runningView('s-1', { ...about, services: [...about.services] }));
+    const expected = 'A support session is running: web, diagnosis, connected, for 12 min, ends within 48 min.';
+    expect(firstLine(renderTunnelStatus(view))).toBe(expected);
     expect(plain(renderTunnelStatus(view))).toContain('2026-11-22T19:00:00.000Z');
   });
 
@@ -41,18 +36,12 @@ describe('gw tunnel status', () => {
     expect(text).not.toMatch(/, connected,|tunnel +connected/);
   });
 
+  const lost = statusOf({}, { status: 'not-connected', remedy: 'Check the firewall.' });
+  const unkept = statusOf({ records: { status: 'failing', detail: 'ENOSPC.', notSentYet: 0 } });
   it.each<[string, TunnelStatus, RegExp]>([
     ['ready', statusOf({}), /^No support session\. A request from the cloud would be handled\.$/],
-    [
-      'without its cloud link',
-      statusOf({}, { status: 'not-connected', remedy: 'Check the firewall.' }),
-      /^No support session, and none can be opened: the cloud link is not-connected\.$/,
-    ],
-    [
-      'without its records',
-      statusOf({ records: { status: 'failing', detail: 'ENOSPC.', notSentYet: 0 } }),
-      /^No support session, and none can start: the records cannot be written\.$/,
-    ],
+    ['without its cloud link', lost, /^No support session, and none can be opened: the cloud link is not-connected\.$/],
+    ['without its records', unkept, /^No support session, and none can start: the records cannot be written\.$/],
     ['not configured', statusOf({ status: 'not-configured' }), /^No remote support: .* no cloud\.tunnel/],
     ['not checked', statusOf({ status: 'not-checked', detail: 'Not started.' }), /^not checked: Not started\.$/],
   ])('says in its first line what holds for a gateway that is %s', (_what, view, first) => {
@@ -60,21 +49,15 @@ describe('gw tunnel status', () => {
   });
 
   it('says what to do about the cloud link, by which a request arrives', () => {
-    const view = statusOf({}, { status: 'not-connected', remedy: 'Check the firewall.' });
-    expect(plain(renderTunnelStatus(view)).split('\n')[1]).toBe('  do next  Check the firewall.');
+    expect(plain(renderTunnelStatus(lost)).split('\n')[1]).toBe('  do next  Check the firewall.');
   });
 
   it('shows records that wait, the last end and the last refusal, and what is not known as that', () => {
     const at = '2026-11-22T18:00:00.000Z';
-    const text = plain(
-      renderTunnelStatus(
-        statusOf({
-          records: { status: 'ok', detail: 'Written.', notSentYet: 3 },
-          lastRefused: { reason: 'other-region', at, detail: 'a\u001b[2Jb\u202ec' },
-          lastEnded: { session: 's', reason: 'own-clock', at, detail: 'Expired.' },
-        }),
-      ),
-    );
+    const records = { status: 'ok', detail: 'Written.', notSentYet: 3 };
+    const lastRefused = { reason: 'other-region', at, detail: 'a\u001b[2Jb\u202ec' };
+    const lastEnded = { session: 's', reason: 'own-clock', at, detail: 'Expired.' };
+    const text = plain(renderTunnelStatus(statusOf({ records, lastRefused, lastEnded })));
     expect(text).toContain('Waiting for the outbox: 3.');
     expect(text).toContain(`${at}  own-clock: Expired.`);
     expect(text).toContain(`${at}  other-region: a\uFFFD[2Jb\uFFFDc`);
@@ -96,9 +79,7 @@ describe('gw tunnel end', () => {
   it('says that none ran, or that nothing is configured', () => {
     const none = { ended: false, status: 'waiting', session: null, running: null } as const;
     expect(renderTunnelEnd(none)).toBe('No support session ran.');
-    expect(renderTunnelEnd({ ...none, status: 'not-configured' })).toBe(
-      'No support session: remote support is not configured.',
-    );
+    expect(renderTunnelEnd({ ...none, status: 'not-configured' })).toMatch(/: remote support is not configured\.$/);
   });
 
   it('never says that a session ended which still runs, and names one that follows', () => {
@@ -117,42 +98,35 @@ describe('gw tunnel sessions', () => {
   const ended = entry(recorded('s-1', { durationS: 720 }));
   const open = entry(recorded('s-2', null));
   const refused = entry({
-    kind: 'refused',
-    at: '2026-11-22T18:00:00.000Z',
-    reason: 'services-count',
-    detail: 'No service requested.',
-    region: 'eu-central-1',
-    services: [],
+    ...{ kind: 'refused', at: '2026-11-22T18:00:00.000Z', reason: 'services-count', detail: 'No service requested.' },
+    ...{ region: 'eu-central-1', services: [] },
   });
+  const shown = (sessions: (typeof ended)[] | null, change: object = {}) =>
+    plain(renderTunnelSessions({ sessions, hasMore: false, running: null, ...change }));
 
   it('counts sessions and refusals in its first line, and says whether one runs', () => {
-    const text = renderTunnelSessions({ sessions: [open, ended, refused], hasMore: false, running: 's-2' });
+    const text = shown([open, ended, refused], { running: 's-2' });
     expect(firstLine(text)).toBe('2 support sessions and 1 refusal; one runs now.');
-    expect(plain(text)).toMatch(/2026-11-22T19:12:00\.000Z +12 min +ended-on-site +web +Ended on site\./);
-    expect(plain(text)).toMatch(/2026-11-22T18:00:00\.000Z +refused: services-count +none +No service requested\./);
+    expect(text).toMatch(/2026-11-22T19:12:00\.000Z +12 min +ended-on-site +web +Ended on site\./);
+    expect(text).toMatch(/2026-11-22T18:00:00\.000Z +refused: services-count +none +No service requested\./);
   });
 
   it('says that older ones are not shown', () => {
-    expect(firstLine(renderTunnelSessions({ sessions: [ended], hasMore: true, running: null }))).toBe(
-      '1 support session and 0 refusals, the newest; older ones with a higher --limit; none runs now.',
+    expect(firstLine(shown([ended], { hasMore: true }))).toMatch(
+      /^1 support session and 0 refusals, .* --limit; none runs/,
     );
   });
 
   it('never says running of a session without an end that does not run, and no duration that is not known', () => {
-    const text = plain(renderTunnelSessions({ sessions: [open], hasMore: false, running: null }));
+    const text = shown([open]);
     expect(text).toContain('no end in the records');
     expect(text).not.toMatch(/ running/);
     const unknown = entry(recorded('s-1', { durationS: null, reason: 'unclean-shutdown' }));
-    const other = plain(renderTunnelSessions({ sessions: [unknown], hasMore: false, running: null }));
-    expect(other).toMatch(/unknown +unclean-shutdown/);
+    expect(shown([unknown])).toMatch(/unknown +unclean-shutdown/);
   });
 
   it('distinguishes no session from no records', () => {
-    expect(renderTunnelSessions({ sessions: [], hasMore: false, running: null })).toBe(
-      'No support session and no refusal in the records.',
-    );
-    expect(renderTunnelSessions({ sessions: null, hasMore: false, running: null })).toBe(
-      'No cloud, so there are no support sessions.',
-    );
+    expect(shown([])).toBe('No support session and no refusal in the records.');
+    expect(shown(null)).toBe('No cloud, so there are no support sessions.');
   });
 });

@@ -17,33 +17,25 @@ const pressed = (is: boolean) => ({
   ...calm.scene.wheels,
   value: { emergencyStopPressed: is, controlMode: 'auto', wheelsReleased: false },
 });
+const tour = (state: string, more: Partial<Omit<Sight, 'scene'>> = {}, failReason: number | null = null) =>
+  sightWith({ run: { ...run, state, failReason } as Sight['scene']['run'] }, more);
+const stop = (change: object) => sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, ...change } });
+const cut = { kind: 'not-connected', failure: 'cut' } as const;
+const alerting = (...list: Parameters<typeof alerts>) => sightWith({ alerts: alerts(...list) });
+const unread = (part: 'wheels' | 'alerts') => sightWith({ [part]: { ...calm.scene[part], value: null } });
+const onTour = (moveState: string) => sightWith({ run: tour('running').scene.run, planning: planning(moveState) });
 const lost = { ...calm.scene.positioning, value: { quality: 'lost', state: 'lost' } };
 
 describe('what makes an incident', () => {
   it.each<[string, Sight, Sight, string[]]>([
     ['a stop', calm, stopped, ['stop']],
-    [
-      'a stop that is pressed again',
-      stopped,
-      sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, repeats: 1 } }),
-      ['stop'],
-    ],
-    [
-      'a stop that was cleared and set between two looks',
-      stopped,
-      sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, since: 'later' } }),
-      ['stop'],
-    ],
+    ['a stop that is pressed again', stopped, stop({ repeats: 1 }), ['stop']],
+    ['a stop that was cleared and set between two looks', stopped, stop({ since: 'later' }), ['stop']],
     ['a robot that does not stop', stopped, sightWith({ ...stopped.scene, standing: 'drives-on' }), ['does-not-stop']],
     ['a pressed emergency stop', calm, sightWith({ wheels: pressed(true) }), ['emergency-stop']],
-    ['a new alert', sightWith({ alerts: alerts() }), sightWith({ alerts: alerts(slip) }), ['alert']],
-    [
-      'a second alert',
-      sightWith({ alerts: alerts(slip) }),
-      sightWith({ alerts: alerts(slip, { ...slip, code: 7 }) }),
-      ['alert'],
-    ],
-    ['a lost link', calm, sightWith({ link: { kind: 'not-connected', failure: 'cut' } }), ['link-lost']],
+    ['a new alert', alerting(), alerting(slip), ['alert']],
+    ['a second alert', alerting(slip), alerting(slip, { ...slip, code: 7 }), ['alert']],
+    ['a lost link', calm, sightWith({ link: cut }), ['link-lost']],
     ['an outage between two looks', calm, sightWith({}, { linkForMs: 40 }), ['link-lost']],
     ['a lost position', calm, sightWith({ positioning: lost }), ['position-lost']],
     [
@@ -52,16 +44,11 @@ describe('what makes an incident', () => {
       sightWith({ gate: { isOpen: false, notes: [{ code: 'pose-alarm' }] } }),
       ['position-lost'],
     ],
-    [
-      'a failed tour',
-      sightWith({ run: { ...run, state: 'running' } }),
-      sightWith({ run: { ...run, state: 'failed', failReason: 103 } }),
-      ['move-failed'],
-    ],
+    ['a failed tour', tour('running'), tour('failed', {}, 103), ['move-failed']],
     [
       'a tour that fails at once after another that failed',
-      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 9_000 }),
-      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 20 }),
+      tour('failed', { runForMs: 9_000 }),
+      tour('failed', { runForMs: 20 }),
       ['move-failed'],
     ],
     [
@@ -78,48 +65,23 @@ describe('what makes an incident', () => {
     ['a cleared stop', stopped, calm],
     [
       'an emergency stop that was pressed before it was first reported',
-      sightWith({ wheels: { ...calm.scene.wheels, value: null } }),
+      unread('wheels'),
       sightWith({ wheels: pressed(true) }),
     ],
-    [
-      'alerts that were there before they were first reported',
-      sightWith({ alerts: { ...calm.scene.alerts, value: null } }),
-      sightWith({ alerts: alerts(slip) }),
-    ],
-    ['an alert that goes', sightWith({ alerts: alerts(slip) }), sightWith({ alerts: alerts() })],
-    ['an alert of level none', calm, sightWith({ alerts: alerts({ ...slip, level: 'none' }) })],
-    [
-      'a link that comes back',
-      sightWith({ link: { kind: 'not-connected', failure: 'cut' } }),
-      sightWith({}, { linkForMs: 40 }),
-    ],
-    [
-      'a failed tour that stays the last one',
-      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 100 }),
-      sightWith({ run: { ...run, state: 'failed' } }, { runForMs: 350 }),
-    ],
-    [
-      'a tour that a person ended',
-      sightWith({ run: { ...run, state: 'running' } }),
-      sightWith({ run: { ...run, state: 'stopped' } }),
-    ],
-    [
-      'the failed move of a tour, which is the tour of the next line',
-      sightWith({ run: { ...run, state: 'running' }, planning: planning('moving') }),
-      sightWith({ run: { ...run, state: 'running' }, planning: planning('failed') }),
-    ],
+    ['alerts that were there before they were first reported', unread('alerts'), alerting(slip)],
+    ['an alert that goes', alerting(slip), alerting()],
+    ['an alert of level none', calm, alerting({ ...slip, level: 'none' })],
+    ['a link that comes back', sightWith({ link: cut }), sightWith({}, { linkForMs: 40 })],
+    ['a failed tour that stays the last one', tour('failed', { runForMs: 100 }), tour('failed', { runForMs: 350 })],
+    ['a tour that a person ended', tour('running'), tour('stopped')],
+    ['the failed move of a tour, which is the tour of the next line', onTour('moving'), onTour('failed')],
   ])('not %s', (_, before, after) => expect(codes(before, after)).toEqual([]));
 
   it('names who stopped, which alert, and why a move failed', () => {
     expect(between(calm, stopped)).toEqual([{ code: 'stop', atMs: 0, origin: 'surface', by: '192.0.2.9' }]);
-    expect(between(calm, sightWith({ alerts: alerts(slip) }))).toEqual([
-      { code: 'alert', atMs: 0, alertCode: 3001, text: 'slip' },
+    expect(between(calm, alerting(slip))).toEqual([{ code: 'alert', atMs: 0, alertCode: 3001, text: 'slip' }]);
+    expect(between(tour('running'), tour('failed', {}, 103))).toEqual([
+      { code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103 },
     ]);
-    expect(
-      between(
-        sightWith({ run: { ...run, state: 'running' } }),
-        sightWith({ run: { ...run, state: 'failed', failReason: 103 } }),
-      ),
-    ).toEqual([{ code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103 }]);
   });
 });

@@ -11,14 +11,8 @@ export const calm: Sight = {
     headline: { level: 'good', code: 'ready', notes: [] },
     link: { kind: 'connected', failure: null },
     stop: {
-      latched: false,
-      state: 'not-known',
-      reason: null,
-      origin: null,
-      by: null,
-      since: null,
-      repeats: 0,
-      repeatedBy: null,
+      ...{ latched: false, state: 'not-known', reason: null, origin: null, by: null, since: null },
+      ...{ repeats: 0, repeatedBy: null },
     },
     standing: 'stands',
     stopPath: { chassis: 'ready', cancel: 'ready', disk: 'ready' },
@@ -45,12 +39,7 @@ export function sightWith(scene: Partial<Sight['scene']>, more: Partial<Omit<Sig
 export const stopped = sightWith({
   headline: { level: 'bad', code: 'stopped', notes: [{ code: 'stop-latched' }] },
   stop: {
-    ...calm.scene.stop,
-    latched: true,
-    state: 'stopped',
-    reason: 'STOPP',
-    origin: 'surface',
-    by: '192.0.2.9',
+    ...{ ...calm.scene.stop, latched: true, state: 'stopped', reason: 'STOPP', origin: 'surface', by: '192.0.2.9' },
     since: '2026-01-31T12:00:00.000Z',
   },
   gate: { isOpen: false, notes: [{ code: 'stop-latched' }] },
@@ -58,18 +47,10 @@ export const stopped = sightWith({
 
 /** A kept incident: a stop on the operator surface. */
 export const sampleHead: IncidentHead = {
-  format: 'gw/incident/1',
-  id: 3,
-  serial: 'TEST-1',
-  site: 'Lobby',
-  version: '1.0.0',
-  at: '2026-01-31T12:00:00.000Z',
-  timeZone: 'Europe/Vienna',
+  ...{ format: 'gw/incident/1', id: 3, serial: 'TEST-1', site: 'Lobby', version: '1.0.0' },
+  ...{ at: '2026-01-31T12:00:00.000Z', timeZone: 'Europe/Vienna' },
   causes: [{ code: 'stop', atMs: 0, origin: 'surface', by: '192.0.2.9' }],
-  moreCauses: 0,
-  fromMs: -60_000,
-  toMs: 10_000,
-  isComplete: true,
+  ...{ moreCauses: 0, fromMs: -60_000, toMs: 10_000, isComplete: true },
 };
 export const sampleBody: IncidentBody = {
   stations: [{ name: 'A', xM: 1, yM: 2 }],

@@ -13,6 +13,7 @@ import {
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import type { KeptPose } from '../../src/lib/pages/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { until } from '../waiting.ts';
 import { calm, sampleBody, sampleHead, sightWith, stopped } from './incidents.ts';
 
 let dir: string;
@@ -52,24 +53,15 @@ async function setUp(over: Partial<IncidentStore> = {}) {
     }
   }
   return {
-    clock,
-    store,
-    recorder,
-    drive,
-    events,
+    ...{ clock, store, recorder, drive, events },
     async become(next: Sight) {
       sight = next;
       listener();
       await clock.advance(250);
     },
-    async kept(id: number) {
-      const bytes = await readFile(join(dir, `incident-${id}.jsonl`));
-      return decodeIncident(bytes, 'x');
-    },
+    kept: async (id: number) => decodeIncident(await readFile(join(dir, `incident-${id}.jsonl`)), 'x'),
     /** The file system answers in its own time. */
-    async settled() {
-      await recorder[Symbol.asyncDispose]();
-    },
+    settled: () => recorder[Symbol.asyncDispose](),
   };
 }
 
@@ -103,7 +95,7 @@ describe('the memory of incidents', () => {
     await drive(2_000);
     await become(stopped);
     await clock.advance(1_000);
-    await expect.poll(async () => (await store.heads()).length).toBe(1);
+    await until(store.heads, ({ length }) => length === 1);
     const { head } = await kept(1);
     expect([head.isComplete, head.fromMs]).toEqual([false, -2_150]);
     // The next process finds it, and counts on.
@@ -138,7 +130,7 @@ describe('the memory of incidents', () => {
       await become(away);
       await become(calm);
       await clock.advance(20_000);
-      await expect.poll(async () => (await recorder.list()).recording).toBe(null);
+      await until(recorder.list, ({ recording }) => recording === null);
     }
     await settled();
     expect(await store.heads()).toHaveLength(50);
@@ -163,22 +155,15 @@ describe('the memory of incidents', () => {
 
   it('stays within its size however much happens, and says what it left out', async () => {
     const { become, clock, kept, settled } = await setUp();
-    const many = (tag: number) =>
-      sightWith({
-        alerts: {
-          ...calm.scene.alerts,
-          value: Array.from({ length: 500 }, (_, code) => ({
-            code: code + tag,
-            level: 'error',
-            message: 'y'.repeat(900),
-          })),
-        },
-      });
+    const alert = { level: 'error', message: 'y'.repeat(900) };
+    const many = (tag: number) => {
+      const value = Array.from({ length: 500 }, (_, code) => ({ ...alert, code: code + tag }));
+      return sightWith({ alerts: { ...calm.scene.alerts, value } });
+    };
     for (let count = 0; count < 200; count += 1) await become(many(count));
     await clock.advance(20_000);
     await settled();
-    const text = await readFile(join(dir, 'incident-1.jsonl'));
-    expect(text.length).toBeLessThan(1_500_000);
+    expect((await readFile(join(dir, 'incident-1.jsonl'))).length).toBeLessThan(1_500_000);
     const { head, body } = await kept(1);
     expect(body.leftOut.scenes).toBeGreaterThan(0);
     expect(head.causes).toHaveLength(32);
@@ -186,15 +171,11 @@ describe('the memory of incidents', () => {
   });
 
   it('says that it could not be written', async () => {
-    const { become, clock, recorder } = await setUp({
-      save: async () => {
-        throw new Error('disk full');
-      },
-    });
+    const { become, clock, recorder } = await setUp({ save: () => Promise.reject(new Error('disk full')) });
     await become(stopped);
     await clock.advance(20_000);
-    await expect.poll(async () => (await recorder.list()).notKept).toMatchObject({ count: 1 });
-    expect((await recorder.list()).incidents).toEqual([]);
+    const { incidents } = await until(recorder.list, ({ notKept }) => notKept?.count === 1);
+    expect(incidents).toEqual([]);
   });
 
   it('keeps what led to the end of the gateway', async () => {

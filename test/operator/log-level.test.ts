@@ -8,19 +8,17 @@ import {
   logLevels,
 } from '../../src/lib/operator/log-level.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
-import { get, PASSWORD, startServer } from './server.ts';
+import { get, postJson, signIn, startServer } from './server.ts';
 
 /** A log that writes as the daemon's does, by its level at that moment. */
 function start(configured: LogLevel = 'info') {
   const clock = createFakeClock();
   let level = configured;
   const written: string[] = [];
-  const setting: LogSetting = {
-    current: () => level,
-    set: (next) => {
-      level = next;
-    },
+  const set = (next: LogLevel) => {
+    level = next;
   };
+  const setting: LogSetting = { current: () => level, set };
   const write = (of: LogLevel) => (fields: object, message: string) => {
     if (logLevels.indexOf(of) >= logLevels.indexOf(level)) written.push(`${message} ${JSON.stringify(fields)}`);
   };
@@ -84,12 +82,10 @@ describe('the level of the log', () => {
 describe('GET and POST /api/protokolle/stufe', () => {
   it('need a session, and are closed on the read-only socket', async () => {
     let level: LogLevel = 'info';
-    const logSetting: LogSetting = {
-      current: () => level,
-      set: (next) => {
-        level = next;
-      },
+    const set = (next: LogLevel) => {
+      level = next;
     };
+    const logSetting: LogSetting = { current: () => level, set };
     await using server = await startServer({ password: true, more: { logSetting } });
     const path = '/api/protokolle/stufe';
     for (const method of ['GET', 'POST']) {
@@ -97,19 +93,11 @@ describe('GET and POST /api/protokolle/stufe', () => {
       expect((await get(server.readOnly, path, method)).status).toBe(403);
     }
     expect(level).toBe('info');
-    const at = `http://127.0.0.1:${server.full}`;
-    const json = { 'content-type': 'application/json' };
-    const signedIn = await fetch(`${at}/api/anmeldung`, {
-      method: 'POST',
-      headers: json,
-      body: JSON.stringify({ password: PASSWORD }),
-    });
-    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const change = (body: object) =>
-      fetch(at + path, { method: 'POST', headers: { ...json, cookie }, body: JSON.stringify(body) });
+    const cookie = await signIn(server.full);
+    const change = (body: object) => postJson(server.full, path, body, { cookie });
     expect((await change({ level: 'loud' })).status).toBe(400);
     const changed = await change({ level: 'debug', forS: 60 });
-    expect([changed.status, await changed.json()]).toEqual([200, { level: 'debug', configured: 'info', leftS: 60 }]);
+    expect([changed.status, changed.data]).toEqual([200, { level: 'debug', configured: 'info', leftS: 60 }]);
     expect(level).toBe('debug');
   });
 });

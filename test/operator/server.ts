@@ -102,9 +102,7 @@ export function hashOf(password: string, saltByte = 7): string {
 
 async function siteIn(dir: string, setUp: SetUp): Promise<Site> {
   const passwordFile = join(dir, 'password');
-  if (setUp.password) {
-    await writeFile(passwordFile, `${hashOf(PASSWORD)}\n`, { mode: 0o600 });
-  }
+  if (setUp.password) await writeFile(passwordFile, `${hashOf(PASSWORD)}\n`, { mode: 0o600 });
   const file = siteSchema.parse({
     name: 'Hotel <Test>',
     chassis: { host: '127.0.0.1', port: 8090, serial: SERIAL },

@@ -5,13 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderTourRun } from '../../src/cli/render/motion.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
-import { noCloud } from '../../src/lib/gateway/cloud.ts';
-import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createMotion, createTrialStore } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { createApplication } from '../../src/lib/operator/application.ts';
-import { openListeners } from '../../src/lib/operator/operator.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
 import { readGatewayHealth } from '../../src/lib/toolkit/gateway/health.ts';
@@ -20,8 +16,7 @@ import { tourRunSchema } from '../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../src/lib/toolkit/tour/run.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { until } from '../waiting.ts';
-import { ask } from './server.ts';
-import { standInHealth } from './stand-ins.ts';
+import { ask, startServer } from './server.ts';
 
 const context = { signal: new AbortController().signal, onProgress() {} };
 
@@ -39,43 +34,17 @@ async function startRobot() {
   const link = createChassisLink({ ...base, endpoint, expectedSerial: sim.chassis.serial, dialer: directDialer });
   const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }) };
   const trialStore = createTrialStore({ path: site.evidenceFile, log: silentLog, ledger });
-  const motion = createMotion({
-    ...base,
-    link,
-    trialStore,
-    evidence: fixedEvidence(await loadEvidenceFile(site.evidenceFile)),
-  });
+  const evidence = fixedEvidence(await loadEvidenceFile(site.evidenceFile));
+  const motion = createMotion({ ...base, link, trialStore, evidence });
   for (const service of [link, motion]) {
     await service.start({ signal: new AbortController().signal, fail() {} });
     stack.defer(() => service.stop());
   }
-  const application = await createApplication({
-    ...base,
-    link,
-    motion,
-    health: () => standInHealth({ version: '0.0.0-test', upForMs: 1 }),
-    neighbours: () => notListening,
-    cloud: () => noCloud,
-    checkCloudPath: null,
-    support: null,
-    assetsDir: dir,
-    contractsDir: dir,
-  });
-  stack.defer(() => application.close());
-  const listeners = await openListeners(application, [
-    { scope: 'full', host: '127.0.0.1', port: 0 },
-    { scope: 'read-only', host: '127.0.0.1', port: 0 },
-  ]);
-  for (const listener of listeners) stack.defer(() => listener.close(100));
-  const [full = 0, readOnly = 0] = listeners.map(({ port }) => port);
+  const { full, readOnly } = stack.use(await startServer({ site, more: { ...base, link, motion } }));
   const here = { ...site, operator: { ...site.operator, port: full } };
   const all = stack.move();
   return {
-    sim,
-    clock,
-    link,
-    full,
-    readOnly,
+    ...{ sim, clock, link, full, readOnly },
     toolkit: { site: here, dialer: directDialer, clock },
     state: async () => (await ask(full, '/api/chassis/state')).data,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -21,9 +21,7 @@ describe('a dark page', () => {
     ['a paused tour', { ...driving, standing: 'stands', run: driving.run && { ...driving.run, state: 'paused' } }],
     ['a bad headline', { ...ready, headline: { level: 'bad', code: 'locked', notes: [] } }],
     ['an alert', { ...ready, alerts: { ...ready.alerts, value: [{ code: 1, level: 'warning', message: '' }] } }],
-  ])('is never shown for %s', (_what, state) => {
-    expect(needsLight(state, still)).toBe(true);
-  });
+  ])('is never shown for %s', (_what, state) => expect(needsLight(state, still)).toBe(true));
 
   it('is never shown while a STOPP that was pressed here is open', () => {
     expect(needsLight(ready, { stop: pressed })).toBe(true);

@@ -50,8 +50,7 @@ describe('the operator surface without script', () => {
     expect(asked).toContain('A anfahren?');
     expect(asked).toMatch(/<form[^>]*method="post" action="\/api\/fahrt"/);
     expect(asked).toContain('<input type="hidden" name="station" value="A"');
-    const tour = surface(ready, onSite, 'tour:lunch');
-    expect(tour).toMatch(/<form[^>]*action="\/api\/touren\/lauf"/);
+    expect(surface(ready, onSite, 'tour:lunch')).toMatch(/<form[^>]*action="\/api\/touren\/lauf"/);
     expect(surface(ready, onSite, 'dock')).toContain('<input type="hidden" name="dock" value="true"');
   });
 
@@ -121,13 +120,11 @@ describe('the operator surface without script', () => {
     expect(page).toContain('Aufheben: Techniker anmelden');
     expect(page).not.toContain('/api/stopp/freigabe');
     expect(surface(latched, technician)).toContain('action="/api/stopp/freigabe"');
-    const asked = surface(latched, onSite, 'station:A');
-    expect(asked).toMatch(/<button[^>]*class="go"[^>]*disabled/);
+    expect(surface(latched, onSite, 'station:A')).toMatch(/<button[^>]*class="go"[^>]*disabled/);
   });
 
   it('says of an unsaved stop that it is not saved', () => {
-    const page = surface({ ...latched, stop: { ...latched.stop, saved: false } });
-    expect(page).toContain('NICHT GESPEICHERT');
+    expect(surface({ ...latched, stop: { ...latched.stop, saved: false } })).toContain('NICHT GESPEICHERT');
   });
 
   it('lets only a signed-in person pass alerts, by their numbers', () => {

@@ -1,15 +1,11 @@
 import type { Live, PageState } from '../../src/lib/pages/index.ts';
 
-const live = <T>(value: T | null): Live<T> => ({
-  value,
-  isUnreadable: false,
-  ageMs: value === null ? null : 300,
-  stale: null,
-  doubts: [],
-  mark: value === null ? null : 'HINWEIS',
-  basis: value === null ? null : 'vendor',
-  source: value === null ? null : 'test',
-});
+const live = <T>(value: T | null): Live<T> => {
+  const common = { isUnreadable: false, stale: null, doubts: [] };
+  return value === null
+    ? { value, ...common, ageMs: null, mark: null, basis: null, source: null }
+    : { value, ...common, ageMs: 300, mark: 'HINWEIS', basis: 'vendor', source: 'test' };
+};
 
 /** A robot in order, at station A. */
 export const ready: PageState = {
@@ -35,15 +31,8 @@ export const ready: PageState = {
   link: { kind: 'connected', failure: null, tried: '127.0.0.1:8090', forMs: 5_000, progress: null, foundSerial: null },
   identity: { serial: 'SN-1', model: 'm1', software: '2.12' },
   stop: {
-    latched: false,
-    state: 'stopped',
-    reason: null,
-    origin: null,
-    by: null,
-    since: null,
-    saved: true,
-    repeats: 0,
-    repeatedBy: null,
+    ...{ latched: false, state: 'stopped', reason: null, origin: null, by: null, since: null, saved: true },
+    ...{ repeats: 0, repeatedBy: null },
   },
   standing: 'stands',
   stopPath: { chassis: 'ready', cancel: 'ready', disk: 'ready' },
@@ -55,11 +44,7 @@ export const ready: PageState = {
   positioning: live({ quality: 'reliable', state: 'positioning' }),
   wheels: live({ emergencyStopPressed: false, controlMode: 'auto', wheelsReleased: false }),
   planning: live({
-    moveState: 'idle',
-    actionType: 'none',
-    failReason: 0,
-    failReasonText: 'none',
-    remainingDistanceM: null,
+    ...{ moveState: 'idle', actionType: 'none', failReason: 0, failReasonText: 'none', remainingDistanceM: null },
   }),
   alerts: live([]),
   map: live({ name: 'EG', uid: 'u', mapVersion: 1, overlaysVersion: 2 }),
@@ -72,12 +57,8 @@ export const latched: PageState = {
   ...ready,
   headline: { level: 'bad', code: 'stopped', notes: [{ code: 'stop-latched' }] },
   stop: {
-    ...ready.stop,
-    latched: true,
-    origin: 'surface',
-    by: '127.0.0.1',
+    ...{ ...ready.stop, latched: true, origin: 'surface', by: '127.0.0.1', reason: 'STOPP' },
     since: '2026-11-22T19:11:00.000Z',
-    reason: 'STOPP',
   },
   gate: { ...ready.gate, isOpen: false, notes: [{ code: 'stop-latched' }] },
 };
@@ -87,13 +68,7 @@ export const driving: PageState = {
   headline: { level: 'good', code: 'drives', notes: [] },
   standing: 'moves',
   run: {
-    kind: 'tour',
-    name: 'lunch',
-    stations: ['A', 'B'],
-    at: 1,
-    state: 'running',
-    forMs: 40_000,
-    failReason: null,
-    although: [],
+    ...{ kind: 'tour', name: 'lunch', stations: ['A', 'B'], at: 1, state: 'running', forMs: 40_000 },
+    ...{ failReason: null, although: [] },
   },
 };

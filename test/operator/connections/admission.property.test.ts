@@ -69,8 +69,7 @@ describe('admission of connections', () => {
               ? closable.filter((item) => countOf(open, item.peer) === countOf(open, evicted.peer))
               : closable;
             if (closable.some(hasMore)) expect(countOf(open, evicted.peer)).toBe(most);
-            const ofPeer = closable.filter((item) => item.peer === evicted.peer);
-            expect(ofPeer[0]).toBe(evicted);
+            expect(closable.filter((item) => item.peer === evicted.peer)[0]).toBe(evicted);
             if (!closable.some(hasMore)) expect(greedy[0]).toBe(evicted);
             open = open.filter((item) => item !== evicted);
           }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { get, sendRaw, startServer, type TestServer } from '../server.ts';
+import { describe, expect, it } from 'vitest';
+import { get, sendRaw, signIn } from '../server.ts';
+import { sharedServer } from '../shared-server.ts';
 
 /** Paths that the read-only socket must not serve, in any spelling. */
 const closed = ['/anmeldung', '/api/medien', '/api/chassis/maps/7.png', '/api/touren', '/api/stopp'];
@@ -10,57 +11,27 @@ function spellings(path: string): string[] {
   const parent = path.slice(0, last);
   const leaf = path.slice(last + 1);
   const encodedLeaf = `%${leaf.charCodeAt(0).toString(16)}${leaf.slice(1)}`;
+  const behind = ' / // . ... %2e %00 %20 ;a=b ?x=/api/nachbarn #/api/nachbarn'.split(' ');
+  const before = '/ /. /x/.. /api/nachbarn/.. /api/nachbarn/../.. /api/nachbarn/%2e%2e/%2e%2e /api/nachbarn/..%2f..';
+  const more = '/service/..; /assets/.. /assets/%2e%2e \\ * http://127.0.0.1 http://127.0.0.1:5173 HTTP://localhost';
   return [
-    path,
-    `/${path}`,
-    path.replaceAll('/', '//'),
-    `${path}/`,
-    `${path}//`,
-    `${path}.`,
-    `${path}...`,
-    `${path}%2e`,
-    `${path}%00`,
-    `${path}%20`,
-    `${path};a=b`,
-    `${path}?x=/api/nachbarn`,
-    `${path}#/api/nachbarn`,
-    `/.${path}`,
-    `/x/..${path}`,
-    `/api/nachbarn/..${path}`,
-    `/api/nachbarn/../..${path}`,
-    `/api/nachbarn/%2e%2e/%2e%2e${path}`,
-    `/api/nachbarn/..%2f..${path}`,
-    `/service/..;${path}`,
-    `/assets/..${path}`,
+    ...behind.map((end) => path + end),
+    ...`${before} ${more} //127.0.0.1:5173 /http://127.0.0.1:5173`.split(' ').map((start) => start + path),
+    ...['//', '%2f', '\\'].map((slash) => path.replaceAll('/', slash)),
     `/assets/..%2f..${path.replaceAll('/', '%2f')}`,
-    `/assets/%2e%2e${path}`,
-    `\\${path}`,
-    path.replaceAll('/', '%2f'),
-    path.replaceAll('/', '\\'),
-    `${parent}/${encodedLeaf}`,
-    `${parent}/%25${encodedLeaf.slice(1)}`,
+    ...[encodedLeaf, `%25${encodedLeaf.slice(1)}`, leaf.charAt(0).toUpperCase() + leaf.slice(1)].map(
+      (end) => `${parent}/${end}`,
+    ),
     path.toUpperCase(),
-    `${parent}/${leaf.charAt(0).toUpperCase()}${leaf.slice(1)}`,
-    `*${path}`,
-    `http://127.0.0.1${path}`,
-    `http://127.0.0.1:5173${path}`,
-    `HTTP://localhost${path}`,
-    `//127.0.0.1:5173${path}`,
-    `/http://127.0.0.1:5173${path}`,
   ];
 }
 
-describe('the read-only socket', () => {
-  let server: TestServer;
-  let publicAnswers: string[];
-  beforeAll(async () => {
-    server = await startServer({ password: true });
-    publicAnswers = await Promise.all(
-      ['/', '/service', '/api/nachbarn', '/api/health'].map(async (path) => (await get(server.readOnly, path)).body),
-    );
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedServer({ password: true });
+const publicAnswers = await Promise.all(
+  ['/', '/service', '/api/nachbarn', '/api/health'].map(async (path) => (await get(server.readOnly, path)).body),
+);
 
+describe('the read-only socket', () => {
   for (const path of closed) {
     it(`does not serve ${path} in any spelling`, async () => {
       const full = (await get(server.full, path)).body;
@@ -96,23 +67,13 @@ describe('the read-only socket', () => {
   });
 
   it('ignores headers about method, path, scheme, peer or socket', async () => {
-    const forgedHeaders = [
-      'X-HTTP-Method-Override: POST',
-      'X-HTTP-Method: DELETE',
-      'X-Method-Override: POST',
-      'X-Forwarded-For: 127.0.0.1',
-      'X-Forwarded-Host: localhost:5173',
-      'X-Forwarded-Port: 5173',
-      'X-Forwarded-Proto: https',
-      'X-Real-IP: 127.0.0.1',
-      'Forwarded: for=127.0.0.1;host=localhost:5173;proto=http',
-      'X-Original-URL: /api/medien',
-      'X-Rewrite-URL: /api/medien',
-      'X-Original-Method: POST',
-      'Via: 1.1 tablet',
-      'True-Client-IP: 127.0.0.1',
-      'Authorization: Basic YWRtaW46YWRtaW4=',
-    ];
+    const methods =
+      'X-HTTP-Method-Override: POST|X-HTTP-Method: DELETE|X-Method-Override: POST|X-Original-Method: POST';
+    const peers = 'X-Forwarded-For: 127.0.0.1|X-Real-IP: 127.0.0.1|True-Client-IP: 127.0.0.1|Via: 1.1 tablet';
+    const places = 'X-Forwarded-Host: localhost:5173|X-Forwarded-Port: 5173|X-Forwarded-Proto: https';
+    const paths = 'X-Original-URL: /api/medien|X-Rewrite-URL: /api/medien|Authorization: Basic YWRtaW46YWRtaW4=';
+    const forwarded = 'Forwarded: for=127.0.0.1;host=localhost:5173;proto=http';
+    const forgedHeaders = [methods, peers, places, paths, forwarded].join('|').split('|');
     for (const lie of forgedHeaders) {
       for (const path of closed) expect((await get(server.readOnly, path, 'GET', [lie])).status, lie).toBe(403);
       expect((await get(server.readOnly, '/api/stopp', 'POST', [lie, 'Content-Length: 0'])).status, lie).toBe(403);
@@ -190,10 +151,7 @@ describe('the read-only socket', () => {
     for (const [name, bytes] of Object.entries(cases)) {
       const { statuses } = await sendRaw(server.readOnly, bytes);
       expect([200, 400, 403], name).toContain(statuses[0]);
-      expect(
-        statuses.slice(1).every((status) => status === 403 || status === 400),
-        name,
-      ).toBe(true);
+      for (const status of statuses.slice(1)) expect([400, 403], name).toContain(status);
     }
     expect(server.motion.calls).toEqual([]);
   });
@@ -217,9 +175,7 @@ describe('the read-only socket', () => {
       'GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
       'GET /%ff%fe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
     ]) {
-      const { statuses } = await sendRaw(server.readOnly, bytes);
-      expect(statuses, JSON.stringify(bytes)).toHaveLength(1);
-      expect([400, 403], JSON.stringify(bytes)).toContain(statuses[0]);
+      expect([['400'], ['403']]).toContainEqual((await sendRaw(server.readOnly, bytes)).statuses.map(String));
     }
     const { status } = await sendRaw(server.readOnly, '\u0016\u0003\u0001\u0002\u0000\u0001\u0000');
     expect([400, 403]).toContain(status);
@@ -227,24 +183,19 @@ describe('the read-only socket', () => {
 
   it('rejects very long targets and headers, and remains responsive', async () => {
     for (const size of [5_000, 20_000, 1_000_000]) {
-      const long = await get(server.readOnly, `/api/chassis/maps/${'a'.repeat(size)}`);
-      expect([403, 431, 0], String(size)).toContain(long.status);
-      const query = await get(server.readOnly, `/api/medien?${'a'.repeat(size)}`);
-      expect([403, 431, 0], String(size)).toContain(query.status);
-      const header = await get(server.readOnly, '/api/medien', 'GET', [`X: ${'a'.repeat(size)}`]);
-      expect([403, 431, 0], String(size)).toContain(header.status);
+      const a = 'a'.repeat(size);
+      const answers = await Promise.all([
+        get(server.readOnly, `/api/chassis/maps/${a}`),
+        get(server.readOnly, `/api/medien?${a}`),
+        get(server.readOnly, '/api/medien', 'GET', [`X: ${a}`]),
+      ]);
+      for (const { status } of answers) expect([403, 431, 0], String(size)).toContain(status);
     }
     expect((await get(server.readOnly, '/api/nachbarn')).status).toBe(200);
   });
 
   it('accepts no session, even with a cookie that is valid on the full socket', async () => {
-    const body = JSON.stringify({ password: 'correct horse' });
-    const { status, head } = await sendRaw(
-      server.full,
-      `POST /api/anmeldung HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    );
-    expect(status).toBe(200);
-    const cookie = /set-cookie: (gw_session=[^;]+)/i.exec(head)?.[1];
+    const cookie = await signIn(server.full);
     expect((await get(server.full, '/api/einstellungen', 'GET', [`Cookie: ${cookie}`])).status).toBe(200);
     expect((await get(server.readOnly, '/api/einstellungen', 'GET', [`Cookie: ${cookie}`])).status).toBe(401);
     expect((await get(server.readOnly, '/', 'GET', [`Cookie: ${cookie}`])).body).not.toContain('<form');
@@ -261,7 +212,6 @@ describe('the read-only socket', () => {
 
 describe('the full socket', () => {
   it('is not a proxy: other targets than plain paths are 400', async () => {
-    await using server = await startServer();
     for (const target of ['http://127.0.0.1/api/health', 'http://evil.example/', '*', 'api/health']) {
       expect((await get(server.full, target)).status, target).toBe(400);
     }
@@ -270,7 +220,6 @@ describe('the full socket', () => {
   });
 
   it('decides by the listener alone: the same forged headers on both sockets have two answers', async () => {
-    await using server = await startServer();
     const lie = ['X-Forwarded-Port: 5174', 'X-Read-Only: 1'];
     expect((await get(server.full, '/api/medien', 'GET', lie)).status).toBe(200);
     expect((await get(server.readOnly, '/api/medien', 'GET', lie)).status).toBe(403);

@@ -19,9 +19,7 @@ describe('byteRange', () => {
     ['lines=0-1', 10, null],
     ['bytes=0-', 0, null],
     ['bytes=9999999999999999-', 10, null],
-  ])('%s of %i bytes', (header, bytes, range) => {
-    expect(byteRange(header, bytes)).toEqual(range);
-  });
+  ])('%s of %i bytes', (header, bytes, range) => expect(byteRange(header, bytes)).toEqual(range));
 
   it('stays within the file, whatever it is asked for', () => {
     const header = fc.oneof(

@@ -14,7 +14,7 @@ import { queueLimits } from '../../../src/lib/operator/sign-in/sign-in-queue.ts'
 import { isFull } from '../../properties.ts';
 import { until } from '../../waiting.ts';
 import { client, head, parsedRequests } from '../connections/client.ts';
-import { hashOf, PASSWORD, signIn, startServer } from '../server.ts';
+import { ask, hashOf, PASSWORD, signIn, startServer } from '../server.ts';
 import { standInClock } from '../stand-ins.ts';
 
 function parsed(text: string) {
@@ -169,9 +169,7 @@ describe('sign-in under a flood', () => {
   it('neither counts nor hashes a password that cannot be set', async () => {
     const { signIn } = service();
     const long = 'x'.repeat(10_000);
-    for (let i = 0; i < 20; i += 1) {
-      expect((await signIn.try(long, { address: '192.0.2.1' })).kind).toBe('wrong');
-    }
+    for (let i = 0; i < 20; i += 1) expect((await signIn.try(long, { address: '192.0.2.1' })).kind).toBe('wrong');
     expect((await signIn.try(PASSWORD, { address: '192.0.2.1' })).kind).toBe('signed-in');
   });
 });
@@ -283,33 +281,30 @@ describe('POST /api/anmeldung over real connections from many addresses', () => 
 });
 
 describe('signing out everywhere', () => {
-  const settings = (port: number, cookie: string) =>
-    fetch(`http://127.0.0.1:${port}/api/einstellungen`, { headers: { cookie } }).then(({ status }) => status);
+  const settings = async (port: number, cookie: string) =>
+    (await ask(port, '/api/einstellungen', { headers: { cookie } })).status;
+  const endAll = (port: number, cookie: string) =>
+    ask(port, '/api/anmeldung/alle', { method: 'DELETE', headers: { cookie } });
 
   it('ends every session, that of the caller too, and returns the number', async () => {
     await using server = await startServer({ password: true });
-    const cookies = [await signIn(server.full), await signIn(server.full), await signIn(server.full)];
+    const cookies = [await signIn(server.full), await signIn(server.full), await signIn(server.full)] as const;
     for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(200);
-    const url = `http://127.0.0.1:${server.full}/api/anmeldung/alle`;
-    const ended = await fetch(url, { method: 'DELETE', headers: { cookie: cookies[1] ?? '' } });
-    expect([ended.status, await ended.json()]).toEqual([200, { signedIn: false, sessionsEnded: 3 }]);
+    expect(await endAll(server.full, cookies[1])).toMatchObject({
+      status: 200,
+      data: { signedIn: false, sessionsEnded: 3 },
+    });
     for (const cookie of cookies) expect(await settings(server.full, cookie)).toBe(401);
-    expect((await fetch(url, { method: 'DELETE', headers: { cookie: cookies[1] ?? '' } })).status).toBe(401);
+    expect((await endAll(server.full, cookies[1])).status).toBe(401);
   });
 
   it('is a button of the sign-in page that works without script', async () => {
     await using server = await startServer({ password: true });
     const [cookie, other] = [await signIn(server.full), await signIn(server.full)];
-    const page = await fetch(`http://127.0.0.1:${server.full}/anmeldung`, { headers: { cookie } }).then((r) =>
-      r.text(),
-    );
+    const page = (await ask(server.full, '/anmeldung', { headers: { cookie } })).data;
     expect(page).toContain('<form method="post" action="/api/abmeldung/alle">');
-    const pressed = await fetch(`http://127.0.0.1:${server.full}/api/abmeldung/alle`, {
-      method: 'POST',
-      headers: { cookie },
-      body: new URLSearchParams(),
-      redirect: 'manual',
-    });
+    const init = { method: 'POST', headers: { cookie }, body: new URLSearchParams() };
+    const pressed = await ask(server.full, '/api/abmeldung/alle', init);
     expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/anmeldung']);
     expect(await settings(server.full, other)).toBe(401);
   });
@@ -318,9 +313,7 @@ describe('signing out everywhere', () => {
     await using server = await startServer({ password: true });
     await signIn(server.full);
     server.clock.advance(31 * 60_000);
-    const cookie = await signIn(server.full);
-    const url = `http://127.0.0.1:${server.full}/api/anmeldung/alle`;
-    const ended = await fetch(url, { method: 'DELETE', headers: { cookie } });
-    expect(await ended.json()).toEqual({ signedIn: false, sessionsEnded: 1 });
+    const ended = await endAll(server.full, await signIn(server.full));
+    expect(ended.data).toEqual({ signedIn: false, sessionsEnded: 1 });
   });
 });

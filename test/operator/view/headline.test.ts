@@ -4,20 +4,11 @@ import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../s
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { gateNotes, headlineOf, stoppedState } from '../../../src/lib/operator/view/headline.ts';
 import { runs } from '../../properties.ts';
-import { snapshotWith, standInHealth, tried } from '../stand-ins.ts';
+import { freeMotion, snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
 const connected = snapshotWith({ kind: 'connected', tried });
 const health = standInHealth({ version: '1', upForMs: 1 });
-const free: MotionStatus = {
-  gate: { open: true, reasons: [] },
-  stop: { latched: false, reason: null, by: null, since: null, saved: true, unsavedBecause: null, repeated: null },
-  standstill: { verdict: 'stands', reason: 'it moved less than 0.02 m/s', isOwed: false },
-  keepingTrouble: null,
-  tour: null,
-  drive: null,
-  trial: null,
-  unownedMove: null,
-};
+const free = freeMotion;
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
 const of = (change: Partial<ChassisSnapshot> = {}, motion = free, gateway = health) =>
   headlineOf({ ...connected, ...change }, motion, gateway);
@@ -29,11 +20,14 @@ const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
 function known<T>(value: T): LiveValue<T> {
   return { status: 'received', value, mark: 'HINWEIS', basis: 'vendor', source: 'test', ageMs: 100, stale: false };
 }
+const wheels = (controlMode: string, emergencyStopPressed: boolean) => known({ controlMode, emergencyStopPressed });
+const battery = (percent: number, status: string) => of(withValues({ battery: known({ percent, status }) }));
+const degraded = (change: Partial<typeof health> = {}) => of({}, free, { ...health, status: 'degraded', ...change });
+const locked = (change: Partial<MotionStatus> = {}) => of({}, { ...closed, ...change });
+const doubted = (change: object) => of({ poseUnit: { ...connected.poseUnit, doubt: 'x', ...change } });
 
 describe('the headline', () => {
-  it('is green for a robot without faults', () => {
-    expect(of()).toEqual({ level: 'good', code: 'ready', notes: [] });
-  });
+  it('is green for a robot without faults', () => expect(of()).toEqual({ level: 'good', code: 'ready', notes: [] }));
 
   it('is not ready while the robot drives, or a trial runs', () => {
     const tour = { id: '1', tour: 't', stations: ['A'], state: 'running', at: 0, outcomes: [], reason: null } as const;
@@ -48,134 +42,63 @@ describe('the headline', () => {
     expect(of({}, { ...free, ...closed, tour })).toMatchObject({ level: 'bad', code: 'locked' });
   });
 
-  it.each<[string, ReturnType<typeof of>, string, string]>([
-    ['radians', of({ unitContradicted: true }, closed), 'bad', 'unit-radians'],
-    ['a doubted unit', of({ poseUnit: { ...connected.poseUnit, doubt: 'x' } }), 'attention', 'unit-doubtful'],
-    [
-      'a heading that fits no course',
-      of({ poseUnit: { ...connected.poseUnit, doubt: 'x', misfit: true } }),
-      'attention',
-      'heading-misfit',
-    ],
-    ['a closed gate alone', of({}, closed), 'bad', 'gate-closed'],
-    [
-      'facts that are not verified here',
-      of({}, { ...closed, gate: { ...closed.gate, unverified: ['vendor.move.cancel'] } }),
-      'bad',
-      'facts',
-    ],
-    [
-      'the emergency stop',
-      of(withValues({ wheels: known({ controlMode: 'auto', emergencyStopPressed: true }) })),
-      'attention',
-      'emergency-stop',
-    ],
-    [
-      'another control mode',
-      of(withValues({ wheels: known({ controlMode: 'manual', emergencyStopPressed: false }) })),
-      'attention',
-      'control-mode',
-    ],
-    [
-      'a lost position',
-      of(withValues({ positioning: known({ state: 'positioning', reliable: false }) })),
-      'attention',
-      'positioning',
-    ],
-    [
-      'a message that cannot be read',
-      of(withValues({ wheels: { status: 'not-received', rejected: 'x' } })),
-      'attention',
-      'unreadable',
-    ],
-    [
-      'a pressed emergency stop in a message that is otherwise unreadable',
-      of(
-        withValues({
-          wheels: {
-            ...known({ controlMode: 'auto', emergencyStopPressed: true }),
-            ...{ stale: true, staleReason: 'newer-rejected', rejected: 'x' },
-          },
-        }),
-      ),
-      'attention',
-      'emergency-stop',
-    ],
-    [
-      'a low battery',
-      of(withValues({ battery: known({ percent: 6, status: 'discharging' }) })),
-      'attention',
-      'battery',
-    ],
-    [
-      'a battery that is full at a third',
-      of(withValues({ battery: known({ percent: 33, status: 'full' }) })),
-      'attention',
-      'battery-contradictory',
-    ],
-    [
-      'an alert',
-      of(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })),
-      'attention',
-      'alerts',
-    ],
-    [
-      'a value that was not received',
-      of(withValues({ wheels: { status: 'not-received' } })),
-      'attention',
-      'not-checked',
-    ],
-    ['a stale alert', of(withValues({ alerts: stale(connected.values.alerts) })), 'attention', 'not-checked'],
-    ['a stale pose', of(withValues({ pose: stale(connected.values.pose) })), 'attention', 'no-pose'],
-    ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'attention', 'complaints'],
-    [
-      'a service that is down',
-      of({}, free, {
-        ...health,
-        status: 'degraded',
-        services: [{ name: 'fleet', status: 'restarting', restarts: 1, lastError: 'x', remedy: 'y', detail: '' }],
-      }),
-      'attention',
-      'service-down',
-    ],
-    [
-      'a disk without free space',
-      of({}, free, {
-        ...health,
-        status: 'degraded',
-        disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
-      }),
-      'attention',
-      'disk',
-    ],
-    [
-      'a gateway that is degraded by something else',
-      of({}, free, { ...health, status: 'degraded' }),
-      'attention',
-      'gateway-degraded',
-    ],
-    [
-      'support that cannot be recorded',
-      of({}, free, { ...health, status: 'degraded', support: { status: 'waiting', records: 'failing', detail: 'x' } }),
-      'attention',
-      'support-not-recorded',
-    ],
+  const unread = { ...wheels('auto', true), stale: true, staleReason: 'newer-rejected', rejected: 'x' } as const;
+  const service = {
+    name: 'fleet',
+    status: 'restarting',
+    restarts: 1,
+    lastError: 'x',
+    remedy: 'y',
+    detail: '',
+  } as const;
+  const lowDisk = { ...health.disk, media: { ...health.disk.media, status: 'low' } } as const;
+  const unverified = { ...closed.gate, unverified: ['vendor.move.cancel' as const] };
+  const notKept = { reason: 'x', remedy: 'y' };
+  it.each<[string, ReturnType<typeof of>, string]>([
+    ['radians', of({ unitContradicted: true }, closed), 'unit-radians'],
+    ['a closed gate alone', locked(), 'gate-closed'],
+    ['facts that are not verified here', locked({ gate: unverified }), 'facts'],
     [
       'a move of another program',
-      of({}, { ...closed, unownedMove: { moveId: 9, type: 'standard', isBeingCancelled: false } }),
-      'bad',
+      locked({ unownedMove: { moveId: 9, type: 's', isBeingCancelled: false } }),
       'unowned-move',
     ],
-    ['a pose that is wrong', of({}, { ...closed, poseAlarm: { reason: 'x', since: null } }), 'bad', 'pose-alarm'],
+    ['a pose that is wrong', locked({ poseAlarm: { reason: 'x', since: null } }), 'pose-alarm'],
+    ['a stop that cannot be saved', locked({ keepingTrouble: notKept }), 'stop-not-kept'],
+  ])('is locked with %s, and states the reason', (_what, headline, note) => {
+    expect(headline).toMatchObject({ level: 'bad', code: 'locked' });
+    expect(codes(headline)).toContain(note);
+  });
+
+  it.each<[string, ReturnType<typeof of>, string]>([
+    ['a doubted unit', doubted({}), 'unit-doubtful'],
+    ['a heading that fits no course', doubted({ misfit: true }), 'heading-misfit'],
+    ['the emergency stop', of(withValues({ wheels: wheels('auto', true) })), 'emergency-stop'],
+    ['another control mode', of(withValues({ wheels: wheels('manual', false) })), 'control-mode'],
+    ['a lost position', of(withValues({ positioning: known({ state: 'p', reliable: false }) })), 'positioning'],
+    ['an unreadable message', of(withValues({ wheels: { status: 'not-received', rejected: 'x' } })), 'unreadable'],
     [
-      'a stop that cannot be saved',
-      of({}, { ...closed, keepingTrouble: { reason: 'x', remedy: 'y' } }),
-      'bad',
-      'stop-not-kept',
+      'a pressed emergency stop in a message that is otherwise unreadable',
+      of(withValues({ wheels: unread })),
+      'emergency-stop',
     ],
-  ])('is not green with %s, and states the reason', (_what, headline, level, note) => {
-    expect(headline.level).toBe(level);
-    expect(headline.code).toBe(level === 'bad' ? 'locked' : 'limited');
+    ['a low battery', battery(6, 'discharging'), 'battery'],
+    ['a battery that is full at a third', battery(33, 'full'), 'battery-contradictory'],
+    ['an alert', of(withValues({ alerts: known([{ code: 7005, level: 'error', message: 'x' }]) })), 'alerts'],
+    ['a value that was not received', of(withValues({ wheels: { status: 'not-received' } })), 'not-checked'],
+    ['a stale alert', of(withValues({ alerts: stale(connected.values.alerts) })), 'not-checked'],
+    ['a stale pose', of(withValues({ pose: stale(connected.values.pose) })), 'no-pose'],
+    ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'complaints'],
+    ['a service that is down', degraded({ services: [service] }), 'service-down'],
+    ['a disk without free space', degraded({ disk: lowDisk }), 'disk'],
+    ['a gateway that is degraded by something else', degraded(), 'gateway-degraded'],
+    [
+      'support without records',
+      degraded({ support: { status: 'waiting', records: 'failing', detail: 'x' } }),
+      'support-not-recorded',
+    ],
+  ])('is limited with %s, and states the reason', (_what, headline, note) => {
+    expect(headline).toMatchObject({ level: 'attention', code: 'limited' });
     expect(codes(headline)).toContain(note);
   });
 
@@ -215,11 +138,8 @@ describe('the headline', () => {
           complaints,
           values: { ...connected.values, ...values },
         };
-        const motion: MotionStatus = {
-          ...free,
-          gate: { open, reasons: open ? [] : ['x'] },
-          stop: { ...free.stop, latched },
-        };
+        const gate = { open, reasons: open ? [] : ['x'] };
+        const motion: MotionStatus = { ...free, gate, stop: { ...free.stop, latched } };
         const inOrder =
           open &&
           !latched &&
@@ -245,13 +165,8 @@ describe('a latched stop', () => {
   const latched: MotionStatus = { ...closed, stop: { ...free.stop, latched: true, reason: 'r', by: 'x' } };
   const planning = (moveState: string) =>
     known({
-      actionId: 7,
-      actionType: 'standard',
-      moveState,
-      failReason: 0,
-      failReasonText: 'none',
-      remainingDistanceM: 1,
-      raw: {},
+      ...{ actionId: 7, actionType: 'standard', moveState, failReason: 0, failReasonText: 'none' },
+      ...{ remainingDistanceM: 1, raw: {} },
     });
 
   it.each([
@@ -312,12 +227,9 @@ describe('a latched stop', () => {
 
 describe('a closed gate', () => {
   it('shows its own reason first, and not a hint', () => {
-    const headline = of({}, closed, {
-      ...health,
-      status: 'degraded',
-      disk: { ...health.disk, media: { ...health.disk.media, status: 'low' } },
-      evidence: { ...health.evidence, status: 'revoked' },
-    });
+    const disk = { ...health.disk, media: { ...health.disk.media, status: 'low' } } as const;
+    const evidence = { ...health.evidence, status: 'revoked' } as const;
+    const headline = of({}, closed, { ...health, status: 'degraded', disk, evidence });
     expect(codes(headline)).toEqual(['gate-closed', 'evidence-revoked', 'disk']);
   });
 });

@@ -47,20 +47,10 @@ const lampOf = (state: PageState, id: LampId) => {
 };
 
 describe('the state of the pages', () => {
+  const wrongDevice = { kind: 'not-connected', failure: 'wrong-device', detail: 'x', foundSerial: 'y', tried } as const;
   it.each<[string, Partial<Parts>]>([
     ['a robot in order', {}],
-    [
-      'a lost link',
-      {
-        snapshot: snapshotWith({
-          kind: 'not-connected',
-          failure: 'wrong-device',
-          detail: 'x',
-          foundSerial: 'y',
-          tried,
-        }),
-      },
-    ],
+    ['a lost link', { snapshot: snapshotWith(wrongDevice) }],
     ['a start', { snapshot: snapshotWith({ kind: 'booting', progress: 0.4, step: 's', tried }) }],
     ['a cloud with everything', { cloud: { view: connectedView, now }, support: runningSupport }],
     ['a lost cloud', { cloud: { view: lostView, now }, support: waitingSupport }],
@@ -70,17 +60,13 @@ describe('the state of the pages', () => {
   });
 
   it('names whom staff call, the stations and the tours, and no more of the site file', () => {
+    const stations = [
+      { name: 'A', xM: 1, yM: 2 },
+      { name: 'B', xM: 3, yM: 4 },
+    ];
     expect(stateOf().site).toEqual({
-      name: 'Lobby',
-      serial: 'TEST-0001',
-      contact: { name: 'T. Echnik', phone: '123' },
-      stations: [
-        { name: 'A', xM: 1, yM: 2 },
-        { name: 'B', xM: 3, yM: 4 },
-      ],
-      dock: null,
-      tours: [{ name: 'lunch', stations: ['A', 'B'] }],
-      needsSignIn: false,
+      ...{ name: 'Lobby', serial: 'TEST-0001', contact: { name: 'T. Echnik', phone: '123' }, stations, dock: null },
+      ...{ tours: [{ name: 'lunch', stations: ['A', 'B'] }], needsSignIn: false },
     });
   });
 
@@ -122,46 +108,27 @@ describe('the state of the pages', () => {
     const radians = stateOf({ snapshot: { ...connected, unitContradicted: true } });
     expect([radians.heading.doubts, radians.pose.doubts]).toEqual([['radians'], []]);
     const positioning = { ...connected.values.positioning, value: { state: 'positioning', reliable: false } };
-    const lost = stateOf({
-      snapshot: { ...connected, values: { ...connected.values, positioning } } as ChassisSnapshot,
-    });
+    const snapshot = { ...connected, values: { ...connected.values, positioning } } as ChassisSnapshot;
+    const lost = stateOf({ snapshot });
     expect([lost.heading.doubts, lost.pose.doubts]).toEqual([['position-lost'], ['position-lost']]);
   });
 
   it('counts a run from the order of its present station', () => {
     const clock = standInClock();
     const states = createPageStates(site, 'b1', clock);
-    const tour = {
-      id: '1',
-      tour: 'lunch',
-      stations: ['A', 'B'],
-      state: 'running',
-      at: 0,
-      outcomes: [],
-      reason: null,
-    } as const;
+    const begun = { state: 'running', at: 0, outcomes: [], reason: null } as const;
+    const tour = { id: '1', tour: 'lunch', stations: ['A', 'B'], ...begun };
     const at = (station: number): Partial<Parts> => ({ motion: { ...calm.motion, tour: { ...tour, at: station } } });
     states.compose({ ...calm, ...at(0) });
     clock.advance(4_000);
-    expect(states.compose({ ...calm, ...at(0) }).run).toMatchObject({
-      kind: 'tour',
-      name: 'lunch',
-      at: 0,
-      forMs: 4_000,
-    });
+    const first = { kind: 'tour', name: 'lunch', at: 0, forMs: 4_000 };
+    expect(states.compose({ ...calm, ...at(0) }).run).toMatchObject(first);
     expect(states.compose({ ...calm, ...at(1) }).run).toMatchObject({ at: 1, forMs: 0 });
   });
 
   it('shows the later of a tour and a single drive, and the running one first', () => {
-    const tour = {
-      id: '2026-1',
-      tour: 't',
-      stations: ['A'],
-      state: 'succeeded',
-      at: 0,
-      outcomes: [],
-      reason: null,
-    } as const;
+    const ended = { state: 'succeeded', at: 0, outcomes: [], reason: null } as const;
+    const tour = { id: '2026-1', tour: 't', stations: ['A'], ...ended };
     const drive = { id: '2026-2', kind: 'move', station: 'B', state: 'failed', outcome: null, reason: 'x' } as const;
     const runOf = (change: Partial<MotionStatus>) => stateOf({ motion: { ...calm.motion, ...change } }).run;
     expect(runOf({})).toBeNull();
@@ -228,21 +195,19 @@ describe('the lamps', () => {
     ['gateway', { health: { ...calm.health, status: 'degraded' } }, 'bad'],
     ['heartbeat', {}, 'off'],
     ['tablet', { viewers: { onSite: ['127.0.0.9'], remote: [] } }, 'off'],
-  ])('%s with %o is %s', (id, change, level) => {
-    expect(lampOf(stateOf(change), id).level).toBe(level);
-  });
+  ])('%s with %o is %s', (id, change, level) => expect(lampOf(stateOf(change), id).level).toBe(level));
 
   it('give every reason of an ended and of a refused session in words', () => {
     const at = now.toISOString();
+    const cellsOf = (change: Partial<typeof waitingSupport>, row: string) =>
+      lampOf(stateOf({ support: { ...waitingSupport, ...change } }), 'support').rows.find(({ label }) => label === row)
+        ?.cells;
     for (const reason of endReasons) {
-      const support = { ...waitingSupport, lastEnded: { session: 's', reason, at, detail: '' } };
-      const row = lampOf(stateOf({ support }), 'support').rows.find(({ label }) => label === 'ended');
-      expect(row?.cells).toEqual([{ at }, { word: reason }]);
+      const lastEnded = { session: 's', reason, at, detail: '' };
+      expect(cellsOf({ lastEnded }, 'ended')).toEqual([{ at }, { word: reason }]);
     }
     for (const reason of refusalReasons) {
-      const support = { ...waitingSupport, lastRefused: { reason, at, detail: '' } };
-      const row = lampOf(stateOf({ support }), 'support').rows.find(({ label }) => label === 'refused');
-      expect(row?.cells).toEqual([{ at }, { word: reason }]);
+      expect(cellsOf({ lastRefused: { reason, at, detail: '' } }, 'refused')).toEqual([{ at }, { word: reason }]);
     }
   });
 

@@ -44,7 +44,5 @@ describe('the screen of the tablet', () => {
     { dimAfterMinutes: 0 },
     { dimAfterMinutes: 1.5 },
     { dims: true },
-  ])('is not %j', (screen) => {
-    expect(site({ screen }).success).toBe(false);
-  });
+  ])('is not %j', (screen) => expect(site({ screen }).success).toBe(false));
 });
