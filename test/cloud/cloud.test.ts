@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createSupervisor } from '../../src/lib/lifecycle/index.ts';
 import { cloudViewSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import { cloudWorld } from './cloud-world.ts';
+import { fresh } from './fresh.ts';
 import { SERIAL } from './link/world.ts';
 import { during } from './stepped-clock.ts';
 
@@ -52,9 +53,10 @@ const withoutOutbox = (stateDir: string) => {
   writeFileSync(join(stateDir, 'cloud', 'outbox'), 'a file in place of the folder');
 };
 
+const it = test.extend('at', fresh(connectedWorld)).extend('world', fresh(cloudWorld));
+
 describe('the status of the cloud', () => {
-  it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async () => {
-    await using world = await cloudWorld();
+  it('is not-checked, then not-enrolled, connected, not-connected, and connected again', async ({ world }) => {
     const { cloud } = world;
     const installed = world.identity;
     world.identity = null;
@@ -117,8 +119,7 @@ describe('the status of the cloud', () => {
     });
   });
 
-  it('is not not-enrolled while the identity is broken, also after it was missing', async () => {
-    await using world = await cloudWorld();
+  it('is not not-enrolled while the identity is broken, also after it was missing', async ({ world }) => {
     const { cloud } = world;
     world.identity = null;
     await world.start();
@@ -136,8 +137,9 @@ describe('the status of the cloud', () => {
 });
 
 describe('a stop from the cloud', () => {
-  it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async () => {
-    await using at = await connectedWorld();
+  it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async ({
+    at,
+  }) => {
     const { world } = at;
     await at.stopped();
     expect(world.stops).toEqual([fire]);
@@ -160,8 +162,7 @@ describe('a stop from the cloud', () => {
     expect(world.cloud.view().received).toMatchObject({ stops: 0 });
   });
 
-  it('arrives later when it was sent while the gateway was away, and its record is not lost', async () => {
-    await using at = await connectedWorld();
+  it('arrives later when it was sent while the gateway was away, and its record is not lost', async ({ at }) => {
     const { world } = at;
     await world.stop();
     await world.sim.stop({ id: 'sent-meanwhile' });
@@ -223,8 +224,7 @@ describe('a stop from the cloud', () => {
     expect(world.cloud.view()).toMatchObject({ received: { unsavedStops: 0, discarded: { duplicate: 0 } } });
   });
 
-  it('has no effect when it is retained, then and at every later connect', async () => {
-    await using world = await cloudWorld();
+  it('has no effect when it is retained, then and at every later connect', async ({ world }) => {
     // Retained before the first connect, so that the broker gives it out as a retained message.
     await world.sim.send(STOP, JSON.stringify({ id: 'old' }), { retain: true });
     await world.connected();
@@ -293,8 +293,7 @@ describe('a stop from the cloud', () => {
 });
 
 describe('presence', () => {
-  it('is published on each connect, as the last will after a cut, and as stopped at an orderly end', async () => {
-    await using at = await connectedWorld();
+  it('is published on each connect, as the last will after a cut, and as stopped at an orderly end', async ({ at }) => {
     const { world } = at;
     const presence = () => world.received('presence');
     await world.until('online', () => presence().length === 1);
@@ -359,8 +358,7 @@ describe('an unusable cloud.caFile', () => {
 });
 
 describe('a check of a path by the running link', () => {
-  it('moves to the fallback, returns to the direct path, and loses no stop meanwhile', async () => {
-    await using world = await cloudWorld();
+  it('moves to the fallback, returns to the direct path, and loses no stop meanwhile', async ({ world }) => {
     const { cloud } = world;
     expect((await world.checkPath('direct')).outcome).toEqual({
       verdict: 'not-checked',
@@ -378,8 +376,7 @@ describe('a check of a path by the running link', () => {
     expect(world.sim.broker.clients().map(({ byAlpn }) => byAlpn)).toEqual([false, true, false]);
   });
 
-  it('says wrong with the step, and keeps the connection, when the path is closed', async () => {
-    await using at = await connectedWorld();
+  it('says wrong with the step, and keeps the connection, when the path is closed', async ({ at }) => {
     const { world } = at;
     expect((await world.checkPath('fallback')).outcome.verdict).toBe('ok');
     await world.setFault('cloud-direct-closed', true);
@@ -396,8 +393,7 @@ describe('a check of a path by the running link', () => {
 });
 
 describe('an orderly end', () => {
-  it('is published as such also when the supervisor ends the service by its signal', async () => {
-    await using world = await cloudWorld();
+  it('is published as such also when the supervisor ends the service by its signal', async ({ world }) => {
     const supervisor = createSupervisor([world.cloud], { clock: world.clock, onEvent() {} });
     await supervisor.start(new AbortController().signal);
     await world.until('connected', () => world.cloud.view().status === 'connected');

@@ -8,6 +8,7 @@ import { directDialer } from '../../src/lib/net/index.ts';
 import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { type EnrolmentEndpoint, startEnrolment } from '../../src/lib/sim/cloud/enrolment.ts';
 import type { FaultName } from '../../src/lib/sim/index.ts';
+import { fresh } from '../cloud/fresh.ts';
 
 export const serial = 'SN-0815';
 export const device = { model: 'model-x', software: '2.12.3' };
@@ -66,11 +67,7 @@ export async function startWorld(): Promise<World> {
 }
 
 /** A test with a world of its own. */
-export const it = test.extend('world', async ({ task: _ }, { onCleanup }) => {
-  const world = await startWorld();
-  onCleanup(() => world[Symbol.asyncDispose]());
-  return world;
-});
+export const it = test.extend('world', fresh(startWorld));
 
 /** The error that a promise is rejected with; fails when it resolves. */
 export async function failureOf(work: Promise<unknown>): Promise<Error & { code?: string }> {

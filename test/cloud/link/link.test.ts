@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate, type Packet } from 'mqtt-packet';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LinkIdentity } from '../../../src/lib/cloud/link/model.ts';
+import { fresh } from '../fresh.ts';
 import { during } from '../stepped-clock.ts';
 import { atLastSuback, FILTERS, fakeBroker, identity, linked, runLink, SERIAL } from './world.ts';
 
@@ -11,9 +12,12 @@ const subscriptions = (packets: readonly Packet[]) =>
     .filter((packet) => packet.cmd === 'subscribe')
     .map((packet) => packet.subscriptions.map(({ topic, qos }) => [topic, qos]));
 
+const it = test.extend('running', fresh(linked));
+
 describe('the cloud link connects', () => {
-  it('with a kept session, its will, and the stop in the first of the SUBSCRIBE packets of at most eight filters', async () => {
-    await using running = await linked();
+  it('with a kept session, its will, and the stop in the first of the SUBSCRIBE packets of at most eight filters', async ({
+    running,
+  }) => {
     const { broker } = running;
     expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
     const connection = await running.connected();
@@ -165,8 +169,7 @@ describe('the kept session', () => {
 });
 
 describe('received messages', () => {
-  it('are handed on also when what follows in the same segment ends the connection', async () => {
-    await using running = await linked();
+  it('are handed on also when what follows in the same segment ends the connection', async ({ running }) => {
     const { broker } = running;
     await running.connected();
     const stop: Packet = {
@@ -272,8 +275,7 @@ describe('a received message that cannot be saved', () => {
 });
 
 describe('a published message', () => {
-  it('resolves on PUBACK, in the order of the calls', async () => {
-    await using running = await linked();
+  it('resolves on PUBACK, in the order of the calls', async ({ running }) => {
     const { broker } = running;
     const connection = await running.connected();
     await Promise.all(Array.from({ length: 50 }, (_, index) => connection.publish('t', Buffer.from(`${index}`))));

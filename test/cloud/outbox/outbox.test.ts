@@ -1,13 +1,14 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Outbox, OutgoingMessage } from '../../../src/lib/cloud/outbox/model.ts';
 import { type OutboxOptions, openOutbox } from '../../../src/lib/cloud/outbox/outbox.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { settled } from '../../story/in-flight.ts';
 import { until } from '../../waiting.ts';
+import { fresh } from '../fresh.ts';
 import { createPublisher } from './publisher.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-outbox-'));
@@ -52,6 +53,8 @@ function draining(outbox: Outbox, publisher: ReturnType<typeof createPublisher>)
     },
   };
 }
+
+const it = test.extend('outbox', fresh(open));
 
 describe('the outbox', () => {
   it('makes the envelope, keeps messages through an end of gw, and numbers without gaps', async () => {
@@ -104,8 +107,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('places the id where a fixed shape has it', async () => {
-    await using outbox = await open();
+  it('places the id where a fixed shape has it', async ({ outbox }) => {
     const body = { state: { reported: { version: '1.0' } } };
     const { id } = await outbox.append({
       class: 'shadow',
@@ -119,8 +121,9 @@ describe('the outbox', () => {
     expect(publisher.published[0]?.json).toEqual({ clientToken: id, ...body });
   });
 
-  it('refuses messages that a broker rejects or that JSON cannot represent, and stores nothing of them', async () => {
-    await using outbox = await open();
+  it('refuses messages that a broker rejects or that JSON cannot represent, and stores nothing of them', async ({
+    outbox,
+  }) => {
     const circle: Record<string, unknown> = {};
     circle.circle = circle;
     const cases: [Partial<OutgoingMessage>, RegExp][] = [
@@ -177,8 +180,7 @@ describe('the outbox', () => {
 });
 
 describe('a drain', () => {
-  it('sends the most important class first, in order, with at most 50 messages in flight', async () => {
-    await using outbox = await open();
+  it('sends the most important class first, in order, with at most 50 messages in flight', async ({ outbox }) => {
     const publisher = createPublisher();
     await Promise.all(Array.from({ length: 60 }, (_, n) => outbox.append(telemetry(n))));
     await outbox.append(fault(1));
@@ -198,8 +200,7 @@ describe('a drain', () => {
     expect(publisher.published).toHaveLength(51);
   });
 
-  it('wakes when a message is appended', async () => {
-    await using outbox = await open();
+  it('wakes when a message is appended', async ({ outbox }) => {
     const publisher = createPublisher(true);
     await using _drain = draining(outbox, publisher);
     for (let n = 1; n <= 3; n += 1) {
@@ -278,8 +279,7 @@ describe('a drain', () => {
     expect(outbox.view().acknowledged).toBe(0);
   });
 
-  it('begins when the one before it has ended, and not at all when it was aborted meanwhile', async () => {
-    await using outbox = await open();
+  it('begins when the one before it has ended, and not at all when it was aborted meanwhile', async ({ outbox }) => {
     await outbox.append(fault(1));
     const [first, second, third] = [createPublisher(), createPublisher(true), createPublisher(true)];
     const one = draining(outbox, first);
@@ -351,8 +351,7 @@ describe('a drain', () => {
     },
   );
 
-  it('holds nothing back when every message is lost, or when there is only one', async () => {
-    await using outbox = await open();
+  it('holds nothing back when every message is lost, or when there is only one', async ({ outbox }) => {
     for (let n = 1; n <= 3; n += 1) await outbox.append(fault(n));
     const first: number[] = [];
     for (let attempt = 0; attempt < 40; attempt += 1) {

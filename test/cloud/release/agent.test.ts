@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ReleaseAgentOptions } from '../../../src/lib/cloud/release/agent-model.ts';
 import { carryOutRollback, planRollback } from '../../../src/lib/cloud/release/on-site.ts';
 import { readState } from '../../../src/lib/cloud/release/state.ts';
 import { verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
+import { fresh } from '../fresh.ts';
 import { notConnected } from './job-service.ts';
 import { makeKeys, makePackage } from './packages.ts';
 import { BASE, createRobot, documentOf, type Robot } from './robot.ts';
@@ -65,6 +66,8 @@ async function installed(robot: Robot, version: string): Promise<void> {
   robot.restarts.length = 0;
   robot.steps.length = 0;
 }
+
+const it = test.extend('robot', fresh(createRobot)).extend('switching', fresh(switched));
 
 describe('the release agent', () => {
   it('installs a version beside the old one, switches, confirms it and reports', async () => {
@@ -125,8 +128,9 @@ describe('the release agent', () => {
     );
   });
 
-  it('asks the queue at its start, for each connection, and for a notification without a document', async () => {
-    await using robot = await createRobot();
+  it('asks the queue at its start, for each connection, and for a notification without a document', async ({
+    robot,
+  }) => {
     await queueRelease(robot, '0.2.0');
     robot.start();
     await robot.restarted();
@@ -149,8 +153,7 @@ describe('the release agent', () => {
     await robot.restarted(3);
   });
 
-  it('rolls back a version that is not healthy in time, and reports why', async () => {
-    await using robot = await createRobot();
+  it('rolls back a version that is not healthy in time, and reports why', async ({ robot }) => {
     await installed(robot, '0.2.0');
     const { execution } = await queueRelease(robot, '0.3.0');
     robot.agent().offer(execution);
@@ -172,8 +175,7 @@ describe('the release agent', () => {
     expect(robot.agent().view()).toMatchObject({ previous: BASE, installed: ['0.2.0'], run: { phase: 'rolled-back' } });
   });
 
-  it('confirms only after five seconds of health without a gap', async () => {
-    await using robot = await switched();
+  it('confirms only after five seconds of health without a gap', async ({ switching: robot }) => {
     const isSteady = { now: false };
     let polls = 0;
     await robot.boot({
@@ -216,14 +218,17 @@ describe('the release agent', () => {
     await robot.until(() => robot.agent().view().run?.phase === 'rolling-back');
     await robot.clock.advance(50_000);
     expect(robot.restarts).toHaveLength(restarts);
+    // Any start of gw starts the old version.
+    expect(await robot.current()).toBeNull();
     // The decision survives a power cut in any case.
     robot.robot.moving = false;
     expect(await robot.boot()).toBe('base');
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
   });
 
-  it('restarts no moving robot for a rollback whose link was restored already, as by a rollback on site', async () => {
-    await using robot = await switched();
+  it('restarts no moving robot for a rollback whose link was restored already, as by a rollback on site', async ({
+    switching: robot,
+  }) => {
     robot.restarts.length = 0;
     robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
     await robot.boot();
@@ -245,15 +250,6 @@ describe('the release agent', () => {
     expect(robot.restarts).toEqual([`rollback to ${BASE}`]);
     robot.robot.moving = null;
     await robot.restarted(2);
-  });
-
-  it('restores the link of a rollback while the robot moves, so that any start of gw starts the old version', async () => {
-    await using robot = await switched();
-    robot.robot.health = { isHealthy: false, missing: 'the cloud link' };
-    await robot.boot();
-    robot.robot.moving = true;
-    await robot.until(async () => (await robot.current()) === null);
-    expect(robot.restarts).toEqual(['release 0.2.0']);
   });
 
   it('does not restart for a switch when the robot started to move while the link was replaced', async () => {
@@ -316,22 +312,24 @@ describe('the release agent', () => {
     expect(await robot.current()).toBeNull();
   });
 
-  it('goes on after the switch when its job was cancelled', async () => {
+  it.each([
+    ['cancelled', { status: 'CANCELED' }],
+    ['removed', { jobId: 'another', status: 'REMOVED' }],
+  ] as const)('goes on after the switch when its job was %s', async (_what, change) => {
     await using robot = await switched();
-    robot.service.set('job-0-2-0', { status: 'CANCELED' });
+    robot.service.set('job-0-2-0', change);
     await robot.boot();
-    await robot.until(async () => (await robot.state()).run?.isReported === true);
-    expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED' });
-    expect(robot.service.job('job-0-2-0')?.status).toBe('CANCELED');
     await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
+    expect((await robot.state()).run).toMatchObject({ phase: 'confirmed', outcome: 'SUCCEEDED', isReported: true });
     expect(robot.agent().view()).toMatchObject({
       detail: expect.stringContaining('had ended in the cloud before'),
       run: { phase: 'confirmed', isReported: false },
     });
   });
 
-  it('has reported its end when only the acknowledgement of an earlier report was lost', async () => {
-    await using robot = await switched();
+  it('has reported its end when only the acknowledgement of an earlier report was lost', async ({
+    switching: robot,
+  }) => {
     let lost = 0;
     const requester = robot.service.requester({
       after: ({ body }) => {
@@ -344,14 +342,6 @@ describe('the release agent', () => {
     await robot.reported();
     expect(lost).toBe(1);
     expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', hasJobEnded: false });
-  });
-
-  it('takes a job that was removed in the cloud for ended', async () => {
-    await using robot = await switched();
-    robot.service.set('job-0-2-0', { jobId: 'another', status: 'REMOVED' });
-    await robot.boot();
-    await robot.until(() => robot.agent().view().run?.hasJobEnded === true);
-    expect(robot.agent().view().run).toMatchObject({ phase: 'confirmed', isReported: false });
   });
 
   it.each([
@@ -390,8 +380,7 @@ describe('the release agent', () => {
     await robot.until(ended(robot, 'job-0-0-9', 'SUCCEEDED'));
   });
 
-  it('installs the running version again as a rehearsal, in a folder of its own', async () => {
-    await using robot = await createRobot();
+  it('installs the running version again as a rehearsal, in a folder of its own', async ({ robot }) => {
     await installed(robot, '0.2.0');
     const { made } = await queueRelease(robot, '0.2.0');
     robot.service.set('job-0-2-0', { status: 'CANCELED' });
@@ -411,18 +400,6 @@ describe('the release agent', () => {
     await robot.reported();
     await robot.clock.advance(1_000);
     expect((await readdir(robot.dir)).toSorted()).toEqual(['0.2.0_2', '0.3.0', 'current', 'state.json']);
-  });
-
-  it('refuses a package for newer versions only', async () => {
-    await using robot = await createRobot();
-    const made = await makePackage(join(robot.dir, '..'), robot.keys.privateKey, {
-      version: '3.0.0',
-      minimumVersion: '2.0.0',
-    });
-    robot.packages.set(made.sha256, made.path);
-    robot.start().offer(robot.service.add('job', documentOf(made, '3.0.0')));
-    await robot.until(ended(robot, 'job', 'REJECTED'));
-    expect(lastDetails(robot, 'job')?.reason).toContain('replaces version 2.0.0 or newer; 0.1.0 runs');
   });
 
   it.each([
@@ -450,10 +427,14 @@ describe('the release agent', () => {
       .offer(robot.service.add('job', documentOf({ path, bytes, sha256 }, '3.0.0')));
     await robot.until(async () => (await robot.state()).run?.phase === phase);
     expect(count).toBe(downloads);
+    if (phase === 'ready') return;
+    await robot.until(ended(robot, 'job', 'REJECTED'));
+    expect(lastDetails(robot, 'job')?.reason).toContain('replaces version 2.0.0 or newer; 0.1.0 runs');
   });
 
-  it('reports each phase before the switch, and does not unpack for a job that was cancelled', async () => {
-    await using robot = await switched();
+  it('reports each phase before the switch, and does not unpack for a job that was cancelled', async ({
+    switching: robot,
+  }) => {
     const phases = robot.service.job('job-0-2-0')?.history.map(({ details }) => details.phase);
     expect(phases).toEqual(['downloading', 'unpacking', 'ready', 'ready']);
     robot.service.set('job-0-2-0', { status: 'CANCELED' });
@@ -475,8 +456,7 @@ describe('the release agent', () => {
     expect(robot.steps).not.toContain('file-unpacked');
   });
 
-  it('fails for a wrong signature, a wrong hash, and a key that is not there', async () => {
-    await using robot = await createRobot();
+  it('fails for a wrong signature, a wrong hash, and a key that is not there', async ({ robot }) => {
     const foreign = await queueRelease(robot, '0.2.0', {}, makeKeys().privateKey);
     robot.start().offer(foreign.execution);
     await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
@@ -501,8 +481,7 @@ describe('the release agent', () => {
     expect(robot.restarts).toEqual([]);
   });
 
-  it('fails before the download when package, unpacked files and reserve do not fit', async () => {
-    await using robot = await createRobot();
+  it('fails before the download when package, unpacked files and reserve do not fit', async ({ robot }) => {
     const { execution, made } = await queueRelease(robot, '0.2.0');
     // A part of the package is on the disk already.
     await writeFile(join(robot.dir, `${made.sha256.slice(0, 16)}.tar.partial`), 'x'.repeat(1_000));
@@ -520,8 +499,9 @@ describe('the release agent', () => {
     await robot.restarted();
   });
 
-  it('repeats a download until the storage is reachable, and asks for a new URL when it is expired', async () => {
-    await using robot = await createRobot();
+  it('repeats a download until the storage is reachable, and asks for a new URL when it is expired', async ({
+    robot,
+  }) => {
     const { execution, made } = await queueRelease(robot, '0.2.0');
     const urls: string[] = [];
     let attempts = 0;
@@ -562,8 +542,7 @@ describe('the release agent', () => {
     await robot.restarted();
   });
 
-  it('refuses a job whose document was changed during the download', async () => {
-    await using robot = await createRobot();
+  it('refuses a job whose document was changed during the download', async ({ robot }) => {
     const { execution, made } = await queueRelease(robot, '0.2.0');
     robot
       .start({
@@ -577,8 +556,7 @@ describe('the release agent', () => {
     expect(lastDetails(robot, 'job-0-2-0')?.reason).toContain('changed during the release');
   });
 
-  it('reports its end until the cloud has acknowledged it, also after a restart', async () => {
-    await using robot = await switched();
+  it('reports its end until the cloud has acknowledged it, also after a restart', async ({ switching: robot }) => {
     let asked = 0;
     const codes = ['RequestThrottled', 'InternalError', 'VersionMismatch'];
     const requester = robot.service.requester({
@@ -602,8 +580,7 @@ describe('the release agent', () => {
     await robot.reported();
   });
 
-  it('reports again when the queue still lists a job that has ended here, but does not loop', async () => {
-    await using robot = await createRobot();
+  it('reports again when the queue still lists a job that has ended here, but does not loop', async ({ robot }) => {
     await installed(robot, '0.2.0');
     let updates = 0;
     robot.service.set('job-0-2-0', { status: 'IN_PROGRESS' });
@@ -658,8 +635,7 @@ describe('the release agent', () => {
     expect(await readdir(robot.dir)).toEqual([]);
   });
 
-  it('leaves a new version alone that a person started without the launcher', async () => {
-    await using robot = await switched();
+  it('leaves a new version alone that a person started without the launcher', async ({ switching: robot }) => {
     await robot.stop();
     robot.robot.launched = null;
     robot.start();
@@ -685,24 +661,7 @@ describe('the release agent', () => {
     expect(await robot.current()).toBeNull();
   });
 
-  it('rolls back a version whose start was counted three times', async () => {
-    await using robot = await switched();
-    const starts: string[] = [];
-    // It crashes at once, so that no agent runs.
-    for (let start = 0; start < 4; start += 1) {
-      starts.push(await robot.boot());
-      if (start < 3) await robot.stop();
-    }
-    expect(starts).toEqual([...Array(3).fill('unconfirmed 0.2.0 240'), 'base']);
-    await robot.until(ended(robot, 'job-0-2-0', 'FAILED'));
-    expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({
-      reason: 'The new version was started 3 times and never confirmed.',
-      rolledBackTo: BASE,
-    });
-  });
-
-  it('keeps what is not its own in the release folder, and only two versions', async () => {
-    await using robot = await createRobot();
+  it('keeps what is not its own in the release folder, and only two versions', async ({ robot }) => {
     await mkdir(join(robot.dir, 'lost+found'));
     await writeFile(join(robot.dir, 'notes.txt'), 'of a person');
     for (const version of ['0.2.0', '0.3.0', '0.4.0']) await installed(robot, version);
@@ -747,8 +706,7 @@ describe('the release agent', () => {
     await robot.restarted();
   });
 
-  it('says so while it does not run', async () => {
-    await using robot = await createRobot();
+  it('says so while it does not run', async ({ robot }) => {
     const agent = robot.start();
     await robot.until(() => agent.view().status === 'ready');
     expect(agent.view().detail).toBe(`Version ${BASE} runs; no release was received yet.`);
@@ -757,8 +715,7 @@ describe('the release agent', () => {
     expect(robot.clock.pending).toBe(0);
   });
 
-  it('does not follow a current that is no link', async () => {
-    await using robot = await createRobot();
+  it('does not follow a current that is no link', async ({ robot }) => {
     await mkdir(join(robot.dir, 'current'));
     const { execution } = await queueRelease(robot, '0.2.0');
     robot.start().offer(execution);

@@ -2,18 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readReleaseKeys } from '../../../src/lib/cloud/release/keys.ts';
 import { verifyPackage } from '../../../src/lib/cloud/release/read-package.ts';
 import { unpackPackage, verifyInstalled } from '../../../src/lib/cloud/release/unpack.ts';
 import { runs } from '../../properties.ts';
+import { fresh } from '../fresh.ts';
 import { makeKeys, makePackage, scratch } from './packages.ts';
 
 const [old, next, third] = [makeKeys(), makeKeys(), makeKeys()];
 
+const it = test.extend('folder', fresh(scratch));
+
 describe('the key that verifies releases', () => {
-  it('is an Ed25519 public key', async () => {
-    await using folder = scratch();
+  it('is an Ed25519 public key', async ({ folder }) => {
     const path = join(folder.dir, 'key.pem');
     await writeFile(path, old.publicPem);
     expect((await readReleaseKeys(path)).map((key) => key.equals(old.publicKey))).toEqual([true]);
@@ -27,8 +29,7 @@ describe('the key that verifies releases', () => {
 });
 
 describe('a change of the release key', () => {
-  it('accepts what either of two keys has signed, names which, and nothing of a third', async () => {
-    await using folder = scratch();
+  it('accepts what either of two keys has signed, names which, and nothing of a third', async ({ folder }) => {
     const { dir } = folder;
     const path = join(dir, 'keys.pem');
     // As `cat` joins them, with a comment.
@@ -75,8 +76,7 @@ describe('a change of the release key', () => {
     });
   });
 
-  it('reads any bytes as keys or as an error', async () => {
-    await using folder = scratch();
+  it('reads any bytes as keys or as an error', async ({ folder }) => {
     const path = join(folder.dir, 'keys.pem');
     const part = fc.oneof(
       fc.constantFrom(old.publicPem, next.publicPem, '-----BEGIN PUBLIC KEY-----', '-----END PUBLIC KEY-----', '\n'),

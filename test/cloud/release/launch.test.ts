@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import { copyFile, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endingSignals } from '../../../src/cli/long-running.ts';
 import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
 import { readReleaseFolder } from '../../../src/lib/cloud/release/on-site.ts';
@@ -10,6 +10,7 @@ import { type ReleaseState, type RunState, readState, writeState } from '../../.
 import { runProcess, startProcess } from '../../process.ts';
 import { isFull, runs } from '../../properties.ts';
 import { until } from '../../waiting.ts';
+import { fresh } from '../fresh.ts';
 import { makeKeys, scratch, writeTree } from './packages.ts';
 import { bootProgram, runBoot } from './robot.ts';
 
@@ -64,9 +65,10 @@ async function createInstallation() {
   };
 }
 
+const it = test.extend('at', fresh(createInstallation));
+
 describe('boot.js', () => {
-  it('starts the base installation without a link, and the linked release', async () => {
-    await using at = await createInstallation();
+  it('starts the base installation without a link, and the linked release', async ({ at }) => {
     expect(at.boot()).toBe('base');
     await at.link('1.0.0');
     expect(at.boot()).toBe('confirmed 1.0.0');
@@ -74,8 +76,7 @@ describe('boot.js', () => {
     expect(at.boot()).toBe('base');
   });
 
-  it('counts the starts of an unconfirmed release and then restores the version before it', async () => {
-    await using at = await createInstallation();
+  it('counts the starts of an unconfirmed release and then restores the version before it', async ({ at }) => {
     await at.link('2.0.0');
     await writeState(at.dir, stateOf({}));
     for (const starts of [1, 2, 3]) {
@@ -96,8 +97,7 @@ describe('boot.js', () => {
     expect(await at.current()).toBe('1.0.0');
   });
 
-  it('restores the base installation too, and at once when the release has no program', async () => {
-    await using at = await createInstallation();
+  it('restores the base installation too, and at once when the release has no program', async ({ at }) => {
     await at.link('2.0.0');
     await rm(join(at.dir, '2.0.0/bin/run.js'));
     await writeState(at.dir, stateOf({ from: { folder: null, version: '0.1.0' } }));
@@ -106,8 +106,9 @@ describe('boot.js', () => {
     expect((await readState(at.dir)).run?.failure?.reason).toContain('bin/run.js is missing');
   });
 
-  it('changes nothing before the switch and after the end, and understands every state of the agent', async () => {
-    await using at = await createInstallation();
+  it('changes nothing before the switch and after the end, and understands every state of the agent', async ({
+    at,
+  }) => {
     await at.link('1.0.0');
     for (const phase of releasePhases.filter((name) => name !== 'rolling-back')) {
       // A switch that was recorded but not made.
@@ -118,8 +119,7 @@ describe('boot.js', () => {
     }
   });
 
-  it('keeps the fields of a newer agent, and the agent of an older version ignores them', async () => {
-    await using at = await createInstallation();
+  it('keeps the fields of a newer agent, and the agent of an older version ignores them', async ({ at }) => {
     await at.link('2.0.0');
     const { run: newer, ...rest } = stateOf({});
     await writeFile(join(at.dir, 'state.json'), JSON.stringify({ ...rest, run: { ...newer, later: 1 }, more: [2] }));
@@ -131,8 +131,7 @@ describe('boot.js', () => {
     expect(await readState(at.dir)).toEqual(stateOf({ starts: 1 }));
   });
 
-  it('starts the current release whatever the state file holds', async () => {
-    await using at = await createInstallation();
+  it('starts the current release whatever the state file holds', async ({ at }) => {
     await at.link('1.0.0');
     const texts = fc.oneof(
       fc.string(),
@@ -167,8 +166,7 @@ describe('boot.js', () => {
     }
   });
 
-  it('starts the version before when the start cannot be counted', async () => {
-    await using at = await createInstallation();
+  it('starts the version before when the start cannot be counted', async ({ at }) => {
     await at.link('2.0.0');
     await writeState(at.dir, stateOf({}));
     // A folder in the place of its draft, as a stand-in for a disk that refuses.
@@ -179,8 +177,7 @@ describe('boot.js', () => {
 });
 
 describe('the lines of boot.js', () => {
-  it('are JSON, as those of gw serve, with a priority where the journal reads them', async () => {
-    await using at = await createInstallation();
+  it('are JSON, as those of gw serve, with a priority where the journal reads them', async ({ at }) => {
     await writeFile(join(at.dir, 'state.json'), 'half a sta');
     const text = join(at.base, 'journal');
     const fd = openSync(text, 'a');
@@ -205,15 +202,15 @@ describe('the lines of boot.js', () => {
 });
 
 describe('launch.sh', () => {
-  it('finds its installation through a symbolic link', async () => {
-    await using at = await createInstallation();
+  it('finds its installation through a symbolic link', async ({ at }) => {
     const link = join(at.dir, 'launch');
     await symlink('../base/packaging/launch.sh', link);
     expect((await runProcess('sh', ['launch', at.dir, 'serve'], { cwd: at.dir })).stdout).toBe('base  serve\n');
   });
 
-  it('switches the inspector off in every Node.js that it starts, unless that does not know the option', async () => {
-    await using at = await createInstallation();
+  it('switches the inspector off in every Node.js that it starts, unless that does not know the option', async ({
+    at,
+  }) => {
     await at.link('2.0.0');
     const calls = join(at.base, 'calls');
     const install = (refusal: string) => at.install(`echo "$*" >> '${calls}'\n${refusal}`);
@@ -233,8 +230,9 @@ describe('launch.sh', () => {
     expect((await launched('switched')).slice(1).join()).not.toContain('--disable');
   });
 
-  it('leaves the watchdog of systemd to the program, whose process id differs when it is unconfirmed', async () => {
-    await using at = await createInstallation();
+  it('leaves the watchdog of systemd to the program, whose process id differs when it is unconfirmed', async ({
+    at,
+  }) => {
     await at.program(`console.log(process.env.WATCHDOG_PID, process.env.WATCHDOG_USEC);`);
     const env = { ...process.env, WATCHDOG_PID: '4711', WATCHDOG_USEC: '10000000' };
     for (const [phase, seen] of [
@@ -246,8 +244,7 @@ describe('launch.sh', () => {
     }
   });
 
-  it('starts base and releases with their arguments, and names the release to them', async () => {
-    await using at = await createInstallation();
+  it('starts base and releases with their arguments, and names the release to them', async ({ at }) => {
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
     await at.link('1.0.0');
     expect((await at.launch()).stdout).toBe('1.0.0 1.0.0 serve,--json\n');
@@ -258,8 +255,7 @@ describe('launch.sh', () => {
     expect((await readState(at.dir)).run?.starts).toBe(1);
   });
 
-  it('starts the current release without boot.js, and the base installation without that', async () => {
-    await using at = await createInstallation();
+  it('starts the current release without boot.js, and the base installation without that', async ({ at }) => {
     await writeFile(join(at.base, 'packaging/boot.js'), 'process.exit(1);');
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
     await at.link('1.0.0');
@@ -268,8 +264,7 @@ describe('launch.sh', () => {
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
   });
 
-  it('hides exit code 78 of an unconfirmed release, which would end the service, and no other', async () => {
-    await using at = await createInstallation();
+  it('hides exit code 78 of an unconfirmed release, which would end the service, and no other', async ({ at }) => {
     await at.program('process.exit(Number(process.env.GW_TEST_EXIT));');
     for (const [phase, code, seen] of [
       ['switched', 2, 2],
@@ -299,8 +294,7 @@ describe('launch.sh', () => {
     expect(code).toBe(7);
   });
 
-  it('kills a release that hangs, unless it was confirmed meanwhile', async () => {
-    await using at = await createInstallation();
+  it('kills a release that hangs, unless it was confirmed meanwhile', async ({ at }) => {
     const [due, end, verdict] = ['due', 'end', 'verdict'].map((name) => join(at.base, name));
     // The look at the state after the limit waits for the test, and says what it has found.
     await at.install(`case "$*" in *--expired)

@@ -92,27 +92,12 @@ describe('a download', () => {
     expect(at.received[1]?.headers.range).toMatch(/^bytes=[1-9]\d*-299999$/);
   });
 
-  it('continues the partial file of an earlier run of gw', async () => {
-    await using at = await storage(serving(content));
-    await writeFile(at.partial, content.subarray(0, 123_456));
-    await at.load();
-    expect(at.ranges()).toEqual(['bytes=123456-299999']);
-    expect(await readFile(at.path)).toEqual(content);
-  });
-
-  it('starts from the beginning where the storage ignores Range (200), with the same answer', async () => {
-    await using at = await storage(answering(200, {}, content));
-    await writeFile(at.partial, content.subarray(0, 5));
-    await at.load();
-    expect(at.received).toHaveLength(1);
-    expect(await readFile(at.path)).toEqual(content);
-  });
-
   it.each([
     ['another part', 'bytes 0-299999/300000'],
     ['no Content-Range', undefined],
     ['a malformed Content-Range', 'bytes 5-299999'],
     ['a part beyond the end', 'bytes 5-300000/300001'],
+    ['another start', 'bytes 10-299999/300000'],
   ])('restarts without Range after a 206 with %s', async (_what, contentRange) => {
     const mismatched = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
     await using at = await storage(mismatched, serving(content));
@@ -122,32 +107,33 @@ describe('a download', () => {
     expect(await readFile(at.path)).toEqual(content);
   });
 
-  it('uses nothing of a 206 that starts at another byte', async () => {
-    const shifted = answering(206, { 'content-range': 'bytes 10-299999/300000' }, content.subarray(10));
-    await using at = await storage(shifted, serving(content));
-    await writeFile(at.partial, content.subarray(0, 5));
-    await at.load();
-    expect(at.ranges()).toEqual(['bytes=5-299999', undefined]);
-  });
-
-  it('discards a partial file that is larger than the package, without counting it as a wrong download', async () => {
-    await using at = await storage(serving(randomBytes(content.length)), serving(content));
-    await writeFile(at.partial, randomBytes(content.length + 1));
+  const all = content.length;
+  it.each<[string, Buffer, Answer[], (string | undefined)[]]>([
+    ['continues that of an earlier run of gw', content.subarray(0, 123_456), [], ['bytes=123456-299999']],
+    [
+      'starts anew with the answer of a storage that ignores Range',
+      content.subarray(0, 5),
+      [answering(200, {}, content)],
+      ['bytes=5-299999'],
+    ],
+    ['restarts after 416', content.subarray(0, all - 1), [answering(416)], ['bytes=299999-299999', undefined]],
+    [
+      'restarts once the hash shows that it belongs to another package',
+      randomBytes(100_000),
+      [],
+      ['bytes=100000-299999', undefined],
+    ],
+    [
+      'discards one larger than the package, which is no wrong download',
+      randomBytes(all + 1),
+      [serving(randomBytes(all))],
+      [undefined, undefined],
+    ],
+  ])('with a partial file %s', async (_what, partial, answers, ranges) => {
+    await using at = await storage(...answers, serving(content));
+    await writeFile(at.partial, partial);
     await at.loaded();
-  });
-
-  it('restarts after 416', async () => {
-    await using at = await storage(answering(416), serving(content));
-    await writeFile(at.partial, content.subarray(0, 299_999));
-    await at.loaded();
-  });
-
-  it('discards a partial file that belongs to another package, once the hash shows it', async () => {
-    await using at = await storage(serving(content));
-    await writeFile(at.partial, randomBytes(100_000));
-    await at.load();
-    expect(at.ranges()).toEqual(['bytes=100000-299999', undefined]);
-    expect(await readFile(at.path)).toEqual(content);
+    expect(at.ranges()).toEqual(ranges);
   });
 
   it('does not write through a link in place of the partial file', async () => {
@@ -272,15 +258,13 @@ describe('a download is refused', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it.each([401, 404, 410, 412])('for %i', async (status) => {
-    await using at = await storage(answering(status));
-    expect((await at.failure()).code).toBe('STORAGE_REFUSED');
+  it.each<[string, Answer, string]>([
+    ...[401, 404, 410, 412].map((status): [string, Answer, string] => [`${status}`, answering(status), `${status}`]),
+    ['an encoded answer', answering(200, { 'content-encoding': 'gzip' }, gzipSync(content)), 'encoded (gzip)'],
+  ])('for %s', async (_what, answer, text) => {
+    await using at = await storage(answer);
+    expect(await at.failure()).toMatchObject({ code: 'STORAGE_REFUSED', message: expect.stringContaining(text) });
     expect(at.received).toHaveLength(1);
-  });
-
-  it('for an encoded answer', async () => {
-    await using at = await storage(answering(200, { 'content-encoding': 'gzip' }, gzipSync(content)));
-    expect((await at.failure()).message).toContain('encoded (gzip)');
   });
 
   it.each([

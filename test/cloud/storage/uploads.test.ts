@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Answer, CloudRequest, Requester } from '../../../src/lib/cloud/gate/model.ts';
 import { addUpload, parseMeta, readSpool, tidySpool, writeEntry } from '../../../src/lib/cloud/storage/spool.ts';
 import { uploadOnce } from '../../../src/lib/cloud/storage/upload.ts';
@@ -12,6 +12,7 @@ import { createUploads } from '../../../src/lib/cloud/storage/uploads.ts';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { Log } from '../../../src/lib/lifecycle/index.ts';
 import { isFull } from '../../properties.ts';
+import { fresh } from '../fresh.ts';
 import { createSteppedClock, during } from '../stepped-clock.ts';
 import { answering, SECRET, storageServer, trust } from './storage-server.ts';
 
@@ -88,7 +89,7 @@ async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}
 /** A world with a storage that gives these answers first, and then keeps what was PUT. */
 async function stored(...first: Parameters<typeof storageServer>[0][]) {
   const bodies: Buffer[] = [];
-  const server = await storageServer(...([...first, keeping(bodies)] as Parameters<typeof storageServer>));
+  const server = await storageServer(...first, keeping(bodies));
   const world = await worldWith(server.url);
   return {
     ...{ ...world, server, bodies },
@@ -109,9 +110,13 @@ function keeping(bodies: Buffer[], status = 200) {
   };
 }
 
+const it = test.extend('world', fresh(stored)).extend(
+  'spool',
+  fresh(() => worldWith('')),
+);
+
 describe('the spool', () => {
-  it('keeps a copy of the archive, for its owner only, with size and hash', async () => {
-    await using world = await worldWith('');
+  it('keeps a copy of the archive, for its owner only, with size and hash', async ({ spool: world }) => {
     const { entry, isNew } = await world.add('content');
     expect(isNew).toBe(true);
     expect(entry).toMatchObject({ name: 'maps/a.tar.gz', bytes: 7, sha256: sha256('content'), state: 'waiting' });
@@ -123,8 +128,7 @@ describe('the spool', () => {
     expect((await readSpool(world.dir)).entries).toEqual([entry]);
   });
 
-  it('keeps the order of adding, also with a wall clock that goes back', async () => {
-    await using world = await worldWith('');
+  it('keeps the order of adding, also with a wall clock that goes back', async ({ spool: world }) => {
     const names = ['maps/c', 'maps/a', 'maps/b'];
     for (const [i, name] of names.entries()) {
       const file = join(world.home, 'archive');
@@ -134,16 +138,14 @@ describe('the spool', () => {
     expect((await readSpool(world.dir)).entries.map(({ name }) => name)).toEqual(names);
   });
 
-  it('adds the same archive once, and refuses another content under its name', async () => {
-    await using world = await worldWith('');
+  it('adds the same archive once, and refuses another content under its name', async ({ spool: world }) => {
     const { entry } = await world.add('one');
     expect(await world.add('one')).toEqual({ entry, isNew: false });
     await expect(world.add('two')).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     expect((await readdir(world.dir)).length).toBe(2);
   });
 
-  it('adds one of two archives that get the same name at the same moment', async () => {
-    await using world = await worldWith('');
+  it('adds one of two archives that get the same name at the same moment', async ({ spool: world }) => {
     const files = await Promise.all(
       ['one', 'two', 'two', 'one'].map(async (content, i) => {
         const file = join(world.home, `archive-${i}`);
@@ -162,16 +164,16 @@ describe('the spool', () => {
     expect(await readdir(world.dir)).toHaveLength(2);
   });
 
-  it('retries a refused archive when it is added again', async () => {
-    await using world = await worldWith('');
+  it('retries a refused archive when it is added again', async ({ spool: world }) => {
     const { entry } = await world.add('one');
     await writeEntry(world.dir, { ...entry, state: 'refused', detail: 'no' });
     expect(await world.add('one')).toMatchObject({ isNew: true, entry: { state: 'waiting' } });
     expect((await readSpool(world.dir)).entries).toHaveLength(1);
   });
 
-  it('refuses an archive that changed after it was verified, one that is missing, and a bad name', async () => {
-    await using world = await worldWith('');
+  it('refuses an archive that changed after it was verified, one that is missing, and a bad name', async ({
+    spool: world,
+  }) => {
     const file = join(world.home, 'archive');
     await writeFile(file, 'content');
     const add = (over: object) => addUpload(world.dir, { file, name: 'maps/a', limits: { reserveBytes: 0 }, ...over });
@@ -184,8 +186,7 @@ describe('the spool', () => {
     expect(await readdir(world.dir)).toEqual([]);
   });
 
-  it('is bounded by number, size and free space', async () => {
-    await using world = await worldWith('');
+  it('is bounded by number, size and free space', async ({ spool: world }) => {
     const file = join(world.home, 'archive');
     await writeFile(file, 'content');
     const add = (limits: object) =>
@@ -196,15 +197,15 @@ describe('the spool', () => {
     await add({});
   });
 
-  it('refuses a folder that others may read', async () => {
-    await using world = await worldWith('');
+  it('refuses a folder that others may read', async ({ spool: world }) => {
     await world.add('one');
     await chmod(world.dir, 0o755);
     await expect(world.add('two', 'maps/b')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 
-  it('removes what a crash left: old drafts and data without a record, and nothing younger', async () => {
-    await using world = await worldWith('');
+  it('removes what a crash left: old drafts and data without a record, and nothing younger', async ({
+    spool: world,
+  }) => {
     const { entry } = await world.add('one');
     for (const name of ['00000007-0123abcd.data', '00000008-0123abcd.data.draft'])
       await writeFile(join(world.dir, name), '');
@@ -215,8 +216,7 @@ describe('the spool', () => {
     expect((await readdir(world.dir)).sort()).toEqual([`${entry.id}.data`, `${entry.id}.json`]);
   });
 
-  it('removes a refused entry whose replacement was added before a power cut', async () => {
-    await using world = await worldWith('');
+  it('removes a refused entry whose replacement was added before a power cut', async ({ spool: world }) => {
     const { entry: old } = await world.add('one');
     await writeEntry(world.dir, { ...old, state: 'refused', detail: 'no' });
     const { entry: other } = await world.add('two', 'maps/b');
@@ -229,8 +229,7 @@ describe('the spool', () => {
     expect((await readSpool(world.dir)).entries).toEqual(kept);
   });
 
-  it('keeps the last 20 records of uploaded archives', async () => {
-    await using world = await worldWith('');
+  it('keeps the last 20 records of uploaded archives', async ({ spool: world }) => {
     for (let i = 0; i < 22; i += 1) {
       const { entry } = await world.add(`content ${i}`, `maps/${i}`);
       await writeEntry(world.dir, { ...entry, state: 'uploaded' });
@@ -300,8 +299,7 @@ describe('uploads', () => {
     expect(world.logged.join()).not.toContain(SECRET);
   });
 
-  it('read an archive in pieces that a slow connection can send one by one', async () => {
-    await using world = await stored();
+  it('read an archive in pieces that a slow connection can send one by one', async ({ world }) => {
     const path = join(world.home, 'archive');
     await writeFile(path, randomBytes(100_000));
     const sent: number[] = [];
@@ -365,8 +363,7 @@ describe('uploads', () => {
     expect(most).toBe(1);
   });
 
-  it('wait for the link, and report it', async () => {
-    await using world = await stored();
+  it('wait for the link, and report it', async ({ world }) => {
     world.state.connected = false;
     await world.add('content');
     world.run();
@@ -468,8 +465,7 @@ describe('uploads', () => {
     expect(bodies.map(String)).toEqual(['two']);
   });
 
-  it('name a damaged record, keep its archive, and go on', async () => {
-    await using world = await stored();
+  it('name a damaged record, keep its archive, and go on', async ({ world }) => {
     const { entry } = await world.add('one', 'maps/1');
     await world.add('two', 'maps/2');
     await writeFile(join(world.dir, `${entry.id}.json`), '{"name":"maps/1","by');
@@ -510,8 +506,7 @@ describe('uploads', () => {
     expect((await readSpool(world.dir)).entries[0]).toMatchObject({ state: 'uploaded' });
   });
 
-  it('wait for a CA file that cannot be read, without reading the archive or asking for a URL', async () => {
-    await using world = await stored();
+  it('wait for a CA file that cannot be read, without reading the archive or asking for a URL', async ({ world }) => {
     const { bodies } = world;
     const { entry } = await world.add('content');
     // An archive that was read would be refused now.
@@ -571,8 +566,7 @@ describe('uploads', () => {
     expect(bodies.map(String)).toEqual(['content']);
   });
 
-  it('go on after a restart of gw with what was left', async () => {
-    await using world = await stored();
+  it('go on after a restart of gw with what was left', async ({ world }) => {
     await world.add('content');
     const ending = new AbortController();
     const again = world.start();
