@@ -10,6 +10,7 @@ import { endOf, idOf, linesOf, recordOf, refusedOf, startOf } from '../records/b
 import { type Files, headOf, limits, now, recordFolder, rotatedFiles } from './folder.ts';
 
 const codes = (facts: AuditFacts): FindingCode[] => facts.findings.map(({ code }) => code);
+const atLines = (facts: AuditFacts) => facts.findings.map(({ code, line }) => `${code} ${line}`);
 const check = (facts: AuditFacts, id: string) => facts.checks.find((one) => one.id === id);
 
 /** The name of the file before. */
@@ -86,10 +87,8 @@ describe('the sessions', () => {
   });
 
   it('records of another robot are findings', async () => {
-    expect(codes(await auditOf([startOf(1), endOf(1)], {}, { serial: 'SN-2' }))).toEqual([
-      'other-serial',
-      'other-serial',
-    ]);
+    const facts = await auditOf([startOf(1), endOf(1)], {}, { serial: 'SN-2' });
+    expect(codes(facts)).toEqual(['other-serial', 'other-serial']);
   });
 
   it('a wall clock that went backwards and many refusals on one day are information', async () => {
@@ -138,48 +137,31 @@ describe('a record that cannot be judged', () => {
     const wrong = [startOf(500), endOf(501), startOf(502), startOf(503), endOf(503)];
     const all = linesOf([...bodies.slice(0, 20), ...wrong, ...bodies.slice(20)]);
     using folder = recordFolder({ 'sessions.jsonl': all.with(2, 'x\n') }, headOf(all));
-    const found = (await folder.audit()).findings.map((one) => `${one.code} ${one.session}`);
-    expect(found.toSorted()).toEqual(
-      [
-        'unreadable-line null',
-        `end-without-start ${idOf(501)}`,
-        `overlap ${idOf(502)}`,
-        `overlap ${idOf(503)}`,
-        `start-without-end ${idOf(500)}`,
-        `start-without-end ${idOf(502)}`,
-      ].toSorted(),
-    );
+    const found = (await folder.audit()).findings.map((one) => `${one.code} ${Number(one.session?.slice(-3))}`);
+    const sessions = ['end-without-start 501', 'overlap 502', 'overlap 503', 'start-without-end 500'];
+    expect(found.toSorted()).toEqual([...sessions, 'start-without-end 502', 'unreadable-line NaN']);
   });
 
   it('excuses one end without a start, and no second end of a session', async () => {
     const foreign = linesOf([refusedOf(1), endOf(501), endOf(502), startOf(1), endOf(1)]);
     using one = recordFolder({ 'sessions.jsonl': foreign.with(0, 'x\n') }, headOf(foreign, 1));
-    expect((await one.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
-      'unreadable-line 1',
-      'end-without-start 3',
-    ]);
+    expect(atLines(await one.audit())).toEqual(['unreadable-line 1', 'end-without-start 3']);
     const twice = linesOf([startOf(1), refusedOf(1), endOf(1), endOf(1)]);
     using two = recordFolder({ 'sessions.jsonl': twice.with(1, 'x\n') }, headOf(twice));
-    expect((await two.audit()).findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
-      'unreadable-line 2',
-      'second-end 4',
-    ]);
+    expect(atLines(await two.audit())).toEqual(['unreadable-line 2', 'second-end 4']);
   });
 
   it('is found with a bounded number of findings, wherever it stands', async () => {
+    const anyLine = fc.nat({ max: lines.length - 1 });
     await fc.assert(
-      fc.asyncProperty(
-        fc.nat({ max: lines.length - 1 }),
-        fc.constantFrom('change', 'break', 'remove'),
-        async (at, how) => {
-          const line = how === 'change' ? changed(lines[at] ?? '') : 'x\n';
-          const all = how === 'remove' ? lines.toSpliced(at, 1) : lines.with(at, line);
-          using folder = recordFolder({ 'sessions.jsonl': all }, head);
-          const facts = await folder.audit();
-          expect(facts.verdict).toBe('findings');
-          expect(facts.counts.reduce((sum, { count }) => sum + count, 0)).toBe(1);
-        },
-      ),
+      fc.asyncProperty(anyLine, fc.constantFrom('change', 'break', 'remove'), async (at, how) => {
+        const line = how === 'change' ? changed(lines[at] ?? '') : 'x\n';
+        const all = how === 'remove' ? lines.toSpliced(at, 1) : lines.with(at, line);
+        using folder = recordFolder({ 'sessions.jsonl': all }, head);
+        const facts = await folder.audit();
+        expect(facts.verdict).toBe('findings');
+        expect(facts.counts.reduce((sum, { count }) => sum + count, 0)).toBe(1);
+      }),
       { numRuns: runs(60) },
     );
   });
@@ -195,6 +177,7 @@ it('a session without an end is named once, not with every later session', async
 });
 
 describe('what was not checked', () => {
+  const notChecked = { verdict: 'not-checked' };
   const lines = linesOf([startOf(1), endOf(1), startOf(2), endOf(2)]);
 
   it('without head.json the end is not green', async () => {
@@ -238,11 +221,7 @@ describe('what was not checked', () => {
     const facts = await folder.audit();
     // The end of session 1 is here, its start was removed.
     expect(facts).toMatchObject({ verdict: 'ok', firstSeq: 2, findings: [] });
-    expect(check(facts, 'beginning')).toMatchObject({
-      verdict: 'not-checked',
-      detail: 'rotated',
-      values: { first: 2 },
-    });
+    expect(check(facts, 'beginning')).toMatchObject({ ...notChecked, detail: 'rotated', values: { first: 2 } });
   });
 
   it.each<[string, (files: Files) => Files]>([
@@ -284,10 +263,8 @@ describe('what was not checked', () => {
 
   it('with lines that could not be judged nothing is said of all sessions, nor of a rotation', async () => {
     for (const changed of [0, 2]) {
-      using folder = recordFolder(
-        { 'sessions.jsonl': lines.with(changed, (lines[changed] ?? '').replace('"maxS":3600', '"maxS":9999')) },
-        headOf(lines),
-      );
+      const other = (lines[changed] ?? '').replace('"maxS":3600', '"maxS":9999');
+      using folder = recordFolder({ 'sessions.jsonl': lines.with(changed, other) }, headOf(lines));
       const facts = await folder.audit();
       const green = facts.checks.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id);
       expect(green).toEqual(changed === 0 ? ['end', 'tokens-records'] : ['beginning', 'end', 'tokens-records']);
@@ -307,19 +284,13 @@ describe('what was not checked', () => {
     using one = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 3), 1));
     const facts = await one.audit();
     expect(facts).toMatchObject({ verdict: 'not-decided', findings: [] });
-    expect(check(facts, 'end')).toMatchObject({
-      verdict: 'not-checked',
-      detail: 'head-one-behind',
-      values: { last: 4 },
-    });
+    expect(check(facts, 'end')).toMatchObject({ ...notChecked, detail: 'head-one-behind', values: { last: 4 } });
     // With any content: the chain has no key, so that whoever can write the file can make its hash.
     const forged = linesOf([refusedOf(7)], { seq: 5, prev: recordOf(lines[3] ?? '').hash });
     using added = recordFolder({ 'sessions.jsonl': [...lines, ...forged] }, headOf(lines));
     expect(await added.audit()).toMatchObject({ verdict: 'not-decided', findings: [] });
-    using replaced = recordFolder(
-      { 'sessions.jsonl': lines },
-      { ...headOf(lines.slice(0, 3), 1), hash: 'a'.repeat(64) },
-    );
+    const otherHead = { ...headOf(lines.slice(0, 3), 1), hash: 'a'.repeat(64) };
+    using replaced = recordFolder({ 'sessions.jsonl': lines }, otherHead);
     expect(codes(await replaced.audit())).toEqual(['end-differs', 'head-behind']);
     using two = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 2), 1));
     expect(codes(await two.audit())).toEqual(['head-behind']);
@@ -357,15 +328,12 @@ describe('standard input', () => {
     const once = await auditInput(cutInto(long, [long.length]));
     expect(once.counts).toEqual([{ code: 'unreadable-line', count: 1 }]);
     expect(once.records).toBe(61);
+    const anySizes = fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 20 }),
-        async (sizes) => {
-          // Single bytes between, and not for the whole of it.
-          const facts = await auditInput(cutInto(long, [1, ...sizes, 20_000]));
-          expect(facts).toEqual(once);
-        },
-      ),
+      fc.asyncProperty(anySizes, async (sizes) => {
+        // Single bytes between, and not for the whole of it.
+        expect(await auditInput(cutInto(long, [1, ...sizes, 20_000]))).toEqual(once);
+      }),
       { numRuns: runs(30) },
     );
   });
@@ -375,10 +343,8 @@ describe('standard input', () => {
     async function* failing(): AsyncGenerator<Uint8Array> {
       throw Object.assign(new Error('EISDIR: illegal operation on a directory, read'), { code: 'EISDIR' });
     }
-    await expect(auditInput(failing())).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      message: expect.stringContaining('stdin cannot be read: EISDIR'),
-    });
+    const message = expect.stringContaining('stdin cannot be read: EISDIR');
+    await expect(auditInput(failing())).rejects.toMatchObject({ code: 'FILE_UNREADABLE', message });
   });
 });
 
@@ -388,12 +354,8 @@ describe('the copy of the cloud', () => {
   const envelope = (line: string, n: number, more = {}) =>
     `${JSON.stringify({ id: idOf(n), seq: 700 + n, at: '2026-01-02T00:00:00.000Z', serial: 'SN-1', kind: 'support-session', record: recordOf(line), ...more })}\n`;
 
-  async function compare(
-    cloud: readonly string[],
-    local: readonly string[] = lines,
-    head: object | 'of-the-last' = 'of-the-last',
-  ) {
-    using folder = recordFolder({ 'sessions.jsonl': local }, head);
+  async function compare(cloud: readonly string[]) {
+    using folder = recordFolder({ 'sessions.jsonl': lines });
     const path = folder.path('cloud.jsonl');
     writeFileSync(path, cloud.join(''));
     return await folder.audit({ cloud: path });
@@ -402,23 +364,16 @@ describe('the copy of the cloud', () => {
   it('with messages of the outbox, copies, other messages and other robots is the same', async () => {
     const other = linesOf([startOf(5)], { serial: 'SN-9' });
     const stop = `${JSON.stringify({ id: 'x', kind: 'stop', at: '2026-01-02T00:00:00.000Z' })}\n`;
-    const cloud = [
-      ...lines.map((line, n) => envelope(line, n)),
-      lines[1] ?? '',
-      envelope(lines[2] ?? '', 9),
-      stop,
-      ...other,
-    ];
+    const copies = [lines[1] ?? '', envelope(lines[2] ?? '', 9)];
+    const cloud = [...lines.map((line, n) => envelope(line, n)), ...copies, stop, ...other];
     const facts = await compare(cloud.toReversed());
     expect(facts).toMatchObject({ verdict: 'ok', findings: [], cloud: { records: 8, copies: 2, others: 2, newer: 0 } });
     expect(check(facts, 'cloud')).toMatchObject({ verdict: 'ok' });
   });
 
   it('with the keys in another order is the same, since a store may order them', async () => {
-    const reordered = lines.map((line) => {
-      const record = recordOf(line);
-      return `${JSON.stringify(Object.fromEntries(Object.entries(record).toReversed()))}\n`;
-    });
+    const turned = (line: string) => Object.fromEntries(Object.entries(recordOf(line)).toReversed());
+    const reordered = lines.map((line) => `${JSON.stringify(turned(line))}\n`);
     expect(await compare(reordered)).toMatchObject({ verdict: 'ok', cloud: { records: 6 } });
   });
 
@@ -434,9 +389,8 @@ describe('the copy of the cloud', () => {
 
   it('with a changed field or hash differs', async () => {
     const changed = lines.with(4, (lines[4] ?? '').replace('"durationS":60', '"durationS":61'));
-    expect((await compare(changed)).findings).toMatchObject([
-      { code: 'cloud-differs', seq: 5, line: 5, session: idOf(2) },
-    ]);
+    const differs = { code: 'cloud-differs', seq: 5, line: 5, session: idOf(2) };
+    expect((await compare(changed)).findings).toMatchObject([differs]);
     const rehashed = lines.with(4, (lines[4] ?? '').replace(/"hash":"..../, '"hash":"0000'));
     expect(codes(await compare(rehashed))).toEqual(['cloud-differs']);
     // Two copies, one of them changed.
@@ -501,11 +455,7 @@ describe('a file of any bytes', () => {
     const long = `${'x'.repeat(700_000)}\n`;
     writeFileSync(folder.path('sessions.jsonl'), [long, lines[0], long, lines[1], long].join(''));
     const facts = await folder.audit();
-    expect(facts.findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
-      'unreadable-line 1',
-      'unreadable-line 3',
-      'unreadable-line 5',
-    ]);
+    expect(atLines(facts)).toEqual(['unreadable-line 1', 'unreadable-line 3', 'unreadable-line 5']);
     expect(facts.sessions).toBe(1);
   });
 

@@ -19,7 +19,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** One life of gw, with so many sessions. */
 async function live(count: number): Promise<void> {
-  const options = { dir, serial: 'SN-1', clock: systemClock, log: silentLog, maxFileBytes: 2_000 };
+  const options = { dir, serial: 'SN-1', clock: systemClock, log: silentLog, maxFileBytes: 900 };
   await using records = await openRecords(options);
   for (let n = 0; n < count; n += 1) {
     sessions += 1;
@@ -45,7 +45,7 @@ describe('the oldest records, removed together with head.json', () => {
   });
 
   it('are no finding where rotation has removed files before', async () => {
-    await live(80);
+    await live(25);
     expect(rotated()).toHaveLength(20);
     rmSync(join(dir, 'head.json'));
     await live(1);

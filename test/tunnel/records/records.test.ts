@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
 import type { SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
+import { isFull } from '../../properties.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf, tokenHashOf } from './bodies.ts';
 
 let dir: string;
@@ -115,8 +116,8 @@ describe('append', () => {
 describe('rotation', () => {
   it('keeps the chain over files, removes the oldest beyond 20, and lists newest first', async () => {
     {
-      await using records = await open({ maxFileBytes: 1_200 });
-      for (let n = 1; n <= 60; n += 1) {
+      await using records = await open({ maxFileBytes: 900 });
+      for (let n = 1; n <= 25; n += 1) {
         await records.append(startOf(n));
         await records.append(endOf(n));
         await records.markSent(2 * n);
@@ -129,8 +130,8 @@ describe('rotation', () => {
       expect(newest).toEqual(kept.toReversed().slice(0, 7));
       expect(await records.last(1_000)).toEqual(kept.toReversed());
     }
-    await using again = await open({ maxFileBytes: 1_200 });
-    expect((await again.append(refusedOf(1))).seq).toBe(121);
+    await using again = await open({ maxFileBytes: 900 });
+    expect((await again.append(refusedOf(1))).seq).toBe(51);
     expect(errors()).toEqual([]);
   });
 
@@ -138,7 +139,7 @@ describe('rotation', () => {
     await using records = await open({ maxFileBytes: 500 });
     for (let n = 1; n <= 35; n += 1) await records.append(startOf(n));
     expect(all()).toHaveLength(35);
-    for (let n = 36; n <= 50; n += 1) await records.append(startOf(n));
+    for (let n = 36; n <= 43; n += 1) await records.append(startOf(n));
     expect(files()).toHaveLength(41);
     expect(errors()).toContain('session records were removed that the cloud does not have');
   });
@@ -177,7 +178,7 @@ describe('what is sent', () => {
     await using records = await open({ maxFileBytes: 1_200 });
     expect(records.notSentYet()).toBe(12);
     const seen: number[] = [];
-    for (let n = 25; n <= 40; n += 1) {
+    for (let n = 25; n <= 30; n += 1) {
       const batch = await records.unsent(2);
       seen.push(...batch.map(({ seq }) => seq));
       await records.markSent(seen.at(-1) ?? 0);
@@ -211,9 +212,8 @@ describe('damage', () => {
 
   it('a torn last line, cut at every byte, is moved into a file and logged', async () => {
     const bytes = await filled(2);
-    const second = bytes.indexOf('\n') + 1;
     const more = linesOf([startOf(3)], { seq: 3 })[0] ?? '';
-    for (let cut = 1; cut < more.length; cut += 13) {
+    for (let cut = 1; cut < more.length; cut += isFull ? 13 : 71) {
       logged = [];
       for (const name of parts()) rmSync(join(dir, name));
       writeFileSync(current(), Buffer.concat([bytes, Buffer.from(more.slice(0, cut))]));
@@ -223,7 +223,6 @@ describe('damage', () => {
       expect(errors()).toEqual(['a torn last line of the session records was moved into a file']);
       expect((await records.last(1))[0]?.seq).toBe(2);
     }
-    expect(second).toBeGreaterThan(1);
   });
 
   it('of the last line is rotated away whole, and the chain goes on after the record of head.json', async () => {

@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
 import { armClock } from '../../../src/lib/tunnel/session/own-clock.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { isKnown } from './fake-proxy.ts';
-import { supportWorld } from './support-world.ts';
-
-const connected = { event: 'connected', channelId: 'ch-1', localAddress: '127.0.0.1' } as const;
+import { connected, recordsWith, runningWorld, startedWorld } from './support-world.ts';
 
 describe('the clocks of a session', () => {
   it('end it: that of the gateway alone, while the proxy does not run', async () => {
-    await using world = supportWorld({ maxMinutes: 1 });
-    world.proxy.behave({ says: [connected], secondMs: 1_000 });
-    await world.start();
-    world.offer();
-    await world.untilRunning();
+    await using world = await runningWorld({ maxMinutes: 1 });
     const { pid } = await world.nth(1);
     process.kill(pid, 'SIGSTOP');
     await world.clock.advance(59_000);
@@ -24,61 +17,38 @@ describe('the clocks of a session', () => {
     expect(isKnown(pid)).toBe(false);
   });
 
-  it('end it: that of the proxy alone, while the clock of the gateway stands still', async () => {
-    await using world = supportWorld({ maxMinutes: 1 });
-    world.proxy.behave({ says: [connected], secondMs: 5 });
-    await world.start();
+  it.each([
+    ['proxy', 'own-clock', 5, 'The clock of the proxy has expired: as it is'],
+    ['cloud', 'closed', 0, 'Closed in the cloud: as it is'],
+  ] as const)('end it: that of the %s alone, while the others stand still', async (_, exit, code, detail) => {
+    const says = [connected, { event: 'ended', exit, detail: 'as it is' } as const];
+    await using world = await startedWorld({ maxMinutes: 1 }, { says, code });
     world.offer();
     const { pid } = await world.nth(1);
     const [, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({ reason: 'own-clock', detail: 'The clock of the proxy has expired: as ordered' });
+    expect(end).toMatchObject({ detail });
     expect(isKnown(pid)).toBe(false);
   });
 
-  it('end it: that of the cloud alone, while both others stand still', async () => {
-    await using world = supportWorld();
-    world.proxy.behave({ says: [connected, { event: 'ended', exit: 'closed', detail: 'close frame' }], code: 0 });
-    await world.start();
-    world.offer();
-    expect((await world.untilRecords(2))[1]).toMatchObject({ reason: 'closed-by-cloud' });
-  });
-
   it('are armed before the start is recorded: a slow disk does not extend a session', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
+    const held = Promise.withResolvers<void>();
+    const openRecords = recordsWith(async ({ kind }) => {
+      if (kind === 'start') await held.promise;
     });
-    await using world = supportWorld({
-      maxMinutes: 1,
-      openRecords: async (options) => {
-        const real = await openRecords(options);
-        return {
-          ...real,
-          async append(body) {
-            if (body.kind === 'start') await held;
-            return await real.append(body);
-          },
-        };
-      },
-    });
-    await world.start();
+    await using world = await startedWorld({ maxMinutes: 1, openRecords });
     world.offer();
     await world.clock.advance(4_000);
-    // Real time for a program that would start too early.
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(world.proxy.spawned()).toEqual([]);
     expect(world.support.view().running).toBeNull();
-    release();
-    expect((await world.nth(1)).args.slice(-2)).toEqual(['--timeout', '56']);
+    held.resolve();
+    // A program that had started too early would have more time, and no record of its start.
+    const { args, records } = await world.nth(1);
+    expect(args.slice(-2)).toEqual(['--timeout', '56']);
+    expect(records).toContain('"kind":"start"');
     expect(world.support.view().running).toMatchObject({ leftMs: 56_000 });
   });
 
   it('do not follow the wall clock', async () => {
-    await using world = supportWorld({ maxMinutes: 1 });
-    world.proxy.behave({ says: [connected] });
-    await world.start();
-    world.offer();
-    await world.untilRunning();
+    await using world = await runningWorld({ maxMinutes: 1 });
     world.clock.setWall(new Date('2031-01-01T00:00:00Z'));
     await world.clock.advance(30_000);
     expect(world.support.view().running).toMatchObject({ forMs: 30_000, leftMs: 30_000 });
@@ -99,11 +69,7 @@ describe('the clocks of a session', () => {
   });
 
   it('leave nothing to a session that replaces one at its end: it is recorded with 0 s and ends at once', async () => {
-    await using world = supportWorld({ maxMinutes: 1 });
-    world.proxy.behave({ says: [connected], secondMs: 1_000 });
-    await world.start();
-    world.offer();
-    await world.untilRunning();
+    await using world = await runningWorld({ maxMinutes: 1 });
     process.kill((await world.nth(1)).pid, 'SIGSTOP');
     await world.clock.advance(59_500);
     world.offer({ token: 'the-token-after-a-rotation' });

@@ -7,16 +7,12 @@ export interface FakeProxy {
   /** Written to stdout at once: events, or lines as they are. */
   readonly says?: readonly (ProxyEvent | string)[];
   readonly stderr?: string;
-  /** Repeats the last of `says` at this interval. */
-  readonly everyMs?: number;
   /** Ends with this code after `says`; otherwise it waits for SIGTERM or the end of stdin. */
   readonly code?: number;
   /** Ends by this signal. */
   readonly signal?: NodeJS.Signals;
   /** Ignores SIGTERM. */
   readonly isStubborn?: boolean;
-  /** Keeps to `--timeout`, which it counts in units of so many milliseconds. */
-  readonly secondMs?: number;
 }
 
 /** What the program has seen at its start. */
@@ -39,7 +35,7 @@ export interface Spawned {
 const program = `
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 const [behaviourFile, journal, recordsFile, ...args] = process.argv.slice(2);
-const { says = [], stderr = '', everyMs, code, signal, isStubborn, secondMs } = JSON.parse(readFileSync(behaviourFile, 'utf8'));
+const { says = [], stderr = '', code, signal, isStubborn } = JSON.parse(readFileSync(behaviourFile, 'utf8'));
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const expand = (text) => text.replaceAll('<TOKEN>', process.env.GW_TUNNEL_TOKEN)
   .replaceAll('<CLIENT-TOKEN>', process.env.GW_TUNNEL_CLIENT_TOKEN);
@@ -57,21 +53,22 @@ const end = (exit, code) => {
 };
 process.on('SIGTERM', () => { if (!isStubborn) end('terminated', 130); });
 process.stdin.on('end', () => { if (!isStubborn) end('terminated', 130); }).resume();
-if (secondMs) setTimeout(() => end('own-clock', 5), secondMs * Number(args[args.indexOf('--timeout') + 1]));
+// Its next report.
+process.on('SIGUSR2', () => say(says.at(-1)));
 if (stderr) process.stderr.write(expand(stderr));
 for (const one of says) say(one);
-if (everyMs) setInterval(() => say(says.at(-1)), everyMs);
 if (signal) process.kill(process.pid, signal);
 if (code !== undefined) process.exit(code);
-// For a test that was killed before it could end this program.
-setTimeout(() => process.exit(99), 120_000);
 `;
 
 /** Writes a program in place of the proxy into a folder; `program` are the words that start it. */
 export function writeFakeProxy(dir: string, recordsFile: string) {
   mkdirSync(dir, { recursive: true });
-  const [script, behaviour, journal] = ['proxy.mjs', 'behaviour.json', 'spawned.jsonl'].map((name) => join(dir, name));
-  if (script === undefined || behaviour === undefined || journal === undefined) throw new Error('no paths');
+  const [script, behaviour, journal] = [
+    join(dir, 'proxy.mjs'),
+    join(dir, 'behaviour.json'),
+    join(dir, 'spawned.jsonl'),
+  ];
   if (!existsSync(script)) {
     writeFileSync(script, program);
     writeFileSync(behaviour, '{}');

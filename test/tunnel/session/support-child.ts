@@ -1,6 +1,7 @@
 // Runs a support session until it is killed, with a program in place of the proxy.
 import { silentLog, systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
+import { until } from '../../waiting.ts';
 import { siteOf, TOKEN } from './support-site.ts';
 
 const [dir = '', program = '[]'] = process.argv.slice(2);
@@ -14,6 +15,8 @@ const support = createSupport({
 await support.start({ signal: new AbortController().signal, fail() {} });
 const services = ['web'];
 support.offer({ clientAccessToken: TOKEN, clientMode: 'destination', region: 'eu-central-1', services }, false);
-setInterval(() => {
-  if (support.view().running?.state === 'connected') process.stdout.write('running\n');
-}, 20);
+await until(
+  () => support.view().running?.state,
+  (state) => state === 'connected',
+);
+process.stdout.write('running\n');

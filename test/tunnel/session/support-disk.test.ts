@@ -4,36 +4,25 @@ import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
 import type { SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
-import type { OpenRecords } from '../../../src/lib/tunnel/session/support.ts';
 import { startProcess } from '../../process.ts';
 import { isAlive } from './fake-proxy.ts';
-import { supportWorld, TOKEN } from './support-world.ts';
-
-const connected = { event: 'connected', channelId: null, localAddress: '127.0.0.1' } as const;
+import { connected, recordsWith, runningWorld, startedWorld, supportWorld, TOKEN } from './support-world.ts';
 
 /** The real records on a disk that fails, or does not answer, on demand. */
 function disk() {
   const hold = Promise.withResolvers<void>();
   const state = { fails: false, hangs: false, release: hold.resolve };
-  const open: OpenRecords = async (options) => {
-    const real = await openRecords(options);
-    return {
-      ...real,
-      async append(body) {
-        if (state.hangs) await hold.promise;
-        if (state.fails) throw new GwError('FILE_UNWRITABLE', 'sessions.jsonl cannot be written (ENOSPC).');
-        return await real.append(body);
-      },
-    };
-  };
+  const open = recordsWith(async () => {
+    if (state.hangs) await hold.promise;
+    if (state.fails) throw new GwError('FILE_UNWRITABLE', 'sessions.jsonl cannot be written (ENOSPC).');
+  });
   return { state, open };
 }
 
 describe('without a record of its start', () => {
   it('there is no session: a disk that fails', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    await world.start();
+    await using world = await startedWorld({ openRecords: open });
     state.fails = true;
     world.offer();
     await expect.poll(() => world.support.view().lastRefused?.reason).toBe('not-recorded');
@@ -52,34 +41,27 @@ describe('without a record of its start', () => {
 
   it('there is no session: a disk that does not answer; a start that is written later gets its end', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    await world.start();
+    await using world = await startedWorld({ openRecords: open });
     state.hangs = true;
     world.offer();
     await world.clock.advance(4_999);
     expect(world.support.view().lastRefused).toBeNull();
     await world.clock.advance(1);
     await expect.poll(() => world.support.view().lastRefused?.reason).toBe('not-recorded');
-    expect(world.support.view().records).toMatchObject({
-      status: 'failing',
-      detail: expect.stringContaining('not answered'),
-    });
+    const detail = expect.stringContaining('not answered');
+    expect(world.support.view().records).toMatchObject({ status: 'failing', detail });
     state.hangs = false;
     state.release();
     const records = await world.untilRecords(3);
     expect(records.map(({ kind }) => kind).sort()).toEqual(['end', 'refused', 'start']);
-    expect(records.find(({ kind }) => kind === 'end')).toMatchObject({
-      reason: 'proxy-failed',
-      durationS: 0,
-      connections: 0,
-    });
+    const end = records.find(({ kind }) => kind === 'end');
+    expect(end).toMatchObject({ reason: 'proxy-failed', durationS: 0, connections: 0 });
     expect(world.proxy.spawned()).toEqual([]);
   });
 
   it('a token counts as received while its record waits for the disk', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    await world.start();
+    await using world = await startedWorld({ openRecords: open });
     state.fails = true;
     world.offer({ region: 'other' });
     await expect.poll(() => world.support.view().lastRefused?.reason).toBe('other-region');
@@ -105,8 +87,7 @@ describe('without a record of its start', () => {
 describe('an end', () => {
   it('on site while the start is not on the disk yet starts no proxy, and is recorded when the disk answers', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    await world.start();
+    await using world = await startedWorld({ openRecords: open });
     state.hangs = true;
     world.offer();
     await world.clock.advance(1);
@@ -120,11 +101,7 @@ describe('an end', () => {
 
   it('that cannot be written is kept and written later, before the next start; the session has ended all the same', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    world.proxy.behave({ says: [connected] });
-    await world.start();
-    world.offer({ token: `${TOKEN}1` });
-    await world.untilRunning();
+    await using world = await runningWorld({ openRecords: open }, { token: `${TOKEN}1` });
     state.fails = true;
     await world.support.endOnSite('Kim');
     await world.clock.advance(60_000);
@@ -142,11 +119,7 @@ describe('an end', () => {
   });
 
   it('of a session that runs when gw stops is recorded, and the proxy is gone', async () => {
-    await using world = supportWorld();
-    world.proxy.behave({ says: [connected] });
-    await world.start();
-    world.offer();
-    await world.untilRunning();
+    await using world = await runningWorld();
     const { pid } = await world.nth(1);
     await world.support.stop();
     expect(isAlive(pid)).toBe(false);
@@ -156,11 +129,7 @@ describe('an end', () => {
 
   it('within the time of a stop, from a proxy that ignores SIGTERM and a disk that does not answer', async () => {
     const { state, open } = disk();
-    await using world = supportWorld({ openRecords: open });
-    world.proxy.behave({ says: [connected], isStubborn: true });
-    await world.start();
-    world.offer();
-    await world.untilRunning();
+    await using world = await runningWorld({ openRecords: open }, {}, { says: [connected], isStubborn: true });
     const { pid } = await world.nth(1);
     state.hangs = true;
     const stopped = world.support.stop();
@@ -174,48 +143,27 @@ describe('an end', () => {
     state.release();
   });
 
-  it('that an earlier start of gw has not written is written at the next one', async () => {
+  it('that an earlier start of gw has not written is written at the next one; a frozen proxy is gone with it', async () => {
     await using world = supportWorld();
     const child = fileURLToPath(new URL('./support-child.ts', import.meta.url));
     world.proxy.behave({ says: [connected] });
     await using parent = startProcess(process.execPath, [child, world.dir, JSON.stringify(world.proxy.program)]);
     await parent.untilOutput('running');
     const { pid } = await world.nth(1);
+    // setpriv is of util-linux, as on every Debian; without it a frozen proxy ends when it continues.
+    const hasSetpriv = spawnSync('/bin/sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
+    if (hasSetpriv) process.kill(pid, 'SIGSTOP');
     expect(isAlive(pid)).toBe(true);
     parent.child.kill('SIGKILL');
     await parent.closed;
-    await expect.poll(() => isAlive(pid), { timeout: 2_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
     expect(world.records().map(({ kind }) => kind)).toEqual(['start']);
     await world.start();
     const [start, end] = await world.untilRecords(2);
-    expect(end).toMatchObject({
-      kind: 'end',
-      session: start?.kind === 'start' && start.session,
-      reason: 'unclean-shutdown',
-      durationS: null,
-      connections: null,
-    });
+    const session = start?.kind === 'start' && start.session;
+    const unknown = { durationS: null, connections: null };
+    expect(end).toMatchObject({ kind: 'end', session, reason: 'unclean-shutdown', ...unknown });
     expect(await world.support.sessions(5)).toMatchObject([{ kind: 'session', end: { reason: 'unclean-shutdown' } }]);
-  });
-});
-
-// setpriv is of util-linux, as on every Debian; without it a frozen proxy ends when it continues.
-const hasSetpriv = spawnSync('/bin/sh', ['-c', 'setpriv --pdeathsig KILL true']).status === 0;
-
-describe('a gateway that is killed', () => {
-  it.runIf(hasSetpriv)('takes a frozen proxy with it', async () => {
-    await using world = supportWorld();
-    const child = fileURLToPath(new URL('./support-child.ts', import.meta.url));
-    world.proxy.behave({ says: [connected] });
-    await using parent = startProcess(process.execPath, [child, world.dir, JSON.stringify(world.proxy.program)]);
-    await parent.untilOutput('running');
-    const { pid } = await world.nth(1);
-    process.kill(pid, 'SIGSTOP');
-    parent.child.kill('SIGKILL');
-    await parent.closed;
-    await expect.poll(() => isAlive(pid), { timeout: 2_000 }).toBe(false);
-    await world.start();
-    expect((await world.untilRecords(2))[1]).toMatchObject({ kind: 'end', reason: 'unclean-shutdown' });
   });
 });
 
@@ -227,8 +175,7 @@ describe('the records', () => {
       if (isFailing) throw new GwError('OUTBOX_REFUSED', 'The outbox is not open.');
       sent.push(record);
     };
-    await using world = supportWorld({ sendRecord });
-    await world.start();
+    await using world = await startedWorld({ sendRecord });
     for (let i = 1; i <= 3; i += 1) world.offer({ token: `${TOKEN}${i}`, region: 'other' });
     await world.untilRecords(3);
     await world.clock.advance(1_000);
@@ -270,9 +217,7 @@ describe('the records', () => {
   });
 
   it('are listed newest first, as sessions and refusals', async () => {
-    await using world = supportWorld();
-    world.proxy.behave({ says: [connected] });
-    await world.start();
+    await using world = await startedWorld({}, { says: [connected] });
     expect(await world.support.sessions(10)).toEqual([]);
     world.offer({ token: `${TOKEN}1` });
     await world.untilRunning();

@@ -4,10 +4,9 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { SupportView } from '../../../src/lib/tunnel/model.ts';
-import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
 import type { FakeProxy } from './fake-proxy.ts';
 import { isKnown } from './fake-proxy.ts';
-import { supportWorld, TOKEN, type WorldOptions } from './support-world.ts';
+import { recordsWith, startedWorld, supportWorld, TOKEN, type WorldOptions } from './support-world.ts';
 
 /** A service that returns the tokens in every text that it can reach. */
 const echo = 'status 400: <TOKEN> with <CLIENT-TOKEN>';
@@ -24,14 +23,8 @@ async function traces(world: ReturnType<typeof supportWorld>, errors: readonly u
   const files = globSync('**', { cwd: world.stateDir })
     .map((name) => join(world.stateDir, name))
     .filter((path) => statSync(path).isFile());
-  const shown = [
-    world.logged,
-    world.support.view(),
-    world.sent,
-    world.failures,
-    await world.support.sessions(50),
-    errors,
-  ];
+  const { logged, sent, failures, support } = world;
+  const shown = [logged, support.view(), sent, failures, await support.sessions(50), errors];
   return [
     ...files.map((path) => readFileSync(path, 'utf8')),
     ...shown.map((one) => JSON.stringify(one)),
@@ -49,27 +42,17 @@ async function expectNoToken(world: ReturnType<typeof supportWorld>, errors: rea
 }
 
 const failing = (kind: 'start' | 'end'): WorldOptions => ({
-  openRecords: async (options) => {
-    const real = await openRecords(options);
-    return {
-      ...real,
-      async append(body) {
-        if (body.kind === kind) throw new GwError('FILE_UNWRITABLE', `cannot write ${inspect(body)}`);
-        return await real.append(body);
-      },
-    };
-  },
+  openRecords: recordsWith(async (body) => {
+    if (body.kind === kind) throw new GwError('FILE_UNWRITABLE', `cannot write ${inspect(body)}`);
+  }),
 });
 
 describe('the token of a session', () => {
   it.each<[string, FakeProxy]>([
     ['is refused', { says: [...says, { event: 'ended', exit: 'refused', detail: echo }], code: 4, stderr: echo }],
     ['fails', { says, code: 1, stderr: `${'x'.repeat(4_060)}${echo}` }],
-    ['is killed by the system', { says, signal: 'SIGKILL', stderr: `${echo}\n`.repeat(500) }],
   ])('is in no file, log, view, record or error after a session that %s', async (_name, behaviour) => {
-    await using world = supportWorld();
-    world.proxy.behave(behaviour);
-    await world.start();
+    await using world = await startedWorld({}, behaviour);
     world.offer();
     await world.untilRecords(2);
     await expect.poll(() => world.sent.length).toBe(2);
@@ -77,9 +60,7 @@ describe('the token of a session', () => {
   });
 
   it('is in none of them while the session runs; only the environment of the proxy contains it', async () => {
-    await using world = supportWorld();
-    world.proxy.behave({ says, stderr: echo });
-    await world.start();
+    await using world = await startedWorld({}, { says, stderr: echo });
     // Sessions of other tests may run at the same time.
     const token = `${crypto.randomUUID()}${crypto.randomUUID()}`;
     world.offer({ token });
@@ -99,9 +80,7 @@ describe('the token of a session', () => {
     ['start', ({ lastRefused }: SupportView) => lastRefused?.reason === 'not-recorded'],
     ['end', ({ records }: SupportView) => records.status === 'failing'],
   ] as const)('is in none of them when the %s cannot be recorded', async (kind, isShown) => {
-    await using world = supportWorld(failing(kind));
-    world.proxy.behave({ says, code: 1, stderr: echo });
-    await world.start();
+    await using world = await startedWorld(failing(kind), { says, code: 1, stderr: echo });
     world.offer();
     await expect.poll(() => isShown(world.support.view())).toBe(true);
     await expectNoToken(world);

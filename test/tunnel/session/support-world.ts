@@ -5,11 +5,13 @@ import { expect } from 'vitest';
 import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import { auditRecords } from '../../../src/lib/tunnel/audit/index.ts';
 import type { RunningSession, Support, SupportOptions } from '../../../src/lib/tunnel/model.ts';
-import type { SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
+import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
+import type { RecordBody, SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
 import { createSupport } from '../../../src/lib/tunnel/session/index.ts';
 import type { OpenRecords } from '../../../src/lib/tunnel/session/support.ts';
 import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
-import { isAlive, type Spawned, writeFakeProxy } from './fake-proxy.ts';
+import { until } from '../../waiting.ts';
+import { type FakeProxy, isAlive, type Spawned, writeFakeProxy } from './fake-proxy.ts';
 import { type SiteOptions, siteOf, TOKEN } from './support-site.ts';
 
 export { TOKEN };
@@ -18,6 +20,48 @@ export interface WorldOptions extends SiteOptions {
   readonly openRecords?: OpenRecords;
   readonly sendRecord?: SupportOptions['sendRecord'];
   readonly clock?: Clock;
+}
+
+/** The real records, with this before each one. */
+export function recordsWith(before: (body: RecordBody) => Promise<void>): OpenRecords {
+  return async (options) => {
+    const real = await openRecords(options);
+    const append = async (body: RecordBody) => {
+      await before(body);
+      return await real.append(body);
+    };
+    return { ...real, append };
+  };
+}
+
+interface Offer {
+  readonly token?: string;
+  readonly clientMode?: string;
+  readonly region?: string;
+  readonly services?: string[];
+  readonly isRepeated?: boolean;
+}
+
+export const connected = { event: 'connected', channelId: 'ch-1', localAddress: '127.0.0.1' } as const;
+
+/** That waits for notifications. */
+export async function startedWorld(options: WorldOptions = {}, behaviour: FakeProxy = {}) {
+  const world = supportWorld(options);
+  world.proxy.behave(behaviour);
+  await world.start();
+  return world;
+}
+
+/** With a session whose proxy is connected. */
+export async function runningWorld(
+  options: WorldOptions = {},
+  change: Offer = {},
+  behaviour: FakeProxy = { says: [connected] },
+) {
+  const world = await startedWorld(options, behaviour);
+  world.offer(change);
+  await world.untilRunning();
+  return world;
 }
 
 /** Remote support with a program in place of the proxy, a clock that the test advances, and records on a real disk. */
@@ -59,12 +103,8 @@ export function supportWorld(options: WorldOptions = {}) {
     const logFile = join(dir, 'gw.log');
     writeFileSync(logFile, logged.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const { region, tunnel } = site.cloud ?? {};
-    const limits = {
-      serial: site.chassis.serial,
-      region: region ?? '',
-      services: tunnel?.services ?? [],
-      maxMinutes: tunnel?.maxMinutes ?? 0,
-    };
+    const { services = [], maxMinutes = 0 } = tunnel ?? {};
+    const limits = { serial: site.chassis.serial, region: region ?? '', services, maxMinutes };
     const records = join(stateDir, 'support');
     return (await auditRecords({ records, logs: [logFile], limits, now: clock.wall() })).findings;
   }
@@ -84,16 +124,7 @@ export function supportWorld(options: WorldOptions = {}) {
     async start(one = support) {
       await one.start({ signal: ending.signal, fail: (error) => failures.push(error) });
     },
-    offer(
-      change: Partial<{
-        token: string;
-        clientMode: string;
-        region: string;
-        services: string[];
-        isRepeated: boolean;
-      }> = {},
-      one = support,
-    ) {
+    offer(change: Offer = {}, one = support) {
       const { token = TOKEN, clientMode = 'destination', region = 'eu-central-1', services = ['web'] } = change;
       one.offer({ clientAccessToken: token, clientMode, region, services }, change.isRepeated ?? false);
     },
@@ -112,14 +143,17 @@ export function supportWorld(options: WorldOptions = {}) {
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
-      await Promise.all(
-        made.map(async (one) => {
-          const stopped = one.stop().then(() => true);
-          const within = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false));
-          // Simulated time passes only for what does not end by itself.
-          for (let ms = 2_000; !(await Promise.race([stopped, within(ms)])); ms = 10) await fake.advance(100);
-        }),
-      );
+      let areStopped = false;
+      const stopping = Promise.all(made.map((one) => one.stop())).finally(() => {
+        areStopped = true;
+      });
+      // A poll takes as long as what passes in it, so that a program has the time to end by itself.
+      const pass = async () => {
+        if (!areStopped) await fake.advance(10);
+        return areStopped;
+      };
+      await until(pass, Boolean);
+      await stopping;
       const findings = await audited();
       const left = proxy.spawned().filter(({ pid }) => isAlive(pid));
       for (const { pid } of left) process.kill(pid, 'SIGKILL');

@@ -51,7 +51,7 @@ interface ProxyEnd {
  * Why the session ended, by the exit of a proxy that gw did not stop. An exit code counts only together with the event that
  * says the same, since a program that never became the proxy has exit codes too.
  */
-function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClosed): ProxyEnd {
+export function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClosed): ProxyEnd {
   const failed = (text: string) => ({ reason: 'proxy-failed' as const, detail: withCause(text, stderr) });
   if (startError !== null) return failed(`The proxy could not be started: ${startError}.`);
   if (code === null) return failed(`The proxy was ended by ${signal ?? 'an unknown signal'}, and not by gw.`);
