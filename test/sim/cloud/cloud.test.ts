@@ -3,82 +3,80 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { startListener } from '../../../src/lib/sim/cloud/listener.ts';
-import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { caOf as caIn, connectPacket, exchange, SERIAL, secure } from './device.ts';
+import { startSim } from '../../../src/lib/sim/index.ts';
+import { type CloudSim, certificateOf, connectPacket, exchange, SERIAL, secure, startCloudSim } from './device.ts';
 
 // The ports of the cloud as seen by a client with hand-written TLS, MQTT and HTTP.
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-sim-cloud-'));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-function placesOf(sim: Sim) {
-  if (sim.cloud === null) throw new Error('no cloud');
-  return sim.cloud.places;
-}
-
-const caOf = () => caIn(dir);
-
-async function device(ca = caOf(), serial = SERIAL): Promise<ConnectionOptions> {
-  const { keyPem, certificatePem } = await ca.issueClientPair(serial);
-  return { ca: caOf().caPem, key: keyPem, cert: certificatePem };
-}
-
 const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
-const running = (about = {}) => startSim({ dir, with: ['cloud'], ...about });
 
 describe('the cloud of a simulated robot', () => {
-  it('is in the site file, with its CA file', async () => {
-    await using sim = await running();
-    const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
+  let world: CloudSim;
+  beforeAll(async () => {
+    world = await startCloudSim();
+  });
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+  });
+
+  it('is in the site file, with its CA file', () => {
+    const { mqtt, storageUrl, tunnel } = world.cloud.places;
+    const site = parseYaml(readFileSync(join(world.dir, 'site.yaml'), 'utf8'));
     expect(site.cloud).toEqual({
-      mqtt: { ...placesOf(sim).mqtt, caFile: 'enrolment-ca.pem' },
-      storageUrl: placesOf(sim).storageUrl,
-      tunnel: { ...placesOf(sim).tunnel, services: ['web'] },
+      mqtt: { ...mqtt, caFile: 'enrolment-ca.pem' },
+      storageUrl,
+      tunnel: { ...tunnel, services: ['web'] },
       telemetryS: 1,
       release: { keyFile: 'release-key.pem' },
       caFile: 'enrolment-ca.pem',
     });
-    expect(site.cloud.mqtt.alpn).toMatch(/^x-[a-z]+-mqtt-ca$/);
-    expect(readFileSync(join(dir, 'enrolment-ca.pem'), 'utf8')).toBe(caOf().caPem);
+    expect(mqtt.alpn).toMatch(/^x-[a-z]+-mqtt-ca$/);
+    expect(readFileSync(join(world.dir, 'enrolment-ca.pem'), 'utf8')).toBe(world.ca().caPem);
   });
 
-  it('makes a key pair for releases, keeps it, and replaces no damaged one', async () => {
-    const keys = () =>
-      ['release-key.pem', 'secrets/release-signing-key.pem'].map((name) => readFileSync(join(dir, name), 'utf8'));
-    await (await running())[Symbol.asyncDispose]();
-    const [publicPem = '', privatePem = ''] = keys();
-    const bytes = Buffer.from('manifest');
-    expect(verify(null, bytes, publicPem, sign(null, bytes, privatePem))).toBe(true);
-    expect(createPublicKey(publicPem).asymmetricKeyType).toBe('ed25519');
-    expect(statSync(join(dir, 'secrets/release-signing-key.pem')).mode & 0o777).toBe(0o600);
-    writeFileSync(join(dir, 'release-key.pem'), 'damaged');
-    await (await running())[Symbol.asyncDispose]();
-    expect(keys()).toEqual([publicPem, privatePem]);
-    // Packages may be signed with it already.
-    writeFileSync(join(dir, 'secrets/release-signing-key.pem'), 'damaged');
-    await expect(running()).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      message: expect.stringContaining('release-signing-key.pem is not an unencrypted Ed25519 private key'),
-    });
-    expect(keys()).toEqual([publicPem, 'damaged']);
-    rmSync(join(dir, 'secrets/release-signing-key.pem'));
-    await (await running())[Symbol.asyncDispose]();
-    const [otherPublic = '', otherPrivate = ''] = keys();
-    expect(verify(null, bytes, otherPublic, sign(null, bytes, otherPrivate))).toBe(true);
+  it('accepts a device whose certificate has its serial number, on both ports', async () => {
+    const { mqtt } = world.cloud.places;
+    const options = await certificateOf(world.dir);
+    const connected = Buffer.from([0x20, 2, 0, 0]);
+    const first = await secure(mqtt.port, options);
+    expect(await exchange(first, connectPacket(SERIAL))).toEqual(connected);
+    const second = await secure(mqtt.fallbackPort, { ...options, ALPNProtocols: [mqtt.alpn] });
+    expect(second.alpnProtocol).toBe(mqtt.alpn);
+    expect(await exchange(second, connectPacket(SERIAL))).toEqual(connected);
+    expect(world.cloud.broker.clients()).toMatchObject([
+      { clientId: SERIAL, clean: false, byAlpn: false },
+      { clientId: SERIAL, clean: false, byAlpn: true },
+    ]);
   });
 
-  it('leaves the CA of the broker to the enrolment if there is one', async () => {
-    await using _sim = await running({ with: ['cloud', 'enrolment'] });
-    const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
-    expect(site.cloud.mqtt.caFile).toBeUndefined();
-    expect(site.enrolment.url).toMatch(/^https:/);
+  it('rejects a client without a certificate, with one of another CA, with another serial number, or without ALPN', async () => {
+    const { mqtt } = world.cloud.places;
+    const accepted = async (port: number, options: ConnectionOptions, id = SERIAL) => {
+      const socket = await secure(port, options).catch(() => null);
+      return socket !== null && (await exchange(socket, connectPacket(id)))?.at(3) === 0;
+    };
+    const own = await certificateOf(world.dir);
+    const foreign = await certificateOf(world.dir, SERIAL, await createCa());
+    expect(await accepted(mqtt.port, own)).toBe(true);
+    expect(await accepted(mqtt.port, { ca: world.ca().caPem })).toBe(false);
+    expect(await accepted(mqtt.port, foreign)).toBe(false);
+    expect(await accepted(mqtt.port, own, 'SIM-0002')).toBe(false);
+    expect(await accepted(mqtt.fallbackPort, own)).toBe(false);
+    expect(await accepted(mqtt.fallbackPort, { ...own, ALPNProtocols: ['x-other-mqtt-ca'] })).toBe(false);
+  });
+
+  it('has a storage that returns 403 with a date, and a tunnel service that refuses what is no tunnel', async () => {
+    const { storageUrl, tunnel } = world.cloud.places;
+    const ca = world.ca().caPem;
+    const answer = await exchange(await secure(Number(new URL(storageUrl).port), { ca }), head);
+    expect(answer?.toString('latin1')).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\nDate: \w{3}, /);
+    const socket = await secure(tunnel.port, { ca });
+    expect(socket.authorized).toBe(true);
+    expect((await exchange(socket, head))?.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('does not reopen a port after its end', async () => {
@@ -95,47 +93,34 @@ describe('the cloud of a simulated robot', () => {
     expect(sim.cloud).toBeNull();
   });
 
-  it('accepts a device whose certificate has its serial number, on both ports', async () => {
-    await using sim = await running();
-    const { mqtt } = placesOf(sim);
-    const options = await device();
-    expect(await exchange(await secure(mqtt.port, options), connectPacket(SERIAL))).toEqual(
-      Buffer.from([0x20, 2, 0, 0]),
-    );
-    const second = await secure(mqtt.fallbackPort, { ...options, ALPNProtocols: [mqtt.alpn] });
-    expect(second.alpnProtocol).toBe(mqtt.alpn);
-    expect(await exchange(second, connectPacket(SERIAL))).toEqual(Buffer.from([0x20, 2, 0, 0]));
-    expect(sim.cloud?.broker.clients()).toEqual([
-      { clientId: SERIAL, clean: false, byAlpn: false },
-      { clientId: SERIAL, clean: false, byAlpn: true },
-    ]);
-  });
-
-  it('rejects a client without a certificate, with one of another CA, with another serial number, or without ALPN', async () => {
-    await using sim = await running();
-    const { mqtt } = placesOf(sim);
-    const accepted = async (port: number, options: ConnectionOptions, id = SERIAL) => {
-      const socket = await secure(port, options).catch(() => null);
-      const answer = socket === null ? null : await exchange(socket, connectPacket(id), 300);
-      return answer?.at(3) === 0;
-    };
-    const { ca, ...own } = await device();
-    expect(await accepted(mqtt.port, { ...own, ...(ca && { ca }) })).toBe(true);
-    expect(await accepted(mqtt.port, { ...(ca && { ca }) })).toBe(false);
-    expect(await accepted(mqtt.port, await device(await createCa()))).toBe(false);
-    expect(await accepted(mqtt.port, await device(), 'SIM-0002')).toBe(false);
-    expect(await accepted(mqtt.fallbackPort, await device())).toBe(false);
-    expect(await accepted(mqtt.fallbackPort, { ...(await device()), ALPNProtocols: ['x-other-mqtt-ca'] })).toBe(false);
-  });
-
-  it('has a storage that returns 403 with a date, and a tunnel service that refuses what is no tunnel', async () => {
-    await using sim = await running();
-    const { storageUrl, tunnel } = placesOf(sim);
-    const ca = caOf().caPem;
-    const answer = await exchange(await secure(Number(new URL(storageUrl).port), { ca }), head);
-    expect(answer?.toString('latin1')).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\nDate: \w{3}, /);
-    const socket = await secure(tunnel.port, { ca });
-    expect(socket.authorized).toBe(true);
-    expect((await exchange(socket, head))?.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
+  it('makes a key pair for releases, keeps it, and replaces no damaged one', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'gw-sim-cloud-'));
+    const [publicFile, privateFile] = [join(dir, 'release-key.pem'), join(dir, 'secrets/release-signing-key.pem')];
+    const keys = () => [publicFile, privateFile].map((file) => readFileSync(file, 'utf8'));
+    const run = async () => (await startSim({ dir, with: ['cloud', 'enrolment'] }))[Symbol.asyncDispose]();
+    const bytes = Buffer.from('manifest');
+    const fits = ([publicPem = '', privatePem = '']: string[]) =>
+      verify(null, bytes, publicPem, sign(null, bytes, privatePem));
+    await run();
+    const first = keys();
+    expect([fits(first), createPublicKey(first[0] ?? '').asymmetricKeyType]).toEqual([true, 'ed25519']);
+    expect(statSync(privateFile).mode & 0o777).toBe(0o600);
+    // With an enrolment, that one gives the CA of the broker.
+    const site = parseYaml(readFileSync(join(dir, 'site.yaml'), 'utf8'));
+    expect([site.cloud.mqtt.caFile, site.enrolment.url]).toEqual([undefined, expect.stringMatching(/^https:/)]);
+    writeFileSync(publicFile, 'damaged');
+    await run();
+    expect(keys()).toEqual(first);
+    // Packages may be signed with it already.
+    writeFileSync(privateFile, 'damaged');
+    await expect(run()).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      message: expect.stringContaining(privateFile),
+    });
+    expect(keys()).toEqual([first[0], 'damaged']);
+    rmSync(privateFile);
+    await run();
+    expect(fits(keys())).toBe(true);
+    rmSync(dir, { recursive: true });
   });
 });

@@ -6,6 +6,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { type CertificateAuthority, restoreCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { type Sim, type SimOptions, startSim } from '../../../src/lib/sim/index.ts';
+import { createDrivenClock } from '../driven-clock.ts';
 
 export const SERIAL = 'SIM-0001';
 
@@ -21,6 +22,8 @@ export async function startCloudSim(options: SimOptions = {}) {
     cloud,
     ca: () => caOf(dir),
     connect: (about?: IClientOptions, serial?: string) => connectDevice(sim, dir, about, serial),
+    /** A device of its own, so that tests can share the world. */
+    join: (about?: IClientOptions) => connectDevice(sim, dir, about, newSerial()),
     async [Symbol.asyncDispose]() {
       await sim[Symbol.asyncDispose]();
       rmSync(dir, { recursive: true, force: true });
@@ -28,15 +31,36 @@ export async function startCloudSim(options: SimOptions = {}) {
   };
 }
 
+let devices = 0;
+function newSerial(): string {
+  devices += 1;
+  return `SN${String(devices).padStart(4, '0')}`;
+}
+
+/** The same on a clock that the test advances. */
+export async function startCloudWorld(options: SimOptions = {}) {
+  const clock = createDrivenClock();
+  return Object.assign(await startCloudSim({ clock, ...options }), { clock });
+}
+
+export type CloudWorld = Awaited<ReturnType<typeof startCloudWorld>>;
 export type CloudSim = Awaited<ReturnType<typeof startCloudSim>>;
 
 export function caOf(dir: string): CertificateAuthority {
   return restoreCa(JSON.parse(readFileSync(join(dir, 'secrets/cloud-ca.json'), 'utf8')));
 }
 
+/** Issuing one takes as long as a handshake. */
+const issued = new Map<string, ConnectionOptions>();
+
 export async function certificateOf(dir: string, serial = SERIAL, ca = caOf(dir)): Promise<ConnectionOptions> {
+  const name = `${ca.caPem}${serial}`;
+  const known = issued.get(name);
+  if (known !== undefined) return known;
   const { keyPem, certificatePem } = await ca.issueClientPair(serial);
-  return { ca: caOf(dir).caPem, key: keyPem, cert: certificatePem };
+  const options = { ca: caOf(dir).caPem, key: keyPem, cert: certificatePem };
+  issued.set(name, options);
+  return options;
 }
 
 interface Received {
@@ -49,14 +73,19 @@ interface Received {
 
 export interface Device extends AsyncDisposable {
   readonly client: MqttClient;
+  readonly serial: string;
   readonly received: Received[];
+  /** `gw/SERIAL/name`. */
+  topic(name: string): string;
+  subscribe(...names: string[]): Promise<unknown>;
+  publish(name: string, payload: string | Buffer): Promise<unknown>;
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   sessionPresent(): boolean;
-  /** The first message on this topic since the start, also a later one. */
-  next(topic: string, skip?: number): Promise<{ readonly [key: string]: unknown }>;
-  /** Sends a request and returns the topic and body of its answer. */
-  ask(topic: string, body: object | string): Promise<{ topic: string; body: Record<string, unknown> }>;
+  /** The first message on this topic of the device since the start, also a later one. */
+  next(name: string, skip?: number): Promise<{ readonly [key: string]: unknown }>;
+  /** Sends a request and returns the end of the topic and the body of its answer. */
+  ask(name: string, body: object | string): Promise<{ topic: string; body: Record<string, unknown> }>;
 }
 
 /** A device with the package mqtt, without reconnecting. */
@@ -105,15 +134,21 @@ async function connectDevice(sim: Sim, dir: string, about: IClientOptions = {}, 
     }
   }
 
+  const topicOf = (name: string) => `gw/${serial}/${name}`;
   return {
     client,
+    serial,
     received,
     closed,
     sessionPresent: () => present,
-    next: async (topic, skip = 0) =>
-      JSON.parse((await until(() => received.filter((message) => message.topic === topic)[skip])).text),
-    async ask(topic, body) {
+    topic: topicOf,
+    subscribe: (...names) => client.subscribeAsync(names.map(topicOf), { qos: 1 }),
+    publish: (name, payload) => client.publishAsync(topicOf(name), payload, { qos: 1 }),
+    next: async (name, skip = 0) =>
+      JSON.parse((await until(() => received.filter((message) => message.topic === topicOf(name))[skip])).text),
+    async ask(name, body) {
       const from = received.length;
+      const topic = topicOf(name);
       const isAnswer = (message: Received) =>
         [`${topic}/accepted`, `${topic}/rejected`, `${topic}/answer`].includes(message.topic);
       await client.publishAsync(topic, typeof body === 'string' ? body : JSON.stringify(body), { qos: 1 });
@@ -136,20 +171,13 @@ export function secure(port: number, options: ConnectionOptions): Promise<TLSSoc
   return promise;
 }
 
-/** Sends bytes and returns the first answer; null without one within `timeoutMs` or when the peer closes. */
-export async function exchange(
-  socket: TLSSocket,
-  bytes: Uint8Array | string,
-  timeoutMs = 10_000,
-): Promise<Buffer | null> {
+/** Sends bytes and returns the first answer; null when the peer closes without one. */
+export async function exchange(socket: TLSSocket, bytes: Uint8Array | string): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   socket.once('data', resolve);
-  for (const event of ['end', 'close']) socket.once(event, () => resolve(null));
-  socket.on('error', () => resolve(null));
-  const timer = setTimeout(() => resolve(null), timeoutMs);
+  for (const event of ['end', 'close', 'error']) socket.on(event, () => resolve(null));
   socket.write(bytes);
   const answer = await promise;
-  clearTimeout(timer);
   socket.destroy();
   return answer;
 }

@@ -79,7 +79,7 @@ async function browse(browsed: Browsed, options: SimTunnelBrowseOptions): Promis
   let source: Awaited<ReturnType<typeof connectSource>>;
   try {
     const caPem = (await readIfThere(caFile)) ?? '';
-    source = await connectSource({ host, port, caPem, accessToken: sourceToken ?? '', timeoutMs });
+    source = await connectSource({ host, port, caPem, accessToken: sourceToken ?? '', timeoutMs, clock });
   } catch (error) {
     return { ...about, problem: (error as Error).message, pages: [] };
   }
@@ -89,7 +89,7 @@ async function browse(browsed: Browsed, options: SimTunnelBrowseOptions): Promis
       signal.throwIfAborted();
       onProgress(`GET ${path}`);
       const began = clock.monotonicMs();
-      const page = await fetchPage(source.open(service), path, timeoutMs);
+      const page = await fetchPage(source.open(service), path, timeoutMs, clock);
       pages.push({ path, ...page, tookMs: clock.monotonicMs() - began });
     }
     return { ...about, problem: null, pages };
@@ -130,7 +130,7 @@ const MAX_LINES = 5;
 const MAX_LINE_CHARACTERS = 200;
 
 /** One GET over a given connection; redirects are not followed. `path` begins with a slash. Never rejects. */
-function fetchPage(connection: Duplex, path: string, timeoutMs: number): Promise<FetchedPage> {
+function fetchPage(connection: Duplex, path: string, timeoutMs: number, clock: Clock): Promise<FetchedPage> {
   const { promise, resolve } = Promise.withResolvers<FetchedPage>();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -140,9 +140,9 @@ function fetchPage(connection: Duplex, path: string, timeoutMs: number): Promise
     path,
     headers: { Host: 'localhost', Connection: 'close', 'User-Agent': 'gw-sim-tunnel-browse' },
   });
-  const timer = setTimeout(() => sending.destroy(new Error(`no complete answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = clock.after(timeoutMs, () => sending.destroy(new Error(`no complete answer within ${timeoutMs} ms`)));
   function end(problem: string | null): void {
-    clearTimeout(timer);
+    timer[Symbol.dispose]();
     connection.destroy();
     const { statusCode = null, headers = {} } = response ?? {};
     const shown = SHOWN_HEADERS.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : []));

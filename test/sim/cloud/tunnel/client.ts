@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type ClientOptions, WebSocket } from 'ws';
+import { createCa } from '../../../../src/lib/sim/cloud/certificates.ts';
 import {
   startTunnelService,
   type TunnelService,
@@ -11,6 +12,7 @@ import { until } from '../../raw-client.ts';
 
 export type Side = 'source' | 'destination';
 
+export const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
 export const SUBPROTOCOL = 'vendor.securetunneling-3.0';
 
 /** Frames as in the description of the protocol, with the length before the message. */
@@ -31,16 +33,17 @@ export const framed = (body: Uint8Array) => {
   length.writeUInt16BE(body.length);
   return Buffer.concat([length, body]);
 };
-/** DATA of stream 1, service SSH, connection 1. */
-export function dataFrame(payload: Uint8Array): Buffer {
-  const varint =
-    payload.length < 128
-      ? [payload.length]
-      : payload.length < 16_384
-        ? [(payload.length & 0x7f) | 0x80, payload.length >> 7]
-        : [(payload.length & 0x7f) | 0x80, ((payload.length >> 7) & 0x7f) | 0x80, payload.length >> 14];
-  return framed(Buffer.concat([hex('08011001'), Buffer.from([0x22, ...varint]), payload, hex('2a035353483801')]));
+/** Base 128, the lowest first. */
+export function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return Buffer.from([...bytes, rest]);
+    bytes.push((rest & 0x7f) | 0x80);
+  }
 }
+/** DATA of stream 1, service SSH, connection 1. */
+export const dataFrame = (payload: Uint8Array) =>
+  framed(Buffer.concat([hex('0801100122'), varint(payload.length), payload, hex('2a035353483801')]));
 
 export interface Peer {
   readonly ws: WebSocket;
@@ -129,7 +132,7 @@ export function dial(
     bytes: () => Buffer.concat(messages.slice(1)),
     send: (frame) => ws.send(typeof frame === 'string' ? hex(frame) : frame),
     async untilBytes(length) {
-      await until(() => received >= length, 20_000);
+      await until(() => received >= length);
       return peer.bytes();
     },
     async untilClosed() {
@@ -152,11 +155,15 @@ export async function connectSide(
   return peer;
 }
 
+let ca: ReturnType<typeof createCa> | undefined;
+
 /** A service with one open tunnel for the service SSH. */
 export async function startTunnel(options: TunnelServiceOptions = {}, services: readonly string[] = ['SSH']) {
   const notified: { serial: string; notification: object }[] = [];
   const violations: string[] = [];
+  ca ??= createCa();
   const service = await startTunnelService({
+    ca: await ca,
     notify: async (serial, notification) => void notified.push({ serial, notification }),
     onViolation: (side, reason) => violations.push(`${side}: ${reason}`),
     ...options,

@@ -6,12 +6,8 @@ import { runs } from '../../../properties.ts';
 import { framed, frames, hex } from './client.ts';
 
 const absent = {
-  streamId: 0,
-  ignorable: false,
-  payload: Buffer.alloc(0),
-  serviceId: '',
-  availableServiceIds: [],
-  connectionId: 0,
+  ...{ streamId: 0, ignorable: false, payload: Buffer.alloc(0), serviceId: '' },
+  ...{ availableServiceIds: [], connectionId: 0 },
 };
 const plain = (message: TunnelMessage) => ({ ...message, payload: Buffer.from(message.payload) });
 function decode(frame: Uint8Array): TunnelMessage {
@@ -20,19 +16,14 @@ function decode(frame: Uint8Array): TunnelMessage {
   return plain(decoded.message);
 }
 
+const ssh = { streamId: 1, serviceId: 'SSH' };
 /** The vectors of the description, each with its fields. */
 const vectors: readonly (readonly [string, Partial<TunnelMessage> & { type: TunnelMessageType }])[] = [
-  [frames.startSsh, { type: 'stream-start', typeNumber: 2, streamId: 1, serviceId: 'SSH', connectionId: 1 }],
-  [
-    frames.dataHello,
-    { type: 'data', typeNumber: 1, streamId: 1, payload: Buffer.from('hello'), serviceId: 'SSH', connectionId: 1 },
-  ],
-  [frames.connectionStartA2, { type: 'connection-start', typeNumber: 6, streamId: 1, serviceId: 'A', connectionId: 2 }],
-  [
-    frames.connectionResetSsh2,
-    { type: 'connection-reset', typeNumber: 7, streamId: 1, serviceId: 'SSH', connectionId: 2 },
-  ],
-  [frames.streamResetSsh, { type: 'stream-reset', typeNumber: 3, streamId: 1, serviceId: 'SSH' }],
+  [frames.startSsh, { type: 'stream-start', typeNumber: 2, ...ssh, connectionId: 1 }],
+  [frames.dataHello, { type: 'data', typeNumber: 1, payload: Buffer.from('hello'), ...ssh, connectionId: 1 }],
+  [frames.connectionStartA2, { type: 'connection-start', typeNumber: 6, ...ssh, serviceId: 'A', connectionId: 2 }],
+  [frames.connectionResetSsh2, { type: 'connection-reset', typeNumber: 7, ...ssh, connectionId: 2 }],
+  [frames.streamResetSsh, { type: 'stream-reset', typeNumber: 3, ...ssh }],
   [frames.startV1, { type: 'stream-start', typeNumber: 2, streamId: 1 }],
   [frames.serviceIdsSsh, { type: 'service-ids', typeNumber: 5, availableServiceIds: ['SSH'] }],
 ];
@@ -52,8 +43,7 @@ describe('the codec of the simulated service', () => {
     ['a negative type', '08ffffffffffffffffff01', { type: 'unknown', typeNumber: -1 }],
     ['nothing as the type 0', '', { type: 'unknown', typeNumber: 0 }],
   ])('decodes %s', (_, body, fields) => {
-    const decoded = decodeFrame(framed(hex(body)));
-    expect(decoded).toMatchObject({ kind: 'message', message: fields });
+    expect(decodeFrame(framed(hex(body)))).toMatchObject({ kind: 'message', message: fields });
   });
 
   it.each([
@@ -82,9 +72,8 @@ describe('the codec of the simulated service', () => {
   });
 
   it('decodes what it encodes', () => {
-    const types = ['data', 'stream-start', 'stream-reset', 'session-reset', 'service-ids'] as const;
     const message = fc.record({
-      type: fc.constantFrom(...types),
+      type: fc.constantFrom('data', 'stream-start', 'stream-reset', 'session-reset', 'service-ids'),
       streamId: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
       ignorable: fc.boolean(),
       payload: fc.uint8Array({ maxLength: 300 }),
@@ -98,15 +87,13 @@ describe('the codec of the simulated service', () => {
       }),
     );
   });
-});
 
-describe('the frames of a stream', () => {
-  it('are the same however its bytes are cut', () => {
-    const body = fc.uint8Array({ maxLength: 200 });
+  it('reads the same frames however their bytes are cut', () => {
+    const bodies = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 });
     const cuts = fc.array(fc.nat(50), { minLength: 1, maxLength: 30 });
     fc.assert(
-      fc.property(fc.array(body, { maxLength: 8 }), cuts, (bodies, lengths) => {
-        const sent = bodies.map(framed);
+      fc.property(bodies, cuts, (all, lengths) => {
+        const sent = all.map(framed);
         const stream = Buffer.concat(sent);
         const read = createFrameReader();
         const found: Buffer[] = [];

@@ -1,41 +1,52 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askCloud } from '../../../../src/lib/sim/control/cloud-commands.ts';
-import {
-  simTunnelBrowseSchema,
-  simTunnelCloseSchema,
-  simTunnelListSchema,
-  simTunnelOpenSchema,
-  simTunnelRotateSchema,
-} from '../../../../src/lib/sim/control/control.result.ts';
+import * as schemas from '../../../../src/lib/sim/control/control.result.ts';
 import { type SimTunnelBrowseOptions, simTunnelBrowse } from '../../../../src/lib/sim/control/tunnel-commands.ts';
 import { loadSite } from '../../../../src/lib/site/index.ts';
-import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
+import { createDrivenClock, type DrivenClock } from '../../driven-clock.ts';
 import { until } from '../../raw-client.ts';
-import { type CloudSim, SERIAL, startCloudSim } from '../device.ts';
-import { dial } from './client.ts';
+import { type CloudSim, type Device, SERIAL, startCloudSim } from '../device.ts';
+import { dial, type Side } from './client.ts';
 import { startDestination, startPages } from './destination.ts';
 
 // The commands of `gw sim tunnel` through the control port of a running simulator, with a destination of the test.
 
-const signal = new AbortController().signal;
-const topic = `gw/${SERIAL}/tunnels/notify`;
-const notifications = async (device: { next(topic: string, skip?: number): Promise<object> }, skip = 0) =>
-  (await device.next(topic, skip)) as { clientAccessToken: string; services: string[]; region: string };
-
-const browseOptions = (about: Partial<SimTunnelBrowseOptions> = {}): SimTunnelBrowseOptions => ({
-  tunnelId: null,
-  lifetimeMs: 300_000,
-  paths: ['/'],
-  timeoutMs: 10_000,
-  signal,
-  ...about,
+let world: CloudSim;
+beforeAll(async () => {
+  world = await startCloudSim();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
 });
 
+const signal = new AbortController().signal;
+const NOTIFY = 'tunnels/notify';
+const minute = { lifetimeMs: 60_000 };
+type About = Partial<Omit<SimTunnelBrowseOptions, 'clock'>>;
+const browse = (about: About = {}, clock?: DrivenClock) => {
+  const usual = { tunnelId: null, lifetimeMs: 300_000, paths: ['/'], timeoutMs: 10_000, signal };
+  return simTunnelBrowse(world, { ...usual, ...about, ...(clock && { clock }) });
+};
+const open = (about: object = {}) => askCloud(world, { action: 'tunnel-open', services: ['web'], ...minute, ...about });
+const list = () => askCloud(world, { action: 'tunnel-list' });
+const last = async () => (await list()).tunnels.at(-1);
+const close = (tunnelId?: string) => askCloud(world, { action: 'tunnel-close', tunnelId });
+const rotate = (side: Side | 'all', tunnelId?: string) => askCloud(world, { action: 'tunnel-rotate', side, tunnelId });
+const connects = (side: Side, token: string | null) =>
+  dial({ place: world.cloud.tunnel.place, caPem: world.ca().caPem }, side, { token: token ?? '' });
+const notified = async (device: Device, skip = 0) =>
+  (await device.next(NOTIFY, skip)) as { clientAccessToken: string; services: string[] };
+
+async function withDevice() {
+  const device = await world.connect({ clean: true });
+  await device.subscribe(NOTIFY);
+  return device;
+}
+
 /** A device that connects the destination for each notification. */
-async function withDestination(world: CloudSim) {
-  const device = await world.connect();
-  await device.client.subscribeAsync(topic, { qos: 1 });
+async function withDestination() {
+  const device = await withDevice();
   const pages = await startPages();
   const destinations: ReturnType<typeof startDestination>[] = [];
   device.client.on('message', (_topic, payload) => {
@@ -54,201 +65,145 @@ async function withDestination(world: CloudSim) {
 }
 
 describe('gw sim tunnel', () => {
-  it('open: the device receives exactly the notification, and the printed token connects the source', async () => {
-    await using world = await startCloudSim();
-    const without = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 10 * 60_000 });
-    expect(simTunnelOpenSchema.parse(without)).toEqual(without);
-    expect(without).toMatchObject({ connected: false, tunnel: { status: 'OPEN', serial: SERIAL, services: ['web'] } });
-    expect(without.tunnel.leftMs).toBeGreaterThan(599_000);
-    expect(without).toMatchObject({ ...world.cloud.places.tunnel, caFile: join(world.dir, 'enrolment-ca.pem') });
-    await using device = await world.connect();
-    await device.client.subscribeAsync(topic, { qos: 1 });
-    const { connected, sourceToken } = await askCloud(world, {
-      action: 'tunnel-open',
-      services: ['a', 'b'],
-      lifetimeMs: 1 * 60_000,
-      region: 'x-1',
-    });
-    expect(connected).toBe(true);
-    const notification = await notifications(device);
-    expect(Object.keys(notification).toSorted()).toEqual(['clientAccessToken', 'clientMode', 'region', 'services']);
-    expect(notification).toMatchObject({ clientMode: 'destination', region: 'x-1', services: ['a', 'b'] });
-    expect(device.received[0]).toMatchObject({ topic, retain: false });
-    const service = { place: world.cloud.tunnel.place, caPem: world.ca().caPem };
-    expect(await dial(service, 'source', { token: sourceToken })).toHaveProperty('ws');
-    expect(await dial(service, 'destination', { token: notification.clientAccessToken })).toHaveProperty('ws');
+  it('rotate, close and list: of the only open tunnel, or a named one', async () => {
+    await expect(close()).rejects.toThrow('No tunnel is open.');
+    await using device = await withDevice();
+    const first = (await open()).tunnel.tunnelId;
+    const rotated = await rotate('destination');
+    expect(schemas.simTunnelRotateSchema.parse(rotated)).toEqual(rotated);
+    expect(rotated).toMatchObject({ sourceToken: null, connected: true, tunnel: { tunnelId: first } });
+    expect((await notified(device, 1)).clientAccessToken).not.toBe((await notified(device)).clientAccessToken);
+    const second = await open();
+    await expect(rotate('all')).rejects.toThrow('2 tunnels are open.');
+    const { connected, sourceToken } = await rotate('source', second.tunnel.tunnelId);
+    expect([connected, sourceToken === second.sourceToken]).toEqual([null, false]);
+    const closed = await close(first);
+    expect(schemas.simTunnelCloseSchema.parse(closed)).toEqual(closed);
+    expect(closed.tunnel).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
+    await connects('source', 'x');
+    const listed = await list();
+    expect(schemas.simTunnelListSchema.parse(listed)).toEqual(listed);
+    expect(listed.tunnels.map(({ status }) => status)).toEqual(['CLOSED', 'OPEN']);
+    const handshake = { mode: 'source', status: 400, tunnelId: null, reason: 'Invalid access token' };
+    expect(listed.handshakes).toMatchObject([handshake]);
+    expect(JSON.stringify(listed)).not.toContain(sourceToken);
+    await close();
   });
 
-  it('open: to another device, and an error for no service', async () => {
-    await using world = await startCloudSim();
-    const { tunnel } = await askCloud(world, {
-      action: 'tunnel-open',
-      services: ['web'],
-      lifetimeMs: 1 * 60_000,
-      serial: 'SN0007',
-    });
-    expect(tunnel.serial).toBe('SN0007');
-    await expect(
-      askCloud(world, { action: 'tunnel-open', services: [], lifetimeMs: 1 * 60_000 }),
-    ).rejects.toMatchObject({ code: 'USAGE' });
-    await expect(
-      askCloud(world, { action: 'tunnel-open', services: ['a'], lifetimeMs: 721 * 60_000 }),
-    ).rejects.toMatchObject({ code: 'USAGE' });
+  it('open: the device receives exactly the notification, and the printed token connects the source', async () => {
+    const without = await open({ lifetimeMs: 10 * 60_000 });
+    expect(schemas.simTunnelOpenSchema.parse(without)).toEqual(without);
+    expect(without).toMatchObject({ connected: false, tunnel: { status: 'OPEN', serial: SERIAL, services: ['web'] } });
+    expect(without.tunnel.leftMs).toBeLessThanOrEqual(600_000);
+    expect(without).toMatchObject({ ...world.cloud.places.tunnel, caFile: join(world.dir, 'enrolment-ca.pem') });
+    await using device = await withDevice();
+    const { connected, sourceToken } = await open({ services: ['a', 'b'], region: 'x-1' });
+    const notification = await notified(device);
+    const clientAccessToken = expect.any(String);
+    expect([connected, notification]).toEqual([
+      true,
+      { clientAccessToken, clientMode: 'destination', region: 'x-1', services: ['a', 'b'] },
+    ]);
+    expect(device.received).toMatchObject([{ topic: device.topic(NOTIFY), retain: false }]);
+    expect(await connects('source', sourceToken)).toHaveProperty('ws');
+    expect(await connects('destination', notification.clientAccessToken)).toHaveProperty('ws');
+    expect((await open({ serial: 'OTHER' })).tunnel.serial).toBe('OTHER');
+    for (const wrong of [{ services: [] }, { lifetimeMs: 721 * 60_000 }]) {
+      await expect(open(wrong)).rejects.toMatchObject({ code: 'USAGE' });
+    }
   });
 
   it('open: nothing is sent while the broker is down, and no tunnel is left open', async () => {
-    await using world = await startCloudSim();
     world.sim.setFault('cloud-cut', true);
     await world.sim.settled();
-    await expect(askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 })).rejects.toThrow(
-      'cloud-cut',
-    );
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
-  });
-
-  it('rotate, close and list: of the only open tunnel, or a named one', async () => {
-    await using world = await startCloudSim();
-    await expect(askCloud(world, { action: 'tunnel-close' })).rejects.toThrow('No tunnel is open.');
-    await using device = await world.connect();
-    await device.client.subscribeAsync(topic, { qos: 1 });
-    const first = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
-    const rotated = await askCloud(world, { action: 'tunnel-rotate', side: 'destination' });
-    expect(simTunnelRotateSchema.parse(rotated)).toEqual(rotated);
-    expect(rotated).toMatchObject({ sourceToken: null, connected: true, tunnel: { tunnelId: first.tunnel.tunnelId } });
-    expect((await notifications(device, 1)).clientAccessToken).not.toBe(
-      (await notifications(device)).clientAccessToken,
-    );
-    const second = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
-    await expect(askCloud(world, { action: 'tunnel-rotate', side: 'all' })).rejects.toThrow('2 tunnels are open.');
-    const source = await askCloud(world, { action: 'tunnel-rotate', tunnelId: second.tunnel.tunnelId, side: 'source' });
-    expect([source.connected, source.sourceToken === second.sourceToken]).toEqual([null, false]);
-    const closed = await askCloud(world, { action: 'tunnel-close', tunnelId: first.tunnel.tunnelId });
-    expect(simTunnelCloseSchema.parse(closed)).toEqual(closed);
-    expect(closed.tunnel).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
-    await dial({ place: world.cloud.tunnel.place, caPem: world.ca().caPem }, 'source', { token: 'x' });
-    const list = await askCloud(world, { action: 'tunnel-list' });
-    expect(simTunnelListSchema.parse(list)).toEqual(list);
-    expect(list.tunnels.map(({ status }) => status)).toEqual(['CLOSED', 'OPEN']);
-    expect(list.handshakes).toMatchObject([
-      { mode: 'source', status: 400, tunnelId: null, reason: 'Invalid access token' },
-    ]);
-    expect(JSON.stringify(list)).not.toContain(source.sourceToken);
+    await expect(open()).rejects.toThrow('cloud-cut');
+    expect(await last()).toMatchObject({ status: 'CLOSED' });
+    world.sim.setFault('cloud-cut', false);
+    await world.sim.settled();
   });
 
   it('browse: pages through the tunnel, each over a connection of its own, and the tunnel is closed afterwards', async () => {
-    await using world = await startCloudSim();
-    await using device = await withDestination(world);
-    const paths = ['/', '/big', '/settings', '/cut'];
-    const browsed = await simTunnelBrowse(world, browseOptions({ paths }));
-    expect(simTunnelBrowseSchema.parse(browsed)).toEqual(browsed);
+    await using device = await withDestination();
+    const browsed = await browse({ paths: ['/', '/big', '/settings', '/cut'] });
+    expect(schemas.simTunnelBrowseSchema.parse(browsed)).toEqual(browsed);
     expect(browsed).toMatchObject({ opened: true, problem: null, service: 'web' });
-    const [page, big, refused, cut] = browsed.pages;
-    expect(page).toMatchObject({
-      path: '/',
-      status: 200,
-      problem: null,
-      title: 'Robot  SN0007',
-      lines: [
-        '<!doctype html>',
-        '<html>',
-        '<head><title>Robot  SN0007</title></head>',
-        '<body>Hello</body>',
-        '</html>',
-      ],
-      headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
-    });
-    expect(big).toMatchObject({ status: 200, bytes: 3_000_000, title: null, lines: [] });
-    expect(refused).toMatchObject({ status: 403, problem: null, lines: ['{"error":{"code":"READ_ONLY"}}'] });
-    // Half a page is no answer.
-    expect(cut).toMatchObject({ status: 200, problem: expect.any(String) });
-    expect(device.destinations[0]?.connections()).toBe(4);
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([
-      { status: 'CLOSED', closedBy: 'person' },
+    const title = 'Robot  SN0007';
+    expect(browsed.pages).toMatchObject([
+      {
+        ...{ path: '/', status: 200, problem: null, title },
+        lines: ['<!doctype html>', '<html>', `<head><title>${title}</title></head>`, '<body>Hello</body>', '</html>'],
+        headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
+      },
+      { status: 200, bytes: 3_000_000, title: null, lines: [] },
+      { status: 403, problem: null, lines: ['{"error":{"code":"READ_ONLY"}}'] },
+      // Half a page is no answer.
+      { status: 200, problem: expect.any(String) },
     ]);
+    expect(device.destinations[0]?.connections()).toBe(4);
+    expect(await last()).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
   });
 
   it('browse: through a given tunnel, which stays open', async () => {
-    await using world = await startCloudSim();
-    await using _device = await withDestination(world);
-    const { tunnel, sourceToken } = await askCloud(world, {
-      action: 'tunnel-open',
-      services: ['status', 'web'],
-      lifetimeMs: 1 * 60_000,
-    });
+    await using _device = await withDestination();
+    const { tunnel, sourceToken } = await open({ services: ['status', 'web'] });
     const { tunnelId } = tunnel;
-    const browsed = await simTunnelBrowse(world, browseOptions({ tunnelId }));
+    const browsed = await browse({ tunnelId });
     expect(browsed).toMatchObject({ opened: false, service: 'status', pages: [{ status: 200 }] });
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([
-      { status: 'OPEN', source: { connects: 1 } },
-    ]);
-    const service = { place: world.cloud.tunnel.place, caPem: world.ca().caPem };
-    expect(await dial(service, 'source', { token: sourceToken })).toMatchObject({ status: 400 });
-    const { sourceToken: token } = await askCloud(world, { action: 'tunnel-rotate', side: 'source' });
-    await expect(simTunnelBrowse(world, browseOptions({ tunnelId, service: 'ssh' }))).rejects.toThrow(
-      "The tunnel has no service 'ssh'; it has status, web.",
-    );
+    expect(await last()).toMatchObject({ status: 'OPEN', source: { connects: 1 } });
+    expect(await connects('source', sourceToken)).toMatchObject({ status: 400 });
+    const { sourceToken: token } = await rotate('source', tunnelId);
+    const unknown = "The tunnel has no service 'ssh'; it has status, web.";
+    await expect(browse({ tunnelId, service: 'ssh' })).rejects.toThrow(unknown);
     // Refused before its token was replaced.
-    expect(await dial(service, 'source', { token: token ?? '' })).toHaveProperty('ws');
-    await expect(simTunnelBrowse(world, browseOptions({ tunnelId: 'none' }))).rejects.toThrow(
-      "There is no tunnel 'none'",
-    );
+    expect(await connects('source', token)).toHaveProperty('ws');
+    await expect(browse({ tunnelId: 'none' })).rejects.toThrow("There is no tunnel 'none'");
   });
 
   it('browse: claims no page without a destination, after a refusal, or without an answer', async () => {
-    const clock = createFakeClock();
-    await using world = await startCloudSim();
-    const waiting = simTunnelBrowse(world, browseOptions({ clock }));
-    let isWaiting = true;
-    void waiting.finally(() => {
-      isWaiting = false;
-    });
-    await until(async () => {
-      await clock.advance(200);
-      return !isWaiting;
-    });
-    const none = await waiting;
+    const clock = createDrivenClock();
+    const none = await clock.during(browse({}, clock));
     expect(none).toMatchObject({ problem: 'no destination connected within 10 s', pages: [] });
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
+    expect(await last()).toMatchObject({ status: 'CLOSED' });
 
-    await using _device = await withDestination(world);
-    const silent = await simTunnelBrowse(world, browseOptions({ paths: ['/never'], timeoutMs: 500 }));
-    expect(silent.pages).toMatchObject([{ status: null, problem: 'no complete answer within 500 ms' }]);
+    await using device = await withDestination();
+    const never = browse({ paths: ['/never'], timeoutMs: 60_000 }, clock);
+    await clock.until(() => device.destinations[0]?.connections() === 1);
+    const problem = 'no complete answer within 60000 ms';
+    expect((await clock.during(never)).pages).toMatchObject([{ status: null, problem }]);
 
-    const { tunnel } = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
+    const { tunnelId } = (await open()).tunnel;
     await until(() => world.cloud.tunnel.list().at(-1)?.destination.connected === true);
     world.sim.setFault('cloud-tunnel-refused', true);
-    const refused = await simTunnelBrowse(world, browseOptions({ tunnelId: tunnel.tunnelId }));
+    const refused = await browse({ tunnelId });
     expect(refused).toMatchObject({ problem: 'the tunnel service refused the source: 403 Forbidden', pages: [] });
-    const unreachable = await simTunnelBrowse(world, browseOptions({ timeoutMs: 300 }));
-    expect(unreachable.problem).toContain('its last handshake: 403 Forbidden');
+    const unreachable = browse({}, clock);
+    await until(() => world.cloud.tunnel.handshakes().at(-1)?.mode === 'destination');
+    expect((await clock.during(unreachable)).problem).toContain('its last handshake: 403 Forbidden');
+    world.sim.setFault('cloud-tunnel-refused', false);
   });
 
   it('browse: a destination that is lost during an answer is a problem of that page', async () => {
-    await using world = await startCloudSim();
-    await using device = await withDestination(world);
-    const { tunnel } = await askCloud(world, { action: 'tunnel-open', services: ['web'], lifetimeMs: 1 * 60_000 });
-    const browsing = simTunnelBrowse(world, browseOptions({ tunnelId: tunnel.tunnelId, paths: ['/never'] }));
+    await using device = await withDestination();
+    const { tunnelId } = (await open()).tunnel;
+    const browsing = browse({ tunnelId, paths: ['/never'] });
     await until(() => device.destinations[0]?.connections() === 1);
     device.destinations[0]?.ws.terminate();
     expect((await browsing).pages).toMatchObject([{ status: null, problem: 'the stream was reset' }]);
   });
 
   it('browse: a signal ends it and closes the tunnel; an invalid path opens none', async () => {
-    await using world = await startCloudSim();
     const aborter = new AbortController();
     const onProgress = () => aborter.abort(new Error('Ctrl-C'));
-    await expect(simTunnelBrowse(world, browseOptions({ signal: aborter.signal, onProgress }))).rejects.toThrow(
-      'Ctrl-C',
-    );
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toMatchObject([{ status: 'CLOSED' }]);
+    await expect(browse({ signal: aborter.signal, onProgress })).rejects.toThrow('Ctrl-C');
+    expect(await last()).toMatchObject({ status: 'CLOSED' });
+    const { length } = (await list()).tunnels;
     for (const path of ['service', '/a b', '/a\nb', '']) {
-      await expect(simTunnelBrowse(world, browseOptions({ paths: [path] }))).rejects.toMatchObject({ code: 'USAGE' });
+      await expect(browse({ paths: [path] })).rejects.toMatchObject({ code: 'USAGE' });
     }
-    expect((await askCloud(world, { action: 'tunnel-list' })).tunnels).toHaveLength(1);
+    expect((await list()).tunnels).toHaveLength(length);
   });
 
   it('has a tunnel in the site file that the site schema accepts', async () => {
-    await using world = await startCloudSim();
     const { cloud } = await loadSite(join(world.dir, 'site.yaml'));
     expect(cloud?.tunnel).toMatchObject({ ...world.cloud.places.tunnel, services: ['web'] });
     expect(cloud?.caFile).toBe(join(world.dir, 'enrolment-ca.pem'));

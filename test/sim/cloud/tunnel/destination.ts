@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { framed, hex, SUBPROTOCOL } from './client.ts';
+import { framed, hex, SUBPROTOCOL, varint } from './client.ts';
 
 // A destination of its own: it knows stream 1 of one service, and reads only as much protobuf as this needs.
 
@@ -17,7 +17,7 @@ function read(body: Buffer): { type: number; connection: number; payload: Buffer
   let type = 0;
   let connection = 0;
   let payload: Buffer = Buffer.alloc(0);
-  const varint = () => {
+  const next = () => {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = body[at++] ?? 0;
@@ -26,8 +26,8 @@ function read(body: Buffer): { type: number; connection: number; payload: Buffer
     }
   };
   while (at < body.length) {
-    const key = varint();
-    const value = varint();
+    const key = next();
+    const value = next();
     if ((key & 7) === 2) {
       if (key >> 3 === 4) payload = body.subarray(at, at + value);
       at += value;
@@ -35,14 +35,6 @@ function read(body: Buffer): { type: number; connection: number; payload: Buffer
     else if (key >> 3 === 7) connection = value;
   }
   return { type, connection, payload };
-}
-
-function varintOf(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return Buffer.from([...bytes, rest]);
-    bytes.push((rest & 0x7f) | 0x80);
-  }
 }
 
 /** Connects with the token of a notification and relays each connection to a local port. */
@@ -55,7 +47,7 @@ export function startDestination(
     headers: { 'access-token': about.token },
     perMessageDeflate: false,
   });
-  const service = Buffer.concat([Buffer.from([0x2a]), varintOf(about.service.length), Buffer.from(about.service)]);
+  const service = Buffer.concat([Buffer.from([0x2a]), varint(about.service.length), Buffer.from(about.service)]);
   const sockets = new Map<number, Socket>();
   let count = 0;
   let rest = Buffer.alloc(0);
@@ -69,7 +61,7 @@ export function startDestination(
     }
   });
   function handle({ type, connection, payload }: ReturnType<typeof read>): void {
-    const id = Buffer.concat([Buffer.from([0x38]), varintOf(connection)]);
+    const id = Buffer.concat([Buffer.from([0x38]), varint(connection)]);
     if (type === 2 || type === 6) {
       count += 1;
       const socket = connectTcp(about.targetPort, '127.0.0.1');
@@ -78,7 +70,7 @@ export function startDestination(
       socket.on('data', (chunk) => {
         for (let at = 0; at < chunk.length; at += 60_000) {
           const part = chunk.subarray(at, at + 60_000);
-          const field = Buffer.concat([Buffer.from([0x22]), varintOf(part.length), part]);
+          const field = Buffer.concat([Buffer.from([0x22]), varint(part.length), part]);
           ws.send(framed(Buffer.concat([hex('08011001'), field, service, id])));
         }
       });

@@ -3,9 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { startTunnelService, type TunnelService } from '../../../../src/lib/sim/cloud/tunnel/service.ts';
 import { createFakeClock } from '../../../lifecycle/fake-clock.ts';
-import { connectSide, dial, frames, hex, SUBPROTOCOL, startTunnel } from './client.ts';
-
-const clientToken = '0f8fad5b-d9cb-469f-a165-70867728950e';
+import { clientToken, connectSide, type Dial, dial, frames, hex, SUBPROTOCOL, startTunnel } from './client.ts';
 
 /** One request as bytes; the whole answer as text. */
 async function raw({ place, caPem }: TunnelService, request: string): Promise<string> {
@@ -19,9 +17,10 @@ async function raw({ place, caPem }: TunnelService, request: string): Promise<st
   return text;
 }
 
-const upgradeTo = (path: string, more: readonly string[] = []) =>
+const asSource = '/tunnel?local-proxy-mode=source';
+const upgrade = (...more: string[]) =>
   [
-    `GET ${path} HTTP/1.1`,
+    `GET ${asSource} HTTP/1.1`,
     'Host: localhost',
     'Upgrade: websocket',
     'Connection: Upgrade',
@@ -31,19 +30,19 @@ const upgradeTo = (path: string, more: readonly string[] = []) =>
     ...more,
     '\r\n',
   ].join('\r\n');
+const refused = (body: string) => ({ status: 400, body });
 
 describe('a handshake with the simulated tunnel service', () => {
   it('is answered with one subprotocol, a channel id, and SERVICE_IDS first and alone', async () => {
     await using world = await startTunnel({}, ['SSH', 'web:1']);
     const peer = await world.connect('destination');
-    expect(peer.ws.protocol).toBe(SUBPROTOCOL);
-    expect(peer.headers['sec-websocket-protocol']).toBe(SUBPROTOCOL);
-    expect(peer.headers['channel-id']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(peer.messages.map((message) => message.toString('hex'))).toEqual([
-      `000e0805${'3203535348'}${'3205'}${Buffer.from('web:1').toString('hex')}`,
-    ]);
+    const channelId = peer.headers['channel-id'];
+    expect([peer.ws.protocol, peer.headers['sec-websocket-protocol']]).toEqual([SUBPROTOCOL, SUBPROTOCOL]);
+    expect(channelId).toMatch(/^[0-9a-f-]{36}$/);
+    const serviceIds = `000e08053203535348${'3205'}${Buffer.from('web:1').toString('hex')}`;
+    expect(peer.messages.map((message) => message.toString('hex'))).toEqual([serviceIds]);
     const [view] = world.service.list();
-    expect(view?.destination).toMatchObject({ connected: true, connects: 1, channelId: peer.headers['channel-id'] });
+    expect(view?.destination).toMatchObject({ connected: true, connects: 1, channelId });
     expect(view?.source).toEqual({ connected: false, connects: 0, channelId: null, bytes: 0 });
   });
 
@@ -56,11 +55,11 @@ describe('a handshake with the simulated tunnel service', () => {
     expect((await world.connect('destination', { subprotocols })).ws.protocol).toBe(expected);
   });
 
-  it.each([
+  it.each<[string, Dial, string]>([
     ['another path', { path: '/tunnels?local-proxy-mode=destination' }, 'Invalid path'],
     ['no mode', { path: '/tunnel' }, 'Invalid local proxy mode'],
     ['another mode', { path: '/tunnel?local-proxy-mode=both' }, 'Invalid local proxy mode'],
-    ['two modes', { path: '/tunnel?local-proxy-mode=source&local-proxy-mode=destination' }, 'Invalid local proxy mode'],
+    ['two modes', { path: `${asSource}&local-proxy-mode=destination` }, 'Invalid local proxy mode'],
     ['another subprotocol', { subprotocols: ['securetunneling-4.0'] }, 'Invalid subprotocol'],
     ['no subprotocol', { subprotocols: [] }, 'Invalid subprotocol'],
     ['an unknown token', { token: 'abc' }, 'Invalid access token'],
@@ -68,41 +67,33 @@ describe('a handshake with the simulated tunnel service', () => {
     ['a client token with a dot', { clientToken: `${'a'.repeat(40)}.` }, 'Invalid client token'],
   ])('with %s is refused with 400 in plain text, and the token stays unused', async (_, about, body) => {
     await using world = await startTunnel();
-    expect(await world.dial('destination', about)).toEqual({ status: 400, type: 'text/plain; charset=utf-8', body });
+    expect(await world.dial('destination', about)).toEqual({ ...refused(body), type: 'text/plain; charset=utf-8' });
     await world.connect('destination');
-    expect(world.service.handshakes().map(({ status, reason }) => [status, reason])).toEqual([
-      [400, body],
-      [101, ''],
+    expect(world.service.handshakes()).toMatchObject([
+      { status: 400, reason: body },
+      { status: 101, reason: '' },
     ]);
   });
 
-  it('without a token, with two, or with that of the other mode is refused with 400', async () => {
+  it('without a token, with two, with that of the other mode, or that is no upgrade is refused', async () => {
     await using world = await startTunnel();
     const { service, tokens } = world;
-    expect(await dial(service, 'source', {})).toMatchObject({ status: 400, body: 'Missing access token' });
-    expect(await dial(service, 'source', { token: tokens.destination })).toMatchObject({
-      status: 400,
-      body: 'Invalid access token: it is for the other mode',
-    });
-    const twice = [`access-token: ${tokens.source}`, `access-token: ${tokens.source}`];
-    expect(await raw(service, upgradeTo('/tunnel?local-proxy-mode=source', twice))).toMatch(
-      /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*Invalid access token$/,
+    expect(await dial(service, 'source', {})).toMatchObject(refused('Missing access token'));
+    expect(await dial(service, 'source', { token: tokens.destination })).toMatchObject(
+      refused('Invalid access token: it is for the other mode'),
     );
-  });
-
-  it('that is no upgrade is refused with 400, and a request above 4 KiB with 431', async () => {
-    await using world = await startTunnel();
-    const plain = 'GET /tunnel?local-proxy-mode=source HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    expect(await raw(world.service, plain)).toMatch(/^HTTP\/1\.1 400 [\s\S]*Not a WebSocket handshake$/);
-    const long = upgradeTo('/tunnel?local-proxy-mode=source', [`access-token: ${'a'.repeat(4_096)}`]);
-    expect(await raw(world.service, long)).toMatch(/^HTTP\/1\.1 431 /);
+    const token = `access-token: ${tokens.source}`;
+    expect(await raw(service, upgrade(token, token))).toMatch(/^HTTP\/1\.1 400 [\s\S]*Invalid access token$/);
+    const plain = `GET ${asSource} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    expect(await raw(service, plain)).toMatch(/^HTTP\/1\.1 400 [\s\S]*Not a WebSocket handshake$/);
+    expect(await raw(service, upgrade(`access-token: ${'a'.repeat(4_096)}`))).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   it('that is cut in the middle uses no token', async () => {
     await using world = await startTunnel();
-    const request = upgradeTo('/tunnel?local-proxy-mode=source', [`access-token: ${world.tokens.source}`]);
     const { place, caPem } = world.service;
     const socket = connectTls({ host: place.host, port: place.port, ca: caPem });
+    const request = upgrade(`access-token: ${world.tokens.source}`);
     await new Promise((resolve) => socket.write(request.slice(0, -4), resolve));
     socket.destroy();
     await world.connect('source');
@@ -112,12 +103,9 @@ describe('a handshake with the simulated tunnel service', () => {
   it('with too many attempts per second is refused with 429, and accepted a second later', async () => {
     const clock = createFakeClock();
     await using world = await startTunnel({ clock });
-    const statuses: number[] = [];
-    for (let i = 0; i < 22; i++) {
-      const answer = await world.dial('source', { token: 'spent' });
-      if ('status' in answer) statuses.push(answer.status);
-    }
-    expect(statuses).toEqual([...Array(20).fill(400), 429, 429]);
+    const statuses: unknown[] = [];
+    for (let i = 0; i < 22; i++) statuses.push(await world.dial('source', { token: 'spent' }));
+    expect(statuses).toMatchObject([...Array(20).fill(400), 429, 429].map((status) => ({ status })));
     // Another token is not affected.
     await world.connect('source');
     await clock.advance(1_000);
@@ -126,98 +114,68 @@ describe('a handshake with the simulated tunnel service', () => {
 });
 
 describe('an access token', () => {
-  it('works once without a client token', async () => {
+  it('works once without a client token, and is in no list and no log', async () => {
     await using world = await startTunnel();
-    const first = await world.connect('destination');
-    first.ws.terminate();
-    const spent = { status: 400, body: 'Invalid access token: it was previously used' };
+    (await world.connect('destination')).ws.terminate();
+    const spent = refused('Invalid access token: it was previously used');
     expect(await world.dial('destination')).toMatchObject(spent);
     expect(await world.dial('destination', { clientToken })).toMatchObject(spent);
+    const kept = JSON.stringify([world.service.list(), world.service.handshakes()]);
+    for (const token of Object.values(world.tokens)) expect(kept).not.toContain(token);
+    expect(world.tokens.source).toMatch(/^[\x21-\x7e]{300,4096}$/);
   });
 
   it('works again with the client token of its first handshake, and with no other', async () => {
     await using world = await startTunnel();
-    (await world.connect('destination', { clientToken })).ws.terminate();
-    (await world.connect('destination', { clientToken })).ws.terminate();
-    expect(await world.dial('destination', { clientToken: randomUUID() })).toMatchObject({
-      status: 400,
-      body: 'Invalid client token: it does not match the access token',
-    });
+    for (let round = 0; round < 2; round += 1) {
+      (await world.connect('destination', { clientToken })).ws.terminate();
+    }
+    expect(await world.dial('destination', { clientToken: randomUUID() })).toMatchObject(
+      refused('Invalid client token: it does not match the access token'),
+    );
     expect(await world.dial('destination')).toMatchObject({ status: 400 });
     await world.connect('destination', { clientToken });
-    const { hasClientToken, ...last } = world.service.handshakes().at(-1) ?? {};
-    expect(hasClientToken).toBe(true);
-    expect(last).toMatchObject({ mode: 'destination', tunnelId: world.tunnelId, status: 101 });
+    const last = { mode: 'destination', tunnelId: world.tunnelId, status: 101, hasClientToken: true };
+    expect(world.service.handshakes().at(-1)).toMatchObject(last);
   });
 
   it('is not paired with the client token of another one while that tunnel is open', async () => {
     await using world = await startTunnel();
     await world.connect('destination', { clientToken });
-    expect(await world.dial('source', { clientToken })).toMatchObject({
-      status: 400,
-      body: 'Invalid client token: it belongs to another access token',
-    });
-    const other = await world.service.open({ services: ['SSH'], lifetimeMs: 60_000 });
-    const dialOther = () => dial(world.service, 'source', { token: other.sourceToken, clientToken });
-    expect(await dialOther()).toMatchObject({ status: 400 });
+    expect(await world.dial('source', { clientToken })).toMatchObject(
+      refused('Invalid client token: it belongs to another access token'),
+    );
+    const { sourceToken: token } = await world.service.open({ services: ['SSH'], lifetimeMs: 60_000 });
+    expect(await dial(world.service, 'source', { token, clientToken })).toMatchObject({ status: 400 });
     world.service.close(world.tunnelId);
-    expect(await dialOther()).toHaveProperty('ws');
-  });
-
-  it('is in no list and no log', async () => {
-    await using world = await startTunnel();
-    const { service, tokens } = world;
-    await world.connect('source');
-    await world.dial('source');
-    const kept = JSON.stringify([service.list(), service.handshakes()]);
-    for (const token of Object.values(tokens)) expect(kept).not.toContain(token);
-    expect(tokens.source).toMatch(/^[\x21-\x7e]{300,4096}$/);
+    expect(await dial(world.service, 'source', { token, clientToken })).toHaveProperty('ws');
   });
 });
 
 describe('a notification', () => {
   it('has exactly the four fields, and goes to the named device', async () => {
     await using world = await startTunnel({ serial: 'SN0007' }, ['web', 'status']);
-    const other = await world.service.open({
-      services: ['web'],
-      lifetimeMs: 60_000,
-      serial: 'SN0008',
-      region: 'us-east-1',
-    });
+    const about = { services: ['web'], lifetimeMs: 60_000, serial: 'SN0008', region: 'us-east-1' };
+    const { destinationToken } = await world.service.open(about);
+    const [clientMode, clientAccessToken] = ['destination', world.tokens.destination];
+    const first = { clientAccessToken, clientMode, region: 'eu-central-1', services: ['web', 'status'] };
+    const second = { clientAccessToken: destinationToken, clientMode, region: 'us-east-1', services: ['web'] };
     expect(world.notified).toEqual([
-      {
-        serial: 'SN0007',
-        notification: {
-          clientAccessToken: world.tokens.destination,
-          clientMode: 'destination',
-          region: 'eu-central-1',
-          services: ['web', 'status'],
-        },
-      },
-      {
-        serial: 'SN0008',
-        notification: {
-          clientAccessToken: other.destinationToken,
-          clientMode: 'destination',
-          region: 'us-east-1',
-          services: ['web'],
-        },
-      },
+      { serial: 'SN0007', notification: first },
+      { serial: 'SN0008', notification: second },
     ]);
   });
 
   it('is sent again with a new token by a rotation, which revokes the old one and ends no connection', async () => {
     await using world = await startTunnel();
-    const { service, tunnelId, tokens } = world;
+    const { service, tunnelId } = world;
     const first = await world.connect('destination', { clientToken });
     const { destinationToken, sourceToken } = await service.rotate(tunnelId, 'destination');
     expect(sourceToken).toBeNull();
     expect(world.notified[1]).toMatchObject({ notification: { clientAccessToken: destinationToken } });
-    expect(destinationToken).not.toBe(tokens.destination);
-    expect(await world.dial('destination', { clientToken })).toMatchObject({
-      status: 400,
-      body: 'Invalid access token: it was rotated',
-    });
+    expect(await world.dial('destination', { clientToken })).toMatchObject(
+      refused('Invalid access token: it was rotated'),
+    );
     // The source is not affected, neither connected nor not.
     await world.connect('source');
     expect(first.closed()).toBeNull();
@@ -245,7 +203,7 @@ describe('a notification', () => {
   });
 });
 
-describe('opening a tunnel', () => {
+describe('a tunnel', () => {
   it.each([
     [[], 60_000],
     [['a', 'b', 'c', 'd'], 60_000],
@@ -255,38 +213,37 @@ describe('opening a tunnel', () => {
     [['a'], 0],
     [['a'], Number.NaN],
     [['a'], 720 * 60_000 + 1],
-  ])('with the services %j for %s ms is refused', async (services, lifetimeMs) => {
-    await using service = await startTunnelService();
-    await expect(service.open({ services, lifetimeMs })).rejects.toMatchObject({ code: 'USAGE' });
-    expect(service.list()).toEqual([]);
+  ])('with the services %j for %s ms is not opened', async (services, lifetimeMs) => {
+    await using world = await startTunnel();
+    await expect(world.service.open({ services, lifetimeMs })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(world.service.list()).toHaveLength(1);
   });
-});
 
-describe('the end of a tunnel', () => {
-  it('by its lifetime closes both sides with a close frame, and its tokens are refused', async () => {
+  it('ends at its lifetime, whatever the wall clock: both sides get a close frame, and its tokens are refused', async () => {
     const clock = createFakeClock();
     await using world = await startTunnel({ clock });
     const { service } = world;
-    const later = await service.open({ services: ['SSH'], lifetimeMs: 700_000 });
-    const destination = await world.connect('destination', { clientToken });
-    const source = await world.connect('source');
+    const { tunnelId } = (await service.open({ services: ['SSH'], lifetimeMs: 700_000 })).tunnel;
+    const peers = [await world.connect('destination', { clientToken }), await world.connect('source')];
+    clock.setWall(new Date('2020-01-01'));
     await clock.advance(599_999);
     expect(service.list()[0]).toMatchObject({ status: 'OPEN', leftMs: 1 });
     await clock.advance(1);
-    for (const peer of [destination, source]) {
+    for (const peer of peers) {
       expect(await peer.untilClosed()).toEqual({ code: 1000, reason: 'tunnel lifetime expired' });
     }
-    expect(service.list()[0]).toMatchObject({ status: 'CLOSED', closedBy: 'lifetime', leftMs: 0 });
-    expect(service.list()[1]).toMatchObject({ status: 'OPEN', leftMs: 100_000 });
-    expect(await world.dial('destination', { clientToken })).toMatchObject({
-      status: 400,
-      body: 'Invalid access token: the tunnel is closed',
-    });
+    expect(service.list()).toMatchObject([
+      { status: 'CLOSED', closedBy: 'lifetime', leftMs: 0 },
+      { status: 'OPEN', leftMs: 100_000 },
+    ]);
+    expect(await world.dial('destination', { clientToken })).toMatchObject(
+      refused('Invalid access token: the tunnel is closed'),
+    );
     await clock.advance(100_000);
-    expect(service.list()[1]).toMatchObject({ tunnelId: later.tunnel.tunnelId, status: 'CLOSED' });
+    expect(service.list()[1]).toMatchObject({ tunnelId, status: 'CLOSED' });
   });
 
-  it('by a person closes both sides; a second time is an error', async () => {
+  it('is closed by a person on both sides; a second time is an error', async () => {
     await using world = await startTunnel();
     const { service, tunnelId } = world;
     const destination = await world.connect('destination');
@@ -295,14 +252,6 @@ describe('the end of a tunnel', () => {
     expect(() => service.close(tunnelId)).toThrow('is closed');
     await expect(service.rotate(tunnelId, 'all')).rejects.toMatchObject({ code: 'USAGE' });
     expect(() => service.close('none')).toThrow("There is no tunnel 'none'");
-  });
-
-  it('is not delayed by a wall clock that changes', async () => {
-    const clock = createFakeClock();
-    await using world = await startTunnel({ clock });
-    clock.setWall(new Date('2020-01-01'));
-    await clock.advance(600_000);
-    expect(world.service.list()[0]).toMatchObject({ status: 'CLOSED' });
   });
 
   it('terminates a client that does not answer the close frame', async () => {
@@ -317,7 +266,7 @@ describe('the end of a tunnel', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('of the service ends every connection and timer', async () => {
+  it('ends with the service, as every connection and timer', async () => {
     const clock = createFakeClock();
     const world = await startTunnel({ clock });
     const source = await world.connect('source');

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
+import type { Clock } from '../../../../lifecycle/index.ts';
 import type { TunnelMessage } from '../../../../tunnel/wire.ts';
 import { createFrameReader, decodeFrame, encodeFrame } from '../codec.ts';
 import { MAX_MESSAGE_BYTES, MAX_PAYLOAD_BYTES } from '../rules.ts';
@@ -10,6 +11,7 @@ export interface SourceClientOptions {
   readonly caPem: string;
   readonly accessToken: string;
   readonly timeoutMs: number;
+  readonly clock: Clock;
 }
 
 /** The source side of a tunnel, as the technician's program has it. */
@@ -20,11 +22,12 @@ export interface SourceClient extends Disposable {
   open(service: string): Duplex;
 }
 
+const CLOSE_WAIT_MS = 1_000;
 const SUBPROTOCOL = 'securetunneling-3.0';
 
 /** Connects the source side. Rejects with a reason for a person. */
 export async function connectSource(options: SourceClientOptions): Promise<SourceClient> {
-  const { host, port, caPem, accessToken, timeoutMs } = options;
+  const { host, port, caPem, accessToken, timeoutMs, clock } = options;
   const ws = new WebSocket(`wss://${host}:${port}/tunnel?local-proxy-mode=source`, [SUBPROTOCOL], {
     ca: caPem,
     headers: { 'access-token': accessToken },
@@ -40,9 +43,9 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
   let isStreamOpen = false;
   let lastConnectionId = 0;
 
-  const timer = setTimeout(() => fail('no SERVICE_IDS received in time'), timeoutMs);
+  const timer = clock.after(timeoutMs, () => fail('no SERVICE_IDS received in time'));
   function fail(reason: string): void {
-    clearTimeout(timer);
+    timer[Symbol.dispose]();
     ready.reject(new Error(reason));
     for (const connection of connections.values()) connection.destroy(new Error(reason));
     connections.clear();
@@ -71,7 +74,7 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
     const connection = connections.get(message.connectionId);
     switch (message.type) {
       case 'service-ids':
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
         ready.resolve(message.availableServiceIds);
         break;
       case 'data':
@@ -131,7 +134,8 @@ export async function connectSource(options: SourceClientOptions): Promise<Sourc
       for (const connection of connections.values()) connection.destroy();
       ws.close(1000);
       // The answer may never come.
-      setTimeout(() => ws.terminate(), 1_000).unref();
+      const ending = clock.after(CLOSE_WAIT_MS, () => ws.terminate());
+      ws.once('close', () => ending[Symbol.dispose]());
     },
   };
 }
