@@ -194,7 +194,7 @@ describe('a download', () => {
       response.destroy();
     };
     const pieces = Array.from({ length: 12 }, () => piece);
-    await using at = await storage(...(pieces as [Answer]), serving(content));
+    await using at = await storage(...pieces, serving(content));
     const onProgress = (bytes: number) => bytes === until && arrived();
     await at.loaded({ limits: { ...quick, progressBytes: 20_000, maxTries: 3 }, onProgress });
     expect(at.received.length).toBeGreaterThan(10);

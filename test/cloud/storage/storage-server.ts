@@ -23,7 +23,7 @@ export const trust = ca.caPem;
  * An HTTPS server on 127.0.0.1 whose answers the test writes: the nth request gets the nth answer, and all further ones
  * the last.
  */
-export async function storageServer(...answers: readonly Answer[]) {
+export async function storageServer(...answers: Answer[]) {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ key: keyPem, cert: certificatePem }, (request, response) => {
