@@ -93,12 +93,12 @@ describe('a download', () => {
   });
 
   it.each([
-    ['another part', 'bytes 0-299999/300000'],
-    ['no Content-Range', undefined],
-    ['a malformed Content-Range', 'bytes 5-299999'],
-    ['a part beyond the end', 'bytes 5-300000/300001'],
-    ['another start', 'bytes 10-299999/300000'],
-  ])('restarts without Range after a 206 with %s', async (_what, contentRange) => {
+    ['restarts without Range after a 206 with another part', 'bytes 0-299999/300000'],
+    ['restarts without Range after a 206 with no Content-Range', undefined],
+    ['restarts without Range after a 206 with a malformed Content-Range', 'bytes 5-299999'],
+    ['restarts without Range after a 206 with a part beyond the end', 'bytes 5-300000/300001'],
+    ['uses nothing of a 206 that starts at another byte', 'bytes 10-299999/300000'],
+  ])('%s', async (_what, contentRange) => {
     const mismatched = answering(206, contentRange === undefined ? {} : { 'content-range': contentRange }, content);
     await using at = await storage(mismatched, serving(content));
     await writeFile(at.partial, content.subarray(0, 5));
@@ -109,7 +109,7 @@ describe('a download', () => {
 
   const all = content.length;
   it.each<[string, Buffer, Answer[], (string | undefined)[]]>([
-    ['continues that of an earlier run of gw', content.subarray(0, 123_456), [], ['bytes=123456-299999']],
+    ['continues the partial file of an earlier run of gw', content.subarray(0, 123_456), [], ['bytes=123456-299999']],
     [
       'starts anew with the answer of a storage that ignores Range',
       content.subarray(0, 5),
@@ -118,18 +118,18 @@ describe('a download', () => {
     ],
     ['restarts after 416', content.subarray(0, all - 1), [answering(416)], ['bytes=299999-299999', undefined]],
     [
-      'restarts once the hash shows that it belongs to another package',
+      'discards a partial file that belongs to another package, once the hash shows it',
       randomBytes(100_000),
       [],
       ['bytes=100000-299999', undefined],
     ],
     [
-      'discards one larger than the package, which is no wrong download',
+      'discards a partial file that is larger than the package, which is no wrong download',
       randomBytes(all + 1),
       [serving(randomBytes(all))],
       [undefined, undefined],
     ],
-  ])('with a partial file %s', async (_what, partial, answers, ranges) => {
+  ])('%s', async (_what, partial, answers, ranges) => {
     await using at = await storage(...answers, serving(content));
     await writeFile(at.partial, partial);
     await at.loaded();
