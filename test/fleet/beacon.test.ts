@@ -48,16 +48,8 @@ function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly c
   const unicastBy = createSocket('udp4');
   unicastBy.bind({ address: '0.0.0.0', port: 0, exclusive: true });
   sockets.push(unicastBy);
-  const beacon = startBeacon({
-    unicastBy,
-    broadcast: false,
-    unicast: [],
-    datagram: numbered,
-    lastSequence: 2 ** 32 - 1,
-    onUsedUp: () => {},
-    log,
-    ...options,
-  });
+  const defaults = { broadcast: false, unicast: [], lastSequence: 2 ** 32 - 1, onUsedUp: () => {} };
+  const beacon = startBeacon({ ...defaults, unicastBy, datagram: numbered, log, ...options });
   return { beacon, log };
 }
 
@@ -73,9 +65,6 @@ function schedule(clock: Clock) {
   };
   return { heartbeats, datagram };
 }
-
-/** Sockets answer after a few turns of the event loop, on a busy machine later. */
-const soon = { interval: 1, timeout: 10_000 };
 
 describe('the beacon', () => {
   it.each([0, 0.25, 0.999])('sends its first heartbeat after a random part of a period (%d)', async (random) => {
@@ -125,9 +114,8 @@ describe('the beacon', () => {
     const { beacon } = start({ clock: sleepy, datagram });
     await using _ = beacon;
     await clock.advance(85_000);
-    expect(heartbeats.slice(0, 8)).toEqual(
-      [1_000, 63_500, 65_000, 71_000, 73_000, 77_000, 79_000, 81_000].map((atMs, sequence) => ({ atMs, sequence })),
-    );
+    const atMs = [1_000, 63_500, 65_000, 71_000, 73_000, 77_000, 79_000, 81_000];
+    expect(heartbeats.slice(0, 8)).toEqual(atMs.map((each, sequence) => ({ atMs: each, sequence })));
   });
 
   it('sends each heartbeat to each of its addresses', async () => {
@@ -135,11 +123,11 @@ describe('the beacon', () => {
     const { port, numbers, from } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE, '127.0.0.1'] });
     await using _ = beacon;
-    for (let heartbeat = 0; heartbeat < 20; heartbeat += 1) {
+    for (let heartbeat = 0; heartbeat < 6; heartbeat += 1) {
       await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
-      await vi.waitFor(() => expect(numbers.length).toBe(2 * heartbeat + 2), soon);
+      await expect.poll(() => numbers.length).toBe(2 * heartbeat + 2);
     }
-    expect(numbers).toEqual(Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)));
+    expect(numbers).toEqual(Array.from({ length: 12 }, (_, index) => Math.floor(index / 2)));
     expect(from.size).toBe(1);
     expect(beacon.failures()).toEqual([]);
     expect(log.lines).toEqual([]);
@@ -151,7 +139,7 @@ describe('the beacon', () => {
     const given = await bound();
     const { beacon } = start({ clock, port, unicast: [HERE], unicastBy: given });
     await clock.advance(0);
-    await vi.waitFor(() => expect(numbers).toEqual([0]), soon);
+    await expect.poll(() => numbers).toEqual([0]);
     expect([...from]).toEqual([given.address().port]);
     await beacon[Symbol.asyncDispose]();
     expect(given.address().address).toBe(HERE);
@@ -166,12 +154,12 @@ describe('the beacon', () => {
     await using _ = beacon;
     for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
       await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
-      await vi.waitFor(() => expect(beacon.failures()).toEqual([`${HERE}: EMSGSIZE`]), soon);
+      await expect.poll(() => beacon.failures()).toEqual([`${HERE}: EMSGSIZE`]);
     }
     expect(log.lines).toEqual(['warn heartbeat not sent']);
     await clock.advance(PERIOD_MS);
-    await vi.waitFor(() => expect(numbers).toEqual([4]), soon);
-    await vi.waitFor(() => expect(beacon.failures()).toEqual([]), soon);
+    await expect.poll(() => numbers).toEqual([4]);
+    await expect.poll(() => beacon.failures()).toEqual([]);
     expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
   });
 
@@ -182,8 +170,8 @@ describe('the beacon', () => {
     const { beacon } = start({ clock, port, unicast: ['127.255.255.255', HERE] });
     await using _ = beacon;
     await clock.advance(PERIOD_MS);
-    await vi.waitFor(() => expect(numbers).toEqual([0, 1]), soon);
-    await vi.waitFor(() => expect(beacon.failures()).toEqual(['127.255.255.255: EACCES']), soon);
+    await expect.poll(() => numbers).toEqual([0, 1]);
+    await expect.poll(() => beacon.failures()).toEqual(['127.255.255.255: EACCES']);
   });
 
   it('continues after a heartbeat that cannot be encoded', async () => {
@@ -201,7 +189,7 @@ describe('the beacon', () => {
     expect(log.lines).toEqual(['warn heartbeat not sent']);
     await clock.advance(PERIOD_MS);
     expect(beacon.failures()).toEqual([]);
-    await vi.waitFor(() => expect(numbers).toEqual([0, 3]), soon);
+    await expect.poll(() => numbers).toEqual([0, 3]);
     expect(log.lines).toEqual(['warn heartbeat not sent', 'info heartbeat sent again']);
   });
 
@@ -226,7 +214,7 @@ describe('the beacon', () => {
     expect(onUsedUp).toHaveBeenCalledTimes(1);
     expect(clock.pending).toBe(0);
     await clock.advance(100 * PERIOD_MS);
-    await vi.waitFor(() => expect(numbers).toEqual([0, 1, 2]), soon);
+    await expect.poll(() => numbers).toEqual([0, 1, 2]);
     expect(onUsedUp).toHaveBeenCalledTimes(1);
   });
 
@@ -235,7 +223,7 @@ describe('the beacon', () => {
     const { port, numbers } = await receiver();
     const { beacon, log } = start({ clock, port, unicast: [HERE] });
     await clock.advance(0);
-    await vi.waitFor(() => expect(numbers).toEqual([0]), soon);
+    await expect.poll(() => numbers).toEqual([0]);
     await beacon[Symbol.asyncDispose]();
     expect(clock.pending).toBe(0);
     await clock.advance(100 * PERIOD_MS);
@@ -247,12 +235,11 @@ describe('the beacon', () => {
   it('sends a datagram from a socket of its own, and leaves none open', async () => {
     const { port, numbers, from } = await receiver();
     await sendDatagram(numbered(7), { to: HERE, from: HERE }, port);
-    await vi.waitFor(() => expect(numbers).toEqual([7]), soon);
+    await expect.poll(() => numbers).toEqual([7]);
     const [used = 0] = from;
     await bound(used);
-    await expect(sendDatagram(numbered(8), { to: HERE, from: '192.0.2.1' }, port)).rejects.toMatchObject({
-      code: 'EADDRNOTAVAIL',
-    });
+    const elsewhere = sendDatagram(numbered(8), { to: HERE, from: '192.0.2.1' }, port);
+    await expect(elsewhere).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
     expect(numbers).toEqual([7]);
   });
 
@@ -283,17 +270,14 @@ describe('the beacon', () => {
     await using _ = beacon;
     expect(beacon.view()).toEqual({ heartbeats: 0, lastAgeMs: null, ways: [] });
     await clock.advance(0);
-    await vi.waitFor(() => expect(numbers).toEqual([0]), soon);
+    await expect.poll(() => numbers).toEqual([0]);
     await clock.advance(700);
-    expect(beacon.view()).toEqual({
-      heartbeats: 1,
-      lastAgeMs: 700,
-      ways: [{ to: HERE, from: null, accepted: 1, failure: null }],
-    });
+    const accepted = { to: HERE, from: null, accepted: 1, failure: null };
+    expect(beacon.view()).toEqual({ heartbeats: 1, lastAgeMs: 700, ways: [accepted] });
     length = 70_000;
     await clock.advance(1_300);
     const refused = { to: HERE, from: null, accepted: 1, failure: 'EMSGSIZE' };
-    await vi.waitFor(() => expect(beacon.view().ways).toEqual([refused]), soon);
+    await expect.poll(() => beacon.view().ways).toEqual([refused]);
     expect(beacon.view().heartbeats).toBe(2);
   });
 });

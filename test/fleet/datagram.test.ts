@@ -15,63 +15,21 @@ const otherSecret = Buffer.alloc(32, 0xa5);
 const idOf = (of: Buffer) => createHash('sha256').update('gw heartbeat key id\0').update(of).digest().subarray(0, 4);
 const signed = (bytes: Buffer, by = secret) => Buffer.concat([bytes, createHmac('sha256', by).update(bytes).digest()]);
 
-interface Parts {
-  magic: string;
-  version: number;
-  reserved: number;
-  keyId: Buffer;
-  bootCounter: number;
-  sequence: number;
-  instance: string;
-  uptimeS: number;
-  moving: number;
-  stopped: number;
-  battery: number;
-  purpose: number;
-  xMm: number;
-  yMm: number;
-  yawMilliDeg: number;
-  serial: Buffer;
-  serialBytes: number;
-  software: Buffer;
-  softwareBytes: number;
-  trailing: Buffer;
-}
-
 const plain = {
-  magic: 'GWHB',
-  version: 1,
-  reserved: 0,
-  keyId: idOf(secret),
-  bootCounter: 3,
-  sequence: 258,
-  instance: '0123456789abcdef',
-  uptimeS: 3600,
-  moving: 2,
-  stopped: 1,
-  battery: 87,
-  purpose: 0,
-  xMm: 1500,
-  yMm: -2250,
-  yawMilliDeg: -90_000,
-  serial: Buffer.from('SN0007'),
-  software: Buffer.from('2.12.3'),
+  ...{ magic: 'GWHB', version: 1, reserved: 0, keyId: idOf(secret), bootCounter: 3, sequence: 258 },
+  ...{ instance: '0123456789abcdef', uptimeS: 3600, moving: 2, stopped: 1, battery: 87, purpose: 0 },
+  ...{ xMm: 1500, yMm: -2250, yawMilliDeg: -90_000, serial: Buffer.from('SN0007'), software: Buffer.from('2.12.3') },
   trailing: Buffer.alloc(0),
 };
+type Parts = typeof plain & { readonly serialBytes: number; readonly softwareBytes: number };
 
+const plainState = {
+  ...{ moving: true, stopped: false, batteryPercent: 87, software: '2.12.3' },
+  pose: { xM: 1.5, yM: -2.25, yawDeg: degrees(-90) },
+};
 const plainHeartbeat: Heartbeat = {
-  serial: 'SN0007',
-  bootCounter: 3,
-  sequence: 258,
-  instance: '0123456789abcdef',
-  uptimeS: 3600,
-  state: {
-    moving: true,
-    stopped: false,
-    batteryPercent: 87,
-    pose: { xM: 1.5, yM: -2.25, yawDeg: degrees(-90) },
-    software: '2.12.3',
-  },
+  ...{ serial: 'SN0007', bootCounter: 3, sequence: 258, instance: '0123456789abcdef', uptimeS: 3600 },
+  state: plainState,
 };
 
 /** The bytes before the signature. */
@@ -94,14 +52,9 @@ function byHand(changes: Partial<Parts> = {}): Buffer {
   view.setInt32(36, parts.xMm);
   view.setInt32(40, parts.yMm);
   view.setInt32(44, parts.yawMilliDeg);
-  const bytes = Buffer.concat([
-    fixed,
-    Buffer.from([changes.serialBytes ?? parts.serial.length]),
-    parts.serial,
-    Buffer.from([changes.softwareBytes ?? parts.software.length]),
-    parts.software,
-    parts.trailing,
-  ]);
+  const serialBytes = Buffer.from([changes.serialBytes ?? parts.serial.length]);
+  const softwareBytes = Buffer.from([changes.softwareBytes ?? parts.software.length]);
+  const bytes = Buffer.concat([fixed, serialBytes, parts.serial, softwareBytes, parts.software, parts.trailing]);
   bytes.writeUInt16BE(bytes.length, 6);
   return bytes;
 }
@@ -117,10 +70,7 @@ function heartbeatOf(bytes: Buffer, keys = ring): Heartbeat {
   return opened.kind === 'heartbeat' ? opened.heartbeat : expect.fail(`is ${opened.kind}`);
 }
 
-const stateWith = (state: Partial<CoarseState>): Heartbeat => ({
-  ...plainHeartbeat,
-  state: { ...plainHeartbeat.state, ...state },
-});
+const stateWith = (state: Partial<CoarseState>) => ({ ...plainHeartbeat, state: { ...plainState, ...state } });
 const readBack = (state: Partial<CoarseState>) => heartbeatOf(encodeHeartbeat(stateWith(state), key)).state;
 
 const uint32 = () => fc.oneof(fc.constantFrom(0, 1, 0x7fffffff, 0x80000000, 0xffffffff), fc.nat(0xffffffff));
@@ -163,23 +113,13 @@ function upTo64Bytes(text: string): string {
 const toThousandth = (value: number) => Math.round(value * 1000) / 1000 + 0;
 
 function rounded(heartbeat: Heartbeat): Heartbeat {
-  const { batteryPercent, pose, software } = heartbeat.state;
-  return {
-    ...heartbeat,
-    state: {
-      ...heartbeat.state,
-      batteryPercent: batteryPercent === null ? null : Math.round(batteryPercent),
-      pose:
-        pose === null
-          ? null
-          : {
-              xM: toThousandth(pose.xM),
-              yM: toThousandth(pose.yM),
-              yawDeg: degrees(toThousandth(pose.yawDeg)),
-            },
-      software: upTo64Bytes(software),
-    },
+  const { batteryPercent: percent, pose, software } = heartbeat.state;
+  const batteryPercent = percent === null ? null : Math.round(percent);
+  const near = pose && {
+    ...{ xM: toThousandth(pose.xM), yM: toThousandth(pose.yM), yawDeg: degrees(toThousandth(pose.yawDeg)) },
   };
+  const state = { ...heartbeat.state, batteryPercent, pose: near, software: upTo64Bytes(software) };
+  return { ...heartbeat, state };
 }
 
 describe('a datagram written by hand', () => {
@@ -216,15 +156,9 @@ describe('a datagram written by hand', () => {
   });
 
   it('without a value reports it as unknown', () => {
-    expect(
-      heartbeatOf(signed(byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) }))).state,
-    ).toEqual({
-      ...plainHeartbeat.state,
-      moving: null,
-      stopped: null,
-      batteryPercent: null,
-      software: '',
-    });
+    const bytes = byHand({ moving: 0, stopped: 0, battery: 255, software: Buffer.alloc(0) });
+    const unknown = { moving: null, stopped: null, batteryPercent: null, software: '' };
+    expect(heartbeatOf(signed(bytes)).state).toEqual({ ...plainState, ...unknown });
     for (const field of ['xMm', 'yMm', 'yawMilliDeg']) {
       expect(heartbeatOf(signed(byHand({ [field]: -0x80000000 }))).state.pose, field).toBeNull();
       expect(heartbeatOf(signed(byHand({ [field]: -0x7fffffff }))).state.pose, field).not.toBeNull();
@@ -254,24 +188,20 @@ describe('a datagram written by hand', () => {
     for (let sequence = 0; sequence < 100; sequence += 1) {
       expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
     }
-    expect(kindOf(signed(byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') })))).toBe(
-      'heartbeat',
-    );
+    const longest = byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') });
+    expect(kindOf(signed(longest))).toBe('heartbeat');
     expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('heartbeat');
   });
 
   it('of another version is reported as such, signed or not, and with other fields', () => {
+    const others = fc.integer({ min: 0, max: 255 }).filter((version) => version !== 1);
+    const keys = fc.constantFrom(secret, otherSecret);
     fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 255 }).filter((version) => version !== 1),
-        fc.uint8Array({ maxLength: 471 }),
-        fc.constantFrom(secret, otherSecret),
-        (version, fields, by) => {
-          const bytes = Buffer.concat([Buffer.from('GWHB'), Buffer.from([version, 0, 0, 0]), fields]);
-          bytes.writeUInt16BE(bytes.length, 6);
-          expect(kindOf(signed(bytes, by))).toBe('otherVersion');
-        },
-      ),
+      fc.property(others, fc.uint8Array({ maxLength: 471 }), keys, (version, fields, by) => {
+        const bytes = Buffer.concat([Buffer.from('GWHB'), Buffer.from([version, 0, 0, 0]), fields]);
+        bytes.writeUInt16BE(bytes.length, 6);
+        expect(kindOf(signed(bytes, by))).toBe('otherVersion');
+      }),
     );
   });
 });
@@ -458,9 +388,8 @@ describe('any bytes', () => {
         read += 1;
         const isRobot = bytes[35] === 0;
         expect(opened.kind).toBe(isRobot ? 'heartbeat' : 'test');
-        expect(decodeHeartbeat(encodeHeartbeat(opened.heartbeat, key, isRobot ? 'robot' : 'test'), ring)).toEqual(
-          opened,
-        );
+        const again = encodeHeartbeat(opened.heartbeat, key, isRobot ? 'robot' : 'test');
+        expect(decodeHeartbeat(again, ring)).toEqual(opened);
       }),
       { numRuns: runs(1000) },
     );
@@ -478,9 +407,8 @@ describe('any bytes', () => {
   it('with any counters and positions are parsed as finite numbers', () => {
     fc.assert(
       fc.property(uint32(), uint32(), uint32(), int32(), int32(), int32(), (boot, sequence, up, x, y, yaw) => {
-        const heartbeat = heartbeatOf(
-          signed(byHand({ bootCounter: boot, sequence, uptimeS: up, xMm: x, yMm: y, yawMilliDeg: yaw })),
-        );
+        const bytes = byHand({ bootCounter: boot, sequence, uptimeS: up, xMm: x, yMm: y, yawMilliDeg: yaw });
+        const heartbeat = heartbeatOf(signed(bytes));
         expect(heartbeat).toMatchObject({ bootCounter: boot, sequence, uptimeS: up });
         if (heartbeat.state.pose !== null) {
           expect(heartbeat.state.pose).toEqual({ xM: x / 1000, yM: y / 1000, yawDeg: yaw / 1000 });
@@ -492,11 +420,8 @@ describe('any bytes', () => {
 
 describe('a datagram parsed without a key', () => {
   it('is parsed with any signature', () => {
-    for (const bytes of [
-      signed(byHand()),
-      signed(byHand(), otherSecret),
-      Buffer.concat([byHand(), Buffer.alloc(32)]),
-    ]) {
+    const unsigned = Buffer.concat([byHand(), Buffer.alloc(32)]);
+    for (const bytes of [signed(byHand()), signed(byHand(), otherSecret), unsigned]) {
       expect(decodeHeartbeat(bytes, null)).toEqual({ kind: 'heartbeat', heartbeat: plainHeartbeat });
     }
     expect(decodeHeartbeat(signed(byHand({ version: 2 })), null).kind).toBe('otherVersion');

@@ -67,13 +67,13 @@ describe('a ring of keys', () => {
   it('rejects two keys with one id, in any position', () => {
     const [first, second] = [keyOf(FIRST), keyOf(SECOND)];
     const posing = { ...second, id: first.id };
+    const again = keyOf(FIRST);
     for (const keys of [
-      [first, keyOf(FIRST)],
-      [second, first, keyOf(FIRST)],
+      [first, again],
+      [second, first, again],
       [first, posing],
-    ] as const) {
+    ] as const)
       expect(() => createKeyRing(keys)).toThrow('Duplicate heartbeat key');
-    }
   });
 });
 
@@ -180,11 +180,8 @@ describe('the key files of a site', () => {
   });
 
   it('are rejected when two of them hold the same key, as after copying the wrong one', async () => {
-    const refusal = await refusalOf(
-      read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`)),
-      FIRST,
-      SECOND,
-    );
+    const reading = read(await file(FIRST), await file(SECOND), await file(`${FIRST}\n`));
+    const refusal = await refusalOf(reading, FIRST, SECOND);
     expect(refusal).toContain('Duplicate heartbeat key');
   });
 });

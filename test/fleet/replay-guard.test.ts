@@ -1,11 +1,23 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplayGuard, type ReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { diskSettled } from '../lifecycle/paced-clock.ts';
 import { runs } from '../properties.ts';
+import { until } from '../waiting.ts';
 import { createListLog } from './heartbeats.ts';
 
 const PERIOD_MS = 2000;
@@ -27,9 +39,6 @@ interface Counted {
   readonly sequence: number;
 }
 const heartbeat = (sequence: number, bootCounter = 1, serial = 'R-1'): Counted => ({ serial, bootCounter, sequence });
-
-/** Enough time for an unwanted write. */
-const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
 
 /** Successive guards on one disk. `restart` ends the one before cleanly, `crash` as a power cut would. */
 async function world() {
@@ -58,16 +67,15 @@ async function world() {
     dir: () => dir,
     accept: (counted: Counted) => guard.accept(counted) === 'newer',
     /** Waits until the file on disk rejects this heartbeat; no timer is advanced. */
-    kept: (counted: Counted) => vi.waitFor(() => expect(covers(counted)).toBe(true), { interval: 1, timeout: 5_000 }),
+    kept: (counted: Counted) => until(() => existsSync(file()) && covers(counted), Boolean),
     /** Advances time by 10 s until a write has updated the file: a write in progress replaces the next. */
-    written: (expected: [string, number, number][]) =>
-      vi.waitFor(
-        async () => {
-          await clock.advance(SAVE_EVERY_MS);
-          expect(rows()).toEqual(expected);
-        },
-        { interval: 1, timeout: 5_000 },
-      ),
+    async written(expected: [string, number, number][]) {
+      const next = async () => {
+        await clock.advance(SAVE_EVERY_MS);
+        return existsSync(file()) ? rows() : [];
+      };
+      await expect.poll(next).toEqual(expected);
+    },
     async restart() {
       await guard.close();
       await begin();
@@ -249,9 +257,10 @@ describe('the replay guard', () => {
 
   it('continues in memory when it cannot write, reports it once, and retries every 10 s', async () => {
     await using at = await world();
+    const failed = 'warn replay guard state could not be saved';
     writeFileSync(at.dir(), 'a file where the folder should be');
     expect(at.accept(heartbeat(0))).toBe(true);
-    await vi.waitFor(() => expect(at.log.lines).toEqual(['warn replay guard state could not be saved']));
+    await expect.poll(() => at.log.lines).toEqual([failed]);
     for (let sequence = 1; sequence < 50; sequence += 1) {
       expect(at.accept(heartbeat(sequence))).toBe(true);
       expect(at.accept(heartbeat(sequence))).toBe(false);
@@ -259,16 +268,11 @@ describe('the replay guard', () => {
     }
     for (let round = 0; round < 3; round += 1) {
       await at.clock.advance(SAVE_EVERY_MS);
-      await soon();
+      await diskSettled();
     }
     rmSync(at.dir());
     await at.written([['R-1', 1, 49 + AHEAD]]);
-    await vi.waitFor(() => {
-      expect(at.log.lines).toEqual([
-        'warn replay guard state could not be saved',
-        'info replay guard state is saved again',
-      ]);
-    });
+    await expect.poll(() => at.log.lines).toEqual([failed, 'info replay guard state is saved again']);
     // The disk is back: state that a crash must not lose is written at once again, and a second failure is reported
     // again.
     expect(at.accept(heartbeat(0, 2))).toBe(true);
@@ -276,7 +280,7 @@ describe('the replay guard', () => {
     rmSync(at.dir(), { recursive: true });
     writeFileSync(at.dir(), 'a file where the folder should be');
     expect(at.accept(heartbeat(0, 3))).toBe(true);
-    await vi.waitFor(() => expect(at.log.lines).toHaveLength(3));
+    await expect.poll(() => at.log.lines).toHaveLength(3);
     rmSync(at.dir());
     await at.written([['R-1', 3, 0 + AHEAD]]);
     await at.crash();
@@ -308,7 +312,7 @@ describe('the replay guard', () => {
     at.accept(heartbeat(5000));
     await at.clock.advance(10 * SAVE_EVERY_MS);
     await at.close();
-    await soon();
+    await diskSettled();
     expect(readFileSync(at.file(), 'utf8')).toBe(last);
     expect(readdirSync(at.dir())).toEqual(['heartbeat-received.json']);
     expect(at.clock.pending).toBe(0);
@@ -354,13 +358,9 @@ describe('the replay guard', () => {
       bootCounter: fc.nat(2),
       sequence: fc.oneof(fc.nat(40), fc.constantFrom(1000, 1005, MAX_COUNTER - 5, MAX_COUNTER)),
     });
-    const steps: fc.Arbitrary<Step[]> = fc.array(
-      fc.oneof(
-        { weight: 8, arbitrary: counted.map((receive): Step => ({ receive: receive })) },
-        { weight: 3, arbitrary: fc.constantFrom<Step>('restart', 'crash', 'wait') },
-      ),
-      { maxLength: 25 },
-    );
+    const receipt = { weight: 8, arbitrary: counted.map((receive): Step => ({ receive })) };
+    const other = { weight: 3, arbitrary: fc.constantFrom<Step>('restart', 'crash', 'wait') };
+    const steps: fc.Arbitrary<Step[]> = fc.array(fc.oneof(receipt, other), { maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         rmSync(root, { recursive: true, force: true });

@@ -73,14 +73,8 @@ describe('a sender', () => {
     receive({ sequence: 4, uptimeS: 8 });
     receive({ sequence: 5, uptimeS: 10 });
     await clock.advance(700);
-    expect(sender()).toMatchObject({
-      verified: true,
-      presence: 'alive',
-      ageMs: 700,
-      heartbeats: 2,
-      lost: 0,
-      replayed: 0,
-    });
+    expect(sender()).toMatchObject({ verified: true, presence: 'alive', ageMs: 700 });
+    expect(sender()).toMatchObject({ heartbeats: 2, lost: 0, replayed: 0 });
     const { serial, bootCounter, sequence, uptimeS, state } = heartbeatOf({ sequence: 5, uptimeS: 10 });
     expect(sender()).toMatchObject({ serial, bootCounter, sequence, uptimeS, ...state, software: null });
     expect(sniffer.view().datagrams).toBe(2);
@@ -119,14 +113,7 @@ describe('a sender', () => {
     receive({ bootCounter: 2, sequence: 8 });
     receive({ bootCounter: 1, sequence: 4_000_000_000 });
     receive({ bootCounter: 2, sequence: 9, instance: 'b'.repeat(16) });
-    expect(sender()).toMatchObject({
-      heartbeats: 1,
-      copies: 0,
-      replayed: 3,
-      lost: 0,
-      ageMs: 1_000,
-      sequence: 9,
-    });
+    expect(sender()).toMatchObject({ heartbeats: 1, copies: 0, replayed: 3, lost: 0, ageMs: 1_000, sequence: 9 });
   });
 
   it('counts the same heartbeat as a copy within its period, and as replayed later', async () => {
@@ -158,11 +145,8 @@ describe('a sender', () => {
     receive({ serial: 'R-2' });
     receive({ serial: 'R-1' }, '192.0.2.9');
     receive({ serial: 'R-1' }, '192.0.2.3');
-    expect(sniffer.view().senders.map(({ serial, address }) => `${serial} ${address}`)).toEqual([
-      'R-1 192.0.2.3',
-      'R-1 192.0.2.9',
-      'R-2 192.0.2.1',
-    ]);
+    const sorted = sniffer.view().senders.map(({ serial, address }) => `${serial} ${address}`);
+    expect(sorted).toEqual(['R-1 192.0.2.3', 'R-1 192.0.2.9', 'R-2 192.0.2.1']);
   });
 });
 
@@ -235,21 +219,18 @@ describe('period and jitter', () => {
   });
 
   it('ignore more than a minute of silence, whether its heartbeats were lost or the sender slept', async () => {
-    for (const [silentMs, steps] of [
+    const silences = [
       [62_000, 31],
       [60_001, 1],
       [3_600_000, 1],
-    ] as const) {
+    ] as const;
+    for (const [silentMs, steps] of silences) {
       const { clock, receiveAfter, receive, sender } = listening();
       await receiveAfter([2_000, 2_000]);
       await clock.advance(silentMs);
       receive({ sequence: 2 + steps });
-      expect(sender(), `${silentMs} ms`).toMatchObject({
-        heartbeats: 4,
-        lost: steps - 1,
-        periodMs: 2_000,
-        jitterMs: 0,
-      });
+      const expected = { heartbeats: 4, lost: steps - 1, periodMs: 2_000, jitterMs: 0 };
+      expect(sender(), `${silentMs} ms`).toMatchObject(expected);
     }
     const { clock, receiveAfter, receive, sender } = listening();
     await receiveAfter([2_000, 2_000]);
@@ -345,9 +326,8 @@ describe('without keys', () => {
     for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
       expect(sender('R-1', address)).toMatchObject({ verified: false, heartbeats: 1 });
     }
-    expect(sniffer.view().noise).toEqual([
-      { address: '192.0.2.4', malformed: 1, otherVersion: 1, otherKey: 0, forged: 0 },
-    ]);
+    const noise = { address: '192.0.2.4', malformed: 1, otherVersion: 1, otherKey: 0, forged: 0 };
+    expect(sniffer.view().noise).toEqual([noise]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCloud } from '../../src/lib/gateway/cloud.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
@@ -9,16 +9,11 @@ import { startCloud } from '../../src/lib/sim/cloud/cloud.ts';
 import { loadSite, parseSite } from '../../src/lib/site/index.ts';
 import { standInHealth, standInLink, standInMotion } from '../operator/stand-ins.ts';
 import { SERIAL, writeIdentity } from '../toolkit/network/world.ts';
+import { until } from '../waiting.ts';
 
 const parts = () => ({
-  ...{
-    link: standInLink(),
-    motion: standInMotion(),
-    health: () => standInHealth(),
-    clock: systemClock,
-    log: silentLog,
-  },
-  ...{ version: '1.2.3', launched: null, restart: () => {}, onTunnelNotification: () => {} },
+  ...{ link: standInLink(), motion: standInMotion(), health: () => standInHealth(), clock: systemClock },
+  ...{ log: silentLog, version: '1.2.3', launched: null, restart: () => {}, onTunnelNotification: () => {} },
 });
 
 async function gatewayWithCloud() {
@@ -40,13 +35,11 @@ cloud: { mqtt: { host: ${mqtt.host}, port: ${mqtt.port}, fallbackPort: ${mqtt.fa
   const cloud = await openCloud(await loadSite(join(dir, 'site.yaml')), used);
   if (cloud === null) throw new Error('no cloud');
   const ending = new AbortController();
-  await cloud.start({
-    signal: ending.signal,
-    fail: (error) => {
-      throw error;
-    },
-  });
-  await expect.poll(() => cloud.view().status).toBe('connected');
+  await cloud.start({ signal: ending.signal, fail: (error) => expect.fail(String(error)) });
+  await until(
+    () => cloud.view().status,
+    (status) => status === 'connected',
+  );
   const received = (topic: string) =>
     sim
       .received()
@@ -72,41 +65,25 @@ describe('the cloud of the gateway', () => {
     expect(await openCloud({ ...site, stateDir: '/nonexistent' }, parts())).toBeNull();
   });
 
-  it('does not acknowledge a stop before the motion module has it on the disk', async () => {
-    await using world = await gatewayWithCloud();
-    const { motion, sim, cloud } = world;
-    const disk = Promise.withResolvers<void>();
-    motion.untilStopSaved = () => disk.promise;
-    await sim.stop({ reason: 'fire alarm' });
-    await expect.poll(() => cloud.view().received?.unsavedStops, { timeout: 10_000 }).toBe(1);
-    expect(motion.status().stop.latched).toBe(true);
-    disk.resolve();
-    await expect.poll(() => cloud.view().received?.unsavedStops).toBe(0);
+  let world: Awaited<ReturnType<typeof gatewayWithCloud>>;
+  beforeAll(async () => {
+    world = await gatewayWithCloud();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
 
-  it('stops the robot with reason and sender of the message, and with own words without them', async () => {
-    await using world = await gatewayWithCloud();
-    const { motion, sim } = world;
-    await sim.stop({ reason: 'fire alarm', by: 'control centre' });
-    await expect
-      .poll(() => motion.status().stop)
-      .toMatchObject({ latched: true, reason: 'fire alarm', by: 'cloud, control centre' });
-    await motion.clearStop('a person on site');
-    await sim.stop();
-    await expect
-      .poll(() => motion.status().stop)
-      .toMatchObject({ latched: true, reason: 'Stop from the cloud', by: 'cloud' });
-    expect(motion.calls.filter((call) => call.startsWith('stopRobot'))).toHaveLength(2);
+  it('publishes the state of the robot in telemetry and shadow', async () => {
+    await expect.poll(() => world.received('telemetry').length).toBeGreaterThan(0);
+    expect(world.received('telemetry')[0]).toMatchObject({ serial: SERIAL, gw: { version: '0', status: 'ok' } });
+    await expect.poll(() => world.received('shadow/update').length).toBeGreaterThan(0);
+    const { reported } = world.received('shadow/update')[0].state;
+    expect(reported).toMatchObject({ gw: { version: '1.2.3' }, site: { name: 'Lobby' } });
   });
 
   it('reaches nothing else of the robot: neither a desired state, nor a release without launcher, nor a tunnel', async () => {
-    await using world = await gatewayWithCloud();
     const { motion, sim, link, cloud } = world;
     await sim.send(`gw/${SERIAL}/shadow/update/delta`, JSON.stringify({ state: { stop: { latched: false } } }));
-    await sim.send(
-      `gw/${SERIAL}/tunnels/notify`,
-      JSON.stringify({ clientAccessToken: 'T', clientMode: 'destination', region: 'eu-central-1', services: ['SSH'] }),
-    );
+    const tunnel = { clientAccessToken: 'T', clientMode: 'destination', region: 'eu-central-1', services: ['SSH'] };
+    await sim.send(`gw/${SERIAL}/tunnels/notify`, JSON.stringify(tunnel));
     sim.createJob({ schema: 'gw/release-job/1', version: '9.9.9' }, { jobId: 'job-1' });
     await expect.poll(() => cloud.view().received).toMatchObject({ tunnelNotifications: 1 });
     await expect.poll(() => sim.jobs()).toMatchObject([{ status: 'REJECTED' }]);
@@ -114,14 +91,26 @@ describe('the cloud of the gateway', () => {
     expect(link.forwarded).toEqual([]);
   });
 
-  it('publishes the state of the robot in telemetry and shadow', async () => {
-    await using world = await gatewayWithCloud();
-    await expect.poll(() => world.received('telemetry').length).toBeGreaterThan(0);
-    expect(world.received('telemetry')[0]).toMatchObject({ serial: SERIAL, gw: { version: '0', status: 'ok' } });
-    await expect.poll(() => world.received('shadow/update').length).toBeGreaterThan(0);
-    expect(world.received('shadow/update')[0].state.reported).toMatchObject({
-      gw: { version: '1.2.3' },
-      site: { name: 'Lobby' },
-    });
+  it('stops the robot with reason and sender of the message, and with own words without them', async () => {
+    const { motion, sim } = world;
+    const stop = () => motion.status().stop;
+    await sim.stop({ reason: 'fire alarm', by: 'control centre' });
+    await expect.poll(stop).toMatchObject({ latched: true, reason: 'fire alarm', by: 'cloud, control centre' });
+    await motion.clearStop('a person on site');
+    await sim.stop();
+    await expect.poll(stop).toMatchObject({ latched: true, reason: 'Stop from the cloud', by: 'cloud' });
+    expect(motion.calls.filter((call) => call.startsWith('stopRobot'))).toHaveLength(2);
+    await motion.clearStop('a person on site');
+  });
+
+  it('does not acknowledge a stop before the motion module has it on the disk', async () => {
+    const { motion, sim, cloud } = world;
+    const disk = Promise.withResolvers<void>();
+    motion.untilStopSaved = () => disk.promise;
+    await sim.stop({ reason: 'fire alarm' });
+    await expect.poll(() => cloud.view().received?.unsavedStops).toBe(1);
+    expect(motion.status().stop.latched).toBe(true);
+    disk.resolve();
+    await expect.poll(() => cloud.view().received?.unsavedStops).toBe(0);
   });
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { until } from '../waiting.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -18,12 +19,11 @@ afterEach(() => {
 const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 })) =>
   watchDisk({ path, key: 'operator.mediaDir', reserveBytes, clock, log: silentLog });
 
-async function checked(disk: ReturnType<typeof watch>) {
-  for (let round = 0; round < 200 && disk.view().status === 'not-checked'; round += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return disk.view();
-}
+const checked = (disk: ReturnType<typeof watch>) =>
+  until(
+    () => disk.view(),
+    ({ status }) => status !== 'not-checked',
+  );
 
 describe('the free space of a folder', () => {
   it('is not checked before the first check, and never ok then', () => {

@@ -38,11 +38,8 @@ describe('the health of the gateway', () => {
     const keepingTrouble = { reason: 'The stop latch cannot be saved: EROFS.', remedy: 'Mount it anew.' };
     const health = gatewayHealth(partsWith({ keepingTrouble }));
     expect(health.status).toBe('degraded');
-    expect(health.disk.state).toMatchObject({
-      status: 'unusable',
-      detail: keepingTrouble.reason,
-      remedy: keepingTrouble.remedy,
-    });
+    const { reason: detail, remedy } = keepingTrouble;
+    expect(health.disk.state).toMatchObject({ status: 'unusable', detail, remedy });
     expect(health.disk.media).toEqual(disk.media);
   });
 

@@ -45,11 +45,8 @@ describe('the identity that the running gateway uses', () => {
     expect(await read()).toBeNull();
     await writeIdentity(dir, authority);
     expect(await read()).toMatchObject({
-      serial: SERIAL,
-      endpoint: '127.0.0.1',
-      region: 'eu-central-1',
-      caPem: authority.caPem,
-      keyPem: expect.stringContaining('PRIVATE KEY'),
+      ...{ serial: SERIAL, endpoint: '127.0.0.1', region: 'eu-central-1' },
+      ...{ caPem: authority.caPem, keyPem: expect.stringContaining('PRIVATE KEY') },
     });
     rmSync(file);
     expect(await read()).toBeNull();

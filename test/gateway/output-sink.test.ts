@@ -15,6 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openLog } from '../../src/lib/gateway/log.ts';
+import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';
+import { createFakeClock, passTime } from '../lifecycle/fake-clock.ts';
+import { diskSettled } from '../lifecycle/paced-clock.ts';
+import { until as untilSeen } from '../waiting.ts';
 
 const script = fileURLToPath(new URL('./output-child.ts', import.meta.url));
 
@@ -29,6 +34,7 @@ interface Report {
 let dir: string;
 let report: string;
 const children = new Set<ChildProcess>();
+const opened = new Set<number>();
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'gw-output-'));
   report = join(dir, 'report');
@@ -41,30 +47,43 @@ afterEach(async () => {
     }
   }
   children.clear();
+  for (const fd of opened) closeSync(fd);
+  opened.clear();
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Starts the writer with this as its stderr; by default with more lines than any kind of output can buffer. */
-function start(
-  stderr: StdioOptions[number],
-  { count = 8_000, bytes = 0, through = (words: string[]) => words } = {},
-): ChildProcess {
-  const words = through([process.execPath, script, report, `${count}`, `${bytes}`]);
+const keep = (fd: number) => {
+  opened.add(fd);
+  return fd;
+};
+
+/** More lines than any kind of output can buffer. */
+const MANY = 8_000;
+
+/** The log of this process on a descriptor, with a clock that the test advances. */
+async function logTo(fd: number, count = MANY) {
+  // A file is written by the thread pool.
+  const clock = createFakeClock({ settled: diskSettled });
+  const { log, writer } = await openLog({ level: 'info', format: 'json', fd, clock });
+  for (let n = 0; n < count; n += 1) log.info({ n, pad: 'x'.repeat(100) }, 'line');
+  const end = async () => {
+    log.info({}, 'last');
+    await passTime(clock, 50, writer.end(300));
+  };
+  return { clock, log, writer, end, way: openOutputSink(fd).way };
+}
+
+/** Starts the writer in a process with this as its stderr. */
+function start(stderr: StdioOptions[number], { bytes = 0, through = (words: string[]) => words } = {}): ChildProcess {
+  const words = through([process.execPath, script, report, `${MANY}`, `${bytes}`]);
   const child = spawn(words[0] ?? '', words.slice(1), { stdio: ['ignore', 'pipe', stderr as 'pipe'] });
   children.add(child);
   return child;
 }
 
 const read = () => (existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as Report) : null);
-
-async function until(isTrue: (report: Report) => boolean): Promise<Report> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const now = read();
-    if (now !== null && isTrue(now)) return now;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`not so: ${JSON.stringify(read())}`);
-}
+const until = async (isTrue: (report: Report) => boolean) =>
+  (await untilSeen(read, (now) => now !== null && isTrue(now))) as Report;
 
 /** The event loop runs: the report is rewritten. */
 async function isAlive(): Promise<Report> {
@@ -81,28 +100,29 @@ async function end(child: ChildProcess): Promise<number | null> {
 function makeFifo(): { path: string; fd: number } {
   const path = join(dir, 'fifo');
   execFileSync('mkfifo', [path]);
-  return { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) };
+  return { path, fd: keep(openSync(path, constants.O_RDWR | constants.O_NONBLOCK)) };
 }
 
-/** Reads available data until `isEnough`. */
-async function drain(fd: number, isEnough: (text: string) => boolean): Promise<string> {
+/** Reads available data until `isEnough`; `between` runs before each read. */
+async function drain(fd: number, isEnough: (text: string) => boolean, between = async () => {}): Promise<string> {
   const buffer = Buffer.alloc(65_536);
   let text = '';
-  for (let tries = 0; tries < 1_000 && !isEnough(text); tries += 1) {
+  const more = async () => {
+    await between();
     try {
-      text += buffer.toString('utf8', 0, readSync(fd, buffer));
+      for (;;) text += buffer.toString('utf8', 0, readSync(fd, buffer));
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      // Nothing more at the moment.
     }
-  }
-  return text;
+    return text;
+  };
+  return await untilSeen(more, isEnough);
 }
 
-const parsed = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const parsed = (text: string) => {
+  const lines = text.trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+};
 
 /** Every line is present or counted at its position. */
 function expectWhole(text: string, count: number, dropped: number): void {
@@ -123,23 +143,24 @@ function expectWhole(text: string, count: number, dropped: number): void {
 describe('the log on an unread output', () => {
   it('a pipe: continues, counts dropped lines, and reports them when the reader returns', async () => {
     const fifo = makeFifo();
-    const child = start(fifo.fd);
-    const unread = await isAlive();
-    expect(unread).toMatchObject({ way: 'own', status: 'unread', failure: null });
-    expect(unread.droppedLines).toBeGreaterThan(0);
-    const text = await drain(fifo.fd, (now) => now.includes('"n":7999'));
-    const { droppedLines } = await until(({ status }) => status === 'writing');
-    expectWhole(text.slice(0, text.lastIndexOf('\n') + 1), 8_000, droppedLines);
-    expect(await end(child)).toBe(0);
-    closeSync(fifo.fd);
+    const { clock, writer, way, end } = await logTo(fifo.fd);
+    await clock.advance(1_000);
+    expect([way, writer.state()]).toMatchObject(['own', { status: 'unread', failure: null }]);
+    expect(writer.state().droppedLines).toBeGreaterThan(0);
+    const text = await drain(
+      fifo.fd,
+      (now) => now.includes(`"n":${MANY - 1}`),
+      () => clock.advance(100),
+    );
+    const { status, droppedLines } = writer.state();
+    expect(status).toBe('writing');
+    expectWhole(text.slice(0, text.lastIndexOf('\n') + 1), MANY, droppedLines);
+    await end();
   });
 
   it('a pipe that is never read again: still ends', async () => {
-    const fifo = makeFifo();
-    const child = start(fifo.fd);
-    await isAlive();
-    expect(await end(child)).toBe(0);
-    closeSync(fifo.fd);
+    const { end } = await logTo(makeFifo().fd);
+    await end();
   });
 
   it('a stream socket, as systemd gives one for the journal', async () => {
@@ -151,16 +172,13 @@ describe('the log on an unread output', () => {
     child.stderr?.on('data', (chunk) => (text += chunk));
     const { droppedLines } = await until(({ status }) => status === 'writing');
     expect(await end(child)).toBe(0);
-    expectWhole(text, 8_000, droppedLines);
+    expectWhole(text, MANY, droppedLines);
     expect(parsed(text).at(-1)).toMatchObject({ msg: 'last' });
   });
 
-  it('a terminal behind a stalled connection', async () => {
-    const child = start('ignore', {
-      through: (words) => ['script', '-qec', words.join(' '), '/dev/null'],
-    });
-    const unread = await isAlive();
-    expect(unread).toMatchObject({ way: 'own', status: 'unread' });
+  it('a terminal behind a stalled connection', { tags: 'large' }, async () => {
+    const child = start('ignore', { through: (words) => ['script', '-qec', words.join(' '), '/dev/null'] });
+    expect(await isAlive()).toMatchObject({ way: 'own', status: 'unread' });
     child.stdout?.resume();
     await until(({ status }) => status === 'writing');
     expect(await end(child)).toBe(0);
@@ -177,33 +195,29 @@ describe('the log on an unread output', () => {
 });
 
 describe('the log on an output that fails', () => {
-  it('a pipe whose reader closed it', async () => {
-    const child = start('pipe', { count: 5 });
-    child.stderr?.destroy();
-    await until(({ failure }) => failure === null || failure === 'EPIPE');
-    writeFileSync(`${report}.end`, '');
-    if (child.exitCode === null) await once(child, 'exit');
-    expect(child.exitCode).toBe(0);
-  });
-
   it('a FIFO whose reader closed it continues with the next reader', async () => {
     const fifo = makeFifo();
-    const child = start(openSync(fifo.path, constants.O_WRONLY), { count: 1 });
-    await until(({ status }) => status === 'writing');
+    const { clock, writer, end } = await logTo(keep(openSync(fifo.path, constants.O_WRONLY)), 1);
     const first = await drain(fifo.fd, (text) => text.includes('\n'));
     closeSync(fifo.fd);
-    const again = openSync(fifo.path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const ended = end(child);
-    const second = await drain(again, (text) => text.includes('\n'));
-    expect(await ended).toBe(0);
-    expect(parsed(first + second).map(({ msg }) => msg)).toEqual(['line', 'last']);
-    closeSync(again);
+    opened.delete(fifo.fd);
+    writer.write('{"msg":"unheard"}\n');
+    expect(writer.state().failure).toBe('EPIPE');
+    const again = keep(openSync(fifo.path, constants.O_RDONLY | constants.O_NONBLOCK));
+    await end();
+    const second = await drain(
+      again,
+      (text) => text.includes('last'),
+      () => clock.advance(1_000),
+    );
+    expect(parsed(first + second).map(({ msg }) => msg)).toEqual(['line', 'unheard', 'last']);
   });
 
   it('a full disk is reported, does not block, and no line that fits into memory is lost', async () => {
-    const child = start(openSync('/dev/full', constants.O_WRONLY), { count: 5 });
-    expect(await isAlive()).toMatchObject({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
-    expect(await end(child)).toBe(0);
+    const { clock, writer, end } = await logTo(keep(openSync('/dev/full', constants.O_WRONLY)), 5);
+    await clock.advance(2_000);
+    expect(writer.state()).toMatchObject({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
+    await end();
   });
 });
 
@@ -211,26 +225,23 @@ describe('the log on an output that is read', () => {
   it('a file receives every line, at its end, also after it was moved', async () => {
     const path = join(dir, 'log');
     writeFileSync(path, '{"msg":"before"}\n');
-    const child = start(openSync(path, 'a'), { count: 500 });
-    expect(await until(() => true)).toMatchObject({ way: 'file', status: 'writing', droppedLines: 0 });
+    const { writer, way, end } = await logTo(keep(openSync(path, 'a')), 500);
+    expect([way, writer.state()]).toMatchObject(['file', { status: 'writing', droppedLines: 0 }]);
     execFileSync('mv', [path, `${path}.1`]);
-    expect(await end(child)).toBe(0);
+    await end();
     const lines = parsed(readFileSync(`${path}.1`, 'utf8'));
-    expect(lines.map(({ n, msg }) => n ?? msg)).toEqual([
-      'before',
-      ...Array.from({ length: 500 }, (_, n) => n),
-      'last',
-    ]);
+    const numbers = Array.from({ length: 500 }, (_, n) => n);
+    expect(lines.map(({ n, msg }) => n ?? msg)).toEqual(['before', ...numbers, 'last']);
     expect(existsSync(path)).toBe(false);
   });
 
   it('/dev/null, which is reported as discarded', async () => {
-    const child = start('ignore');
-    expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded', droppedLines: 0 });
-    expect(await end(child)).toBe(0);
+    const { writer, way, end } = await logTo(keep(openSync('/dev/null', constants.O_WRONLY)));
+    expect([way, writer.state()]).toMatchObject(['null', { status: 'discarded', droppedLines: 0 }]);
+    await end();
   });
 
-  it('a closed descriptor', async () => {
+  it('a closed descriptor', { tags: 'large' }, async () => {
     const child = start('ignore', { through: (words) => ['sh', '-c', `exec ${words.join(' ')} 2>&-`] });
     expect(await isAlive()).toMatchObject({ way: 'null', status: 'discarded' });
     expect(await end(child)).toBe(0);

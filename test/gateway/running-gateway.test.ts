@@ -8,6 +8,7 @@ import { GwError } from '../../src/lib/error/index.ts';
 import { nameHolder } from '../../src/lib/gateway/running-gateway.ts';
 import { openLocalListener } from '../../src/lib/operator/operator.ts';
 import { localSocketPath, type Site } from '../../src/lib/site/index.ts';
+import { createFakeClock, passTime } from '../lifecycle/fake-clock.ts';
 
 let stateDir: string;
 let holder: Server | TcpServer | undefined;
@@ -67,10 +68,12 @@ describe('the holder of a port in use', () => {
     ['one with a serial number of foreign characters', answering({ 'gw-robot': '\u0080\u009b31m' })],
     ['one that closes at once', createTcpServer((socket) => void socket.destroy())],
     ['one that speaks no HTTP', createTcpServer((socket) => void socket.end('220 hello\r\n'))],
-    ['one that never answers', createTcpServer()],
-  ])('is another program where it is %s', async (_, server) => {
+    ['one that never answers', createTcpServer(), 100],
+  ] as [string, Server | TcpServer, number?][])('is another program where it is %s', async (_, server, stepMs) => {
     const port = await portOf(server);
-    expect(await nameHolder(inUse(port), site())).toMatchObject({
+    const clock = createFakeClock();
+    const named = nameHolder(inUse(port), site(), clock);
+    expect(await (stepMs === undefined ? named : passTime(clock, stepMs, named))).toMatchObject({
       code: 'PORT_IN_USE',
       message: `Port ${port} is in use by another program, process ${process.pid}.`,
     });
@@ -92,7 +95,8 @@ describe('the holder of a port in use', () => {
       message: `gw serve of this robot (A-1) runs already, on the state folder ${stateDir}.`,
     });
     isHanging = true;
-    expect(await nameHolder(error, site())).toMatchObject({
+    const clock = createFakeClock();
+    expect(await passTime(clock, 100, nameHolder(error, site(), clock))).toMatchObject({
       code: 'GATEWAY_RUNNING',
       message: expect.stringContaining('does not answer'),
       remedy: expect.stringContaining(path),

@@ -36,68 +36,69 @@ describe('the manager of the service', () => {
     expect(serviceManagerOf({ WATCHDOG_USEC: '10000000' }, 1)).toBeNull();
     // An address of another kind (vsock) has no path.
     expect(serviceManagerOf({ NOTIFY_SOCKET: 'vsock:2:1234' }, 1)).toBeNull();
-    expect(serviceManagerOf({ NOTIFY_SOCKET, WATCHDOG_USEC: '4000000' }, 1)).toEqual({ reportEveryMs: 1_000 });
-    expect(serviceManagerOf({ NOTIFY_SOCKET, WATCHDOG_USEC: '4000000', WATCHDOG_PID: '1' }, 1)).toEqual({
-      reportEveryMs: 1_000,
-    });
+    const watched = { NOTIFY_SOCKET, WATCHDOG_USEC: '4000000' };
+    expect(serviceManagerOf(watched, 1)).toEqual({ reportEveryMs: 1_000 });
+    expect(serviceManagerOf({ ...watched, WATCHDOG_PID: '1' }, 1)).toEqual({ reportEveryMs: 1_000 });
     // The watchdog of another process; it is still reported as ready.
-    expect(serviceManagerOf({ NOTIFY_SOCKET, WATCHDOG_USEC: '4000000', WATCHDOG_PID: '2' }, 1)).toEqual({
-      reportEveryMs: 2_500,
-    });
+    expect(serviceManagerOf({ ...watched, WATCHDOG_PID: '2' }, 1)).toEqual({ reportEveryMs: 2_500 });
     expect(serviceManagerOf({ NOTIFY_SOCKET: '@gw' }, 1)).toEqual({ reportEveryMs: 2_500 });
   });
 
   it('gets reports at an interval above zero, whatever the variables hold', () => {
+    const number = fc.oneof(fc.string(), fc.bigInt({ min: 0n }).map(String));
     fc.assert(
-      fc.property(
-        fc.oneof(fc.string(), fc.bigInt({ min: 0n }).map(String)),
-        fc.option(fc.string(), { nil: undefined }),
-        (micros, watched) => {
-          const manager = serviceManagerOf({ NOTIFY_SOCKET: '/x', WATCHDOG_USEC: micros, WATCHDOG_PID: watched }, 7);
-          expect(manager?.reportEveryMs).toBeGreaterThan(0);
-          expect(manager?.reportEveryMs).toBeLessThan(2 ** 31);
-        },
-      ),
+      fc.property(number, fc.option(fc.string(), { nil: undefined }), (micros, watched) => {
+        const manager = serviceManagerOf({ NOTIFY_SOCKET: '/x', WATCHDOG_USEC: micros, WATCHDOG_PID: watched }, 7);
+        expect(manager?.reportEveryMs).toBeGreaterThan(0);
+        expect(manager?.reportEveryMs).toBeLessThan(2 ** 31);
+      }),
     );
   });
 
-  it.each(['path', 'abstract'])('gets one datagram at once and then again and again (%s socket)', async (kind) => {
-    const socket = kind === 'path' ? join(dir, 'notify') : `@${join(dir, 'notify')}`;
-    await using receiver = startProcess('perl', ['-MSocket', '-e', RECEIVER, socket]);
+  /** A receiver, and a process that reports to it. */
+  async function reporting(socket: string) {
+    const receiver = startProcess('perl', ['-MSocket', '-e', RECEIVER, socket]);
     await receiver.untilOutput('bound');
-    await using reporting = startProcess(process.execPath, [child], {
-      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' },
-    });
-    await receiver.untilOutput('READY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\n');
-    const [helper = 0] = childrenOf(reporting.child.pid ?? 0);
+    const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' };
+    const daemon = startProcess(process.execPath, [child], { env });
+    return {
+      receiver,
+      daemon,
+      pid: daemon.child.pid ?? 0,
+      async [Symbol.asyncDispose]() {
+        await daemon[Symbol.asyncDispose]();
+        await receiver[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it('gets one datagram at once and then again and again, and the helper ends with a killed process', async () => {
+    await using world = await reporting(`@${join(dir, 'notify')}`);
+    await world.receiver.untilOutput('READY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\n');
+    const [helper = 0] = childrenOf(world.pid);
     expect(isAlive(helper)).toBe(true);
-    reporting.child.kill('SIGKILL');
+    world.daemon.child.kill('SIGKILL');
     await expect.poll(() => isAlive(helper)).toBe(false);
   });
 
   it('gets them again after the loss of the helper, and none at the end', async () => {
-    const socket = join(dir, 'notify');
-    await using receiver = startProcess('perl', ['-MSocket', '-e', RECEIVER, socket]);
-    await receiver.untilOutput('bound');
-    await using reporting = startProcess(process.execPath, [child], {
-      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' },
-    });
+    await using world = await reporting(join(dir, 'notify'));
+    const { receiver, daemon, pid } = world;
     await receiver.untilOutput('READY');
-    const { pid = 0 } = reporting.child;
     const [first = 0] = childrenOf(pid);
     for (const one of [...childrenOf(first), first]) process.kill(one, 'SIGKILL');
-    await reporting.untilOutput('the helper that reports to systemd ended');
+    await daemon.untilOutput('the helper that reports to systemd ended');
     const before = receiver.stdout();
     await receiver.untilOutput(`${before}READY=1,WATCHDOG=1,\n`);
     const [second = 0] = childrenOf(pid);
     expect(second).not.toBe(first);
-    reporting.child.kill('SIGTERM');
-    const { stdout } = await reporting.closed;
+    daemon.child.kill('SIGTERM');
+    const { stdout } = await daemon.closed;
     expect(stdout.match(/helper/g)).toHaveLength(1);
     await expect.poll(() => isAlive(second)).toBe(false);
   });
 
-  it('gets them by systemd-notify where perl is missing', async () => {
+  it('gets them by systemd-notify where perl is missing', { tags: 'large' }, async () => {
     const [bin, calls] = [join(dir, 'bin'), join(dir, 'calls')];
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));

@@ -52,17 +52,10 @@ describe('the faults of a robot', () => {
 
   it('are conditions that are judged wrong, with the mark of their topic', () => {
     const pressed = { ...inOrder[3], emergency_stop_pressed: true };
-    expect(faultsOf(sources({}, pressed)).present).toEqual([
-      {
-        key: 'condition.emergency-stop.pressed',
-        text: 'The emergency stop is pressed.',
-        number: null,
-        mark: 'HINWEIS',
-      },
-    ]);
-    expect(faultsOf(sources({}, { ...inOrder[2], percentage: 0.05 })).present).toMatchObject([
-      { key: 'condition.battery.critical', number: 5 },
-    ]);
+    const fault = { key: 'condition.emergency-stop.pressed', text: 'The emergency stop is pressed.' };
+    expect(faultsOf(sources({}, pressed)).present).toEqual([{ ...fault, number: null, mark: 'HINWEIS' }]);
+    const [empty] = faultsOf(sources({}, { ...inOrder[2], percentage: 0.05 })).present;
+    expect(empty).toMatchObject({ key: 'condition.battery.critical', number: 5 });
     expect(keysOf({}, { ...inOrder[4], reliable: false })).toEqual(['condition.positioning.lost']);
   });
 
@@ -126,22 +119,18 @@ describe('the faults of a robot', () => {
     expect(faultsOf(sources(diskOf('not-checked'))).unchecked).toEqual(['disk.state.']);
     expect(keysOf({ health: health({ evidence: { ...evidence, status: 'revoked' } }) })).toEqual(['evidence.revoked']);
     const { stop } = motion();
-    const stopped = (change: object) => ({
-      motion: { keepingTrouble: null, stop: { ...stop, latched: true, ...change } },
-    });
+    const latched = { ...stop, latched: true };
+    const stopped = (change: object) => ({ motion: { keepingTrouble: null, stop: { ...latched, ...change } } });
     expect(keysOf(stopped({ saved: true }))).toEqual([]);
     expect(keysOf(stopped({ saved: 'pending' }))).toEqual([]);
     expect(keysOf(stopped({ saved: false }))).toEqual(['stop.not-saved']);
-    expect(keysOf({ motion: { stop, keepingTrouble: { reason: 'EROFS', remedy: '' } } })).toEqual([
-      'stop.cannot-be-saved',
-    ]);
+    const keepingTrouble = { reason: 'EROFS', remedy: '' };
+    expect(keysOf({ motion: { stop, keepingTrouble } })).toEqual(['stop.cannot-be-saved']);
   });
 
   it('are the documented ones', () => {
     const section = /^### Faults\n([\s\S]*?)^### /m.exec(page)?.[1] ?? '';
-    for (const start of ['service.', 'chassis.link.', 'chassis.pose-unit', 'condition.', 'alert.', 'move.failed.']) {
-      expect(section).toContain(`\`${start}`);
-    }
-    for (const start of ['disk.', 'evidence.', 'stop.']) expect(section).toContain(`\`${start}`);
+    const starts = 'service. chassis.link. chassis.pose-unit condition. alert. move.failed. disk. evidence. stop.';
+    for (const start of starts.split(' ')) expect(section).toContain(`\`${start}`);
   });
 });

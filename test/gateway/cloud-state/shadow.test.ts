@@ -53,16 +53,8 @@ describe('the reported state of the shadow', () => {
 
   it('has the stop, the path to the cloud and the release', () => {
     const run = {
-      phase: 'ready' as const,
-      ...{
-        jobId: 'j1',
-        executionNumber: 1,
-        fromVersion: '1.4.0',
-        toVersion: '1.5.0',
-        stage: null,
-        documentParameters: null,
-      },
-      ...{ since: '', detail: null, starts: 0, isReported: false, hasJobEnded: false },
+      ...{ phase: 'ready', jobId: 'j1', executionNumber: 1, fromVersion: '1.4.0', toVersion: '1.5.0', stage: null },
+      ...{ documentParameters: null, since: '', detail: null, starts: 0, isReported: false, hasJobEnded: false },
     } as const;
     const release: NonNullable<ShadowSources['release']> = {
       status: 'ready',
@@ -70,19 +62,12 @@ describe('the reported state of the shadow', () => {
       installed: Array.from({ length: 20 }, (_, i) => `1.${i}.0`),
     };
     const { stop } = motion();
-    const state = shadowOf(
-      sources({
-        motion: { stop: { ...stop, latched: true, by: 'tablet', reason: 'r'.repeat(500), since: 't' } },
-        release,
-      }),
-    );
+    const motionStop = { ...stop, latched: true, by: 'tablet', reason: 'r'.repeat(500), since: 't' };
+    const state = shadowOf(sources({ motion: { stop: motionStop }, release }));
+    const reported = { jobId: 'j1', phase: 'ready', toVersion: '1.5.0', stage: 'none' };
     expect(state).toMatchObject({
       stop: { latched: true, by: 'tablet', since: 't' },
-      release: {
-        status: 'ready',
-        previous: 'none',
-        run: { jobId: 'j1', phase: 'ready', toVersion: '1.5.0', stage: 'none' },
-      },
+      release: { status: 'ready', previous: 'none', run: reported },
     });
     expect((state.release as { installed: string[] }).installed).toHaveLength(8);
     expect(JSON.stringify(state).length).toBeLessThan(2_000);

@@ -6,24 +6,13 @@ import { telemetryOf } from '../../../src/lib/gateway/cloud-state/index.ts';
 import { chassisAfter, health, inOrder, motion } from './sources.ts';
 
 const page = readFileSync(new URL('../../../docs/cloud.md', import.meta.url), 'utf8');
-const chassisFields = [
-  ...[
-    'position',
-    'heading',
-    'battery',
-    'power',
-    'emergencyStop',
-    'controlMode',
-    'positioning',
-    'move',
-    'alerts',
-    'map',
-  ],
-];
+const chassisFields = 'position heading battery power emergencyStop controlMode positioning move alerts map'.split(' ');
 
-type Sent = Readonly<
-  Record<string, { readonly value: unknown; readonly reason: string | null; readonly mark: unknown }>
->;
+interface SentValue {
+  readonly value: unknown;
+  readonly reason: string | null;
+}
+type Sent = Readonly<Record<string, SentValue>>;
 function telemetry(snapshot: ReturnType<ReturnType<typeof chassisAfter>['snapshot']>): Sent {
   const made = telemetryOf({ snapshot, motion: motion(), health: health({ version: '1.4.0' }) });
   // As it goes over the wire: nothing is lost.
@@ -59,15 +48,8 @@ describe('telemetry', () => {
 
   it('has null and the reason where nothing was received', () => {
     const sent = telemetry(chassisAfter().snapshot());
-    for (const name of chassisFields) {
-      expect(sent[name], name).toMatchObject({
-        value: null,
-        mark: null,
-        basis: null,
-        ageMs: null,
-        reason: 'not-received',
-      });
-    }
+    const none = { value: null, mark: null, basis: null, ageMs: null, reason: 'not-received' };
+    for (const name of chassisFields) expect(sent[name], name).toMatchObject(none);
   });
 
   it('never has the last known value as the present one', async () => {
@@ -97,9 +79,8 @@ describe('telemetry', () => {
     expect(contradicted.heading).toMatchObject({ value: null, reason: 'unit-contradicted' });
     expect(contradicted.position?.value).toEqual({ xM: 1.25, yM: -2.5 });
     const { poseUnit } = snapshot();
-    expect(telemetry(snapshot({ poseUnit: { ...poseUnit, doubt: 'like radians' } })).heading?.reason).toBe(
-      'unit-in-doubt',
-    );
+    const doubted = telemetry(snapshot({ poseUnit: { ...poseUnit, doubt: 'like radians' } }));
+    expect(doubted.heading?.reason).toBe('unit-in-doubt');
   });
 
   it('has null for a number that is none, also within a value', () => {
