@@ -12,6 +12,11 @@ const elapsed =
 const allowed: Readonly<Record<string, string>> = {
   'test/waiting.ts': 'the interval of polling, and the detector of hangs',
   'test/process.ts': 'ends a process that does not end by itself',
+  'test/build/thread-modules.test.ts': 'ends a worker thread that hangs',
+  'test/fuzz/run.ts': 'how long the mutated inputs are tried',
+  'test/fuzz/session.ts': 'the bound of time of a mutated input, which is a finding of that program',
+  'test/fuzz/worker.ts': 'the bound of time of a mutated input, which is a finding of that program',
+  'test/lifecycle/paced-clock.ts': 'one round of the event loop between two steps of its time',
   'test/story/in-flight.ts': 'gives the processor to other processes while work is in flight',
   'test/peers/cable.test.ts': 'a program in a network namespace that polls there',
   'test/peers/heartbeat.test.ts': 'a program in a network namespace that polls there',
