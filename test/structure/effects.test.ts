@@ -33,11 +33,19 @@ function isHarmless(statement: ESTree.Statement, own: ReadonlySet<string>): bool
   return object.type === 'Identifier' && own.has(object.name);
 }
 
+/** A line at the margin of a formatted file that begins no such statement: only files with another one are parsed. */
+const declares =
+  /^(?:import (?!['"{]\}?)|import \{(?!\})|(?:export|const|let|class|abstract|function|async|type|interface|declare|enum)\b|[ /)}\]`$]|$)/;
+const mayHaveEffects = (code: string) => code.split('\n').some((line) => !declares.test(line));
+
 /** The build drops a module without used exports, and bundles the others into files of its own. */
 describe('no module of gw', () => {
   it('has other effects than declarations when it is loaded', () => {
     expect(paths.length).toBeGreaterThan(500);
-    const found = paths.flatMap((path) => effectsOf(readFileSync(join(src, path), 'utf8')).map((text) => [path, text]));
+    const found = paths.flatMap((path) => {
+      const code = readFileSync(join(src, path), 'utf8');
+      return mayHaveEffects(code) ? effectsOf(code).map((text) => [path, text]) : [];
+    });
     expect(found).toEqual([]);
   });
 
@@ -64,7 +72,7 @@ describe('a module', () => {
     `{ start(); }`,
   ])('that has %s at its top level has an effect when it is loaded', (statement) => {
     const code = `import { start } from './start.ts';\n// a comment\n${statement}\nexport const x = 1;`;
-    expect(effectsOf(code)).toEqual([statement]);
+    expect([mayHaveEffects(code), effectsOf(code)]).toEqual([true, [statement]]);
   });
 
   it.each([

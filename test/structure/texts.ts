@@ -17,7 +17,7 @@ export function textsOfSource(path: string, source = readFileSync(path, 'utf8'))
     texts.push({ line: file.getLineAndCharacterOfPosition(at).line + 1, kind, text });
   const addComments = (ranges: readonly ts.CommentRange[] | undefined) => {
     for (const { pos, end } of ranges ?? []) {
-      if (!seen.has(pos)) add(pos, 'comment', source.slice(pos, end).replaceAll(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '));
+      if (!seen.has(pos)) add(pos, 'comment', oneLine(source.slice(pos, end)));
       seen.add(pos);
     }
   };
@@ -35,6 +35,11 @@ export function textsOfSource(path: string, source = readFileSync(path, 'utf8'))
   };
   visit(file);
   return texts;
+}
+
+/** A comment without its line breaks and what begins its lines. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' ');
 }
 
 /** The lines of a document or of a YAML file. */

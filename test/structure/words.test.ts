@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { breach, glossary } from './glossary.ts';
-import { type Text, textsOfDocument, textsOfSource, wordsOf } from './texts.ts';
+import { breach, glossary, mayBreach } from './glossary.ts';
+import { oneLine, type Text, textsOfDocument, textsOfSource, wordsOf } from './texts.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const contributing = 'docs/contributing.md';
@@ -31,7 +31,7 @@ describe('the glossary', () => {
   });
 
   it.each(glossary.flatMap(({ say, found }) => found.map((text) => [text, say])))('finds %o (%s)', (text) => {
-    expect(breach(text)).not.toBeNull();
+    expect([breach(text) !== null, mayBreach(`say(${text})`)]).toEqual([true, true]);
   });
 
   it.each([
@@ -88,8 +88,13 @@ describe('left-out words', () => {
 
   it('stand in no string, comment or name of the source', () => {
     expect(sources.length).toBeGreaterThan(500);
-    expect(sources.flatMap((path) => breaches(path, textsOfSource(`${root}${path}`)))).toEqual([]);
-    // Every source is parsed, on a machine with other tests beside.
+    const found = sources.flatMap((path) => {
+      const source = readFileSync(`${root}${path}`, 'utf8');
+      // Only a source with such a word anywhere is parsed.
+      const isSuspect = [oneLine(source), wordsOf(oneLine(source))].some(mayBreach);
+      return isSuspect ? breaches(path, textsOfSource(path, source)) : [];
+    });
+    expect(found).toEqual([]);
   });
 
   it('stand in no name of a file or folder', () => {
