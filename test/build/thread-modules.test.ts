@@ -15,12 +15,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 /** Opens the outbox, appends and sends one message, and prints what the publisher was given. */
 const program = (module: string) => `
 import { openOutbox } from ${JSON.stringify(module)};
-import { setTimeout as sleep } from 'node:timers/promises';
-const clock = {
-  monotonicMs: () => performance.now(), wall: () => new Date(), random: Math.random, sleep: (ms) => sleep(ms),
-  every: (ms, fn) => { const t = setInterval(fn, ms); return { [Symbol.dispose]: () => clearInterval(t) }; },
-  after: (ms, fn) => { const t = setTimeout(fn, ms); return { [Symbol.dispose]: () => clearTimeout(t) }; },
-};
+import { systemClock as clock } from ${JSON.stringify(join(root, 'src/lib/lifecycle/index.ts'))};
 const log = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.log(text, fields) };
 const outbox = await openOutbox({
   path: process.argv[2], serial: 'SN1', recordTopic: 'r', maxBytes: 4e6, maxPerSecond: 100, clock, log,
@@ -48,7 +43,7 @@ async function ran(module: string) {
 const expected = { code: 0, stdout: 'gw/SN1/faults SN1 true\n1 1\n', stderr: '' };
 
 describe('the worker thread of the outbox', () => {
-  it('runs from the build of gw, and prints nothing', async () => {
+  it('runs from the build of gw, and prints nothing', { tags: 'large' }, async () => {
     const outDir = join(scratch, 'dist');
     // With the daemon, so that code is shared out to chunks as in the build.
     const input = {

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 export const MAX_INPUT_BYTES = 1024 * 1024;
 /** Without another input for so long, the thread is ended: nothing else ends a parser that never returns. */
 const DEFAULT_STUCK_MS = 20_000;
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256 };
+const DEFAULT_HEAP_MB = 256;
 
 const hitsDir = fileURLToPath(new URL('./hits/', import.meta.url));
 
@@ -78,15 +78,18 @@ export function keepHit(name: string, { input }: Hit): string {
 
 /** One thread for the inputs, with limits of time and memory that no input can evade. */
 export function startSession({
-  table = new URL('./parsers.ts', import.meta.url),
+  table,
   stuckMs = DEFAULT_STUCK_MS,
+  heapMb = DEFAULT_HEAP_MB,
 }: {
+  /** Other parsers, of a module that needs no JSX. */
   readonly table?: URL;
   readonly stuckMs?: number;
+  readonly heapMb?: number;
 } = {}) {
   let worker: Worker | undefined;
   const state: SharedState = {
-    table: table.href,
+    table: (table ?? new URL('./parsers.ts', import.meta.url)).href,
     counter: new SharedArrayBuffer(12),
     bytes: new SharedArrayBuffer(MAX_INPUT_BYTES),
   };
@@ -96,8 +99,8 @@ export function startSession({
   async function attempt(job: FuzzJob, hits: Hit[]): Promise<Ended> {
     worker ??= new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: state,
-      execArgv: ['--import', new URL('./jsx.ts', import.meta.url).href],
-      resourceLimits: RESOURCE_LIMITS,
+      execArgv: table === undefined ? ['--import', new URL('./jsx.ts', import.meta.url).href] : [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     const thread = worker;
     const { promise, resolve } = Promise.withResolvers<Ended>();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -27,11 +26,12 @@ function usedBytes(): number {
   return used_heap_size + external_memory;
 }
 
-/** What buffers occupied is free only after a turn of the event loop. */
+/** What buffers occupied is free only after turns of the event loop. */
 async function keptBytes(): Promise<number> {
-  collect();
-  await sleep(20);
-  collect();
+  for (let turn = 0; turn < 5; turn += 1) {
+    collect();
+    await new Promise(setImmediate);
+  }
   return usedBytes();
 }
 
