@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  renderCloudDiscarded,
-  renderCloudOutbox,
-  renderCloudStatus,
-  renderCloudUpload,
-  renderCloudWatch,
-} from '../../src/cli/render/cloud.ts';
+import * as render from '../../src/cli/render/cloud.ts';
 import { linkTroubleKinds } from '../../src/lib/cloud/index.ts';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import type { CloudStatus, CloudUpload } from '../../src/lib/toolkit/cloud/cloud.result.ts';
@@ -26,22 +20,22 @@ describe('gw cloud status', () => {
   const place = 'mqtt.example.test:443 with ALPN x-example-mqtt-ca, for 11 h';
 
   it('states in its first line whether it is connected, where, and for how long', () => {
-    expect(firstLine(renderCloudStatus(withTroubles()))).toBe(`connected: ${place}`);
+    expect(firstLine(render.renderCloudStatus(withTroubles()))).toBe(`connected: ${place}`);
   });
 
   it.each(linkTroubleKinds)('names %s in its first line, not only that it is connected', (kind) => {
-    const [first, second] = linesOf(renderCloudStatus(withTroubles(kind)));
+    const [first, second] = linesOf(render.renderCloudStatus(withTroubles(kind)));
     expect([first, second]).toEqual([`connected, with trouble: ${place}`, `  trouble  it has ${kind}`]);
   });
 
   it('shows the subscriptions as accepted only when none has QoS 0', () => {
-    const row = (view: CloudStatus) => /^subscriptions +(.*)$/m.exec(plain(renderCloudStatus(view)))?.[1];
+    const row = (view: CloudStatus) => /^subscriptions +(.*)$/m.exec(plain(render.renderCloudStatus(view)))?.[1];
     expect(row(withTroubles('region-difference'))).toBe('all accepted by the broker');
     expect(row(withTroubles('region-difference', 'qos-0'))).toBe('it has qos-0');
   });
 
   it('shows what is reported, what of it failed, and whether ids of stops are saved', () => {
-    const text = plain(renderCloudStatus(connected));
+    const text = plain(render.renderCloudStatus(connected));
     for (const line of [
       /^telemetry +every 10 s, 96 accepted, 2 skipped$/m,
       /^faults +2 raised: 1 present, 1 not checked$/m,
@@ -52,7 +46,7 @@ describe('gw cloud status', () => {
     const { reporting } = connected;
     if (reporting === null) throw new Error('nothing is reported');
     const failing = plain(
-      renderCloudStatus({
+      render.renderCloudStatus({
         ...connected,
         seen: { status: 'failing', detail: 'ENOSPC. A stop counts as new.', remedy: 'Free space.' },
         reporting: {
@@ -74,12 +68,12 @@ describe('gw cloud status', () => {
   it('shows why messages are held back', () => {
     const { outbox } = connected;
     const held = outbox && { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
-    const row = /^outbox +(.*)$/m.exec(plain(renderCloudStatus({ ...connected, outbox: held })))?.[1];
+    const row = /^outbox +(.*)$/m.exec(plain(render.renderCloudStatus({ ...connected, outbox: held })))?.[1];
     expect(row).toContain('1 held back: why. Check the topics.');
   });
 
   it('states that it is not connected and why, then what to do and what to ask the IT', () => {
-    const lines = plain(renderCloudStatus(lost)).split('\n');
+    const lines = plain(render.renderCloudStatus(lost)).split('\n');
     expect(lines.slice(0, 4)).toEqual([
       'not connected: no answer from mqtt.example.test:8883.',
       '  do next  Check the firewall of the site.',
@@ -87,10 +81,10 @@ describe('gw cloud status', () => {
       '  next attempt in 25.0 s',
     ]);
     expect(lines.join('\n')).toMatch(/mqtt\.example\.test:443 +tcp +2026-11-22T08:19:36\.000Z +no answer/);
-    const trying = plain(renderCloudStatus({ ...lost, link: lost.link && { ...lost.link, retryInMs: null } }));
+    const trying = plain(render.renderCloudStatus({ ...lost, link: lost.link && { ...lost.link, retryInMs: null } }));
     expect(trying).toContain('\n  next attempt under way\n');
     // Without an identity there is none.
-    expect(plain(renderCloudStatus({ ...lost, status: 'not-enrolled' }))).not.toContain('next attempt');
+    expect(plain(render.renderCloudStatus({ ...lost, status: 'not-enrolled' }))).not.toContain('next attempt');
   });
 
   it.each<[string, CloudStatus['status'], RegExp]>([
@@ -98,14 +92,14 @@ describe('gw cloud status', () => {
     ['not checked', 'not-checked', /^not checked: no connection attempt has a result yet\./],
     ['not configured', 'not-configured', /^No cloud: the running gateway has none in its site file\./],
   ])('never says connected for a gateway that is %s', (_what, status, first) => {
-    const text = renderCloudStatus({ ...none, status });
+    const text = render.renderCloudStatus({ ...none, status });
     expect(firstLine(text)).toMatch(first);
     expect(plain(text)).not.toMatch(/^connected/m);
     expect(plain(text)).not.toContain('subscriptions');
   });
 
   it('shows path, TLS, session, certificate, difference of the hosts, outbox, release and uploads', () => {
-    const text = plain(renderCloudStatus(connected));
+    const text = plain(render.renderCloudStatus(connected));
     for (const part of [
       ...['path', 'fallback, with ALPN; the direct path is tried again in 3 min', 'TLSv1.3', 'kept by the broker'],
       'until 2027-11-22T00:00:00.000Z',
@@ -120,11 +114,11 @@ describe('gw cloud status', () => {
 
   it('says what to do where the gateway was started without the cloud of the site file', () => {
     const remedy = 'site.yaml has `cloud`: restart `gw serve`, so that it reads it.';
-    expect(plain(renderCloudStatus({ ...none, remedy })).split('\n')[1]).toBe(`  do next  ${remedy}`);
+    expect(plain(render.renderCloudStatus({ ...none, remedy })).split('\n')[1]).toBe(`  do next  ${remedy}`);
   });
 
   it('prints no control character of the cloud', () => {
-    expect(plain(renderCloudStatus({ ...lost, detail: 'a\u001b[2Jb\u202ec' }))).toContain('a\uFFFD[2Jb\uFFFDc');
+    expect(plain(render.renderCloudStatus({ ...lost, detail: 'a\u001b[2Jb\u202ec' }))).toContain('a\uFFFD[2Jb\uFFFDc');
   });
 });
 
@@ -134,7 +128,7 @@ describe('gw cloud outbox', () => {
   if (outbox === null) throw new Error('no outbox');
 
   it('counts the kept messages, also per class, with size and oldest message', () => {
-    const text = plain(renderCloudOutbox({ link, outbox }));
+    const text = plain(render.renderCloudOutbox({ link, outbox }));
     expect(firstLine(text)).toBe('7 messages kept in the outbox.');
     expect(text).toMatch(/^record +1$/m);
     expect(text).toMatch(/^telemetry +4$/m);
@@ -144,13 +138,13 @@ describe('gw cloud outbox', () => {
 
   it('gives the reason whenever there is something to do, also while it is open', () => {
     const held = { ...outbox, detail: '7 messages kept. 1 held back: why.', remedy: 'Check the topics.' };
-    const text = plain(renderCloudOutbox({ link, outbox: held }));
+    const text = plain(render.renderCloudOutbox({ link, outbox: held }));
     expect(text.split('\n').slice(0, 3)).toEqual([
       '7 messages kept in the outbox.',
       '  do next  Check the topics.',
       '  reason   7 messages kept. 1 held back: why.',
     ]);
-    expect(plain(renderCloudOutbox({ link, outbox }))).not.toContain('reason');
+    expect(plain(render.renderCloudOutbox({ link, outbox }))).not.toContain('reason');
   });
 
   const kept = { record: 0, fault: 0, shadow: 0, telemetry: 0 };
@@ -166,7 +160,7 @@ describe('gw cloud outbox', () => {
     [/^.*the link is not-connected/, { kept }, away],
     [/^not checked: no outbox/, null, away],
   ])('says empty only for a known count of zero: %s', (text, change, of) => {
-    expect(plain(renderCloudOutbox({ link: of, outbox: change && { ...outbox, ...change } }))).toMatch(text);
+    expect(plain(render.renderCloudOutbox({ link: of, outbox: change && { ...outbox, ...change } }))).toMatch(text);
   });
 });
 
@@ -175,7 +169,7 @@ describe('gw cloud discarded', () => {
   const link = { status: 'connected', detail: '', remedy: null } as const;
 
   it('counts by reason, and lists the last ones without payload', () => {
-    const text = plain(renderCloudDiscarded({ link, total: 3, byReason, accepted, last }));
+    const text = plain(render.renderCloudDiscarded({ link, total: 3, byReason, accepted, last }));
     expect(firstLine(text)).toBe('3 messages from the cloud discarded since the start of gw.');
     expect(text).toMatch(/^retained +2$/m);
     expect(text).not.toMatch(/^late/m);
@@ -184,11 +178,13 @@ describe('gw cloud discarded', () => {
 
   it('says none only when something was judged, and names a missing link beside it', () => {
     const data = { link, total: 0, byReason, accepted, last: [] };
-    expect(firstLine(renderCloudDiscarded(data))).toMatch(/^No message from the cloud was discarded since the start/);
+    expect(firstLine(render.renderCloudDiscarded(data))).toMatch(
+      /^No message from the cloud was discarded since the start/,
+    );
     const away = { status: 'not-connected', detail: 'x', remedy: null } as const;
-    expect(firstLine(renderCloudDiscarded({ ...data, link: away }))).toContain('the link is not-connected');
+    expect(firstLine(render.renderCloudDiscarded({ ...data, link: away }))).toContain('the link is not-connected');
     const unknown = { link: away, total: null, byReason: null, accepted: null, last: [] };
-    expect(firstLine(renderCloudDiscarded(unknown))).toMatch(/^not checked: /);
+    expect(firstLine(render.renderCloudDiscarded(unknown))).toMatch(/^not checked: /);
   });
 });
 
@@ -202,7 +198,7 @@ describe('gw cloud watch', () => {
       { event: 'unreachable', at, detail: 'not connected' },
       { event: 'ended', watchedMs: 3_000, status: null },
     ] as const;
-    const lines = events.map((event) => plain(renderCloudWatch(event)));
+    const lines = events.map((event) => plain(render.renderCloudWatch(event)));
     expect(lines).toEqual([
       `${at}  connected  x (7 kept, 0 discarded)`,
       `${at}  stop  1 stop received\uFFFD`,
@@ -224,7 +220,7 @@ describe('gw cloud upload', () => {
     waitedMs: null,
   };
   const of = (state: CloudUpload['upload']['state'], waitedMs: number | null = null) =>
-    firstLine(renderCloudUpload({ ...data, upload: { ...data.upload, state }, waitedMs }));
+    firstLine(render.renderCloudUpload({ ...data, upload: { ...data.upload, state }, waitedMs }));
 
   it('says that it is in the object storage only when it is uploaded', () => {
     expect(of('waiting')).toBe('a.tar.gz is added; the gateway uploads it.');
@@ -234,7 +230,7 @@ describe('gw cloud upload', () => {
   });
 
   it('names a missing link', () => {
-    const text = plain(renderCloudUpload({ ...data, link: { status: 'not-connected', detail: 'No answer.' } }));
+    const text = plain(render.renderCloudUpload({ ...data, link: { status: 'not-connected', detail: 'No answer.' } }));
     expect(text.split('\n')[1]).toBe('The link is not-connected: No answer. It is uploaded once the link is there.');
   });
 });

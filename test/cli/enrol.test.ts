@@ -14,10 +14,7 @@ const status: EnrolStatus = {
   ...{ state: 'enrolled', verdict: 'ok', serial: 'SN0001', identityDir: '/site/identity', begunAt: null },
   identity: {
     ...{
-      serial: 'SN0001',
-      endpoint: 'mqtt.example.com',
-      region: 'eu-central-1',
-      caSubjects: ['CN=Cloud'],
+      ...{ serial: 'SN0001', endpoint: 'mqtt.example.com', region: 'eu-central-1', caSubjects: ['CN=Cloud'] },
       daysLeft: 364,
     },
     enrolledAt: '2026-01-01T00:00:00.000Z',

@@ -64,10 +64,9 @@ describe('the framework, started from the manifests', () => {
 
   it('has the same commands, topics and aliases', () => {
     const sorted = (list: readonly string[]) => list.toSorted();
+    const topicsOf = ({ topics }: Config) => sorted(topics.map(({ name }) => name));
     expect(sorted(found.light.commandIDs)).toEqual(sorted(found.whole.commandIDs));
-    expect(sorted(found.light.topics.map(({ name }) => name))).toEqual(
-      sorted(found.whole.topics.map(({ name }) => name)),
-    );
+    expect(topicsOf(found.light)).toEqual(topicsOf(found.whole));
     for (const key of ['name', 'version', 'bin', 'topicSeparator', 'userAgent', 'cacheDir'] as const) {
       expect(found.light[key]).toBe(found.whole[key]);
     }

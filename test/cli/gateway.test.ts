@@ -20,11 +20,7 @@ describe('gw health', () => {
 
   it('shows each part with its state, what to do, and the last error of a service that was restarted', () => {
     const service = {
-      name: 'fleet',
-      status: 'restarting',
-      restarts: 2,
-      lastError: 'EACCES',
-      remedy: 'Free it.',
+      ...{ name: 'fleet', status: 'restarting' as const, restarts: 2, lastError: 'EACCES', remedy: 'Free it.' },
     } as const;
     const text = plain(renderHealth(health({ services: [{ ...service, detail: 'waits' }] })));
     expect(text.split('\n')[1]).toBe('  do next  Free it.');
@@ -40,12 +36,7 @@ describe('gw log', () => {
   const time = '2026-01-31T12:00:00.000Z';
   const entry = (over: Partial<GatewayLog['entries'][number]> = {}) => ({
     ...{
-      time,
-      level: 'info' as const,
-      message: 'robot stopped',
-      fields: {},
-      count: 1,
-      lastTime: time,
+      ...{ time, level: 'info' as const, message: 'robot stopped', fields: {}, count: 1, lastTime: time },
       lastFields: null,
     },
     ...over,

@@ -24,13 +24,9 @@ describe('a value as JSON in chunks', () => {
     const value = {
       gone: undefined,
       work: () => {},
-      sign: Symbol('x'),
-      list: [undefined, () => {}, Number.NaN, -0],
-      when: new Date(0),
-      boxed: [Object(1), Object('a'), Object(false)],
-      own: { toJSON: (key: string) => `as ${key}` },
-      error: new GwError('USAGE', 'No.', { details: { inner: [] } }),
-      empty: [{}, [], { gone: undefined }],
+      ...{ sign: Symbol('x'), list: [undefined, () => {}, Number.NaN, -0], when: new Date(0) },
+      ...{ boxed: [Object(1), Object('a'), Object(false)], own: { toJSON: (key: string) => `as ${key}` } },
+      ...{ error: new GwError('USAGE', 'No.', { details: { inner: [] } }), empty: [{}, [], { gone: undefined }] },
     };
     expect(written(value)).toBe(`${JSON.stringify(value, null, 2)}\n`);
     expect(written(undefined)).toBe('null\n');

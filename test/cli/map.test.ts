@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  backupWarnings,
-  renderMapBackup,
-  renderMapList,
-  renderMapShow,
-  renderMapVerify,
-} from '../../src/cli/render/map.ts';
+import * as render from '../../src/cli/render/map.ts';
 import type { MapArchiveView, MapList, MapShow } from '../../src/lib/toolkit/map/map.result.ts';
 import { expectHarmless, firstLine, HOSTILE as hostile, plain } from './shown.ts';
 
@@ -23,7 +17,7 @@ const list: MapList = {
 
 describe('gw map list', () => {
   it('starts with the number of maps, and lists every map and the marks', () => {
-    const text = plain(renderMapList(list));
+    const text = plain(render.renderMapList(list));
     expect(firstLine(text)).toBe("2 maps on chassis SN-1 at 127.0.0.1:8090; current map 1 'Erdgeschoss'.");
     expect(text).toMatch(/^ 1 +Erdgeschoss +u-1 +3 +none +yes$/m);
     expect(text).toMatch(/^12 +1\. Stock +none +3 +none$/m);
@@ -31,20 +25,19 @@ describe('gw map list', () => {
   });
 
   it('reports no maps, no map in use, and one in use that is not stored', () => {
-    const empty = plain(renderMapList({ ...list, maps: [], current: null }));
+    const empty = plain(render.renderMapList({ ...list, maps: [], current: null }));
     expect(firstLine(empty)).toBe('No maps on chassis SN-1 at 127.0.0.1:8090; no current map.');
     expect(empty).toContain('gw map restore FILE');
-    const unstored = plain(renderMapList({ ...list, current: { id: -1, uid: null, name: 'mine', isStored: false } }));
+    const unstored = plain(
+      render.renderMapList({ ...list, current: { id: -1, uid: null, name: 'mine', isStored: false } }),
+    );
     expect(firstLine(unstored)).toContain("current map is not stored, 'mine'.");
     expect(unstored).toContain('no backup contains it');
   });
 });
 
 const show: MapShow = {
-  address,
-  chassis,
-  map: item,
-  data: { bytes: 3_600, sha256: 'a' },
+  ...{ address, chassis, map: item, data: { bytes: 3_600, sha256: 'a' } },
   frame: { originXM: -3, originYM: 2.5, resolutionM: 0.05, widthM: 16, heightM: 9 },
   picture: { bytes: 571, sha256: 'b', width: 320, height: 180 },
   localisation: { bytes: 41_000_000, sha256: 'c' },
@@ -55,7 +48,7 @@ const show: MapShow = {
 
 describe('gw map show', () => {
   it('starts with name and features, with units and marks below', () => {
-    const text = plain(renderMapShow(show));
+    const text = plain(render.renderMapShow(show));
     expect(firstLine(text)).toMatch(/^Map 1 'Erdgeschoss' of chassis SN-1: 1 point, 2 lanes, 3 other; .* complete\.$/);
     expect(text).toMatch(/^lower left corner +x -3 m, y 2\.5 m +HINWEIS +vendor$/m);
     expect(text).toMatch(/^picture +320 × 180 pixels, 16 × 9 m, 571 bytes$/m);
@@ -69,7 +62,7 @@ describe('gw map show', () => {
     ];
     const overlays = { ...show.overlays, count: null, problem: 'not a collection' };
     const lacking = { ...show, frame: null, picture: null, localisation: null, overlays, missing };
-    const text = plain(renderMapShow(lacking));
+    const text = plain(render.renderMapShow(lacking));
     expect(firstLine(text)).toMatch(/unreadable overlays; a backup would lack a picture and localisation data\.$/);
     expect(text).toContain('FAIL overlays: not a collection');
     expect(text).toContain('FAIL no picture: status 500');
@@ -115,29 +108,29 @@ const lacking: MapArchiveView = {
 
 describe('gw map backup', () => {
   it('starts with number, chassis and file, and has the checksum', () => {
-    const text = plain(renderMapBackup(archive));
+    const text = plain(render.renderMapBackup(archive));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz');
     expect(text).toContain(`sha256   ${'f'.repeat(64)}  (9.0 kB)`);
     expect(text).toMatch(/^ 1 +Erdgeschoss +3 +none +yes +6 +320×180 +60 bytes$/m);
     expect(text).toMatch(/^-- {3}It can be restored: never$/m);
     expect(text).toContain('gw map verify maps.tar.gz');
-    expect(backupWarnings(archive)).toEqual([]);
+    expect(render.backupWarnings(archive)).toEqual([]);
   });
 
   it('starts with missing files, and warns of each', () => {
-    const text = plain(renderMapBackup(lacking));
+    const text = plain(render.renderMapBackup(lacking));
     expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, NOT COMPLETE: without a picture');
     expect(text).toMatch(/FAIL Every map has its picture:\n {5}map 1: status 500\n {5}map 2: truncated\n {5}Again\./);
     const warnings = ['the backup of map 1 has no picture', 'the overlays of map 1 are not readable'];
-    expect(backupWarnings(lacking)).toEqual(warnings);
+    expect(render.backupWarnings(lacking)).toEqual(warnings);
   });
 });
 
 describe('gw map verify', () => {
   it('starts with the verdict and the number of checks', () => {
     const rest = '1 map of chassis SN-1 in maps.tar.gz, checksums verified.';
-    expect(firstLine(renderMapVerify(archive))).toBe(`ok: 1 of 2 checks, 1 not checked. ${rest}`);
-    expect(firstLine(renderMapVerify(lacking))).toBe(`FAILED: 1 of 1 check. ${rest}`);
+    expect(firstLine(render.renderMapVerify(archive))).toBe(`ok: 1 of 2 checks, 1 not checked. ${rest}`);
+    expect(firstLine(render.renderMapVerify(lacking))).toBe(`FAILED: 1 of 1 check. ${rest}`);
   });
 });
 
@@ -152,9 +145,9 @@ it('escapes control sequences of devices and files', () => {
   const about = { file: hostile, gwVersion: hostile, chassis: hostileChassis, maps };
   const finding = { id: 'x', title: 'x', verdict: 'wrong' as const, detail: hostile, remedy: hostile, spec: null };
   expectHarmless(
-    renderMapList({ ...list, chassis: hostileChassis, maps: [hostileItem], current }),
-    renderMapShow({ ...show, chassis: hostileChassis, map: hostileItem, overlays, missing }),
-    renderMapVerify({ ...archive, ...about, findings: [finding] }),
-    renderMapBackup({ ...lacking, ...about }),
+    render.renderMapList({ ...list, chassis: hostileChassis, maps: [hostileItem], current }),
+    render.renderMapShow({ ...show, chassis: hostileChassis, map: hostileItem, overlays, missing }),
+    render.renderMapVerify({ ...archive, ...about, findings: [finding] }),
+    render.renderMapBackup({ ...lacking, ...about }),
   );
 });

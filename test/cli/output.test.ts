@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { printable, renderError, renderTable, renderVerdict, right } from '../../src/cli/output.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { character } from './characters.ts';
+import { plain } from './shown.ts';
 
 describe('an error on the screen', () => {
   it('shows the failure, what was tried, and the remedy', () => {
@@ -12,7 +13,7 @@ describe('an error on the screen', () => {
       tried: { address: '127.0.0.1', port: 8090, action: 'GET /device/info', forMs: 1203.4 },
       remedy: 'Check the power.',
     });
-    const lines = stripColours(renderError(error)).split('\n');
+    const lines = plain(renderError(error)).split('\n');
     expect(lines[0]).toBe('gw: not connected: nothing answered');
     expect(lines[1]).toContain('127.0.0.1:8090 (GET /device/info, 1203 ms)');
     expect(lines[2]).toContain('Check the power.');
@@ -27,14 +28,12 @@ describe('an error on the screen', () => {
 describe('a table', () => {
   it('aligns by visible width, ignoring colour codes', () => {
     chalk.level = 1;
-    const table = renderTable(
-      ['what', right('n')],
-      [
-        [chalk.red('a'), '1'],
-        ['long', '22'],
-      ],
-    );
-    expect(stripColours(table).split('\n')).toEqual(['what   n', 'a      1', 'long  22']);
+    const rows = [
+      [chalk.red('a'), '1'],
+      ['long', '22'],
+    ];
+    const table = renderTable(['what', right('n')], rows);
+    expect(plain(table).split('\n')).toEqual(['what   n', 'a      1', 'long  22']);
     chalk.level = 0;
   });
 });
@@ -62,8 +61,3 @@ it('not-checked is shown neither green nor red', () => {
   expect(renderVerdict('not-checked')).not.toBe(renderVerdict('ok'));
   chalk.level = 0;
 });
-
-function stripColours(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
-  return text.replace(/\u001b\[[0-9;]*m/g, '');
-}

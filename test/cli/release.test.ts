@@ -1,12 +1,7 @@
 import { chmod, cp, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  renderReleaseInspect,
-  renderReleaseRollback,
-  renderReleaseStatus,
-  renderReleaseVerify,
-} from '../../src/cli/render/release.ts';
+import * as render from '../../src/cli/render/release.ts';
 import { readReleaseKeys } from '../../src/lib/cloud/release/keys.ts';
 import { carryOutRollback, planRollback } from '../../src/lib/cloud/release/on-site.ts';
 import { type ReleaseState, readState, writeState } from '../../src/lib/cloud/release/state.ts';
@@ -20,6 +15,8 @@ import { makeKeys, makePackage, scratch } from '../cloud/release/packages.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { firstLine, plain } from './shown.ts';
 
+const { renderReleaseInspect: inspected, renderReleaseRollback: rolledBack } = render;
+const { renderReleaseStatus: stated, renderReleaseVerify: verified } = render;
 const at0 = '2026-01-31T12:00:00.000Z';
 const run: NonNullable<ReleaseState['run']> = {
   ...{ jobId: 'job-7', executionNumber: 1, phase: 'confirmed', package: null, allowDowngrade: false, stage: 2 },
@@ -77,8 +74,8 @@ describe('gw release verify', () => {
     const { path, sha256 } = await at.ofVersion3({ minimumVersion: '1.0.0' });
     const options = { path, keyFile: at.keyFile, sitePath: 'none.yaml', signal };
     const data = await verifyRelease(options);
-    expect(firstLine(renderReleaseVerify(data))).toBe(`ok: release 3.0.0, signature and 5 files verified. ${path}`);
-    const text = plain(renderReleaseVerify(data));
+    expect(firstLine(verified(data))).toBe(`ok: release 3.0.0, signature and 5 files verified. ${path}`);
+    const text = plain(verified(data));
     for (const shown of [sha256, '1.0.0 or newer', at.keyFile]) expect(text).toContain(shown);
     expect(text).toMatch(/key sha-256 +([0-9A-F]{2}:){31}[0-9A-F]{2}$/m);
     await writeFile(at.keyFile, makeKeys().publicPem);
@@ -100,13 +97,11 @@ describe('gw release inspect', () => {
     expect(unchecked).toMatchObject({ verdict: 'not-checked', version: '3.0.0', origin: of, key: null });
     expect(unchecked.parts).toContainEqual({ path: 'bin/', files: 1, bytes: expect.any(Number) });
     expect(unchecked.parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(unchecked.unpackedBytes);
-    expect(firstLine(renderReleaseInspect(unchecked))).toMatch(
-      /^Not verified: release 3\.0\.0, 6 files .* not checked\./,
-    );
+    expect(firstLine(inspected(unchecked))).toMatch(/^Not verified: release 3\.0\.0, 6 files .* not checked\./);
     const checked = await inspectRelease({ path, keyFile: at.keyFile, signal });
     expect(checked.verdict).toBe('ok');
-    expect(firstLine(renderReleaseInspect(checked))).toMatch(/^ok: release 3\.0\.0, .*signature verified/);
-    expect(plain(renderReleaseInspect(checked))).toMatch(/built from +commit abc123 of 2026-01-31T12:00:00\.000Z/);
+    expect(firstLine(inspected(checked))).toMatch(/^ok: release 3\.0\.0, .*signature verified/);
+    expect(plain(inspected(checked))).toMatch(/built from +commit abc123 of 2026-01-31T12:00:00\.000Z/);
     await writeFile(at.keyFile, makeKeys().publicPem);
     await expect(inspectRelease({ path, keyFile: at.keyFile, signal })).rejects.toMatchObject(invalid);
   });
@@ -121,7 +116,7 @@ describe('gw release inspect', () => {
     const { path } = await at.ofVersion3({ files });
     const data = await inspectRelease({ path, keyFile: at.keyFile, signal });
     expect(data.origin).toBeNull();
-    expect(plain(renderReleaseInspect(data))).toMatch(/built from +not stated/);
+    expect(plain(inspected(data))).toMatch(/built from +not stated/);
   });
 
   it('refuses a package whose file differs from the manifest, also without a key', async () => {
@@ -147,17 +142,17 @@ describe('gw release status', () => {
     expect(data.keys).toHaveLength(2);
     const signed = data.installed.map(({ folder, signedBy }) => `${folder} ${data.keys.indexOf(signedBy ?? '')}`);
     expect(signed).toEqual(['1.0.0 1', '2.0.0 1', '3.0.0 0']);
-    const text = plain(renderReleaseStatus(data));
+    const text = plain(stated(data));
     expect(text).toMatch(/both keys are accepted: .* signed 3\.0\.0; .* signed 1\.0\.0, 2\.0\.0/);
     await rm(join(at.dir, '3.0.0'), { recursive: true });
-    expect(plain(renderReleaseStatus(await at.status()))).toContain('signed none of the installed versions');
+    expect(plain(stated(await at.status()))).toContain('signed none of the installed versions');
   });
 
   it('verifies the current version and the rollback target', async () => {
     await using at = await createFolder();
     const data = await at.status();
-    expect(firstLine(renderReleaseStatus(data))).toBe('ok: current version 2.0.0.');
-    const text = plain(renderReleaseStatus(data));
+    expect(firstLine(stated(data))).toBe('ok: current version 2.0.0.');
+    const text = plain(stated(data));
     for (const shown of [
       'ok   The current version is complete: 2.0.0: signature and every file verified',
       'ok   A rollback is possible: to 1.0.0: signature and every file verified',
@@ -185,7 +180,7 @@ describe('gw release status', () => {
     await change(at);
     const data = await at.status();
     expect(data.verdict).toBe('wrong');
-    expect(firstLine(renderReleaseStatus(data))).toMatch(line);
+    expect(firstLine(stated(data))).toMatch(line);
   });
 
   it.each([
@@ -196,7 +191,7 @@ describe('gw release status', () => {
     ['rolling-back', '1.0.0', 'waits for a restart'],
   ] as const)('is not green in the phase %s', async (phase, current, detail) => {
     await using at = await createFolder({ run: pending(phase) });
-    const text = plain(renderReleaseStatus(await at.status()));
+    const text = plain(stated(await at.status()));
     expect(firstLine(text)).toBe(`Release 2.0.0 in progress (${phase}). Current version: ${current}.`);
     expect(text).toMatch(new RegExp(`--   The last release was installed: .*${detail}`));
     expect(text).toContain('--   The cloud knows how it ended: it has not ended yet');
@@ -207,9 +202,7 @@ describe('gw release status', () => {
     await using at = await createFolder({ run: pending('rolling-back'), previous: base, onSite });
     const data = await at.status();
     expect(data).toMatchObject({ current: { folder: '1.0.0', version: '1.0.0' }, previous: { folder: null } });
-    expect(plain(renderReleaseStatus(data))).toContain(
-      '--   A rollback is possible: not while release 2.0.0 is in pro',
-    );
+    expect(plain(stated(data))).toContain('--   A rollback is possible: not while release 2.0.0 is in pro');
     await writeState(at.dir, { ...(await readState(at.dir)), previous: null });
     expect(await at.status()).toMatchObject({ current: { folder: '1.0.0' }, previous: null });
   });
@@ -217,7 +210,7 @@ describe('gw release status', () => {
   it('fails after a rollback, and shows a report that is not acknowledged', async () => {
     const failed = { ...run, phase: 'rolled-back' as const, detail: 'It was not healthy.', isReported: false };
     await using at = await createFolder({ run: failed });
-    const text = plain(renderReleaseStatus(await at.status()));
+    const text = plain(stated(await at.status()));
     expect(text).toMatch(/FAIL The last release was installed: .*, job job-7: rolled-back\. It was not healthy\./);
     expect(text).toContain('--   The cloud knows how it ended: its final status was not acknowledged yet');
   });
@@ -229,14 +222,14 @@ describe('gw release status', () => {
     await using at = await createFolder({ run: { ...run, phase, outcome, hasJobEnded: true } });
     const data = await at.status();
     expect(data.run).toMatchObject({ isReported: false, hasJobEnded: true });
-    expect(plain(renderReleaseStatus(data))).toContain('--   The cloud knows how it ended: the job had ended');
+    expect(plain(stated(data))).toContain('--   The cloud knows how it ended: the job had ended');
   });
 
   it('shows no release as not checked, never as ok', async () => {
     await using at = await createFolder({ run: null, previous: null });
     await rm(at.dir, { recursive: true });
     const data = await at.status();
-    expect(firstLine(renderReleaseStatus(data))).toBe('Current version: base installation; no release is in use.');
+    expect(firstLine(stated(data))).toBe('Current version: base installation; no release is in use.');
     expect(data.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['key']);
   });
 });
@@ -245,22 +238,18 @@ describe('gw release rollback', () => {
   it('shows what it would do, and does it only when confirmed', async () => {
     await using at = await createFolder();
     const planned = await at.rollBack(false);
-    expect(firstLine(renderReleaseRollback(planned))).toMatch(
-      /^Dry run, nothing changed: .* from 2\.0\.0 to 1\.0\.0\.$/,
-    );
+    expect(firstLine(rolledBack(planned))).toMatch(/^Dry run, nothing changed: .* from 2\.0\.0 to 1\.0\.0\.$/);
     expect(await at.current()).toBe('2.0.0');
     const done = await at.rollBack(true);
-    expect(firstLine(renderReleaseRollback(done))).toMatch(
-      /^Switched from 2\.0\.0 to 1\.0\.0; the running gw is unchanged/,
-    );
-    expect(plain(renderReleaseRollback(done))).toContain('sudo systemctl restart gw');
+    expect(firstLine(rolledBack(done))).toMatch(/^Switched from 2\.0\.0 to 1\.0\.0; the running gw is unchanged/);
+    expect(plain(rolledBack(done))).toContain('sudo systemctl restart gw');
     expect(await at.current()).toBe('1.0.0');
     expect(await readState(at.dir)).toMatchObject({
       previous: { version: '2.0.0' },
       onSite: { at: at0, from: { version: '2.0.0' }, to: { version: '1.0.0' } },
       run: { phase: 'confirmed' },
     });
-    expect(plain(renderReleaseStatus(await at.status()))).toContain('rolled back from 2.0.0 to 1.0.0 at 2026-01-31');
+    expect(plain(stated(await at.status()))).toContain('rolled back from 2.0.0 to 1.0.0 at 2026-01-31');
     // And forth again.
     expect(await at.rollBack(true)).toMatchObject({ from: '1.0.0', to: '2.0.0' });
   });
@@ -268,7 +257,7 @@ describe('gw release rollback', () => {
   it('goes back to the base installation', async () => {
     await using at = await createFolder();
     const done = await at.rollBack(true, true);
-    expect(firstLine(renderReleaseRollback(done))).toMatch(/^Switched from 2\.0\.0 to 0\.1\.0 \(base inst/);
+    expect(firstLine(rolledBack(done))).toMatch(/^Switched from 2\.0\.0 to 0\.1\.0 \(base inst/);
     expect(await at.current()).toBeNull();
     await expect(at.rollBack(true, true)).rejects.toMatchObject(refused);
     expect(await at.rollBack(true)).toMatchObject({ from: '0.1.0', to: '2.0.0' });
@@ -276,7 +265,7 @@ describe('gw release rollback', () => {
 
   it('names the base installation by its present version, and not by that before its update', async () => {
     await using at = await createFolder({ previous: { folder: null, version: '0.0.9' } });
-    const shown = plain(renderReleaseStatus(await at.status()));
+    const shown = plain(stated(await at.status()));
     expect(shown).toMatch(/rollback to +base installation$/m);
     expect(shown).not.toContain('0.0.9');
     expect(await at.rollBack(true)).toMatchObject({ to: '0.1.0', toBase: true });
@@ -295,7 +284,7 @@ describe('gw release rollback', () => {
   it('ends an unconfirmed release, whose job is then reported as failed', async () => {
     await using at = await createFolder({ run: switched, previous: null });
     const done = await at.rollBack(true);
-    expect(plain(renderReleaseRollback(done))).toContain('reported as failed');
+    expect(plain(rolledBack(done))).toContain('reported as failed');
     const failure = { reason: expect.stringContaining('on site') };
     expect(await readState(at.dir)).toMatchObject({ run: { phase: 'rolling-back', failure, isReported: false } });
     await expect(at.rollBack(true)).rejects.toMatchObject({ remedy: expect.stringContaining('restart gw') });

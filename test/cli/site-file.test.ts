@@ -24,28 +24,21 @@ describe('the search for site.yaml', () => {
   it('takes that of this folder, then that of the nearest folder above', () => {
     const both = { '/people/me/robot/site.yaml': me, '/people/me/robot/maps/site.yaml': me };
     expect(search(both)).toMatchObject({ path: 'site.yaml', foundIn: from });
-    expect(search({ '/people/me/robot/site.yaml': me })).toMatchObject({
-      path: '../site.yaml',
-      foundIn: '/people/me/robot',
-    });
+    const above = { path: '../site.yaml', foundIn: '/people/me/robot' };
+    expect(search({ '/people/me/robot/site.yaml': me })).toMatchObject(above);
     expect(search({ '/people/me/site.yaml': me })).toMatchObject({ path: '../../site.yaml' });
   });
 
   it('ends at the home folder', () => {
-    expect(search({ '/people/site.yaml': 0 })).toEqual({
-      path: 'site.yaml',
-      foundIn: null,
-      searched: [from, '/people/me/robot', '/people/me'],
-    });
+    const searched = [from, '/people/me/robot', '/people/me'];
+    expect(search({ '/people/site.yaml': 0 })).toEqual({ path: 'site.yaml', foundIn: null, searched });
   });
 
   it('ends at a folder of another person and at the root of a file system', () => {
     const other = { '/people/me/robot': 1001, '/people/me/robot/site.yaml': me };
     expect(search(other).foundIn).toBeNull();
-    const stat = tree(
-      { ...folders, '/people/me/site.yaml': me },
-      { '/people/me/robot': 2, '/people/me/robot/maps': 2 },
-    );
+    const devices = { '/people/me/robot': 2, '/people/me/robot/maps': 2 };
+    const stat = tree({ ...folders, '/people/me/site.yaml': me }, devices);
     expect(search({}, { stat }).searched).toEqual([from, '/people/me/robot']);
   });
 

@@ -16,8 +16,8 @@ export function typedTerminal(texts: readonly string[] = []) {
     quietRounds = (quietRounds ?? 0) + 1;
     if (quietRounds < QUIET_ROUNDS) return void setImmediate(nextRound);
     quietRounds = null;
-    // Only the line editor listens before its prompt begins, which shows itself then; what is typed before is discarded.
-    if (input.listenerCount('keypress') < 2) return;
+    // Before a prompt begins, and shows itself, only gw and the line editor listen: what is typed then is discarded.
+    if (input.listenerCount('keypress') < 3) return;
     const text = left.shift();
     if (text !== undefined) input.write(['\r', '\u0003', '\u0004'].includes(text.at(-1) ?? '') ? text : `${text}\r`);
   };

@@ -47,11 +47,7 @@ export async function startServer(setUp: SetUp = {}) {
   const clock: StandInClock = standInClock();
   const health = standInHealth({ version: '0.0.0-test', upForMs: 5_000 });
   const application = await createApplication({
-    site,
-    link,
-    motion,
-    clock,
-    log: silentLog,
+    ...{ site, link, motion, clock, log: silentLog },
     health: () => health,
     neighbours: () => notListening,
     cloud: () => noCloud,
@@ -69,15 +65,7 @@ export async function startServer(setUp: SetUp = {}) {
   ]);
   if (!full || !readOnly) throw new Error('expected two listeners');
   return {
-    dir,
-    site,
-    link,
-    motion,
-    clock,
-    health,
-    application,
-    full: full.port,
-    readOnly: readOnly.port,
+    ...{ dir, site, link, motion, clock, health, application, full: full.port, readOnly: readOnly.port },
     listeners: [full, readOnly],
     async [Symbol.asyncDispose]() {
       application.endStreams();

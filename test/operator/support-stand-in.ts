@@ -11,13 +11,12 @@ export interface StandInSupport extends NonNullable<OperatorOptions['support']> 
 }
 
 export const waitingSupport: SupportView = {
-  status: 'waiting',
-  detail: 'No session; waiting for a notification.',
-  remedy: null,
-  running: null,
-  records: { status: 'ok', detail: 'The records are written.', notSentYet: 0 },
-  lastRefused: null,
-  lastEnded: null,
+  ...{ status: 'waiting', detail: 'No session; waiting for a notification.', remedy: null, running: null },
+  ...{
+    records: { status: 'ok', detail: 'The records are written.', notSentYet: 0 },
+    lastRefused: null,
+    lastEnded: null,
+  },
 };
 
 export const runningSupport: SupportView = {
@@ -25,30 +24,16 @@ export const runningSupport: SupportView = {
   status: 'running',
   detail: 'A session runs.',
   running: {
-    session: 's-7',
-    services: ['web', 'diagnosis'],
-    since: '2026-11-22T19:00:00.000Z',
-    forMs: 12 * 60_000,
-    leftMs: 48 * 60_000,
-    state: 'connected',
-    reportAgeMs: 400,
-    open: 3,
-    connections: 11,
+    ...{ session: 's-7', services: ['web', 'diagnosis'], since: '2026-11-22T19:00:00.000Z', state: 'connected' },
+    ...{ forMs: 12 * 60_000, leftMs: 48 * 60_000, reportAgeMs: 400, open: 3, connections: 11 },
   },
 };
 
 const ended: SessionEntry = {
-  kind: 'session',
-  session: 's-6',
-  at: '2026-11-21T10:00:00.000Z',
-  region: 'eu-central-1',
-  services: ['web'],
+  ...{ kind: 'session', session: 's-6', at: '2026-11-21T10:00:00.000Z', region: 'eu-central-1', services: ['web'] },
   maxS: 3_600,
   end: {
-    at: '2026-11-21T10:30:00.000Z',
-    reason: 'own-clock',
-    detail: 'The own clock expired.',
-    durationS: 1_800,
+    ...{ at: '2026-11-21T10:30:00.000Z', reason: 'own-clock', detail: 'The own clock expired.', durationS: 1_800 },
     connections: 4,
   },
 };

@@ -45,12 +45,8 @@ describe('GET /api/wartung/sitzung', () => {
 
 describe('GET /api/wartung/sitzungen', () => {
   const refused = (n: number): SessionEntry => ({
-    kind: 'refused',
-    at: `2026-11-${String(10 + n)}T10:00:00.000Z`,
-    reason: 'other-region',
-    detail: 'The region is not eu-central-1.',
-    region: 'us-east-1',
-    services: ['web'],
+    ...{ kind: 'refused', at: `2026-11-${String(10 + n)}T10:00:00.000Z`, reason: 'other-region' },
+    ...{ detail: 'The region is not eu-central-1.', region: 'us-east-1', services: ['web'] },
   });
   const list = (query = '') => ask(server.full, `${LIST}${query}`, { headers: { cookie } });
 

@@ -21,30 +21,21 @@ const moving = sightWith({
 });
 const slip = { code: 3001, level: 'error', message: 'slip' };
 
+const lost = { level: 'bad' as const, code: 'not-connected' as const, notes: [{ code: 'not-connected' as const }] };
+/** On the way to its second station. */
+const onTour = (scene: Partial<typeof calm.scene>, state: 'running' | 'stopped' = 'running') =>
+  sightWith({ ...scene, run: { ...run, at: 1, state } });
+
 /** A tour, a second station, an alert, a stop and its end. */
 const scenes: readonly Scene[] = [
   at(-60_000, calm),
   at(-20_000, moving),
-  at(-10_000, sightWith({ ...moving.scene, run: { ...run, at: 1, state: 'running' } })),
-  at(
-    -5_000,
-    sightWith({
-      ...moving.scene,
-      run: { ...run, at: 1, state: 'running' },
-      alerts: { ...calm.scene.alerts, value: [slip] },
-    }),
-  ),
-  at(0, sightWith({ ...stopped.scene, standing: 'moves', run: { ...run, at: 1, state: 'running' } })),
-  at(2_000, sightWith({ ...stopped.scene, run: { ...run, at: 1, state: 'stopped' } })),
-  at(6_000, sightWith({ ...calm.scene, run: { ...run, at: 1, state: 'stopped' } })),
-  at(
-    7_000,
-    sightWith({
-      ...calm.scene,
-      link: { kind: 'not-connected', failure: 'cut' },
-      headline: { level: 'bad', code: 'not-connected', notes: [{ code: 'not-connected' }] },
-    }),
-  ),
+  at(-10_000, onTour(moving.scene)),
+  at(-5_000, onTour({ ...moving.scene, alerts: { ...calm.scene.alerts, value: [slip] } })),
+  at(0, onTour({ ...stopped.scene, standing: 'moves' })),
+  at(2_000, onTour(stopped.scene, 'stopped')),
+  at(6_000, onTour(calm.scene, 'stopped')),
+  at(7_000, sightWith({ ...calm.scene, link: { kind: 'not-connected', failure: 'cut' }, headline: lost })),
   at(8_000, calm),
 ];
 const causes: Cause[] = [
@@ -84,18 +75,13 @@ describe('what happened in an incident', () => {
       ...calm.scene.planning,
       value: { moveState, actionType: 'x', failReason, failReasonText: '', remainingDistanceM: null },
     });
-    const body = {
-      ...sampleBody,
-      scenes: [
-        at(-1, sightWith({ planning: planning('moving', 0) })),
-        at(0, sightWith({ planning: planning('failed', 103) })),
-      ],
-    };
-    expect(lines('en', { head: sampleHead, body }).at(-1)).toEqual([
-      0,
-      'event',
-      'The robot reports its drive: failed (reason 103: invalid heading of the target)',
-    ]);
+    const scenes = [
+      at(-1, sightWith({ planning: planning('moving', 0) })),
+      at(0, sightWith({ planning: planning('failed', 103) })),
+    ];
+    const body = { ...sampleBody, scenes };
+    const text = 'The robot reports its drive: failed (reason 103: invalid heading of the target)';
+    expect(lines('en', { head: sampleHead, body }).at(-1)).toEqual([0, 'event', text]);
   });
 
   it('is nothing but its causes for an incident without a scene', () => {
@@ -151,10 +137,8 @@ function section(incidents: IncidentsView, viewer: Viewer = technician): string 
 describe('the section of the technician page', () => {
   it('lets only a signed-in person open an incident', () => {
     expect(section({ list, shown: null })).toContain('Vorfall 3 ansehen');
-    for (const viewer of [
-      { ...technician, signedIn: false },
-      { ...technician, signedIn: false, readOnly: true },
-    ]) {
+    const stranger = { ...technician, signedIn: false };
+    for (const viewer of [stranger, { ...stranger, readOnly: true }]) {
       const page = section({ list, shown: null }, viewer);
       expect(page).toContain('STOPP auf der Bedienseite');
       expect(page).not.toMatch(/<button|href="\/api/);
@@ -170,16 +154,14 @@ describe('the section of the technician page', () => {
 
   it('says what is missing', () => {
     const cut = { ...recording.head, isComplete: false };
-    expect(section({ list: { ...list, incidents: [cut] }, shown: null })).toContain('Das Gateway endete vorher');
-    expect(section({ list: { ...list, incidents: [cut], recording: 3 }, shown: null })).toContain(
-      'wird gerade aufgezeichnet',
-    );
-    expect(section({ list: { ...list, unreadable: 2, notKept: { count: 1, reason: 'full' } }, shown: null })).toMatch(
-      /Nicht gespeichert .* ein Vorfall.*Nicht lesbar: 2 Dateien/,
-    );
+    const of = (change: object) => section({ list: { ...list, ...change }, shown: null });
+    expect(of({ incidents: [cut] })).toContain('Das Gateway endete vorher');
+    expect(of({ incidents: [cut], recording: 3 })).toContain('wird gerade aufgezeichnet');
+    const lacking = of({ unreadable: 2, notKept: { count: 1, reason: 'full' } });
+    expect(lacking).toMatch(/Nicht gespeichert .* ein Vorfall.*Nicht lesbar: 2 Dateien/);
     const body = { ...recording.body, leftOut: { poses: 0, scenes: 1, log: 0 } };
     expect(section({ list, shown: { ...shownIncident, body } })).toContain('Das Älteste fehlt');
-    const unread = section({ list: { ...list, incidents: [], folderProblem: 'EACCES' }, shown: null });
+    const unread = of({ incidents: [], folderProblem: 'EACCES' });
     expect(unread).toContain('Frühere Vorfälle sind nicht lesbar.');
     expect(unread).not.toContain('Es ist kein Vorfall aufgezeichnet');
     expect(section({ list: 'none', shown: null })).toContain('zurzeit nicht abrufbar');
@@ -189,10 +171,8 @@ describe('the section of the technician page', () => {
   it('shows texts of others as text', () => {
     const evil = '<img src=x onerror=alert(1)>';
     const head = { ...recording.head, causes: [{ code: 'alert' as const, atMs: 0, alertCode: 1, text: evil }] };
-    const body = {
-      ...recording.body,
-      log: [{ atMs: 0, level: 'warn' as const, message: evil, fields: { [evil]: evil }, count: 1 }],
-    };
+    const log = [{ atMs: 0, level: 'warn' as const, message: evil, fields: { [evil]: evil }, count: 1 }];
+    const body = { ...recording.body, log };
     const page = section({ list: { ...list, incidents: [head] }, shown: { ...shownIncident, head, body } });
     expect(page).not.toContain('<img');
     expect(page).toContain('&lt;img');
@@ -210,16 +190,9 @@ describe('the section of the technician page', () => {
       ) as Cause;
     });
     const head = { ...recording.head, causes: all, isComplete: false, moreCauses: 2 };
-    const whole = {
-      list: {
-        incidents: [head],
-        recording: null,
-        unreadable: 1,
-        folderProblem: 'x',
-        notKept: { count: 2, reason: '' },
-      },
-      shown: { ...shownIncident, head, body: { ...recording.body, log: [] } },
-    };
+    const more = { recording: null, unreadable: 1, folderProblem: 'x', notKept: { count: 2, reason: '' } };
+    const shown = { ...shownIncident, head, body: { ...recording.body, log: [] } };
+    const whole = { list: { incidents: [head], ...more }, shown };
     const text = (language: 'de' | 'en') =>
       [whole, { list: { ...list, incidents: [] }, shown: null }, { list: 'none' as const, shown: null }]
         .map((view) => section(view, { ...technician, language }))

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readLog } from '../../src/lib/pages/service/log-entries.ts';
 
 const entry = (change: object) => ({
-  time: '2026-01-01T10:00:00.000Z',
-  level: 'info',
-  message: 'tour started',
-  fields: { tour: 'a', count: 2, wrong: null },
-  count: 1,
-  lastTime: '2026-01-01T10:00:00.000Z',
-  lastFields: null,
+  ...{ time: '2026-01-01T10:00:00.000Z', level: 'info', message: 'tour started' },
+  ...{ fields: { tour: 'a', count: 2, wrong: null }, count: 1, lastTime: '2026-01-01T10:00:00.000Z', lastFields: null },
   ...change,
 });
 
@@ -38,12 +33,7 @@ describe('the log of the technician page', () => {
     const any = fc.anything({ withBigInt: false });
     const message = fc.string({ maxLength: 600 });
     const others = {
-      time: any,
-      lastTime: fc.oneof(fc.string(), any),
-      level: any,
-      fields: any,
-      lastFields: any,
-      count: any,
+      ...{ time: any, lastTime: fc.oneof(fc.string(), any), level: any, fields: any, lastFields: any, count: any },
     };
     const one = fc.record({ message, ...others }, { requiredKeys: ['message'] });
     // As JSON brings it.

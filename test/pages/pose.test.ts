@@ -101,14 +101,10 @@ describe('the answer to the order', () => {
   it('is set only by the reported success', () => {
     expect(orderEnd({ ok: true, body: { outcome: { state: 'succeeded' } } })).toBe('set');
     expect(orderEnd({ ok: false, body: { outcome: { state: 'succeeded' } } })).not.toBe('set');
-    expect(orderEnd({ ok: true, body: { outcome: { state: 'failed', reason: 'elsewhere' } } })).toEqual({
-      code: 'failed',
-      technical: 'elsewhere',
-    });
-    expect(orderEnd({ ok: false, body: { error: { code: 'MOTION_REFUSED', message: 'closed' } } })).toEqual({
-      code: 'MOTION_REFUSED',
-      technical: 'closed',
-    });
+    const failed = { outcome: { state: 'failed', reason: 'elsewhere' } };
+    expect(orderEnd({ ok: true, body: failed })).toEqual({ code: 'failed', technical: 'elsewhere' });
+    const error = { code: 'MOTION_REFUSED', message: 'closed' };
+    expect(orderEnd({ ok: false, body: { error } })).toEqual({ code: 'MOTION_REFUSED', technical: 'closed' });
     expect(orderEnd(null)).toEqual({ code: 'NO_ANSWER', technical: '' });
   });
 

@@ -9,11 +9,7 @@ const live = <T>(value: T | null): Live<T> => {
 
 /** A robot in order, at station A. */
 export const ready: PageState = {
-  id: 'p-1',
-  build: 'b1',
-  time: '2026-11-22T19:12:00.000Z',
-  timeZone: 'Europe/Berlin',
-  clock: '20:12',
+  ...{ id: 'p-1', build: 'b1', time: '2026-11-22T19:12:00.000Z', timeZone: 'Europe/Berlin', clock: '20:12' },
   site: {
     name: 'Haus <1>',
     serial: 'SN-1',
@@ -46,11 +42,8 @@ export const ready: PageState = {
   planning: live({
     ...{ moveState: 'idle', actionType: 'none', failReason: 0, failReasonText: 'none', remainingDistanceM: null },
   }),
-  alerts: live([]),
-  map: live({ name: 'EG', uid: 'u', mapVersion: 1, overlaysVersion: 2 }),
-  neighbours: [],
-  support: null,
-  lamps: [],
+  ...{ alerts: live([]), map: live({ name: 'EG', uid: 'u', mapVersion: 1, overlaysVersion: 2 }), neighbours: [] },
+  ...{ support: null, lamps: [] },
 };
 
 export const latched: PageState = {

@@ -15,13 +15,23 @@ import { answerTo, client, head, listener, parsedRequests } from './client.ts';
 
 const ok: RequestHandler = (_request, response) => void response.end('ok');
 const OK = 'HTTP/1.1 200 OK';
+/** So many connections, one after the other. */
+async function connections(port: number, count: number, address: string | ((nth: number) => string) = '127.0.0.1') {
+  const all: Awaited<ReturnType<typeof client>>[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    all.push(await client(port, typeof address === 'string' ? address : address(nth)));
+  }
+  const end = () => {
+    for (const { socket } of all) socket.destroy();
+  };
+  return Object.assign(all, { [Symbol.dispose]: end });
+}
 
 describe('a flood of connections', () => {
   it('of one address closes its own oldest ones, and other addresses do not wait', async () => {
     await using server = await listener(ok, { limits: { total: 100, perPeer: 4 } });
     using tablet = await client(server.port, '127.0.0.9');
-    const greedy = [];
-    for (let i = 0; i < 12; i += 1) greedy.push(await client(server.port, '127.0.0.5'));
+    using greedy = await connections(server.port, 12, '127.0.0.5');
     await Promise.all(greedy.slice(0, 8).map(({ closed }) => closed));
     expect(greedy.slice(8).map((one) => one.isClosed())).toEqual([false, false, false, false]);
     tablet.send(head('GET /'));
@@ -29,7 +39,6 @@ describe('a flood of connections', () => {
     expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
     // The address at its limit is not locked out either.
     expect(await answerTo(server.port, 'POST /', '127.0.0.5')).toBe(OK);
-    for (const one of greedy) one.socket.destroy();
   });
 
   it('of many addresses closes the least recently used one', async () => {
@@ -40,21 +49,19 @@ describe('a flood of connections', () => {
       onCrowded: (crowding) => reports.push(crowding),
       clock,
     });
-    const many = [];
-    for (let i = 1; i <= 6; i += 1) many.push(await client(server.port, `127.1.0.${i}`));
+    using many = await connections(server.port, 6, (nth) => `127.1.0.${nth + 1}`);
     many[0]?.send(head('GET /'));
     await many[0]?.until((text) => text.includes('ok'));
     expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
     await many[1]?.closed;
     expect(many.map((one) => one.isClosed())).toEqual([false, true, false, false, false, false]);
-    for (let i = 7; i <= 9; i += 1) many.push(await client(server.port, `127.1.0.${i}`));
+    using _more = await connections(server.port, 3, (nth) => `127.1.0.${nth + 7}`);
     await many[3]?.closed;
     expect(reports).toEqual([{ evicted: 1, refused: 0, peer: '127.1.0.2', open: 5 }]);
     clock.advance(60_000);
     expect(await answerTo(server.port, 'POST /', '127.0.0.2')).toBe(OK);
     expect(reports).toHaveLength(2);
     expect(reports[1]?.evicted).toBeGreaterThanOrEqual(3);
-    for (const one of many) one.socket.destroy();
   });
 
   it('closes no live stream, and takes no place of a remote viewer: there all have one address', async () => {
@@ -63,12 +70,10 @@ describe('a flood of connections', () => {
       using stream = await client(port);
       stream.send(head('GET /api/events'));
       await stream.until((text) => text.includes('event: state'));
-      const others = [];
-      for (let i = 0; i < 40; i += 1) others.push(await client(port));
+      using others = await connections(port, 40);
       await Promise.all(others.slice(0, 29).map(({ closed }) => closed));
       expect(stream.isClosed()).toBe(false);
       expect(await answerTo(port, 'GET /api/nachbarn', '127.0.0.1')).toBe(OK);
-      for (const one of others) one.socket.destroy();
     }
     expect(connectionLimits['read-only'].perPeer).toBe(connectionLimits['read-only'].total);
   });
@@ -159,15 +164,13 @@ describe('requests on one connection', () => {
     using stopping = await client(server.port, '127.0.0.5');
     stopping.send(head('POST /stop', 'Content-Length: 0'));
     await untilBegun(1);
-    const more = [];
-    for (let i = 0; i < 12; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    using more = await connections(server.port, 12, '127.0.0.5');
     await Promise.all(more.slice(0, 9).map(({ closed }) => closed));
     expect(stopping.isClosed()).toBe(false);
     begun[0]?.response.end('stopped');
     expect(await stopping.until((text) => text.includes('stopped'))).toContain(OK);
-    for (let i = 0; i < 4; i += 1) more.push(await client(server.port, '127.0.0.5'));
+    using _last = await connections(server.port, 4, '127.0.0.5');
     await stopping.closed;
-    for (const one of more) one.socket.destroy();
   });
 
   it('that are pipelined end the connection, and the remaining ones are not parsed', async () => {

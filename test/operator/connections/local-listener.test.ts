@@ -79,10 +79,8 @@ describe('the local socket for commands on the gateway', () => {
     await mkdir(dirname(path), { mode: 0o755 });
     for (const mode of [0o755, 0o750, 0o710, 0o720, 0o701]) {
       await chmod(dirname(path), mode);
-      await expect(open()).rejects.toMatchObject({
-        code: 'FILE_UNWRITABLE',
-        message: expect.stringMatching(/open to/),
-      });
+      const unfit = { code: 'FILE_UNWRITABLE', message: expect.stringMatching(/open to/) };
+      await expect(open()).rejects.toMatchObject(unfit);
     }
     await rm(dirname(path), { recursive: true });
     await mkdir(join(dir, 'elsewhere'), { mode: 0o700 });
@@ -104,15 +102,12 @@ describe('the local socket for commands on the gateway', () => {
 
   it('keeps a socket that answers, and any other file', async () => {
     await open();
-    await expect(openLocalListener(() => {}, { path, onBroken: () => {} })).rejects.toMatchObject({
-      code: 'PORT_IN_USE',
-    });
+    const opening = (at: string) => openLocalListener(() => {}, { path: at, onBroken: () => {} });
+    await expect(opening(path)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
     expect(await askLocally('GET', '/')).toMatchObject({ body: 'hello' });
     const other = join(dir, 'local', 'file');
     await writeFile(other, 'kept');
-    await expect(openLocalListener(() => {}, { path: other, onBroken: () => {} })).rejects.toMatchObject({
-      code: 'PORT_UNUSABLE',
-    });
+    await expect(opening(other)).rejects.toMatchObject({ code: 'PORT_UNUSABLE' });
   });
 
   it('is removed with its listener, and reports why a path is unusable', async () => {

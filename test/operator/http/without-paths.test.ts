@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createPathFilter } from '../../../src/lib/operator/application.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { ask, signIn, startServer, type TestServer } from '../server.ts';
-import { standInHealth, standInMotion } from '../stand-ins.ts';
+import { standInHealth } from '../stand-ins.ts';
 
 const site = parseSite(
   `name: Hotel
@@ -47,14 +47,8 @@ describe('the filter of absolute paths', () => {
   });
 
   it('leaves topics, routes, addresses and other data as they are', () => {
-    const kept = [
-      '/tracked_pose at 10 Hz, GET /chassis/moves/7, /api/health, /service, /media, 3/4, m/s, a/b',
-      'https://storage.example/var/lib/gw/x',
-      'CN=a/etc/b',
-      7,
-      null,
-      true,
-    ];
+    const routes = '/tracked_pose at 10 Hz, GET /chassis/moves/7, /api/health, /service, /media, 3/4, m/s, a/b';
+    const kept = [routes, 'https://storage.example/var/lib/gw/x', 'CN=a/etc/b', 7, null, true];
     expect(filter(kept)).toEqual(kept);
   });
 
@@ -74,27 +68,18 @@ describe('the filter of absolute paths', () => {
 describe('without sign-in', () => {
   async function broken(): Promise<TestServer> {
     let dir = '/nowhere';
-    const motion = standInMotion();
-    const server = await startServer({
-      password: true,
-      more: {
-        motion,
-        health: () =>
-          standInHealth({
-            services: [
-              {
-                name: 'operator',
-                status: 'running',
-                restarts: 0,
-                detail: `local on ${dir}/state/local/gw.sock`,
-                lastError: `The file ${dir}/password holds no password hash.`,
-                remedy: null,
-              },
-            ],
-            evidence: { status: 'unreadable', detail: `${dir}/evidence.yaml (EACCES)`, revoked: [], waiting: [] },
-          }),
-      },
-    });
+    const service = { name: 'operator', status: 'running', restarts: 0, remedy: null } as const;
+    const health = () =>
+      standInHealth({
+        services: [
+          {
+            ...{ ...service, detail: `local on ${dir}/state/local/gw.sock` },
+            lastError: `The file ${dir}/password holds no password hash.`,
+          },
+        ],
+        evidence: { status: 'unreadable', detail: `${dir}/evidence.yaml (EACCES)`, revoked: [], waiting: [] },
+      });
+    const server = await startServer({ password: true, more: { health } });
     dir = server.dir;
     return server;
   }

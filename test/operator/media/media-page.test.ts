@@ -113,12 +113,8 @@ describe('a part of a media file', () => {
     const part = (range: string, method = 'GET') =>
       ask(server.full, '/api/medien/a.wav', { method, headers: { range } });
     const { status, headers, data } = await part('bytes=3-5');
-    expect([status, data, headers.get('content-range'), headers.get('content-length')]).toEqual([
-      206,
-      '345',
-      'bytes 3-5/10',
-      '3',
-    ]);
+    expect([status, data, headers.get('content-range')]).toEqual([206, '345', 'bytes 3-5/10']);
+    expect(headers.get('content-length')).toBe('3');
     expect(headers.get('content-security-policy')).toContain('sandbox');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect((await part('bytes=7-')).data).toBe('789');
@@ -129,10 +125,7 @@ describe('a part of a media file', () => {
       expect([whole.status, whole.data, whole.headers.get('content-range')]).toEqual([200, '0123456789', null]);
     }
     const head = await part('bytes=3-5', 'HEAD');
-    expect([head.status, head.headers.get('content-length'), head.headers.get('accept-ranges')]).toEqual([
-      200,
-      '10',
-      'bytes',
-    ]);
+    const { headers: told } = head;
+    expect([head.status, told.get('content-length'), told.get('accept-ranges')]).toEqual([200, '10', 'bytes']);
   });
 });

@@ -37,10 +37,7 @@ afterEach(() => rm(dirname(dir), { recursive: true, force: true }));
 describe('the media library', () => {
   it('is empty at first, and can be read without sign-in', async () => {
     expect((await ask(shared.full, '/api/medien')).data).toEqual({
-      files: [],
-      moreFiles: 0,
-      maxBytes: 200_000_000,
-      leftBytes: expect.any(Number),
+      ...{ files: [], moreFiles: 0, maxBytes: 200_000_000, leftBytes: expect.any(Number) },
     });
   });
 

@@ -11,12 +11,8 @@ import { standInHealth, standInLink, standInMotion } from '../stand-ins.ts';
 
 const now = new Date('2026-11-22T10:00:00.000Z');
 const source = (change: Partial<MetricsSource> = {}): MetricsSource => ({
-  health: standInHealth({ version: '1.2.3', upForMs: 5_000 }),
-  snapshot: standInLink().snapshot(),
-  motion: standInMotion().status(),
-  cloud: noCloud,
-  support: noSupport,
-  neighbours: notListening,
+  ...{ health: standInHealth({ version: '1.2.3', upForMs: 5_000 }), snapshot: standInLink().snapshot() },
+  ...{ motion: standInMotion().status(), cloud: noCloud, support: noSupport, neighbours: notListening },
   followers: [{ scope: 'full' }, { scope: 'full' }, { scope: 'read-only' }],
   process: { nodeVersion: '24.0.0', residentBytes: 100e6, cpuSeconds: 1.5, busySeconds: 0.5 },
   now,
@@ -49,10 +45,7 @@ describe('metrics', () => {
       expect(linesOf().filter((line) => line.startsWith(`# HELP ${name}`))).toEqual([]);
     }
     const { snapshot } = source();
-    const lost = {
-      ...snapshot,
-      link: { ...snapshot.link, kind: 'connecting' },
-    } as unknown as MetricsSource['snapshot'];
+    const lost = { ...snapshot, link: { ...snapshot.link, kind: 'connecting' } } as unknown as typeof snapshot;
     expect(samples('gw_chassis_connected', { snapshot: lost })).toEqual(['gw_chassis_connected 0']);
   });
 
@@ -90,11 +83,8 @@ describe('metrics', () => {
   });
 
   it('have few label values, none of them a serial number or an address', () => {
-    const robots = Array.from({ length: 500 }, (_, index) => ({
-      presence: 'alive',
-      serial: `SN${index}`,
-      address: '192.0.2.9',
-    }));
+    const about = { presence: 'alive', address: '192.0.2.9' };
+    const robots = Array.from({ length: 500 }, (_, index) => ({ ...about, serial: `SN${index}` }));
     const neighbours = { ...notListening, status: 'listening', robots } as unknown as MetricsSource['neighbours'];
     expect(samples('gw_neighbours', { neighbours })).toEqual([
       'gw_neighbours{presence="alive"} 500',

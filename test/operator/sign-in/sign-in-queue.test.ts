@@ -29,7 +29,11 @@ function world() {
     finish();
     await settle();
   };
-  return { clock, line, begun, sentAway, ask, end, settle };
+  /** The queue of new clients is full of these. */
+  const flood = (name: string) => {
+    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`${name} ${i}`);
+  };
+  return { clock, line, begun, sentAway, ask, end, settle, flood };
 }
 
 /** Both hash slots are occupied by other clients. */
@@ -70,8 +74,8 @@ describe('the queue for the password hash', () => {
   });
 
   it('serves a known device first, before all waiting clients', async () => {
-    const { begun, ask, end, settle } = await occupied();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`new ${i}`);
+    const { begun, ask, end, settle, flood } = await occupied();
+    flood('new');
     for (let i = 0; i < queueLimits.waiting.failed; i += 1) void ask(`failed ${i}`, 'failed', { rank: 1 });
     void ask('tablet', 'known');
     await settle();
@@ -93,8 +97,8 @@ describe('the queue for the password hash', () => {
   });
 
   it('keeps the place of a rejected client, before all later ones', async () => {
-    const { clock, begun, sentAway, ask, end, settle } = await occupied();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
+    const { clock, begun, sentAway, ask, end, settle, flood } = await occupied();
+    flood('flood');
     void ask('honest');
     await settle();
     expect(sentAway).toEqual(['honest']);
@@ -111,8 +115,8 @@ describe('the queue for the password hash', () => {
   });
 
   it('removes the place of a client that retries too early', async () => {
-    const { clock, begun, sentAway, ask, end, settle } = await occupied();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
+    const { clock, begun, sentAway, ask, end, settle, flood } = await occupied();
+    flood('flood');
     clock.advance(1);
     void ask('hasty');
     clock.advance(1);
@@ -132,14 +136,14 @@ describe('the queue for the password hash', () => {
   });
 
   it('forgets a place after a minute', async () => {
-    const { clock, line, sentAway, ask, settle } = await occupied();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood ${i}`);
+    const { clock, line, sentAway, ask, settle, flood } = await occupied();
+    flood('flood');
     void ask('honest');
     await settle();
     expect(line.size().places).toBe(1);
     clock.advance(queueLimits.placeKeptMs);
     await settle();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`flood again ${i}`);
+    flood('flood again');
     void ask('honest');
     await settle();
     expect(sentAway.filter((key) => key === 'honest')).toHaveLength(2);
@@ -184,43 +188,38 @@ describe('the queue for the password hash', () => {
   });
 
   it('stays within its bounds, and always proceeds', async () => {
+    const step = fc.record({
+      key: fc.integer({ min: 0, max: 20_000 }),
+      lane: fc.constantFrom<Lane>('known', 'new', 'failed'),
+      rank: fc.integer({ min: 0, max: 5 }),
+      step: fc.constantFrom('nothing', 'end', 'time'),
+    });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.record({
-            key: fc.integer({ min: 0, max: 20_000 }),
-            lane: fc.constantFrom<Lane>('known', 'new', 'failed'),
-            rank: fc.integer({ min: 0, max: 5 }),
-            step: fc.constantFrom('nothing', 'end', 'time'),
-          }),
-          { maxLength: 300 },
-        ),
-        async (steps) => {
-          const { clock, line, begun, ask, end, settle } = world();
-          const ended = new Set<number>();
-          const { waiting } = queueLimits;
-          for (const { key, lane, rank, step } of steps) {
-            void ask(`${key}`, lane, { rank });
-            await settle();
-            expect(line.size().waiting).toBeLessThanOrEqual(waiting.known + waiting.new + waiting.failed);
-            if (step === 'time') clock.advance(500);
-            const index = begun.findIndex((_, i) => !ended.has(i));
-            if (step === 'end' && index >= 0) {
-              ended.add(index);
-              await end(begun[index] as string);
-            }
+      fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
+        const { clock, line, begun, ask, end, settle } = world();
+        const ended = new Set<number>();
+        const { waiting } = queueLimits;
+        for (const { key, lane, rank, step } of steps) {
+          void ask(`${key}`, lane, { rank });
+          await settle();
+          expect(line.size().waiting).toBeLessThanOrEqual(waiting.known + waiting.new + waiting.failed);
+          if (step === 'time') clock.advance(500);
+          const index = begun.findIndex((_, i) => !ended.has(i));
+          if (step === 'end' && index >= 0) {
+            ended.add(index);
+            await end(begun[index] as string);
           }
-          for (let i = 0; i < begun.length; i += 1) if (!ended.has(i)) await end(begun[i] as string);
-          expect(line.size().waiting).toBe(0);
-        },
-      ),
+        }
+        for (let i = 0; i < begun.length; i += 1) if (!ended.has(i)) await end(begun[i] as string);
+        expect(line.size().waiting).toBe(0);
+      }),
       { numRuns: runs(30) },
     );
   });
 
   it('keeps a bounded number of places, preferring clients that return', async () => {
-    const { line, ask, settle } = await occupied();
-    for (let i = 0; i < queueLimits.waiting.new; i += 1) void ask(`first ${i}`);
+    const { line, ask, settle, flood } = await occupied();
+    flood('first');
     for (let i = 0; i < queueLimits.places * 2; i += 1) {
       void ask(`flood ${i}`);
       if (i % 1_000 === 0) void ask('honest');

@@ -44,12 +44,7 @@ describe('the headline', () => {
 
   const unread = { ...wheels('auto', true), stale: true, staleReason: 'newer-rejected', rejected: 'x' } as const;
   const service = {
-    name: 'fleet',
-    status: 'restarting',
-    restarts: 1,
-    lastError: 'x',
-    remedy: 'y',
-    detail: '',
+    ...{ name: 'fleet', status: 'restarting' as const, restarts: 1, lastError: 'x', remedy: 'y', detail: '' },
   } as const;
   const lowDisk = { ...health.disk, media: { ...health.disk.media, status: 'low' } } as const;
   const unverified = { ...closed.gate, unverified: ['vendor.move.cancel' as const] };
@@ -132,10 +127,7 @@ describe('the headline', () => {
       fc.property(world, ({ link, unitContradicted, doubt, complaints, open, latched, degraded, ...values }) => {
         const snapshot: ChassisSnapshot = {
           ...connected,
-          link,
-          unitContradicted,
-          poseUnit: { ...connected.poseUnit, doubt },
-          complaints,
+          ...{ link, unitContradicted, poseUnit: { ...connected.poseUnit, doubt }, complaints },
           values: { ...connected.values, ...values },
         };
         const gate = { open, reasons: open ? [] : ['x'] };

@@ -34,12 +34,7 @@ describe('the last hour', () => {
   it('has a sample every ten seconds by the monotonic clock, and its age', () => {
     const { clock, hour } = setUp();
     expect(hour.view()).toEqual({
-      sampleMs: 10 * S,
-      ageMs: 0,
-      batteryPercent: [87],
-      poseAgeMs: [400],
-      speedMS: [0],
-      roundTripMs: [12],
+      ...{ sampleMs: 10 * S, ageMs: 0, batteryPercent: [87], poseAgeMs: [400], speedMS: [0], roundTripMs: [12] },
       connected: [true],
     });
     clock.advance(25 * S);

@@ -27,13 +27,8 @@ const site = {
 } as never;
 const connected = snapshotWith({ kind: 'connected', tried });
 const calm: Parts = {
-  snapshot: connected,
-  motion: standInMotion().status(),
-  health: standInHealth(),
-  cloud: { view: noCloud, now },
-  support: noSupport,
-  neighbours: notListening,
-  viewers: { onSite: [], remote: [] },
+  ...{ snapshot: connected, motion: standInMotion().status(), health: standInHealth(), cloud: { view: noCloud, now } },
+  ...{ support: noSupport, neighbours: notListening, viewers: { onSite: [], remote: [] } },
 };
 
 function stateOf(change: Partial<Parts> = {}): PageState {
