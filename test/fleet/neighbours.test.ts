@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Heartbeat } from '../../src/lib/fleet/datagram.ts';
-import { createNeighbours, presenceOf } from '../../src/lib/fleet/neighbours.ts';
+import { createNeighbours } from '../../src/lib/fleet/neighbours.ts';
 import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
@@ -47,15 +47,6 @@ describe('the neighbours', () => {
     }
     receiveFrom({ sequence: 43_200 });
     expect(only()).toMatchObject({ presence: 'alive', ageMs: 0, heartbeats: 2, lost: 43_199 });
-  });
-
-  it('have the presence of their age only', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (ageMs) => {
-        const expected = ageMs >= 30_000 ? 'gone' : ageMs >= 6_000 ? 'late' : 'alive';
-        expect(presenceOf(ageMs)).toBe(expected);
-      }),
-    );
   });
 
   it('do not depend on the wall clock', async () => {

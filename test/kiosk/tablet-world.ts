@@ -4,26 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { makePackageFile, startTablet, type Tablet, type TabletOptions } from '../../src/lib/sim/tablet/index.ts';
+import { makePackageFile, startTablet, type TabletOptions } from '../../src/lib/sim/tablet/index.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
-import type { CheckContext, Toolkit } from '../../src/lib/toolkit/toolkit.ts';
 
-export interface TabletWorld extends AsyncDisposable {
-  readonly dir: string;
-  readonly tablet: Tablet;
-  readonly sitePath: string;
-  readonly toolkit: Toolkit;
-  readonly context: CheckContext & { readonly progress: string[] };
-  /** Writes the full profile with the keys of `change` replaced. */
-  profile(change?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Processes that still run in the folder of gw's keys. */
-  processes(): Promise<string[]>;
-}
+export type TabletWorld = Awaited<ReturnType<typeof openTabletWorld>>;
 
 /** A site with a simulated tablet, its package and profile, in a temporary folder. */
 export async function openTabletWorld(
   options: TabletOptions & { readonly packageBytes?: number; readonly clockSpeed?: number } = {},
-): Promise<TabletWorld> {
+) {
   const dir = await mkdtemp(join(tmpdir(), 'gw-kiosk-'));
   const tablet = await startTablet({ rebootMs: 600, ...options });
   const bytes = makePackageFile({ name: 'com.example.kiosk', versionCode: 12, bytes: options.packageBytes ?? 700_000 });
@@ -70,8 +59,9 @@ export async function openTabletWorld(
     tablet,
     sitePath,
     toolkit,
-    context: { signal: new AbortController().signal, onProgress: (text) => progress.push(text), progress },
+    context: { signal: new AbortController().signal, onProgress: (text: string) => progress.push(text), progress },
     profile,
+    /** Processes that still run in the folder of gw's keys. */
     async processes() {
       const keys = join(dir, 'state', 'adb');
       const found: string[] = [];

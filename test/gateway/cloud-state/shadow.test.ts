@@ -53,7 +53,8 @@ describe('the reported state of the shadow', () => {
 
   it('has the stop, the path to the cloud and the release', () => {
     const run = {
-      ...{ phase: 'ready', jobId: 'j1', executionNumber: 1, fromVersion: '1.4.0', toVersion: '1.5.0', stage: null },
+      phase: 'ready' as const,
+      ...{ jobId: 'j1', executionNumber: 1, fromVersion: '1.4.0', toVersion: '1.5.0', stage: null },
       ...{ documentParameters: null, since: '', detail: null, starts: 0, isReported: false, hasJobEnded: false },
     } as const;
     const release: NonNullable<ShadowSources['release']> = {

@@ -11,9 +11,7 @@ describe('the output of ss', () => {
 
   it('has no path MTU (null) where ss shows none', () => {
     expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null });
-    expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({
-      pathMtuBytes: null,
-    });
+    expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({ pathMtuBytes: null });
   });
 
   it('is parsed from any text without a throw, and every number is one', () => {

@@ -1,26 +1,12 @@
 import type { Socket } from 'node:net';
-import { type Engine, type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
 import { createEngine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
-import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { message } from '../wire/messages.ts';
-import { type Sent, until } from './world.ts';
-
-export interface EngineWorld extends AsyncDisposable {
-  readonly engine: Engine;
-  readonly clock: FakeClock;
-  readonly sent: TunnelMessage[];
-  readonly counts: ProxyCounts;
-  readonly notes: string[];
-  /** What the WebSocket has not sent, as reported to the engine. */
-  unsent: number;
-  receive(...messages: Sent[]): void;
-  /** Sent messages as short words: `connection-reset web/1/2`. */
-  words(): string[];
-  idle(): Promise<void>;
-}
+import { type Sent, target, until } from './world.ts';
 
 /** An engine without a WebSocket, after SERVICE_IDS. */
 export function engineWorld(
@@ -30,7 +16,7 @@ export function engineWorld(
     readonly limits?: Partial<ProxyLimits>;
     readonly isReady?: boolean;
   } = {},
-): EngineWorld {
+) {
   const { services = ['web'], isReady = true } = about;
   const sent: TunnelMessage[] = [];
   const notes: string[] = [];
@@ -39,26 +25,32 @@ export function engineWorld(
   const reader = createFrameReader((each) => sent.push(each));
   const engine = createEngine({
     services,
-    wire: { send: (each) => reader.push(encodeFrame(each)), unsentBytes: () => world.unsent, setHeld: () => {} },
+    wire: {
+      send: (each) => reader.push(encodeFrame(each)),
+      unsentBytes: (): number => world.unsent,
+      setHeld: () => {},
+    },
     connect,
     limits: { ...proxyLimits, ...about.limits },
     clock,
     counts,
     onNote: (text) => notes.push(text),
   });
-  const world: EngineWorld = {
+  const world = {
     engine,
     clock,
     sent,
     counts,
     notes,
+    /** What the WebSocket has not sent, as reported to the engine. */
     unsent: 0,
-    receive(...messages) {
+    receive(...messages: Sent[]) {
       for (const each of messages) {
         const end = engine.receive(message(each));
         if (end !== null) throw new Error(end.detail);
       }
     },
+    /** Sent messages as short words: `connection-reset web/1/2`. */
     words: () =>
       sent
         .filter(({ type }) => type !== 'data')
@@ -70,4 +62,16 @@ export function engineWorld(
   };
   if (isReady) world.receive({ type: 'service-ids', availableServiceIds: services });
   return world;
+}
+
+/** With a target that sends back what it gets. */
+export async function echoWorld(about: Parameters<typeof engineWorld>[1] = {}) {
+  const echo = await target();
+  const world = engineWorld(echo.connect, about);
+  const endWorld = world[Symbol.asyncDispose].bind(world);
+  const end = async () => {
+    await endWorld();
+    await echo[Symbol.asyncDispose]();
+  };
+  return Object.assign(world, { sockets: echo.sockets, [Symbol.asyncDispose]: end });
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../properties.ts';
 import { anyMessage, message, requestTypes } from '../wire/messages.ts';
-import { engineWorld } from './engine-world.ts';
+import { echoWorld, engineWorld } from './engine-world.ts';
 import { closedPort, dataOf, neverConnects, rounds, type Sent, target, until, untilFull } from './world.ts';
 
 const text = (words: string) => new TextEncoder().encode(words);
@@ -26,8 +26,7 @@ const data = (words: string, connectionId = 1, about: Partial<Sent> = {}): Sent 
 
 describe('the rules of the destination', () => {
   test('STREAM_START opens a connection; data sent at once, before it is connected, arrives', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(start(), data('hello '), data('world'));
     await until('echo', () => dataOf(world.sent).toString() === 'hello world');
     expect(world.words()).toEqual([]);
@@ -38,22 +37,20 @@ describe('the rules of the destination', () => {
     ['another id', 2],
     ['the same id', 1],
   ])('STREAM_START with %s while one is active drops its connections and starts', async (_, streamId) => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(start(), open(2));
-    await until('both', () => echo.sockets.length === 2);
+    await until('both', () => world.sockets.length === 2);
     world.receive(start({ streamId }), data('new', 1, { streamId }));
     await until('echo', () => dataOf(world.sent).toString() === 'new');
     await until('old ones closed', () => world.counts.open === 1);
     world.receive(data('late', 2, { streamId }));
     expect(world.words()).toEqual([]);
     expect(dataOf(world.sent).toString()).toBe('new');
-    expect(echo.sockets[2]?.destroyed).toBe(false);
+    expect(world.sockets[2]?.destroyed).toBe(false);
   });
 
   test('CONNECTION_START opens another connection, also with a jump of the id and when no other is open', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(start({ connectionId: 7, streamId: 3 }));
     world.receive({ type: 'connection-reset', streamId: 3, serviceId: 'web', connectionId: 7 });
     await world.idle();
@@ -63,8 +60,7 @@ describe('the rules of the destination', () => {
   });
 
   test('CONNECTION_START of a stream that is not active, or before any, is ignored', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(open(1), start({ streamId: 5 }), open(2, { streamId: 4 }));
     expect(world.counts.connections).toBe(1);
     expect(world.words()).toEqual([]);
@@ -72,8 +68,7 @@ describe('the rules of the destination', () => {
   });
 
   test('CONNECTION_START with an open id closes both and sends CONNECTION_RESET', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(start(), open(2), open(2));
     expect(world.words()).toEqual(['connection-reset web/1/2']);
     await until('one is left', () => world.counts.open === 1);
@@ -138,8 +133,7 @@ describe('the rules of the destination', () => {
   });
 
   test('DATA with another stream, an unknown connection or a service of others is dropped', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
+    await using world = await echoWorld({ services: ['web', 'log'] });
     world.receive(start(), data('a', 1, { streamId: 2 }), data('b', 9), data('c', 1, { serviceId: 'log' }));
     world.receive(data('d', 1, { serviceId: 'root' }), data('e', 1, { serviceId: '' }), data('right'));
     await until('echo', () => dataOf(world.sent).toString() === 'right');
@@ -162,8 +156,7 @@ describe('the rules of the destination', () => {
   });
 
   test('STREAM_RESET and CONNECTION_RESET without a match are ignored, and none is answered', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive({ type: 'stream-reset', streamId: 1, serviceId: 'web' });
     world.receive(start(), { type: 'stream-reset', streamId: 2, serviceId: 'web' });
     world.receive({ type: 'connection-reset', streamId: 1, serviceId: 'web', connectionId: 2 });
@@ -185,8 +178,7 @@ describe('the rules of the destination', () => {
   });
 
   test('SESSION_RESET closes every stream and awaits new ones', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
+    await using world = await echoWorld({ services: ['web', 'log'] });
     world.receive(start(), start({ serviceId: 'log' }), { type: 'session-reset' });
     await world.idle();
     world.receive(data('dropped'), start(), data('again'));
@@ -269,8 +261,7 @@ describe('the rules of the destination', () => {
   });
 
   test('an unknown type is ignored when it may be, and resets its stream otherwise', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
+    await using world = await echoWorld({ services: ['web', 'log'] });
     world.receive(start(), start({ serviceId: 'log' }));
     world.receive({ ...start(), type: 'unknown', typeNumber: 42, ignorable: true });
     world.receive({ type: 'unknown', typeNumber: 43 }, { ...start({ streamId: 9 }), type: 'unknown', typeNumber: 44 });
@@ -316,8 +307,7 @@ describe('the rules of the destination', () => {
   });
 
   test('orderly shutdown resets every open stream', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
+    await using world = await echoWorld({ services: ['web', 'log'] });
     world.receive(start(), open(2), start({ serviceId: 'log', streamId: 8 }));
     await world.engine.shutDown();
     expect(world.words()).toEqual(['stream-reset web/1/0', 'stream-reset log/8/0']);
@@ -344,16 +334,14 @@ describe('versions', () => {
   });
 
   test('CONNECTION_START in a stream of version 2 resets the stream, since it cannot be refused otherwise', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     world.receive(start({ connectionId: 0 }), open(2));
     expect(world.words()).toEqual(['stream-reset web/1/0']);
     await world.idle();
   });
 
   test('each stream is answered in the format of its own start', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, { services: ['web', 'log'] });
+    await using world = await echoWorld({ services: ['web', 'log'] });
     world.receive(start(), start({ serviceId: 'log', connectionId: 0 }));
     world.receive(data('3'), data('2', 0, { serviceId: 'log' }));
     await until('both', () => world.sent.length === 2);
@@ -364,8 +352,7 @@ describe('versions', () => {
 
 describe('limits', () => {
   test('floods of STREAM_START open no more sockets than allowed', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect);
+    await using world = await echoWorld();
     for (let streamId = 1; streamId <= 5_000; streamId += 1) world.receive(start({ streamId }));
     expect(world.counts.open).toBeLessThanOrEqual(128);
     await until('at most one is left', () => world.counts.open <= 1);
@@ -374,8 +361,7 @@ describe('limits', () => {
   });
 
   test('connections per service and in total', async () => {
-    await using echo = await target();
-    await using world = engineWorld(echo.connect, {
+    await using world = await echoWorld({
       services: ['web', 'log'],
       limits: { connectionsPerService: 3, connectionsTotal: 4 },
     });

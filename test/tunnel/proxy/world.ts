@@ -9,12 +9,12 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import type { ProxySettings } from '../../../src/lib/tunnel/model.ts';
-import { type ProxyResult, type RunProxyOptions, runProxy } from '../../../src/lib/tunnel/proxy/run.ts';
+import { type RunProxyOptions, runProxy } from '../../../src/lib/tunnel/proxy/run.ts';
 import type { ProxyEvent } from '../../../src/lib/tunnel/proxy.result.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
-import { createFakeClock, type FakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
 import { until as untilSeen } from '../../waiting.ts';
 
 export const SUBPROTOCOL = 'test.securetunneling-3.0';
@@ -35,15 +35,7 @@ export interface Client {
   send(...messages: Sent[]): void;
 }
 
-export interface FakeService extends AsyncDisposable {
-  readonly port: number;
-  /** Path of its CA file. */
-  readonly caFile: string;
-  readonly clients: Client[];
-  /** Requests for a WebSocket, also those that were refused. */
-  readonly requests: IncomingMessage[];
-  client(index?: number): Promise<Client>;
-}
+export type FakeService = Awaited<ReturnType<typeof fakeService>>;
 
 export interface FakeServiceOptions {
   readonly authority?: CertificateAuthority;
@@ -68,7 +60,7 @@ export interface FakeServiceOptions {
 let common: Promise<CertificateAuthority> | undefined;
 
 /** A tunnel service that does what the test tells it to. */
-export async function fakeService(options: FakeServiceOptions = {}): Promise<FakeService> {
+export async function fakeService(options: FakeServiceOptions = {}) {
   const { services = ['web'], subprotocol = SUBPROTOCOL, answer = () => false, autoPong = true } = options;
   if (options.authority === undefined) common ??= createCa();
   const authority = options.authority ?? (await (common as Promise<CertificateAuthority>));
@@ -130,6 +122,7 @@ export async function fakeService(options: FakeServiceOptions = {}): Promise<Fak
     port,
     caFile,
     clients,
+    /** For a WebSocket, also those that were refused. */
     requests,
     async client(index = 0) {
       await until(`client ${index}`, () => clients.length > index);
@@ -151,14 +144,8 @@ async function listen(server: Server, port = 0): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-export interface Target extends AsyncDisposable {
-  readonly port: number;
-  readonly sockets: Socket[];
-  connect(): Socket;
-}
-
 /** A local TCP server in place of the read-only socket. */
-export async function target(handle: (socket: Socket) => void = (socket) => socket.pipe(socket)): Promise<Target> {
+export async function target(handle: (socket: Socket) => void = (socket) => socket.pipe(socket)) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -190,23 +177,12 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-export interface RunningProxy extends AsyncDisposable {
-  /** Unless the test gave one. */
-  readonly clock: FakeClock;
-  readonly events: ProxyEvent[];
-  readonly notes: string[];
-  readonly result: Promise<ProxyResult>;
-  stop(reason?: unknown): void;
-  lost(): string[];
-  hasEnded(): boolean;
-  /** Waits for the nth loss in a row, and lets the wait before the next attempt pass. */
-  retry(n?: number): Promise<void>;
-}
+export type RunningProxy = ReturnType<typeof startProxy>;
 
 export function startProxy(
   service: Pick<FakeService, 'port' | 'caFile'>,
   about: Partial<RunProxyOptions> & { readonly settings?: Partial<ProxySettings> } = {},
-): RunningProxy {
+) {
   const clock = createFakeClock();
   const ending = new AbortController();
   const events: ProxyEvent[] = [];
@@ -231,13 +207,15 @@ export function startProxy(
   );
   const lost = () => events.flatMap((event) => (event.event === 'lost' ? [event.detail] : []));
   return {
+    /** Unless the test gave one. */
     clock,
     events,
     notes,
     result,
     lost,
     hasEnded: () => events.at(-1)?.event === 'ended',
-    stop: (reason) => ending.abort(reason),
+    stop: (reason?: unknown) => ending.abort(reason),
+    /** Waits for the nth loss in a row, and lets the wait before the next attempt pass. */
     async retry(n = 1) {
       await until(`loss ${n}`, () => lost().length >= n);
       await clock.advance(waitMs(n));

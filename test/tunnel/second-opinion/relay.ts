@@ -5,38 +5,7 @@ import { bodies, type Frame, kinds, pack, unpack } from './codec.ts';
 
 export type Mode = 'source' | 'destination';
 
-/** A small tunnel service: tokens, SERVICE_IDS, and frames passed on unchanged; it judges what both sides send. */
-export interface Relay {
-  readonly port: number;
-  /** Breaches of the rules by one of the two sides; a test expects none. */
-  readonly breaches: string[];
-  /** Every frame that a side has sent, in order, without its payload. */
-  readonly frames: { readonly from: Mode; readonly frame: Frame }[];
-  /** Handshakes, with the headers that count. */
-  readonly handshakes: {
-    readonly mode: Mode;
-    readonly token: string;
-    readonly clientToken: string | undefined;
-    readonly protocol: string | undefined;
-    readonly host: string | undefined;
-  }[];
-  /** How the next handshakes of a side are answered instead of 101; taken one by one. */
-  readonly answers: { readonly status: number; readonly body: string }[];
-  /** Bytes to a side, as if the service had sent them. */
-  inject(to: Mode, bytes: Buffer): void;
-  /** A text frame to a side. */
-  text(to: Mode, words: string): void;
-  /** Cuts TCP without a close frame. */
-  cut(side: Mode): void;
-  /** Closes the tunnel: a close frame to both sides. */
-  closeTunnel(code?: number): void;
-  /** No data is read from a side any more, or again. */
-  hold(side: Mode, isHeld: boolean): void;
-  /** Resolves when a side is connected. */
-  connected(side: Mode): Promise<void>;
-  isConnected(side: Mode): boolean;
-  close(): Promise<void>;
-}
+export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
 export interface RelayOptions {
   readonly key: string;
@@ -58,16 +27,20 @@ interface Side {
   waiting: Buffer[];
 }
 
-export async function startRelay(options: RelayOptions): Promise<Relay> {
+/** A small tunnel service: tokens, SERVICE_IDS, and frames passed on unchanged; it judges what both sides send. */
+export async function startRelay(options: RelayOptions) {
   const { services, tokens, protocol = 'securetunneling-3.0', chunkMax = 0, random = Math.random } = options;
   const server: Server = createServer({ key: options.key, cert: options.cert });
   const web = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 131_076 });
   const sides: Partial<Record<Mode, Side>> = {};
   const clientTokens: Partial<Record<Mode, string | undefined>> = {};
   const spent = new Set<Mode>();
+  /** Of the rules, by one of the two sides; a test expects none. */
   const breaches: string[] = [];
-  const frames: Relay['frames'] = [];
-  const handshakes: Relay['handshakes'] = [];
+  /** Every frame that a side has sent, in order, without its payload. */
+  const frames: { readonly from: Mode; readonly frame: Frame }[] = [];
+  const handshakes: Record<'mode' | 'token' | 'clientToken' | 'protocol' | 'host', string | undefined>[] = [];
+  /** How the next handshakes of a side are answered instead of 101; taken one by one. */
   const answers: { status: number; body: string }[] = [];
   const waiters: { readonly side: Mode; readonly done: () => void }[] = [];
   const sockets = new Set<Socket>();
@@ -210,21 +183,24 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     frames,
     handshakes,
     answers,
+    /** Bytes to a side, as if the service had sent them. */
     inject: deliver,
-    text: (to, words) => sides[to]?.web.send(words),
-    cut: (side) => sides[side]?.raw.destroy(),
+    text: (to: Mode, words: string) => sides[to]?.web.send(words),
+    /** Without a close frame. */
+    cut: (side: Mode) => sides[side]?.raw.destroy(),
     closeTunnel(code = 1000) {
       for (const side of Object.values(sides)) side.web.close(code);
     },
-    hold(side, isHeld) {
+    /** No data is read from a side any more, or again. */
+    hold(side: Mode, isHeld: boolean) {
       if (isHeld) held.add(side);
       else held.delete(side);
       if (isHeld) sides[side]?.raw.pause();
       else sides[side]?.raw.resume();
     },
-    connected: (side) =>
-      sides[side] ? Promise.resolve() : new Promise((done) => void waiters.push({ side, done: () => done() })),
-    isConnected: (side) => sides[side] !== undefined,
+    connected: (side: Mode) =>
+      sides[side] ? Promise.resolve() : new Promise<void>((done) => void waiters.push({ side, done })),
+    isConnected: (side: Mode) => sides[side] !== undefined,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

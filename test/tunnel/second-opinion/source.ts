@@ -4,10 +4,7 @@ import { type LinkOptions, openLink, type PeerLink } from './peer-link.ts';
 
 /** A source by the description of the wire, in the form of version 1, 2 or 3. */
 export async function startSource(
-  options: LinkOptions & {
-    readonly services: readonly string[];
-    readonly version?: 1 | 2 | 3;
-  },
+  options: LinkOptions & { readonly services: readonly string[]; readonly version?: 1 | 2 | 3 },
 ) {
   const { version = 3 } = options;
   interface Line {

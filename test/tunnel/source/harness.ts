@@ -1,17 +1,11 @@
-import { type Clock, systemClock } from '../../../src/lib/lifecycle/index.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import type { SourceEnd, SourceEvent, SourceOptions, SourceSettings } from '../../../src/lib/tunnel/source/model.ts';
 import { runSource } from '../../../src/lib/tunnel/source/source.ts';
 import { tokens, type World } from '../relay-world.ts';
 import type { Relay } from '../second-opinion/relay.ts';
 
 /** A clock whose sleeps are over at once and move its time; its timers fire only when a test says so. */
-export interface ScriptedClock extends Clock {
-  readonly slept: number[];
-  /** Fires the timers of this duration that are not disposed. */
-  fire(ms: number): number;
-}
-
-export function scriptedClock(): ScriptedClock {
+export function scriptedClock() {
   let skippedMs = 0;
   const slept: number[] = [];
   const timers = new Set<{ readonly ms: number; readonly fn: () => void; readonly again: boolean }>();
@@ -24,16 +18,17 @@ export function scriptedClock(): ScriptedClock {
     slept,
     monotonicMs: () => systemClock.monotonicMs() + skippedMs,
     wall: () => new Date('2026-01-02T03:04:05Z'),
-    async sleep(ms, signal) {
+    async sleep(ms: number, signal?: AbortSignal) {
       slept.push(ms);
       skippedMs += ms;
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },
-    every: (ms, fn) => timer(ms, fn, true),
-    after: (ms, fn) => timer(ms, fn, false),
+    every: (ms: number, fn: () => void) => timer(ms, fn, true),
+    after: (ms: number, fn: () => void) => timer(ms, fn, false),
     random: () => 0.5,
-    fire(ms) {
+    /** Fires the timers of this duration that are not disposed. */
+    fire(ms: number) {
       const due = [...timers].filter((entry) => entry.ms === ms);
       for (const entry of due) {
         if (!entry.again) timers.delete(entry);
