@@ -86,10 +86,7 @@ ${siteLines(dir)}`,
         if (world.identity instanceof Error) throw world.identity;
         return world.identity;
       },
-      dialer: directDialer,
-      clock,
-      log: { debug() {}, info() {}, warn, error: warn },
-      version: '1.2.3',
+      ...{ dialer: directDialer, clock, log: { debug() {}, info() {}, warn, error: warn }, version: '1.2.3' },
       launched: null,
       onStop: async (stop) => void stops.push(stop),
       onTunnelNotification: (notification) => void notifications.push(notification),
@@ -107,15 +104,7 @@ ${siteLines(dir)}`,
   };
 
   const world: CloudWorld = {
-    sim,
-    authority,
-    clock,
-    stateDir,
-    stops,
-    notifications,
-    failures,
-    warnings,
-    identity,
+    ...{ sim, authority, clock, stateDir, stops, notifications, failures, warnings, identity },
     get cloud() {
       const cloud = made.at(-1);
       if (cloud === undefined) throw new Error('no cloud module');

@@ -80,10 +80,7 @@ const anyTopic = fc.oneof(
   fc.constantFrom('gw/SN0002/stop', 'gw/SN0001/stop/', '$SYS/x', 'gw/+/stop'),
 );
 const messages: fc.Arbitrary<InboundMessage> = fc.record({
-  topic: anyTopic,
-  payload: payloads,
-  retain: fc.boolean(),
-  dup: fc.boolean(),
+  ...{ topic: anyTopic, payload: payloads, retain: fc.boolean(), dup: fc.boolean() },
   oversizedBytes: fc.constantFrom(null, null, null, 200_000),
 });
 

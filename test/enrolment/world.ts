@@ -39,12 +39,7 @@ export async function startWorld(): Promise<World> {
   });
   const identityDir = join(dir, 'identity');
   const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
-    url: endpoint.url,
-    identityDir,
-    trust: authority.caPem,
-    serial,
-    device,
-    renew: false,
+    ...{ url: endpoint.url, identityDir, trust: authority.caPem, serial, device, renew: false },
     readCode: async () => endpoint.newCode(serial),
     dialer: directDialer,
     clock: systemClock,
@@ -52,12 +47,7 @@ export async function startWorld(): Promise<World> {
     ...more,
   });
   return {
-    dir,
-    identityDir,
-    authority,
-    endpoint,
-    faults,
-    options,
+    ...{ dir, identityDir, authority, endpoint, faults, options },
     enrol: (more) => enrol(options(more)),
     async [Symbol.asyncDispose]() {
       await endpoint[Symbol.asyncDispose]();

@@ -66,9 +66,7 @@ function setUp({ topic, state, payload }: { topic: string; state: string; payloa
       return requestOn(own(), 'answered');
   }
   const bytes = /^(\d+) bytes$/.exec(state)?.[1];
-  if (bytes !== undefined) {
-    return { ...nothing, message: messageOf(topic, payload.padEnd(Number(bytes), ' ')) };
-  }
+  if (bytes !== undefined) return { ...nothing, message: messageOf(topic, payload.padEnd(Number(bytes), ' ')) };
   const other = /^request pending for (.*)$/.exec(state)?.[1];
   if (other !== undefined) return requestOn(code(other), 'pending');
   throw new Error(`unknown state '${state}'`);

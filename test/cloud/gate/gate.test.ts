@@ -17,18 +17,11 @@ import { contextOf, messageOf, serial, topics, withRequest } from './context.ts'
 const encode = (text: string) => new TextEncoder().encode(text);
 const token = '3b9f2f3e-0000-4000-8000-000000000000';
 const execution = {
-  jobId: 'j1',
-  status: 'QUEUED',
-  queuedAt: 1_700_000_000,
-  lastUpdatedAt: 1_700_000_000_123,
-  versionNumber: 1,
+  ...{ jobId: 'j1', status: 'QUEUED', queuedAt: 1_700_000_000, lastUpdatedAt: 1_700_000_000_123, versionNumber: 1 },
   executionNumber: 1,
 };
 const notification = {
-  clientAccessToken: 'T'.repeat(700),
-  clientMode: 'destination',
-  region: 'eu-central-1',
-  services: ['A'],
+  ...{ clientAccessToken: 'T'.repeat(700), clientMode: 'destination', region: 'eu-central-1', services: ['A'] },
 };
 const stop = (payload: unknown, changes = {}) => decide(messageOf(topics.stop, payload), contextOf(changes));
 const release = (given: unknown, changes = {}) =>

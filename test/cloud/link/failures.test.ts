@@ -166,10 +166,9 @@ describe('a connection that ends', () => {
 
   it('by a giant packet is ended by gw', async () => {
     await using running = await linked();
-    const { broker } = running;
     const connection = await running.connected();
     // A SUBACK of 64 MB.
-    broker.clients[0]?.socket.write(Buffer.from([0x90, 0x80, 0x80, 0x80, 0x20, 0, 1]));
+    running.broker.clients[0]?.socket.write(Buffer.from([0x90, 0x80, 0x80, 0x80, 0x20, 0, 1]));
     await running.clock.until('the end', () => connection.ended.aborted);
     expect(running.view().failures.direct?.outcome.detail).toBe(
       'connection ended by gw: the broker sent a packet of type 9 with 67108864 bytes',
@@ -280,13 +279,12 @@ describe('a stop of the link', () => {
         ...about,
       },
     );
-    const { broker } = running;
     await running.clock.until('the wait', () => isReached);
     await running.clock.advance(100);
     const beganMs = running.clock.monotonicMs();
     await running.stop();
     expect(running.clock.monotonicMs() - beganMs).toBeLessThan(1_000);
     expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
-    await running.clock.until('no socket left', () => broker.clients.every(({ socket }) => socket.destroyed));
+    await running.clock.until('no socket left', () => running.broker.clients.every(({ socket }) => socket.destroyed));
   });
 });

@@ -18,39 +18,29 @@ describe('the cloud link connects', () => {
   it('with a kept session, its will, and the stop in the first of the SUBSCRIBE packets of at most eight filters', async ({
     running,
   }) => {
-    const { broker } = running;
     expect(running.view()).toMatchObject({ status: 'not-checked', connection: null });
     const connection = await running.connected();
     expect(connection.path).toBe('direct');
-    expect(broker.clients[0]?.connect).toMatchObject({
-      clientId: SERIAL,
-      clean: false,
-      protocolVersion: 4,
-      keepalive: 30,
+    expect(running.broker.clients[0]?.connect).toMatchObject({
+      ...{ clientId: SERIAL, clean: false, protocolVersion: 4, keepalive: 30 },
       will: { topic: `gw/${SERIAL}/presence`, qos: 1, retain: false },
     });
-    expect(subscriptions(broker.packets())).toEqual([
+    expect(subscriptions(running.broker.packets())).toEqual([
       FILTERS.slice(0, 8).map((filter) => [filter, 1]),
       FILTERS.slice(8).map((filter) => [filter, 1]),
     ]);
     expect(FILTERS[0]).toContain('/stop');
     expect(running.view()).toMatchObject({
       status: 'connected',
-      detail: `connected to 127.0.0.1:${broker.port}`,
+      detail: `connected to 127.0.0.1:${running.broker.port}`,
       connection: {
-        path: 'direct',
-        alpn: null,
-        tls: 'TLSv1.3',
-        sessionPresent: false,
+        ...{ path: 'direct', alpn: null, tls: 'TLSv1.3', sessionPresent: false },
         certificate: { fingerprintSha256: identity.fingerprintSha256 },
       },
-      identity: 'enrolled',
-      connects: 1,
-      losses: 0,
-      retryInMs: null,
+      ...{ identity: 'enrolled', connects: 1, losses: 0, retryInMs: null },
     });
     await running.stop();
-    expect(broker.packets().at(-1)?.cmd).toBe('disconnect');
+    expect(running.broker.packets().at(-1)?.cmd).toBe('disconnect');
     expect(running.view()).toMatchObject({ connection: null });
     expect(running.view().status).not.toBe('connected');
     expect(running.changes).toEqual([connection, null]);
@@ -92,7 +82,6 @@ describe('the cloud link connects', () => {
   it('and says that it is not enrolled, then connects without a restart', async () => {
     let installed: LinkIdentity | null = null;
     await using running = await linked(undefined, { readIdentity: async () => installed });
-    const { broker } = running;
     const view = await running.until('not enrolled', ({ identity: kind }) => kind === 'none');
     expect(view).toMatchObject({
       status: 'not-checked',
@@ -105,18 +94,17 @@ describe('the cloud link connects', () => {
     installed = null;
     await running.until('ended', ({ connection }) => connection === null);
     expect(running.view()).toMatchObject({ identity: 'none', detail: 'not enrolled', losses: 0 });
-    expect(broker.packets().at(-1)?.cmd).toBe('disconnect');
+    expect(running.broker.packets().at(-1)?.cmd).toBe('disconnect');
   });
 
   it('to the host of the enrolment when the site file names none, and shows a difference of host and region', async () => {
     const elsewhere = { ...identity, endpoint: 'broker.us-east-1.example.com' };
     await using running = await linked();
-    const { broker } = running;
     await running.connected();
     expect(running.view()).toMatchObject({ hostDifference: null, regionDifference: null, troubles: [], remedy: null });
     await using other = runLink({
       readIdentity: async () => elsewhere,
-      port: broker.port,
+      port: running.broker.port,
       mqtt: { host: '127.0.0.1' },
     });
     await other.connected();
@@ -170,19 +158,13 @@ describe('the kept session', () => {
 
 describe('received messages', () => {
   it('are handed on also when what follows in the same segment ends the connection', async ({ running }) => {
-    const { broker } = running;
     await running.connected();
     const stop: Packet = {
-      cmd: 'publish',
-      topic: `gw/${SERIAL}/stop`,
-      payload: '{"id":"a"}',
-      qos: 1,
-      messageId: 1,
-      dup: false,
+      ...{ cmd: 'publish', topic: `gw/${SERIAL}/stop`, payload: '{"id":"a"}', qos: 1, messageId: 1, dup: false },
       retain: false,
     };
     // DISCONNECT, which a broker with MQTT 5 sends.
-    broker.clients[0]?.socket.write(Buffer.concat([generate(stop), Buffer.from([0xe0, 0])]));
+    running.broker.clients[0]?.socket.write(Buffer.concat([generate(stop), Buffer.from([0xe0, 0])]));
     await running.until('lost', ({ losses }) => losses === 1);
     expect(running.messages.map(({ topic }) => topic)).toEqual([`gw/${SERIAL}/stop`]);
   });
@@ -191,22 +173,22 @@ describe('received messages', () => {
     const order: string[] = [];
     await using running = await linked(undefined, {
       onMessage({ topic, payload, retain, oversizedBytes }) {
-        const acked = broker.packets().filter(({ cmd }) => cmd === 'puback').length;
+        const acked = running.broker.packets().filter(({ cmd }) => cmd === 'puback').length;
         order.push(`${topic} ${payload.length} ${retain} ${oversizedBytes} after ${acked}`);
         if (topic === 'b') throw new Error('a defect of the receiver');
         return undefined;
       },
     });
-    const { broker } = running;
     await running.connected();
-    const [client] = broker.clients;
+    const [client] = running.broker.clients;
     const message = (messageId: number, topic: string, bytes: number, retain = false) =>
       client?.send({ cmd: 'publish', messageId, topic, payload: Buffer.alloc(bytes), qos: 1, retain, dup: false });
     message(1, 'a', 3, true);
     message(2, 'b', 3);
     message(3, 'big', 300_000);
     message(4, 'd', 128 * 1024);
-    const acks = () => broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
+    const acks = () =>
+      running.broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
     await running.clock.until('all acknowledged', () => acks().length === 4);
     expect(acks()).toEqual([1, 2, 3, 4]);
     expect(order.map((line) => line.replace(/ after \d/, ''))).toEqual([
@@ -233,12 +215,12 @@ describe('a received message that cannot be saved', () => {
         return topic === 'stop' ? disk.promise : undefined;
       },
     });
-    const { broker } = running;
     const connection = await running.connected();
-    const [client] = broker.clients;
+    const [client] = running.broker.clients;
     const send = (messageId: number, topic: string) =>
       client?.send({ cmd: 'publish', messageId, topic, payload: 'x', qos: 1, retain: false, dup: false });
-    const acks = () => broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
+    const acks = () =>
+      running.broker.packets().flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
     send(1, 'a');
     send(258, 'stop');
     send(3, 'b');
@@ -261,25 +243,25 @@ describe('a received message that cannot be saved', () => {
   it('is not acknowledged on a connection that follows without being delivered again', async () => {
     const disk = Promise.withResolvers<void>();
     await using running = await linked(undefined, { onMessage: () => disk.promise });
-    const { broker } = running;
     await running.connected();
-    const [client] = broker.clients;
+    const [client] = running.broker.clients;
     client?.send({ cmd: 'publish', messageId: 7, topic: 'stop', payload: 'x', qos: 1, retain: false, dup: false });
     await running.clock.advance(500);
     client?.socket.destroy();
     await running.until('the next connection', ({ connects }) => connects === 2);
     disk.resolve();
     await running.clock.advance(500);
-    expect(broker.packets().filter(({ cmd }) => cmd === 'puback')).toEqual([]);
+    expect(running.broker.packets().filter(({ cmd }) => cmd === 'puback')).toEqual([]);
   });
 });
 
 describe('a published message', () => {
   it('resolves on PUBACK, in the order of the calls', async ({ running }) => {
-    const { broker } = running;
     const connection = await running.connected();
     await Promise.all(Array.from({ length: 50 }, (_, index) => connection.publish('t', Buffer.from(`${index}`))));
-    const payloads = broker.packets().flatMap((packet) => (packet.cmd === 'publish' ? [String(packet.payload)] : []));
+    const payloads = running.broker
+      .packets()
+      .flatMap((packet) => (packet.cmd === 'publish' ? [String(packet.payload)] : []));
     expect(payloads).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
   });
 

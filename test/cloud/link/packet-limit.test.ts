@@ -98,12 +98,7 @@ describe('the packet limit', () => {
   it('acknowledges the standard limit: 128 KiB pass, one byte more does not', () => {
     const message = (bytes: number) =>
       generate({
-        cmd: 'publish',
-        topic: 't',
-        payload: Buffer.alloc(bytes, 1),
-        qos: 1,
-        messageId: 7,
-        dup: false,
+        ...{ cmd: 'publish', topic: 't', payload: Buffer.alloc(bytes, 1), qos: 1, messageId: 7, dup: false },
         retain: false,
       });
     const { packets } = through([message(MAX_PAYLOAD_BYTES), message(MAX_PAYLOAD_BYTES + 1)], MAX_PAYLOAD_BYTES);

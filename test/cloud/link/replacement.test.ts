@@ -113,13 +113,12 @@ describe('a renewed certificate', () => {
     await using running = await linked(
       (packet, client) => {
         if (packet.cmd !== 'connect') return false;
-        openAtConnect = broker.clients.filter(({ socket }) => !socket.destroyed).length;
-        displaceOthers([broker], client);
+        openAtConnect = running.broker.clients.filter(({ socket }) => !socket.destroyed).length;
+        displaceOthers([running.broker], client);
         return false;
       },
       { timing, readIdentity: async () => installed },
     );
-    const { broker } = running;
     await running.connected();
     installed = renewed;
     const { connection } = await running.until(
@@ -145,13 +144,12 @@ describe('a renewed certificate', () => {
           client.send({ cmd: 'connack', returnCode: 5, sessionPresent: false });
           return true;
         }
-        displaceOthers([broker], client);
+        displaceOthers([running.broker], client);
         return false;
       },
       { timing, readIdentity: async () => installed },
       { requestCert: true, rejectUnauthorized: false, ca: authority.caPem },
     );
-    const { broker } = running;
     const old = await running.connected();
     installed = renewed;
     const view = await running.until('refused', ({ renewalFailure }) => renewalFailure !== null);
@@ -168,7 +166,7 @@ describe('a renewed certificate', () => {
     await old.publish('t', Buffer.from('still here'));
 
     // A lost connection falls back to the old certificate too.
-    broker.clients[0]?.socket.destroy();
+    running.broker.clients[0]?.socket.destroy();
     await running.until('lost', ({ losses }) => losses === 1);
     await running.connected();
     expect(running.view().connection?.certificate.fingerprintSha256).toBe(identity.fingerprintSha256);

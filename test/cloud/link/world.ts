@@ -31,12 +31,7 @@ export async function identityOf(
   const { keyPem, certificatePem } = await authority.issueClientPair(SERIAL);
   const certificate = new X509Certificate(certificatePem);
   return {
-    serial: SERIAL,
-    endpoint: '127.0.0.1',
-    region: 'eu-central-1',
-    keyPem,
-    certificatePem,
-    caPem: trusts.caPem,
+    ...{ serial: SERIAL, endpoint: '127.0.0.1', region: 'eu-central-1', keyPem, certificatePem, caPem: trusts.caPem },
     fingerprintSha256: certificate.fingerprint256,
     notAfter: certificate.validToDate.toISOString(),
     ...rest,
@@ -210,14 +205,7 @@ export function runLink(
     return link.view();
   };
   return {
-    link,
-    clock,
-    dir,
-    messages,
-    changes,
-    warnings,
-    view: link.view,
-    until,
+    ...{ link, clock, dir, messages, changes, warnings, view: link.view, until },
     async connected() {
       await until('connected', ({ status }) => status === 'connected');
       const connection = link.connection();

@@ -18,10 +18,7 @@ const freshPath = () => join(mkdtempSync(join(scratch, 'o-')), 'outbox', 'outbox
 
 function open(options: Partial<OutboxOptions> = {}): Promise<Outbox> {
   return openOutbox({
-    path: freshPath(),
-    serial: 'SN1',
-    recordTopic: 'gw/SN1/records',
-    maxBytes: 4_000_000,
+    ...{ path: freshPath(), serial: 'SN1', recordTopic: 'gw/SN1/records', maxBytes: 4_000_000 },
     maxPerSecond: 1_000_000,
     clock: still,
     log: silentLog,
@@ -66,10 +63,7 @@ describe('the outbox', () => {
     expect(first.view()).toMatchObject({
       status: 'open',
       kept: { record: 0, fault: 2, shadow: 0, telemetry: 1 },
-      accepted: 3,
-      oldestAt: wall.toISOString(),
-      thinned: 0,
-      remedy: null,
+      ...{ accepted: 3, oldestAt: wall.toISOString(), thinned: 0, remedy: null },
     });
     await first[Symbol.asyncDispose]();
     expect(first.view()).toMatchObject({ status: 'not-open', kept: null, bytes: null });
@@ -85,11 +79,7 @@ describe('the outbox', () => {
       expect(second.view().acknowledged).toBe(4);
     }
     expect(publisher.published[0]?.json).toEqual({
-      id: accepted[0].id,
-      seq: 1,
-      at: wall.toISOString(),
-      serial: 'SN1',
-      n: 1,
+      ...{ id: accepted[0].id, seq: 1, at: wall.toISOString(), serial: 'SN1', n: 1 },
     });
     expect(publisher.published.map(({ json }) => json.seq)).toEqual([1, 2, 3, 1]);
     await still.advance(2_000);
@@ -110,10 +100,7 @@ describe('the outbox', () => {
   it('places the id where a fixed shape has it', async ({ outbox }) => {
     const body = { state: { reported: { version: '1.0' } } };
     const { id } = await outbox.append({
-      class: 'shadow',
-      topic: 'gw/SN1/shadow/update',
-      body,
-      idField: 'clientToken',
+      ...{ class: 'shadow', topic: 'gw/SN1/shadow/update', body, idField: 'clientToken' },
     });
     const publisher = createPublisher(true);
     await using _drain = draining(outbox, publisher);

@@ -89,10 +89,7 @@ describe('the store of the outbox', () => {
         let path = fresh();
         let store = open(path);
         const model: Record<MessageClass, Pick<Sent, 'id' | 'seq'>[]> = {
-          record: [],
-          fault: [],
-          shadow: [],
-          telemetry: [],
+          ...{ record: [], fault: [], shadow: [], telemetry: [] },
         };
         const lastSeq: Record<MessageClass, number> = { record: 0, fault: 0, shadow: 0, telemetry: 0 };
         let thinned = 0;
@@ -180,11 +177,7 @@ describe('the store of the outbox', () => {
     expect(store.recordThinning({ id: 'r2', atMs: 0 })).toBeNull();
     const [, record] = store.page('record', -1, { maxMessages: 9, maxBytes: 1e6 }).messages;
     expect(JSON.parse(Buffer.from(record?.payload ?? []).toString())).toMatchObject({
-      id: 'r1',
-      kind: 'telemetry-thinned',
-      count: thinned,
-      fromSeq: 1,
-      toSeq: thinned,
+      ...{ id: 'r1', kind: 'telemetry-thinned', count: thinned, fromSeq: 1, toSeq: thinned },
       from: expect.stringMatching(/^2026-/),
     });
     store.close();

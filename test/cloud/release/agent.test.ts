@@ -90,10 +90,7 @@ describe('the release agent', () => {
     await robot.reported();
     expect(lastDetails(robot, 'job-0-2-0')).toMatchObject({ version: '0.2.0', fromVersion: BASE, stage: '3' });
     expect(robot.agent().view()).toMatchObject({
-      status: 'ready',
-      runningVersion: '0.2.0',
-      installed: ['0.2.0'],
-      previous: BASE,
+      ...{ status: 'ready', runningVersion: '0.2.0', installed: ['0.2.0'], previous: BASE },
       run: { phase: 'confirmed', isReported: true, stage: 3, starts: 1 },
     });
     expect(await verifyInstalled(robot.dir, '0.2.0', { keys: [robot.keys.publicKey] })).toMatchObject({

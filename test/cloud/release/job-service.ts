@@ -44,13 +44,7 @@ export function createJobService(file: string) {
   return {
     add(jobId: string, jobDocument: unknown, executionNumber = 1): JobExecutionWire {
       const job: Kept = {
-        jobId,
-        jobDocument,
-        status: 'QUEUED',
-        queuedAt: 0,
-        lastUpdatedAt: 0,
-        versionNumber: 1,
-        executionNumber,
+        ...{ jobId, jobDocument, status: 'QUEUED', queuedAt: 0, lastUpdatedAt: 0, versionNumber: 1, executionNumber },
         history: [],
       };
       write([...read(), job]);

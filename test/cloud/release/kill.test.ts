@@ -58,10 +58,7 @@ async function createGateway(release: Release, killAt: ReleaseStep | null) {
   const made = await makePackage(folder.dir, key, { version: NEW, files: { 'bin/run.js': programs[release] } });
   const dir = join(folder.dir, 'releases');
   const world: ChildWorld = {
-    dir,
-    keyFile,
-    jobs: join(folder.dir, 'jobs.json'),
-    packages: { [made.sha256]: made.path },
+    ...{ dir, keyFile, jobs: join(folder.dir, 'jobs.json'), packages: { [made.sha256]: made.path } },
     // A loaded machine takes seconds to start a healthy version; an unhealthy one is waited for that long.
     healthWithinS: release === 'unhealthy' ? 1 : 60,
     killAt,

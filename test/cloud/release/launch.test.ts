@@ -23,10 +23,7 @@ const run: RunState = {
   ...{ starts: 0, healthWithinS: 180, failure: null, outcome: null, isReported: false, hasJobEnded: false },
 };
 const stateOf = (change: Partial<RunState>): ReleaseState => ({
-  schema: 'gw/release-state/1',
-  previous: null,
-  run: { ...run, ...change },
-  onSite: null,
+  ...{ schema: 'gw/release-state/1', previous: null, run: { ...run, ...change }, onSite: null },
 });
 
 /** A base installation and two releases, whose programs print what they are. */

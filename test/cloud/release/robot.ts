@@ -94,11 +94,7 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
     const agent = createReleaseAgent({
       release: { keyFile, dir, healthWithinS: 180 },
       storageTrust: () => undefined,
-      version,
-      launched: robot.launched,
-      clock,
-      log: silentLog,
-      requester: service.requester(),
+      ...{ version, launched: robot.launched, clock, log: silentLog, requester: service.requester() },
       topics: { jobs: 'gw/SN-0815/jobs' },
       isMoving: () => robot.moving,
       health: () => robot.health,
@@ -135,17 +131,7 @@ export async function createRobot(change: Partial<ReleaseAgentOptions> = {}) {
 
   return {
     ...folder,
-    dir,
-    keyFile,
-    keys,
-    service: service as JobService,
-    clock,
-    packages,
-    steps,
-    restarts,
-    robot,
-    start,
-    stop,
+    ...{ dir, keyFile, keys, service: service as JobService, clock, packages, steps, restarts, robot, start, stop },
     agent: () => {
       if (current === null) throw new Error('no agent runs');
       return current.agent;

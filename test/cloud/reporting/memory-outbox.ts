@@ -22,13 +22,7 @@ export function createMemoryOutbox() {
       detail: '',
       remedy: null,
       kept: isOpen ? { record: 0, fault: 0, shadow: kept, telemetry: 0 } : null,
-      bytes: 0,
-      maxBytes: 1,
-      oldestAt: null,
-      accepted: accepted.length,
-      acknowledged: 0,
-      refused: 0,
-      thinned: 0,
+      ...{ bytes: 0, maxBytes: 1, oldestAt: null, accepted: accepted.length, acknowledged: 0, refused: 0, thinned: 0 },
     }),
   };
   return {

@@ -49,10 +49,7 @@ async function worldWith(url: string, { answers, storageUrl, onAsk }: World = {}
   const ending = new AbortController();
   const start = () =>
     createUploads({
-      dir,
-      requester,
-      topic: 'gw/SN0007/storage',
-      storageUrl,
+      ...{ dir, requester, topic: 'gw/SN0007/storage', storageUrl },
       trust: () => {
         state.trustReads += 1;
         if (state.caFileProblem !== null) throw new GwError('STORAGE_NOT_REACHABLE', state.caFileProblem);
