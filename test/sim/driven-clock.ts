@@ -1,4 +1,5 @@
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
+import { until as untilSeen } from '../waiting.ts';
 
 const STEP_MS = 50;
 /** In simulated time; a detector of what never happens. */
@@ -30,7 +31,13 @@ export function createDrivenClock(): DrivenClock {
   async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
     for (let steps = 0; !(await holds()); steps += 1) {
       if (steps > MAX_STEPS) throw new Error(`not within ${MAX_STEPS * STEP_MS} ms of simulated time: ${holds}`);
-      await advance(STEP_MS);
+      // Without a timer only sockets and files can bring it about, and simulated time would run away from them.
+      if (clock.pending > 0) await advance(STEP_MS);
+      else
+        await untilSeen(
+          async () => clock.pending > 0 || (await holds()),
+          (is) => is,
+        );
     }
   }
   return {

@@ -11,6 +11,7 @@ import { switchFault } from '../../src/lib/sim/control/switch-fault.ts';
 import { controlSim, faultNames, startSim, stations } from '../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
+import { createDrivenClock } from './driven-clock.ts';
 import { call } from './raw-client.ts';
 
 let dir: string;
@@ -171,6 +172,15 @@ describe('switching faults from outside', () => {
     await expect(controlSim(dir)).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING', tried: { port: 1 } });
     await writeFile(join(dir, 'sim.json'), '{"url":"http://192.0.2.1/","token":"x"}');
     await expect(controlSim(dir)).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING' });
+  });
+
+  it('reports a program that does not answer', async () => {
+    using silent = await occupied();
+    await writeFile(join(dir, 'sim.json'), JSON.stringify({ url: `http://127.0.0.1:${silent.port}`, token: 'x' }));
+    const clock = createDrivenClock();
+    const asking = clock.during(controlSim(dir, { clock }));
+    await expect(asking).rejects.toMatchObject({ code: 'SIM_NOT_RUNNING', tried: { port: silent.port } });
+    expect(clock.pending).toBe(0);
   });
 
   it('refuses a second simulator in the same folder', async () => {

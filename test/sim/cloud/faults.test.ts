@@ -157,7 +157,7 @@ const checks: Partial<Record<FaultName, (name: FaultName) => Promise<unknown>>> 
     const [downloadMs, { status }] = await took(download());
     expect(status).toBe(200);
     for (const ms of [connectMs, stopMs, lateMs, downloadMs]) expect(ms).toBeGreaterThanOrEqual(3_000);
-    await world.clock.during(device[Symbol.asyncDispose]());
+    await world.clock.during(Promise.resolve(device[Symbol.asyncDispose]()));
   },
   async 'cloud-cut'(name) {
     for (const port of [mqttPlace().port, mqttPlace().fallbackPort]) expect(await refuses(port)).toBe(true);

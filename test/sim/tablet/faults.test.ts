@@ -19,17 +19,6 @@ describe('the port of the simulated tablet', () => {
     expect(t.state().prompts).toBe(1);
   });
 
-  it('moves on tcpip:', async () => {
-    const other = await startTabletWorld();
-    const free = other.tablet.port;
-    await other[Symbol.asyncDispose]();
-    await using t = await startOnline();
-    expect((await (await t.open(`tcpip:${free}`))?.all())?.toString()).toBe(`restarting in TCP mode port: ${free}\n`);
-    await t.untilPort(free);
-    expect(await t.isListening()).toBe(false);
-    await t.online(undefined, free);
-  });
-
   it('closes when debugging is switched off in the settings, until it is on again by hand', async () => {
     await using t = await startOnline();
     await t.run(OFF);
@@ -54,20 +43,6 @@ describe('the port of the simulated tablet', () => {
     expect([t.state().port, await t.isListening()]).toEqual([open ? t.tablet.port : null, open]);
   });
 
-  it('follows the last of two concurrent changes', async () => {
-    await using t = await startOnline();
-    await (await t.open('usb:'))?.all();
-    await t.openPort();
-    await t.settled();
-    expect(t.state().port).toBe(t.tablet.port);
-    const line = await t.online();
-    const opening = t.tablet.openPort();
-    await run(line, OFF);
-    await t.clock.during(opening);
-    await t.settled();
-    expect(t.state().port).toBeNull();
-  });
-
   it.each([`${OFF}; reboot`, `reboot; ${OFF}`])('stays closed over a restart, also a kept one: %s', async (script) => {
     await using t = await startOnline({ isPortKept: true });
     await t.run(script);
@@ -76,35 +51,6 @@ describe('the port of the simulated tablet', () => {
     await t.openPort();
     expect(await t.isListening()).toBe(true);
   });
-
-  it('is closed by usb:, and after a restart as the kept property requires', async () => {
-    await using t = await startOnline({ isPortKept: true });
-    t.line.send('OPEN', 1, 0, 'reboot:\0');
-    t.line.send('OPEN', 2, 0, 'usb:\0');
-    await t.untilPort(null);
-    await t.settled();
-    expect(t.state()).toMatchObject({ phase: 'running', port: t.tablet.port });
-  });
-
-  it.each(['usb:', 'reboot:'])(
-    'follows %s during the last part of a restart, once the bridge runs',
-    async (service) => {
-      const ports: (number | null)[] = [];
-      await using t = await startOnline({ isPortKept: true, onPort: (port) => ports.push(port) });
-      const open = t.tablet.port;
-      await t.open('reboot:');
-      await t.untilPort(null);
-      await t.untilPort(open);
-      const again = await t.online();
-      again.send('OPEN', 1, 0, `${service}\0`);
-      await t.untilPort(null);
-      expect(t.state().phase).toBe('restarting');
-      await t.settled();
-      const isKept = service === 'reboot:';
-      expect(t.state()).toMatchObject({ phase: 'running', port: isKept ? open : null });
-      expect(ports).toEqual([null, open, null, ...(isKept ? [open] : [])]);
-    },
-  );
 
   it.each([false, true])('is closed while the tablet restarts, and afterwards unless kept: %s', async (isPortKept) => {
     await using t = await startOnline({ isPortKept });

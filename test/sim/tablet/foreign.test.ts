@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makePackageFile, startTablet } from '../../../src/lib/sim/index.ts';
-import { readHostKey } from '../../../src/lib/sim/tablet/adb/keyring.ts';
-import { createFrameReader, type Frame, packHeader } from '../../../src/lib/sim/tablet/adb/wire.ts';
-import { readPackageFile } from '../../../src/lib/sim/tablet/packages.ts';
+import { startTablet } from '../../../src/lib/sim/index.ts';
 import { parseScript } from '../../../src/lib/sim/tablet/shell/syntax.ts';
-import { contentOf } from '../../../src/lib/sim/tablet/storage.ts';
 import { runs } from '../../properties.ts';
-import { dial, frame, goOnline, hostKey, packet, raw, request, run, startOnline } from './host.ts';
+import { dial, frame, goOnline, packet, raw, request, run, startOnline } from './host.ts';
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 const word = fc.nat({ max: 0xffffffff });
@@ -135,70 +131,7 @@ describe('a simulated tablet with any input', () => {
   });
 });
 
-describe('the frame reader', () => {
-  it('returns the sent frames, however they are split', () => {
-    const sent = fc.array(fc.record({ command: word, arg0: word, arg1: word, payload: bytes(500) }), { maxLength: 10 });
-    const cuts = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 50 });
-    const shown = (all: Frame[]) => all.map((one) => ({ ...one, payload: one.payload.toString('hex') }));
-    fc.assert(
-      fc.property(sent, cuts, fc.boolean(), (frames, lengths, summed) => {
-        const stream = Buffer.concat(frames.flatMap((one) => [packHeader(one, summed), one.payload]));
-        const reader = createFrameReader({ maxPayload: () => 500, summed: () => summed });
-        const got: Frame[] = [];
-        let at = 0;
-        for (const cut of [...lengths, stream.length]) {
-          expect(reader.feed(stream.subarray(at, at + cut), (one) => got.push(one) > 0)).toBe(true);
-          at += cut;
-        }
-        expect(shown(got)).toEqual(shown(frames));
-      }),
-    );
-  });
-
-  it('refuses a frame that is too long or invalid, and returns nothing of it', () => {
-    fc.assert(
-      fc.property(bytes(400), (stream) => {
-        const reader = createFrameReader({ maxPayload: () => 100, summed: () => true });
-        const got: Frame[] = [];
-        const isFine = reader.feed(stream, (one) => got.push(one) > 0);
-        for (const one of got) expect(one.payload.length).toBeLessThanOrEqual(100);
-        if (got.length === 0 && stream.length >= 24) expect(isFine).toBe(false);
-      }),
-    );
-    const reader = createFrameReader({ maxPayload: () => 100, summed: () => false });
-    expect(reader.feed(frame('WRTE', 1, 1, Buffer.alloc(101)), () => true)).toBe(false);
-  });
-});
-
 describe('readers of foreign bytes in the simulated tablet', () => {
-  it('never throw on keys', () => {
-    const coded = bytes(524).map((some) => Buffer.from(`${some.toString('base64')} a@b\0`));
-    fc.assert(
-      fc.property(fc.oneof(bytes(3000), coded), (offer) => {
-        const found = readHostKey(offer);
-        expect(found === undefined || found.fingerprint.length === 47).toBe(true);
-      }),
-    );
-    expect(readHostKey(hostKey().offer)?.fingerprint).toHaveLength(47);
-  });
-
-  it('never throw on packages, and parse or reject a package with one changed byte', () => {
-    const whole = makePackageFile({ name: 'org.example.kiosk', versionCode: 12, bytes: 5000 });
-    const readIt = (file: Buffer) => readPackageFile(contentOf(file));
-    expect(readIt(whole)).toEqual({ bytes: 5000, name: 'org.example.kiosk', versionCode: 12 });
-    fc.assert(
-      fc.property(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
-        const other = Buffer.from(whole);
-        other.writeUInt8((other.readUInt8(at) + change) & 255, at);
-        const found = readIt(other);
-        expect(found === undefined || typeof found.name === 'string').toBe(true);
-      }),
-      { numRuns: runs(2000) },
-    );
-    fc.assert(fc.property(bytes(600), (any) => readIt(any) === undefined));
-    expect(readIt(whole.subarray(0, whole.length - 30))).toBeUndefined();
-  });
-
   it('never throw on scripts', () => {
     const signs = ['a', ...'$()`\'"\\;&|><{}#!=? \n', '2>', '&1', 'if'];
     const sharp = fc.array(fc.constantFrom(...signs), { maxLength: 40 }).map((parts) => parts.join(''));

@@ -107,7 +107,7 @@ describe('the shell of the simulated tablet', () => {
     expect(await shell('cd none; pwd')).toEqual({ stdout: `${HERE}/t\n`, stderr: `cd: ${NONE}\n`, code: 0 });
   });
 
-  it.each([
+  it.each<[string, string]>([
     ['rm none', `rm: none: ${NONE}`],
     ['rm', 'rm: needs 1 argument'],
     ['mkdir f', 'mkdir: f: File exists'],
@@ -119,7 +119,7 @@ describe('the shell of the simulated tablet', () => {
     ['cat f/x', `cat: f/x: ${NONE}`],
     ...'cat rm mkdir sha256sum ls df getprop reboot pwd'
       .split(' ')
-      .map((name) => [`${name} -Z f`, `${name}: Unknown option '-Z'`] as const),
+      .map((name): [string, string] => [`${name} -Z f`, `${name}: Unknown option '-Z'`]),
   ])('reports on stderr: %s', async (script, reason) => {
     expect(await shell(script)).toEqual(failure(reason));
     expect(t.state().phase).toBe('running');
@@ -129,28 +129,14 @@ describe('the shell of the simulated tablet', () => {
     expect((await shell(`mkdir ${'a/'.repeat(2100)}`)).stderr).toMatch(/: File name too long\n$/);
   });
 
-  it.each([
-    'pm install --zzz x',
-    'pm install --zzz',
-    'pm list packages --zzz',
-    'pm path --zzz android',
-    'pm disable-user --zzz com.android.email',
-    'pm uninstall --user 7 com.android.email',
-    'am start --zzz',
-    'am start --es page a -n com.android.settings/.Settings',
-    'dpm set-device-owner --zzz a/.B',
-    'pm list packages --user',
-    'settings put system x',
-    'settings put system x 1 2',
-    'settings --user 3 get system x',
-    'settings zzz system x',
-    'wm density 240 -u 5',
-    'media volume --zzz',
-    'ip route',
-    'dumpsys window',
-    'ip addr --zzz',
-    'cmd wifi connect',
-  ])('refuses unknown options and unsupported commands: %s', async (script) => {
+  it.each(
+    `pm install --zzz x; pm install --zzz; pm list packages --zzz; pm path --zzz android;
+    pm disable-user --zzz com.android.email; pm uninstall --user 7 com.android.email; am start --zzz;
+    am start --es page a -n com.android.settings/.Settings; dpm set-device-owner --zzz a/.B;
+    pm list packages --user; settings put system x; settings put system x 1 2;
+    settings --user 3 get system x; settings zzz system x; wm density 240 -u 5; media volume --zzz;
+    ip route; dumpsys window; ip addr --zzz; cmd wifi connect`.split(/;\s+/),
+  )('refuses unknown options and unsupported commands: %s', async (script) => {
     expect((await shell(script)).code).not.toBe(0);
     expect((await shell('pm list packages -d')).stdout).toBe('');
   });

@@ -6,7 +6,6 @@ import {
   frame,
   hostKey,
   makeHostKey,
-  packet,
   pathRequest,
   raw,
   request,
@@ -84,20 +83,6 @@ describe('the handshake of the simulated tablet', () => {
     weaken(bytes);
     return `${bytes.toString('base64')} x@y\0`;
   }
-
-  it('ends a connection with invalid frames, without effect on another', async () => {
-    await using t = await startOnline();
-    const broken = frame('CNXN', 0x01000001, 4096, BANNER);
-    broken[20] = 0;
-    const long = frame('CNXN', 0x01000001, 4096, BANNER);
-    long.writeUInt32LE(0x7fffffff, 12);
-    for (const bytes of [broken, long, randomBytes(200)]) {
-      const line = await t.dial();
-      line.socket.write(bytes);
-      expect(await line.next()).toBeUndefined();
-    }
-    expect(await raw(t.line, 'echo still here')).toBe('still here\n');
-  });
 });
 
 describe('streams of the simulated tablet', () => {
@@ -142,14 +127,6 @@ describe('streams of the simulated tablet', () => {
     expect(answers).toEqual([...Array(64).fill('OKAY'), 'CLSE']);
   });
 
-  it('of a host that sends without waiting for acknowledgements end its connection', async () => {
-    await using t = await startOnline();
-    t.line.send('OPEN', 5, 0, 'shell:cat\0');
-    const remote = (await t.line.next())?.arg0 ?? 0;
-    for (let round = 0; round < 5; round += 1) t.line.send('WRTE', 5, remote, 'x'.repeat(1000));
-    expect(await t.line.next()).toBeUndefined();
-  });
-
   it('have checksums in the older protocol, which refuses a wrong one, and none in the newer', async () => {
     await using t = await startTabletWorld();
     for (const [version, sum] of [
@@ -167,21 +144,6 @@ describe('streams of the simulated tablet', () => {
       for (let got = await line.next(); got !== undefined; ) got = await line.next();
       expect(t.state().connections).toBe(0);
     }
-  });
-
-  it('show a prompt and an echo at a terminal, and join letters that are split into two pieces', async () => {
-    await using t = await startOnline();
-    const terminal = await t.open('shell,v2,pty:');
-    await terminal?.write(packet(0, 'echo abd\x7fc\n'));
-    await terminal?.write(packet(0, 'exit 3\n'));
-    const bytes = (await terminal?.all()) ?? Buffer.alloc(0);
-    expect(bytes.toString('latin1')).toMatch(/gwtab:\/ \$ [\s\S]*abc\r\n/);
-    expect(bytes.at(-1)).toBe(3);
-    const stream = await t.open('shell,v2,raw:');
-    const script = Buffer.from('echo ä\nexit\n');
-    await stream?.write(packet(0, script.subarray(0, 6)));
-    await stream?.write(packet(0, script.subarray(6)));
-    expect((await stream?.all())?.toString()).toContain('ä\n');
   });
 });
 
@@ -205,17 +167,6 @@ describe('files of the simulated tablet', () => {
     }
     expect(sha256(Buffer.concat(pieces))).toBe(sha256(bytes));
     expect(await t.output(`sha256sum ${path}`)).toBe(`${sha256(bytes)}  ${path}\n`);
-  });
-
-  it('are listed', async () => {
-    await using t = await startOnline();
-    expect(await t.push('/sdcard/list/ä.txt', Buffer.from('abc'))).toBe('OKAY');
-    const stream = await t.open('sync:');
-    await stream?.write(pathRequest('LIST', '/sdcard/list'));
-    const short = await stream?.exactly(20 + 6 + 20);
-    expect(short?.toString('latin1', 0, 4)).toBe('DENT');
-    expect([short?.readUInt32LE(8), short?.readUInt32LE(16)]).toEqual([3, 6]);
-    expect(short?.toString('utf8', 20, 30)).toBe('ä.txtDONE');
   });
 
   it.each([
@@ -292,57 +243,5 @@ describe('packages of the simulated tablet', () => {
     await t.push('/sdcard/other.apk', bytes);
     const { stdout, code } = await t.run('pm install /sdcard/other.apk');
     expect([stdout.startsWith(`Failure [INSTALL_${reason}`), code]).toEqual([true, 1]);
-  });
-
-  it('become device owner, lock the screen, and then cannot be removed', async () => {
-    await using t = await startOnline();
-    await t.push('/sdcard/k.apk', file);
-    await t.run('pm install /sdcard/k.apk');
-    expect(await t.output('dumpsys device_policy')).not.toContain('Device Owner');
-    expect(await t.run('dpm set-device-owner org.example.kiosk/.Missing')).toMatchObject({ code: 255 });
-    expect(await t.run("dpm set-device-owner --user '0' 'org.example.kiosk/.Admin'")).toMatchObject({ code: 0 });
-    expect(await t.output("dumpsys 'device_policy'")).toMatch(
-      /Device Owner: \n +admin=ComponentInfo\{org\.example\.kiosk\/org\.example\.kiosk\.Admin\}/,
-    );
-    const url = 'http://127.0.0.1:5173/a';
-    const view = `am start -W --user '0' -a 'android.intent.action.VIEW' -d '${url}' -n 'org.example.kiosk/.Main'`;
-    expect(await t.output(view)).toContain('Status: ok');
-    const dump = await t.output("dumpsys 'activity' 'activities'");
-    for (const text of ['mLockTaskModeState=LOCKED', `dat=${url} `]) expect(dump).toContain(text);
-    const kiosk = 'org.example.kiosk/org.example.kiosk';
-    expect(t.state()).toMatchObject({ deviceOwner: `${kiosk}.Admin`, lockTask: true, front: `${kiosk}.Main` });
-    const refused = 'Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]\n';
-    expect(await t.output('pm uninstall org.example.kiosk')).toBe(refused);
-    expect((await t.run('am start -n com.android.settings/.Settings')).code).toBe(1);
-  });
-});
-
-describe('settings of the simulated tablet', () => {
-  it.each([
-    ["settings get 'system' 'screen_brightness'", '102\n'],
-    ["settings put system screen_brightness '200'; settings get system screen_brightness", '200\n'],
-    ['settings get global nothing', 'null\n'],
-    ["svc power stayon 'true'; settings get global stay_on_while_plugged_in", '7\n'],
-    ["wm density '320'; wm density", 'Physical density: 240\nOverride density: 320\n'],
-    [
-      "media volume --stream '3' --set '6'; media volume --stream '3' --get",
-      /\[V\] volume is 6 in range \[0\.\.15\]\n/,
-    ],
-    ["pm disable-user --user '0' 'com.android.email'", 'Package com.android.email new state: disabled-user\n'],
-    ['pm disable-user com.android.email; pm list packages -d', /^package:com\.android\.email$/m],
-    ['ip -f inet -o addr show', /^26: wlan0 {4}inet 192\.0\.2\.5\/28 scope global wlan0\\ {7}valid_lft forever/m],
-    ['cmd wifi status', /^Wifi is connected to "gw-sim"$/m],
-  ])('are read back: %s', async (script, stdout) => {
-    await using t = await startOnline();
-    expect(await t.output(script)).toEqual(typeof stdout === 'string' ? stdout : expect.stringMatching(stdout));
-  });
-
-  it('keep values that the shell may not change', async () => {
-    await using t = await startOnline();
-    expect(await t.run('setprop ro.serialno other')).toMatchObject({ code: 1, stdout: '' });
-    expect(await t.output('getprop ro.serialno')).toBe('TABSIM0001\n');
-    expect(await t.run('pm disable-user android')).toMatchObject({ code: 255 });
-    const stderr = 'Unknown command: pm hide com.android.email\n';
-    expect(await t.run('pm hide com.android.email')).toEqual({ stdout: '', stderr, code: 255 });
   });
 });

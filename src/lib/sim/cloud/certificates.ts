@@ -7,6 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
+import { systemClock } from '../../lifecycle/index.ts';
 
 /**
  * A certificate authority (CA) in memory for the simulated cloud: server certificates for names and addresses, client
@@ -66,6 +67,7 @@ export interface ReadRequest {
 /** EC P-256, as `ReadRequest` names it. */
 export const CURVE = 'prime256v1';
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 const signing = { name: 'ECDSA', hash: 'SHA-256' } as const;
@@ -238,8 +240,17 @@ function serialNumber(): string {
   return bytes.toString('hex');
 }
 
-function period({ notBefore, notAfter }: Validity): { notBefore: Date; notAfter: Date } {
-  const now = Date.now();
+/** Of the machine, also where a simulator has another clock: TLS compares certificates with it. */
+const nowMs = () => systemClock.wall().getTime();
+
+/** Expired a day ago. */
+export function expiredPeriod(): Required<Validity> {
+  const now = nowMs();
+  return { notBefore: new Date(now - 3 * DAY_MS), notAfter: new Date(now - DAY_MS) };
+}
+
+function period({ notBefore, notAfter }: Validity): Required<Validity> {
+  const now = nowMs();
   return { notBefore: notBefore ?? new Date(now - HOUR_MS), notAfter: notAfter ?? new Date(now + YEAR_MS) };
 }
 

@@ -6,7 +6,15 @@ import { type Clock, replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
 import { makeFolder, readIfThere } from '../files.ts';
-import { CA_FILE, type CertificateAuthority, CURVE, createCa, readRequest, restoreCa } from './certificates.ts';
+import {
+  CA_FILE,
+  type CertificateAuthority,
+  CURVE,
+  createCa,
+  expiredPeriod,
+  readRequest,
+  restoreCa,
+} from './certificates.ts';
 import { CLOUD_HOST, CLOUD_NAMES, createHttpsHandler, startListener } from './listener.ts';
 import { parseRequest } from './services/request.ts';
 
@@ -88,7 +96,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   const { ca, clock, faults, broker, region, onUsed = async () => {} } = options;
   const otherCa = await createCa({ commonName: 'Another CA' });
   const names = [...CLOUD_NAMES, ...(options.names ?? [])] as const;
-  const past = { notBefore: new Date(Date.now() - 3 * DAY_MS), notAfter: new Date(Date.now() - DAY_MS) };
+  const past = expiredPeriod();
   const codes = new Map<string, Code>();
   const enrolled = new Map<string, Enrolment>();
   const received: ReceivedEnrolment[] = [];

@@ -1,6 +1,7 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { asGwError, type ErrorJson, errorTable, GwError } from '../../error/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import { isFaultName } from '../faults.ts';
 import { readIfThere } from '../files.ts';
@@ -20,21 +21,23 @@ export interface ControlRequest {
   readonly set?: { readonly name: string; readonly on: boolean };
   /** Names another folder to try when no simulator runs in `dir`. */
   readonly pointerFile?: string;
+  readonly clock?: Clock;
 }
 
 interface Call {
   /** For a person. */
   readonly action: string;
   readonly timeoutMs: number;
+  readonly clock?: Clock | undefined;
 }
 
 /**
  * Sends a request to the simulator of a folder. Throws SIM_NOT_RUNNING, USAGE for an unknown fault, PORT_IN_USE when
  * the port cannot be bound again after the fault `cut`.
  */
-export async function controlSim(dir: string, { set, pointerFile }: ControlRequest = {}): Promise<ControlView> {
+export async function controlSim(dir: string, { set, pointerFile, clock }: ControlRequest = {}): Promise<ControlView> {
   if (set && !isFaultName(set.name)) throw unknownFault(set.name);
-  const call = { action: set ? 'switch a fault' : 'list the faults', timeoutMs: ANSWER_TIMEOUT_MS };
+  const call = { action: set ? 'switch a fault' : 'list the faults', timeoutMs: ANSWER_TIMEOUT_MS, clock };
   return (await callSim(dir, pointerFile, { set }, call)) as unknown as ControlView;
 }
 
@@ -88,6 +91,9 @@ async function callFolder(dir: string, body: object, call: Call): Promise<Record
     throw new GwError('SIM_NOT_RUNNING', `${handlePath} contains no valid address of a simulator.`);
   }
   const tried = { address: CONTROL_HOST, port: Number(target.port), action: call.action };
+  const { clock = systemClock, timeoutMs } = call;
+  const late = new AbortController();
+  using _limit = clock.after(timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs} ms`)));
   let status: number;
   let answer: Record<string, unknown> | undefined;
   try {
@@ -96,7 +102,7 @@ async function callFolder(dir: string, body: object, call: Call): Promise<Record
       headers: { authorization: `Bearer ${handle.token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       redirect: 'error',
-      signal: AbortSignal.timeout(call.timeoutMs),
+      signal: late.signal,
     });
     status = reply.status;
     answer = parseObject(await reply.text());

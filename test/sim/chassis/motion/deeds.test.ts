@@ -147,19 +147,6 @@ describe('cancel-lies', () => {
     expect(trial.toGoalM()).toBeGreaterThan(0.3);
   });
 
-  it('obeys the next order, and rests when that order cannot be planned', () => {
-    const trial = lying();
-    const back = trial.order(0, -1);
-    trial.until(() => back.state === 'succeeded');
-    expect(trial.distanceM({ xM: 0, yM: -1 })).toBeLessThan(0.03);
-    trial.underWay();
-    trial.robot.moves.cancel();
-    const nowhere = trial.order(500, 0);
-    trial.until(() => nowhere.state === 'failed');
-    trial.run(1);
-    expect(trial.robot.isAtRest()).toBe(true);
-  });
-
   it.each<[string, (trial: Trial) => void]>([
     ['change of the map', ({ robot }) => robot.useMap(robot.maps.list()[0] as never)],
     ['restart', ({ robot }) => robot.restart()],
@@ -193,30 +180,6 @@ describe('creeping', () => {
     expect(trial.robot.isAtRest()).toBe(true);
     trial.standsFor(5);
   });
-
-  it('turns back before a wall', () => {
-    const trial = newRobot(['creeping']);
-    trial.robot.setPose({ xM: -2, yM: 0, yawRad: Math.PI });
-    const way: number[] = [];
-    trial.until(() => way.push(trial.robot.pose().xM) === 400);
-    // The wall is at -2.75, the radius of the robot 0.25 m.
-    expect(Math.min(...way)).toBeGreaterThan(-2.51);
-    expect(Math.min(...way)).toBeLessThan(-2.4);
-    expect(way.at(-1)).toBeGreaterThan(-1.7);
-  });
-
-  it('does not keep a move from running, starts again after it, and rests at the emergency stop', () => {
-    const trial = newRobot(['creeping']);
-    trial.run(2);
-    const move = trial.order();
-    trial.until(() => move.state !== 'moving');
-    expect([move.state, trial.toGoalM() < 0.03]).toEqual(['succeeded', true]);
-    trial.run(6);
-    expect(trial.toGoalM()).toBeGreaterThan(0.4);
-    trial.faults.set('emergency-stop', true);
-    trial.run(0.5);
-    expect(trial.robot.isAtRest()).toBe(true);
-  });
 });
 
 describe('spinning', () => {
@@ -236,28 +199,8 @@ describe('spinning', () => {
     expect(trial.turnOverDeg(5)).toBe(0);
   });
 
-  it('begins, as creeping does, once the robot has braked on its way', () => {
-    const restingPlace = (...on: FaultName[]) => {
-      const trial = newRobot(on);
-      trial.order(3.5, 4);
-      // In a curve, at speed.
-      trial.until(() => trial.robot.speedMS() > 0.5 && Math.abs(trial.robot.pose().yawRad - Math.PI / 2) > 0.3);
-      trial.robot.moves.cancel();
-      trial.until(() => trial.robot.speedMS() === 0);
-      return [trial.robot.pose().xM, trial.robot.pose().yM];
-    };
-    expect([restingPlace('spinning'), restingPlace('creeping')]).toEqual([restingPlace(), restingPlace()]);
-  });
-
   it('neither spins nor creeps in manual control', () => {
     newRobot(['spinning', 'creeping', 'manual-control']).standsFor(3);
-  });
-
-  it.each(['radians', 'creeping'] as const)('keeps its rate together with %s', (other) => {
-    const trial = newRobot(['spinning', other]);
-    trial.run(1);
-    expect(trial.robot.speedMS()).toBeCloseTo(other === 'creeping' ? 0.1 : 0, 6);
-    expect(trial.turnOverDeg(4)).toBeCloseTo(60, 0);
   });
 });
 
@@ -278,15 +221,6 @@ describe('misses and succeeds-early', () => {
     trial.until(() => charge.state !== 'moving');
     expect(charge.state).toBe('succeeded');
     expect([trial.robot.isDocked(), trial.robot.battery().status]).toEqual([false, 'discharging']);
-  });
-
-  it('take the next order on the way to the goal', () => {
-    const trial = newRobot(['succeeds-early']);
-    const first = trial.underWay();
-    trial.until(() => first.state === 'succeeded');
-    const second = trial.order(0, -1);
-    trial.until(() => second.state === 'succeeded');
-    trial.until(() => trial.robot.isAtRest() && trial.distanceM({ xM: 0, yM: -1 }) < 0.03);
   });
 });
 
@@ -318,17 +252,6 @@ describe('in any order with orders and cancels', () => {
   );
   const always = (holds: (all: Action[]) => void, count = 200) =>
     fc.assert(fc.property(actions, holds), { numRuns: runs(count) });
-
-  it('an emergency stop on a way that is just given up leaves no turn behind', () => {
-    const trial = newRobot(['coasting']);
-    trial.order();
-    trial.run(1);
-    trial.order();
-    trial.robot.moves.cancel();
-    trial.faults.set('emergency-stop', true);
-    trial.run(1.5);
-    trial.standsFor(10);
-  });
 
   it('the emergency stop stops the robot', () => {
     always((all) => {

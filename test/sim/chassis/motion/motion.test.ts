@@ -77,15 +77,6 @@ describe('the robot', () => {
     expect(robot.isDocked()).toBe(true);
   });
 
-  it('reaches every area without a collision', () => {
-    const { robot } = newRobot();
-    for (const [x, y] of [[5.7, 3.5], [8.2, 4], [10.5, 3], [11.7, -1.2], [6.6, -0.8], [-2, 5.2], [3.3, -0.8]]) {
-      robot.order(standard(x ?? 0, y ?? 0));
-      drive(robot);
-      expect(robot.moves.latest()?.state, `${x}, ${y}`).toBe('succeeded');
-    } // biome-ignore format: places on one line
-  });
-
   it('ends every move to any goal without a collision', () => {
     const { robot } = newRobot();
     const coordinate = fc.double({ min: -4, max: 14, noNaN: true });
@@ -125,15 +116,6 @@ describe('the robot', () => {
     );
   });
 
-  it('fails a move with 15 when it is blocked for long', () => {
-    const { robot, faults } = newRobot();
-    robot.order(standard(1.4, 0));
-    faults.set('blocked', true);
-    const seconds = drive(robot);
-    expect(seconds).toBeGreaterThan(25);
-    expect(robot.moves.latest()).toMatchObject({ state: 'failed', failReason: 15 });
-  });
-
   it('discharges its battery while driving and charges it on the dock', () => {
     const { robot } = newRobot();
     const full = robot.battery().percentage;
@@ -149,24 +131,5 @@ describe('the robot', () => {
     expect(robot.battery().percentage).toBeGreaterThan(docked);
     expect(robot.battery()).toMatchObject({ status: 'charging' });
     expect(robot.battery().currentA).toBeLessThan(0);
-  });
-
-  it('turns in full circles under the fault radians, and back afterwards', () => {
-    const { robot, faults } = newRobot();
-    const before = robot.pose();
-    faults.set('radians', true);
-    let turned = 0;
-    let last = before.yawRad;
-    for (let i = 0; i < 4.2 / STEP_S; i += 1) {
-      robot.step(STEP_S);
-      turned += wrapRad(robot.pose().yawRad - last);
-      last = robot.pose().yawRad;
-    }
-    expect(turned).toBeGreaterThan(2 * Math.PI);
-    expect([robot.pose().xM, robot.pose().yM]).toEqual([before.xM, before.yM]);
-    faults.set('radians', false);
-    for (let i = 0; i < 5 / STEP_S; i += 1) robot.step(STEP_S);
-    expect(robot.pose().yawRad).toBeCloseTo(before.yawRad, 9);
-    expect(robot.isDocked()).toBe(true);
   });
 });

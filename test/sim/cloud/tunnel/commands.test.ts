@@ -56,6 +56,7 @@ async function withDestination() {
   });
   return {
     destinations,
+    pages,
     async [Symbol.asyncDispose]() {
       for (const destination of destinations) destination[Symbol.dispose]();
       await pages[Symbol.asyncDispose]();
@@ -139,7 +140,7 @@ describe('gw sim tunnel', () => {
       // Half a page is no answer.
       { status: 200, problem: expect.any(String) },
     ]);
-    expect(device.destinations[0]?.connections()).toBe(4);
+    expect(device.pages.connections()).toBe(4);
     expect(await last()).toMatchObject({ status: 'CLOSED', closedBy: 'person' });
   });
 
@@ -167,7 +168,7 @@ describe('gw sim tunnel', () => {
 
     await using device = await withDestination();
     const never = browse({ paths: ['/never'], timeoutMs: 60_000 }, clock);
-    await clock.until(() => device.destinations[0]?.connections() === 1);
+    await clock.until(() => device.pages.connections() === 1);
     const problem = 'no complete answer within 60000 ms';
     expect((await clock.during(never)).pages).toMatchObject([{ status: null, problem }]);
 
@@ -186,8 +187,8 @@ describe('gw sim tunnel', () => {
     await using device = await withDestination();
     const { tunnelId } = (await open()).tunnel;
     const browsing = browse({ tunnelId, paths: ['/never'] });
-    await until(() => device.destinations[0]?.connections() === 1);
-    device.destinations[0]?.ws.terminate();
+    await until(() => device.pages.connections() === 1);
+    device.destinations[0]?.[Symbol.dispose]();
     expect((await browsing).pages).toMatchObject([{ status: null, problem: 'the stream was reset' }]);
   });
 
