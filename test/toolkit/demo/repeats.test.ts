@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { waitedForProcessor, whyAgain } from '../../../src/lib/toolkit/demo/repeats.ts';
+import { GwError } from '../../../src/lib/error/index.ts';
+import { untilAnswered, waitedForProcessor, whyAgain } from '../../../src/lib/toolkit/demo/repeats.ts';
+import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
 type Step = Parameters<typeof whyAgain>[0];
 type Verdict = Step['expectations'][number]['verdict'];
@@ -13,6 +15,7 @@ function step(run: string, verdict: Step['verdict'], unmet: Readonly<Record<stri
 
 const late = { 'findings[id=latency].verdict': 'wrong' } as const;
 const refused = { error: { code: 'MOTION_REFUSED', message: 'it may move', tried: null, remedy: 'Wait.' } };
+const unreachable = { error: { ...refused.error, code: 'CHASSIS_NOT_CONNECTED' } };
 const unknown = (verdict: string, state = 'failed') => ({ measured: { state, arrivals: [{ verdict }] } });
 
 describe('a step of the demo is measured again', () => {
@@ -26,6 +29,8 @@ describe('a step of the demo is measured again', () => {
     ],
     ['a time is too long while processes waited', step('chassis probe', 'wrong', late), 500],
     ['the cut was seen late while processes waited', step('sim fault', 'wrong', { afterMs: 'wrong' }), 900],
+    ['nothing answered in time', step('map backup', 'wrong', {}, unreachable), 900],
+    ['the chassis did not answer in time', step('chassis address', 'wrong', { state: 'wrong' }), 900],
     ['an order was refused while poses came late', step('tour run', 'wrong', {}, refused), 900],
   ])('when %s', (_when, result, lateMs) => {
     expect(whyAgain(result, lateMs)).toContain('not decided');
@@ -39,6 +44,7 @@ describe('a step of the demo is measured again', () => {
     ['the robot is elsewhere', step('tour run', 'wrong', { state: 'wrong' }, unknown('elsewhere')), 9_000],
     ['the tour failed for another reason', step('tour run', 'wrong', { state: 'wrong' }), 9_000],
     ['no adb is here', step('kiosk status', 'not-checked', { port: 'not-checked' }), 9_000],
+    ['nothing answers although they had their time', step('map backup', 'wrong', {}, unreachable), 0],
     ['a step before it was not ok', step('tour run', 'skipped', {}), 9_000],
   ])('never when %s', (_when, result, lateMs) => {
     expect(whyAgain(result, lateMs)).toBeNull();
@@ -48,5 +54,32 @@ describe('a step of the demo is measured again', () => {
     const own = await waitedForProcessor([process.pid]);
     expect(own === null || own >= 0).toBe(true);
     expect(await waitedForProcessor([process.pid, 2 ** 30])).toBeNull();
+  });
+});
+
+describe('what must be answered before the first step', () => {
+  it('is tried again until it is, says why, and ends with any other error or Ctrl-C', async () => {
+    const clock = createFakeClock();
+    const { signal } = new AbortController();
+    const again: string[] = [];
+    const left = [new GwError('CHASSIS_NOT_CONNECTED', 'no answer'), new GwError('CHASSIS_NOT_CONNECTED', 'late')];
+    const work = async () => {
+      const error = left.shift();
+      if (error) throw error;
+      return 'answered';
+    };
+    const onAgain = ({ message }: GwError) => again.push(message);
+    const answered = untilAnswered(work, { clock, signal, onAgain });
+    await clock.advance(2_000);
+    expect(await answered).toBe('answered');
+    expect(again).toEqual(['no answer', 'late']);
+    left.push(new GwError('CHASSIS_WRONG_DEVICE', 'another'));
+    await expect(untilAnswered(work, { clock, signal, onAgain })).rejects.toThrow('another');
+    const over = new AbortController();
+    const never = untilAnswered(() => Promise.reject(new GwError('CHASSIS_NOT_CONNECTED', 'x')), {
+      ...{ clock, onAgain, signal: over.signal },
+    });
+    over.abort(new Error('enough'));
+    await expect(never).rejects.toThrow('enough');
   });
 });

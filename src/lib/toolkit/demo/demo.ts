@@ -19,7 +19,7 @@ import type { Demo } from './demo.result.ts';
 import { makeDemoPackage } from './demo-package.ts';
 import { claimFolder, type DemoFolder } from './folder.ts';
 import { createPrograms, type Programs } from './programs.ts';
-import { waitedForProcessor, whyAgain } from './repeats.ts';
+import { untilAnswered, waitedForProcessor, whyAgain } from './repeats.ts';
 
 /** The place of a step or part among all of the demo. */
 export interface Count {
@@ -150,7 +150,10 @@ async function perform(done: Done, { options, folder, operatorPort, programs, ac
   const toolkit = await openToolkit(ready.sitePath);
   activity.begin('Enrolling the device');
   const readCode = () => readSecret(ready.codePath, 'the one-time code of the simulator');
-  await enrolDevice(toolkit, { renew: false, readCode }, context);
+  await untilAnswered(() => enrolDevice(toolkit, { renew: false, readCode }, context), {
+    ...{ clock, signal },
+    onAgain: ({ message }) => activity.detail(`tried again, ${message}`),
+  });
   await folder.enrolled();
 
   const serveBegan = clock.monotonicMs();

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { StepResult } from '../../checklist/index.ts';
+import { asGwError, type ErrorCode, type GwError } from '../../error/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
 
 /** Checks that judge by poses, which arrive late and in bunches where robot and gateway wait for the processor. */
 const BY_POSES: ReadonlySet<string | null> = new Set(['chassis probe', 'gateway state', 'tour run']);
@@ -24,16 +26,46 @@ export function whyAgain(
 ): string | null {
   const { verdict, run, expectations, error } = step;
   const unmet = expectations.filter((one) => one.verdict !== 'ok');
-  if (!BY_POSES.has(run) && !unmet.some(({ path }) => TIMES.has(path))) return null;
+  const isTime = (path: string) => TIMES.has(path) || (run === 'chassis address' && path === 'state');
+  const isUnanswered = error !== null && UNANSWERED.has(error.code);
+  if (!BY_POSES.has(run) && !isUnanswered && !unmet.some(({ path }) => isTime(path))) return null;
   if (verdict === 'not-checked' && unmet.length > 0) return `not decided: ${step.why}`;
   if (run === 'tour run' && isArrivalUnknown(step.measured)) return `not decided: ${step.why}`;
   if (verdict !== 'wrong' || lateMs === null || lateMs < LATE_MS) return null;
   const late = `the processes of the demo waited ${Math.round(lateMs)} ms for the processor meanwhile`;
-  if (unmet.length > 0 && unmet.every(({ path, verdict: found }) => found === 'not-checked' || TIMES.has(path))) {
+  if (unmet.length > 0 && unmet.every(({ path, verdict: found }) => found === 'not-checked' || isTime(path))) {
     return `not decided, ${late}: ${step.why}`;
   }
   // Whether it stands is known by poses that come in time.
-  return error?.code === 'MOTION_REFUSED' ? `not decided, ${late}: ${error.message}` : null;
+  return isUnanswered || error?.code === 'MOTION_REFUSED' ? `not decided, ${late}: ${error?.message}` : null;
+}
+
+/** Nothing came back in time. A wrong answer is none of them. */
+const UNANSWERED: ReadonlySet<string> = new Set<ErrorCode>([
+  'CHASSIS_NOT_CONNECTED',
+  'CHASSIS_BOOTING',
+  'OPERATOR_NOT_REACHABLE',
+  'ENROLMENT_NOT_REACHABLE',
+]);
+
+const AGAIN_MS = 1_000;
+
+/** Tries again for as long as nothing answers in time; `onAgain` says so each time. Any other error is thrown at once. */
+export async function untilAnswered<T>(
+  work: () => Promise<T>,
+  { clock, signal, onAgain }: { clock: Clock; signal: AbortSignal; onAgain: (error: GwError) => void },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = asGwError(thrown);
+      if (!UNANSWERED.has(error.code)) throw thrown;
+      onAgain(error);
+      await clock.sleep(AGAIN_MS, signal);
+    }
+  }
 }
 
 /** The gateway itself does not know whether the robot stands at the station: the chassis reported success. */
