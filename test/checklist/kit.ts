@@ -20,7 +20,7 @@ export const check = (id: string, more: object = {}) => ({
 });
 export const question = (id: string, more: object = {}) => ({ ...about(id), confirm: `Is ${id} in order?`, ...more });
 
-export const ownFile = (parts: object) => ({
+const ownFile = (parts: object) => ({
   ...{ schema: 'gw/checklist/1', name: 'own', title: 'Own', purpose: 'To see.' },
   ...parts,
 });

@@ -39,7 +39,7 @@ export async function identityOf(
 }
 
 export const identity = await identityOf(authority);
-export const readIdentity = async () => identity;
+const readIdentity = async () => identity;
 
 /** A connection to the fake broker. */
 export interface Client {

@@ -254,7 +254,7 @@ export async function push(line: Line, path: string, bytes: Buffer) {
   return id === 'FAIL' ? (await stream?.exactly(head?.readUInt32LE(4) ?? 0))?.toString() : id;
 }
 
-export function isListening(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect({ host: '127.0.0.1', port }, () => resolve(true));
   socket.once('error', () => resolve(false));

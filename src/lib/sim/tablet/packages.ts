@@ -21,7 +21,7 @@ const manifestSchema = z.strictObject({
 });
 
 /** The manifest of a package file; undefined when the file is not a package. Never throws. */
-export function readPackageFile({ head, size }: Content): z.infer<typeof manifestSchema> | undefined {
+function readPackageFile({ head, size }: Content): z.infer<typeof manifestSchema> | undefined {
   const line = head.subarray(0, MAX_MANIFEST_BYTES).toString('utf8').split('\n', 1)[0] ?? '';
   if (!line.startsWith(MAGIC)) return undefined;
   try {

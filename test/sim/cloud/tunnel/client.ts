@@ -34,7 +34,7 @@ export const framed = (body: Uint8Array) => {
   return Buffer.concat([length, body]);
 };
 /** Base 128, the lowest first. */
-export function varint(value: number): Buffer {
+function varint(value: number): Buffer {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>>= 7) {
     if (rest < 0x80) return Buffer.from([...bytes, rest]);
