@@ -132,14 +132,15 @@ const otherMeanings: readonly RegExp[] = [
   /\bplease tell us\b/gi,
 ];
 
-/** Every pattern, also within a longer text and behind any word. */
-const anywhere = new RegExp(
-  glossary.map(({ not }) => `(?:${not.source.replaceAll('^', '\\b').replaceAll(/\(\?<![^)]*\)/g, '')})`).join('|'),
-  'i',
-);
+/** Every pattern, also within a longer text and behind any word: those that ignore case, and the others. */
+const anywhere = ['i', ''].map((flags) => {
+  const patterns = glossary.filter(({ not }) => not.flags === flags);
+  const loose = patterns.map(({ not }) => not.source.replaceAll('^', '\\b').replaceAll(/\(\?<![^)]*\)/g, ''));
+  return new RegExp(loose.map((source) => `(?:${source})`).join('|'), flags);
+});
 
 /** Whether a part of this text may break a row: a quick test of a whole file. */
-export const mayBreach = (text: string): boolean => anywhere.test(text);
+export const mayBreach = (text: string): boolean => anywhere.some((pattern) => pattern.test(text));
 
 /** The row of the glossary that `text` breaks, with the words that do; null where it breaks none. */
 export function breach(text: string): { readonly say: string; readonly words: string } | null {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { isFull } from '../../../properties.ts';
 import { until } from '../../raw-client.ts';
 import {
   clientToken,
@@ -212,23 +213,23 @@ describe('the memory of the service', () => {
     expect(left).toBeGreaterThan(10 * frame.length);
   }
 
-  it.each([
-    ['source', 'destination'],
-    ['destination', 'source'],
-  ] as const)('is bounded while the %s sends and the %s reads nothing; nothing is lost', async (from, to) => {
-    await using w = await pair();
-    w.source.send(startSsh);
-    await w.destination.untilBytes(13);
-    const skip = w[to].bytes().length;
-    w[to].ws.pause();
-    await flood(w[from]);
-    // Read again: every byte arrives.
-    w[to].ws.resume();
-    const bytes = await w[to].untilBytes(skip + COUNT * frame.length);
-    expect(sha256(bytes.subarray(skip))).toBe(sha256(Buffer.concat(Array(COUNT).fill(frame))));
-  });
+  it.each([['source', 'destination'], ...(isFull ? ([['destination', 'source']] as const) : [])] as const)(
+    'is bounded while the %s sends and the %s reads nothing; nothing is lost',
+    async (from, to) => {
+      await using w = await pair();
+      w.source.send(startSsh);
+      await w.destination.untilBytes(13);
+      const skip = w[to].bytes().length;
+      w[to].ws.pause();
+      await flood(w[from]);
+      // Read again: every byte arrives.
+      w[to].ws.resume();
+      const bytes = await w[to].untilBytes(skip + COUNT * frame.length);
+      expect(sha256(bytes.subarray(skip))).toBe(sha256(Buffer.concat(Array(COUNT).fill(frame))));
+    },
+  );
 
-  it('is freed when the stalled side is lost, and the other side is read again', async () => {
+  it('is freed when the stalled side is lost, and the other side is read again', { tags: 'large' }, async () => {
     await using w = await pair();
     w.source.send(startSsh);
     await w.destination.untilBytes(13);
