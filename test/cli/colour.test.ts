@@ -37,9 +37,10 @@ describe('colours', () => {
 });
 
 describe('a text that was rendered for either stream', () => {
+  const { level } = chalkStderr;
   afterAll(() => {
     applyColours(both);
-    chalk.level = 0;
+    [chalk.level, chalkStderr.level] = [0, level];
   });
 
   it('keeps its colours on the stream that supports them, and loses them on the other', () => {

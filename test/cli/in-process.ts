@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import chalk from 'chalk';
+import chalk, { chalkStderr } from 'chalk';
 import { applyColours } from '../../src/cli/colour.ts';
 import { main } from '../../src/cli/main.ts';
 
@@ -38,14 +38,14 @@ export async function printedBy(work: (soFar: () => Printed) => Promise<unknown>
 
 /** The command line in this process; a command that it finds is that of the build. */
 export async function gwHere(line: string): Promise<Printed> {
-  const { level } = chalk;
+  const levels = [chalk.level, chalkStderr.level] as const;
   const key = '__zod_globalConfig';
   const schemas = Reflect.get(globalThis, key);
   try {
     return await printedBy(() => main(line.split(' '), root));
   } finally {
     applyColours({ stdout: true, stderr: true });
-    chalk.level = level;
+    [chalk.level, chalkStderr.level] = levels;
     Reflect.set(globalThis, key, schemas);
   }
 }

@@ -23,7 +23,8 @@ export function typedTerminal(texts: readonly string[] = []) {
   };
   output.on('data', (chunk: Buffer) => {
     shown += String(chunk);
-    if (!shown.includes('? ')) return;
+    // Without its colours, which another test of the process may have switched on.
+    if (!stripVTControlCharacters(shown).includes('? ')) return;
     if (quietRounds === null) setImmediate(nextRound);
     quietRounds = 0;
   });
