@@ -34,7 +34,7 @@ describe('a session', () => {
     ['kept', /^all inputs leave \d+ MB behind$/],
     ['unbounded', /memory/],
   ] as const;
-  it.each([
+  it.each<readonly [string, RegExp]>([
     // They take seconds of the processor.
     ...(isFull ? costly : []),
     ['throws', /^TypeError: of the parser\n/],

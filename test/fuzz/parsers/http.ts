@@ -36,6 +36,9 @@ const requests = [
   head('DELETE /api/touren/lauf') + head('OPTIONS *'),
 ];
 
+const fields = `Transfer-Encoding: chunked|Content-Length: 5|Expect: 100-continue|Upgrade: websocket
+Host: a|Content-Encoding: gzip|X-HTTP-Method-Override: POST`.split(/[|\n]/);
+
 /** Turns of the event loop without an answer, after which the client sends its end. */
 const QUIET_TURNS = 6;
 
@@ -50,34 +53,9 @@ export async function http(): Promise<Parser> {
   return {
     samples: requests,
     words: [
-      ...[
-        'Transfer-Encoding: chunked\r\n',
-        'Content-Length: 5\r\n',
-        'Expect: 100-continue\r\n',
-        'Upgrade: websocket\r\n',
-      ],
-      ...[
-        'Host: a\r\n',
-        'Content-Encoding: gzip\r\n',
-        'X-HTTP-Method-Override: POST\r\n',
-        '%2e%2e%2f',
-        '%00',
-        '%c3',
-        '%',
-        'HEAD',
-      ],
-      ...[
-        '\r\n\r\n',
-        '\r\n ',
-        'ffffffff',
-        '0\r\n\r\n',
-        ';a=b',
-        'http://evil.example/',
-        'CONNECT',
-        'TRACE',
-        'HTTP/1.0',
-        '/../',
-      ],
+      ...fields.map((field) => `${field}\r\n`),
+      ...'%2e%2e%2f %00 %c3 % HEAD ffffffff ;a=b http://evil.example/ CONNECT TRACE HTTP/1.0 /../'.split(' '),
+      ...['\r\n\r\n', '\r\n ', '0\r\n\r\n'],
     ],
     maxBytes: 24 * 1024,
     async accepts(input) {
