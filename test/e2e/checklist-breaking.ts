@@ -8,15 +8,15 @@ import type { SiteText, World } from './checklist-world.ts';
 
 type Undo = () => unknown;
 
-export interface Row {
+export interface Row<W extends World = World> {
   /** The fault, in the terms of a technician. */
   readonly fault: string;
   /** Injects the fault; returns its repair. */
-  readonly brings: (world: World) => Undo | Promise<Undo>;
+  readonly brings: (world: W) => Undo | Promise<Undo>;
   /** Steps as `list/step`, with the required reason of each. */
   readonly fails: readonly (readonly [pairs: string, ...says: readonly RegExp[]])[];
   /** The fault occurs between the step and its needs: these were ok, and are not run again. */
-  readonly options?: (world: World, list: string) => Parameters<World['run']>[1];
+  readonly options?: (world: W, list: string) => Parameters<World['run']>[1];
   /** An unreadable site file identifies no run to resume. */
   readonly isFresh?: true;
 }

@@ -4,7 +4,7 @@ import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import { namespaceQuestion } from './checklist-fault-rows.ts';
 import { allOk, type Results, verdicts } from './checklist-steps.ts';
-import { answerYes, context, lists, openWorld, type World } from './checklist-world.ts';
+import { answerYes, context, lists, openWorld, type SiteText, type World } from './checklist-world.ts';
 
 /** Shared by the tests of faults that need a running gateway. */
 
@@ -16,6 +16,12 @@ export interface Main extends AsyncDisposable {
 /** The steps that drive in the list of the site, what depends on them, and the tour of the demo: each drive takes its time. */
 export const drivingSteps: readonly string[] = ['site/stop', 'site/tour', 'site/heading-seen', 'demo/tour'];
 
+/** Short paths. */
+export function shorten(site: SiteText): void {
+  site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
+  site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
+}
+
 /** An enrolled robot with cloud, tablet and two neighbours. */
 export async function openEnrolled(): Promise<World> {
   await using undo = new AsyncDisposableStack();
@@ -23,9 +29,7 @@ export async function openEnrolled(): Promise<World> {
   const world = undo.use(
     await openWorld({ with: parts, robots: 2, tablet: { rebootMs: 300 } }, (site) => {
       site.cloud.region = 'eu-central-1';
-      // Short paths.
-      site.stations.B = { xM: 0.7, yM: 0.3, yawDeg: 180 };
-      site.tours = { acceptance: { stations: ['B', 'A'] }, demo: { stations: ['B'] } };
+      shorten(site);
     }),
   );
   const toolkit = await openToolkit(world.sitePath);
@@ -51,7 +55,8 @@ export function testQuestions(chosen: (pair: string) => boolean, robotInOrder: (
       await world.goBack(list);
       const ask = async (answer: 'yes' | 'no' | 'skip' | null, value: number | null = null) => {
         const given = answer && { ...(await answerYes(step)), answer, value };
-        return (await world.run(list, { resume: true, only: [id], ask: async () => given })).get(id);
+        const results = world.run(list, { resume: true, only: [id], ask: async () => given });
+        return (await world.during(results)).get(id);
       };
       const isMeasure = step.kind === 'measure';
       const no = isMeasure ? await ask('yes', 1e6) : await ask('no');

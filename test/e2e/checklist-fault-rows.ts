@@ -19,7 +19,7 @@ import {
   simFault,
   siteFault,
 } from './checklist-breaking.ts';
-import { context, OPERATOR_PORT, type World } from './checklist-world.ts';
+import { context, type ProcessWorld, type World } from './checklist-world.ts';
 import { chassisState, until } from './robot.ts';
 
 /** The faults that the steps of the built-in checklists must detect. */
@@ -211,8 +211,8 @@ export const slowRows: readonly Row[] = [
 
 // Faults with a running gateway.
 
-async function isGateOpen(): Promise<boolean> {
-  const reply = await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/touren`);
+async function isGateOpen({ operatorPort }: World): Promise<boolean> {
+  const reply = await fetch(`http://127.0.0.1:${operatorPort}/api/touren`);
   return ((await reply.json()) as { gate: { open: boolean } }).gate.open;
 }
 
@@ -239,7 +239,11 @@ export const gatewayRows: readonly Row[] = [
         const { xM, yM, yawRad } = world.sim.state();
         const password = await readSecret(join(world.dir, 'secrets', 'device-password.txt'));
         const at = { xM, yM, yawDeg: (yawRad * 180) / Math.PI };
-        await setPose(await openToolkit(world.sitePath), { at, password, host: undefined }, context);
+        await setPose(
+          await openToolkit(world.sitePath, undefined, world.clock),
+          { at, password, host: undefined },
+          context,
+        );
       };
     },
     fails: [['premises/pose-read-back', /findings: expected every finding ok, found \d of \d+ wrong: .*90°/]],
@@ -252,7 +256,7 @@ export const gatewayRows: readonly Row[] = [
   {
     fault: 'a proxy in front of the operator server hides a page',
     async brings(world) {
-      const proxy = await openProxy(OPERATOR_PORT);
+      const proxy = await openProxy(world.operatorPort);
       const undo = await siteFault((site) => {
         site.operator.port = proxy.port;
       })(world);
@@ -290,7 +294,7 @@ export const gatewayRows: readonly Row[] = [
       return async () => {
         await undo();
         // The next fault is one of a drive, which the gate refuses until it knows of the repair.
-        await until(isGateOpen, Boolean);
+        await world.until(() => isGateOpen(world), Boolean);
       };
     },
     fails: [['site/tour demo/tour', /MOTION_REFUSED/, /lost its position/]],
@@ -303,27 +307,6 @@ export const gatewayRows: readonly Row[] = [
     fails: [
       ['demo/tour', /findings: expected every finding ok, found 1 of 3 wrong: Final position .*another place for B/],
     ],
-  },
-  {
-    fault: 'the gateway hangs while the cable is cut',
-    async brings(world) {
-      // Before a release is confirmed, the process that was started is its watch; the next start has none.
-      await world.gateway().end();
-      await world.startGateway();
-      return () => world.sim.setFault('cut', false);
-    },
-    options: ({ sim, gateway }) => ({
-      checks: {
-        async switchFault() {
-          const { child } = gateway();
-          child.kill('SIGSTOP');
-          setTimeout(() => child.kill('SIGCONT'), 2_500);
-          sim.setFault('cut', true);
-          await sim.settled();
-        },
-      },
-    }),
-    fails: [['demo/cut', /afterMs: expected .*2000, found \d{4}/]],
   },
   {
     fault: 'the cable of the chassis remains cut, and a robot of the site is switched off',
@@ -340,8 +323,8 @@ export const gatewayRows: readonly Row[] = [
     fault: 'the pose shows signs of radians while the gateway runs',
     async brings(world) {
       const undo = await simFault('radians-unwrapped')(world);
-      await until(
-        () => chassisState(OPERATOR_PORT),
+      await world.until(
+        () => chassisState(world.operatorPort),
         ({ poseUnit }) => poseUnit.doubt !== null,
       );
       return undo;
@@ -354,8 +337,8 @@ export const gatewayRows: readonly Row[] = [
     fault: 'the pose is proven to be in radians while the gateway runs',
     async brings(world) {
       const undo = await simFault('radians')(world);
-      await until(
-        () => chassisState(OPERATOR_PORT),
+      await world.until(
+        () => chassisState(world.operatorPort),
         (state) => state.unitContradicted,
       );
       return undo;
@@ -376,7 +359,7 @@ export const gatewayRows: readonly Row[] = [
   {
     fault: 'gw serve does not run',
     async brings(world) {
-      await world.gateway().end();
+      await world.stopGateway();
       return () => world.startGateway();
     },
     fails: [
@@ -388,6 +371,31 @@ export const gatewayRows: readonly Row[] = [
       ],
       ['demo/tour', /OPERATOR_NOT_REACHABLE/],
     ],
+  },
+];
+
+/** Its subject is the process. */
+export const processRows: readonly Row<ProcessWorld>[] = [
+  {
+    fault: 'the gateway hangs while the cable is cut',
+    async brings(world) {
+      // Before a release is confirmed, the process that was started is its watch; the next start has none.
+      await world.stopGateway();
+      await world.startGateway();
+      return () => world.sim.setFault('cut', false);
+    },
+    options: ({ sim, gateway }) => ({
+      checks: {
+        async switchFault() {
+          const { child } = gateway();
+          child.kill('SIGSTOP');
+          setTimeout(() => child.kill('SIGCONT'), 2_500);
+          sim.setFault('cut', true);
+          await sim.settled();
+        },
+      },
+    }),
+    fails: [['demo/cut', /afterMs: expected .*2000, found \d{4}/]],
   },
 ];
 
@@ -580,8 +588,16 @@ export const namespaceSteps = ['site/chassis-mac', 'site/listening', 'site/segme
 /** It requires the first of them. */
 export const namespaceQuestion = 'site/chassis-reservation';
 
-export const allRows = [...chassisRows, mapLossRow, ...slowRows, ...gatewayRows, ...cloudRows, ...tabletRows];
+export const allRows = [
+  ...chassisRows,
+  mapLossRow,
+  ...slowRows,
+  ...gatewayRows,
+  ...processRows,
+  ...cloudRows,
+  ...tabletRows,
+];
 
-export const pairsOf = (rows: readonly Row[]) => [
+export const pairsOf = (rows: readonly Pick<Row, 'fails'>[]) => [
   ...new Set(rows.flatMap(({ fails }) => fails.flatMap(([pairs]) => pairs.split(' ')))),
 ];

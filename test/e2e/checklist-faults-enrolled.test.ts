@@ -50,7 +50,7 @@ async function prepareMain(): Promise<Main> {
 }
 
 const hasTablet = hasProgram('adb');
-/** They are ok in test/e2e/trial.test.ts and test/e2e/checklist-faults-gateway.test.ts. */
+/** They are ok in test/e2e/trial.test.ts and test/story/checklist-faults.test.ts. */
 const elsewhere = [...trialSteps, ...drivingSteps];
 
 let main: Main | undefined;

@@ -24,7 +24,8 @@ import { gwBinary } from './gw.ts';
  * Every step of every built-in checklist was ok on a robot without faults, and fails for the right reason when its
  * subject is broken as in the field. A row of a table is one fault, with the steps that must detect it. Steps of
  * several lists that are the same check with the same options and expectations share a row. This file has the
- * faults without a gateway; the others are in checklist-faults-gateway.test.ts and checklist-faults-enrolled.test.ts.
+ * faults without a gateway; the others are in checklist-faults-gateway.test.ts, checklist-faults-enrolled.test.ts and
+ * test/story/checklist-faults.test.ts.
  */
 
 test('every step that gw checks itself has a fault in these tables', () => {

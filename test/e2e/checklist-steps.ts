@@ -53,8 +53,11 @@ export function expectDetected(row: Pick<Row, 'fails'>, before: Results, outcome
 }
 
 /** The tests of a table: each fault is detected by its steps, all of which were ok before. */
-export function testRows(rows: readonly Row[], robot: () => { readonly world: World; readonly before: Results }): void {
-  test.each(rows)('detected: $fault', async (row) => {
+export function testRows<W extends World>(
+  rows: readonly Row<W>[],
+  robot: () => { readonly world: W; readonly before: Results },
+): void {
+  const detect = async (row: Row<W>) => {
     const { world, before } = robot();
     await world.goBack();
     // The gateway notices a fault of the identity, and its repair, by itself.
@@ -67,7 +70,8 @@ export function testRows(rows: readonly Row[], robot: () => { readonly world: Wo
     } finally {
       await undo();
     }
-  });
+  };
+  test.each(rows)('detected: $fault', (row) => robot().world.during(detect(row)));
 }
 
 /** After the faults of a table all steps are ok again. */
@@ -76,6 +80,7 @@ export function testRecovery(pairs: readonly string[], robot: () => { readonly w
     const { world } = robot();
     await world.goBack();
     await world.linkReady();
-    expect(verdicts(pairs, await runSteps(world, pairs, () => ({ resume: true })))).toEqual(allOk(pairs));
+    const results = await world.during(runSteps(world, pairs, () => ({ resume: true })));
+    expect(verdicts(pairs, results)).toEqual(allOk(pairs));
   });
 }

@@ -11,7 +11,7 @@ import {
   type Step,
   type StepResult,
 } from '../../src/lib/checklist/index.ts';
-import { systemClock } from '../../src/lib/lifecycle/index.ts';
+import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { askCloud } from '../../src/lib/sim/control/cloud-commands.ts';
 import { simTunnelBrowse } from '../../src/lib/sim/control/tunnel-commands.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
@@ -59,12 +59,13 @@ export function stepOf(pair: string): { readonly list: Checklist; readonly step:
   return { list, step };
 }
 
-/** The same for steps that are the same check with the same options and the same expectations; ids do not count. */
+/** The same for steps that are the same check with the same options and expectations; ids and patience do not count. */
 export function sameness(step: Step): string {
   if (step.kind === 'unavailable') return `${step.kind} ${step.lacking}`;
   if (step.kind !== 'run') return `${step.kind} ${step.question}`;
   const expectations = step.expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).sort();
-  return JSON.stringify([step.run, step.options, expectations]);
+  const { timeoutMs: _, ...options } = step.options as { readonly timeoutMs?: number };
+  return JSON.stringify([step.run, options, expectations]);
 }
 
 type Options = Partial<ChecklistRunOptions>;
@@ -72,20 +73,29 @@ type Options = Partial<ChecklistRunOptions>;
 // biome-ignore lint/suspicious/noExplicitAny: tests write into it what a person might
 export type SiteText = Record<string, any>;
 
-/** A simulated robot in this process, with a site file and a state folder for each checklist. */
-export interface World extends AsyncDisposable {
+/** Where a world takes place: on the clock of this machine with a gateway process, or in a story. */
+interface Stage extends AsyncDisposable {
   readonly sim: Sim;
   readonly dir: string;
   /** The site file written by `gw sim`, used by `gw serve`. */
   readonly sitePath: string;
+  readonly operatorPort: number;
+  readonly clock: Clock;
+  /** Starts the gateway, or starts it again; it ends with the world. */
+  startGateway(): Promise<void>;
+  stopGateway(): Promise<unknown>;
+  /** Time passes while this is under way. */
+  during<T>(work: Promise<T>): Promise<T>;
+  until<T>(read: () => T | Promise<T>, isExpected: (value: T) => boolean): Promise<T>;
+}
+
+/** A simulated robot in this process, with a site file and a state folder for each checklist. */
+export interface World extends Stage {
   sitePathOf(list: string): string;
   /** Changes the site file of the simulator and those of all lists. */
   editSites(edit: (site: SiteText) => void): Promise<void>;
   /** Copies a file of the state folder of `gw serve` and `gw kiosk` to the state folders of all lists. */
   shareState(name: string): Promise<void>;
-  /** Starts `gw serve` by its launcher, or starts it again; it ends with the world. */
-  startGateway(): Promise<void>;
-  gateway(): Running;
   /** Waits until the gateway is connected to the simulated cloud, where there are both. */
   linkReady(): Promise<void>;
   /** A package of the running version, signed for this robot; made once. */
@@ -112,13 +122,37 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 export const context = { signal: new AbortController().signal, onProgress: () => {} };
 
-export async function openWorld(
-  options: Omit<SimOptions, 'dir' | 'operatorPort'>,
-  edit: (site: SiteText) => void = () => {},
-): Promise<World> {
+type Edit = (site: SiteText) => void;
+
+/** A world with the gateway as a process, started by its launcher. */
+export async function openWorld(options: Omit<SimOptions, 'dir' | 'operatorPort'>, edit?: Edit) {
   const dir = await mkdtemp(join(tmpdir(), 'gw-faults-'));
   const sim = await startSim({ ...options, dir, operatorPort: OPERATOR_PORT });
   const sitePath = sim.sitePath ?? '';
+  let running: Running | undefined;
+  const gateway = () => {
+    if (!running) throw new Error('no gateway was started');
+    return running;
+  };
+  const stage: Stage = {
+    ...{ sim, dir, sitePath, operatorPort: OPERATOR_PORT, clock: systemClock, until, during: (work) => work },
+    async startGateway() {
+      running = await startLaunched({ root, releasesDir: join(dir, 'releases'), sitePath });
+    },
+    stopGateway: () => gateway().end(),
+    async [Symbol.asyncDispose]() {
+      await running?.[Symbol.asyncDispose]();
+      await sim[Symbol.asyncDispose]();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+  return { ...(await worldOn(stage, edit)), gateway };
+}
+
+export type ProcessWorld = Awaited<ReturnType<typeof openWorld>>;
+
+export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<World> {
+  const { sim, dir, sitePath } = stage;
   const sitePathOf = (list: string) => join(dir, `site-${list}.yaml`);
   const write = async (site: SiteText) => {
     await writeFile(sitePath, stringify(site));
@@ -143,9 +177,7 @@ export async function openWorld(
     // So are the records of its support sessions.
     await symlink(join(dir, 'state', 'support'), join(state, 'support'));
   });
-  let gateway: Running | undefined;
   let packed: Promise<string> | undefined;
-  const releasesDir = join(dir, 'releases');
   const releasePackage = () => {
     packed ??= makeLightRelease(root, dir, version);
     return packed;
@@ -179,9 +211,7 @@ export async function openWorld(
     sim.setFault('turned-by-hand', !isLeftAlone && runs.some(({ run }) => run === 'chassis probe'));
   };
   return {
-    sim,
-    dir,
-    sitePath,
+    ...stage,
     sitePathOf,
     async editSites(change) {
       const site = await read();
@@ -191,20 +221,18 @@ export async function openWorld(
     async shareState(name) {
       await eachState((state) => cp(join(dir, 'state', name), join(state, name)));
     },
-    async startGateway() {
-      gateway = await startLaunched({ root, releasesDir, sitePath });
-    },
-    gateway() {
-      if (!gateway) throw new Error('no gateway was started');
-      return gateway;
-    },
     async linkReady() {
-      if (gateway === undefined || sim.cloud === null) return;
+      if (sim.cloud === null) return;
       const ask = async () => {
-        const reply = await fetch(`http://127.0.0.1:${OPERATOR_PORT}/api/cloud`).catch(() => null);
-        return (await reply?.json()) as { status: string } | undefined;
+        const reply = await fetch(`http://127.0.0.1:${stage.operatorPort}/api/cloud`).catch(() => null);
+        return (await reply?.json()) as { link: { status: string; troubles: { kind: string }[] } | null } | undefined;
       };
-      await until(ask, (view) => view?.status === 'connected');
+      // With the identity that is installed now.
+      await stage.until(
+        ask,
+        (view) =>
+          view?.link?.status === 'connected' && !view.link.troubles.some(({ kind }) => kind === 'renewal-failed'),
+      );
     },
     releasePackage,
     async run(list, more = {}) {
@@ -214,7 +242,7 @@ export async function openWorld(
         sitePaths: [sitePathOf(list)],
         motionAllowed: true,
         gwVersion: '1.0.0',
-        clock: systemClock,
+        clock: stage.clock,
         ...context,
         onProgress: atCloudAccount,
         onStep: ({ step }) => runStep(list, step),
@@ -245,11 +273,6 @@ export async function openWorld(
         await rm(state, { recursive: true, force: true });
         await cp(kept, state, { recursive: true });
       }, list);
-    },
-    async [Symbol.asyncDispose]() {
-      await gateway?.[Symbol.asyncDispose]();
-      await sim[Symbol.asyncDispose]();
-      await rm(dir, { recursive: true, force: true });
     },
   };
 }

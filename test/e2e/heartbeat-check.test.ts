@@ -126,7 +126,7 @@ describe('gw heartbeat check of a fleet with a fault', () => {
   });
 
   it('is wrong once the gateway does not run: earlier heartbeats do not count', async () => {
-    await world.gateway()[Symbol.asyncDispose]();
+    await world.stopGateway();
     const result = await check(FIVE_S);
     expect(verdictsOf(result, 'wrong')).toEqual(
       expect.arrayContaining(['own-serial', 'own-unicast-127.0.0.2', 'own-unicast-127.0.0.3']),

@@ -71,19 +71,28 @@ function areJobsRunning(): boolean {
   return jobs.size > 0;
 }
 
+/** Modules under way from the main process of the test runner: each module at its first use from each place. */
+const areModulesLoading = () =>
+  ((globalThis as { __vitest_worker__?: { resolvingModules?: ReadonlySet<string> } }).__vitest_worker__
+    ?.resolvingModules?.size ?? 0) > 0;
+
 const isRequest = (name: string) =>
   /^(?:FSReq|FileHandle|Close|GetAddrInfo|TCPConnect|PipeConnect|Write|Shutdown)/.test(name);
 
 /**
  * Resolves when the world of this process has settled: no bytes in a socket buffer, no request of files, names or
- * connections, no job of the thread pool, no request to a worker thread. On a slow machine that takes longer.
+ * connections, no job of the thread pool, no request to a worker thread, no module to load. On a slow machine that takes
+ * longer.
  */
 export async function settled(): Promise<void> {
   let unread = 0;
   for (let round = 0, quiet = 0; quiet < QUIET_ROUNDS; round += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     const isWorking =
-      unanswered > 0 || areJobsRunning() || process.getActiveResourcesInfo().some((name) => isRequest(name));
+      unanswered > 0 ||
+      areJobsRunning() ||
+      areModulesLoading() ||
+      process.getActiveResourcesInfo().some((name) => isRequest(name));
     unread = areBytesUnread() ? unread + 1 : 0;
     if (isWorking || (unread > 0 && unread < UNREAD_ROUNDS)) {
       quiet = 0;

@@ -64,6 +64,15 @@ export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort
   const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { debug: () => {}, info: keep, warn: keep, error: keep };
 
+  let stepping: Promise<void> | null = null;
+  /** One step at a time, also where several wait. */
+  const step = () => {
+    stepping ??= clock.step(STEP_MS).finally(() => {
+      stepping = null;
+    });
+    return stepping;
+  };
+
   async function during<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = () => {
@@ -73,7 +82,7 @@ export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort
     const endsMs = clock.monotonicMs() + MAX_MS;
     while (!isDone) {
       if (clock.monotonicMs() > endsMs) throw new Error(`not done after ${MAX_MS / 1000} simulated seconds`);
-      await clock.step(STEP_MS);
+      await step();
     }
     return await work;
   }
@@ -88,7 +97,7 @@ export async function startStory(options: Omit<SimOptions, 'dir' | 'operatorPort
           `not seen in ${MAX_MS / 1000} simulated seconds: ${isExpected}; last: ${JSON.stringify(value)}`,
         );
       }
-      await clock.step(STEP_MS);
+      await step();
     }
   }
 

@@ -12,10 +12,7 @@ const elapsed =
 const allowed: Readonly<Record<string, string>> = {
   'test/waiting.ts': 'the interval of polling, and the detector of hangs',
   'test/process.ts': 'ends a process that does not end by itself',
-  'test/build/thread-modules.test.ts': 'ends a worker thread that hangs',
-  'test/fuzz/run.ts': 'how long the mutated inputs are tried',
   'test/fuzz/session.ts': 'the bound of time of a mutated input, which is a finding of that program',
-  'test/fuzz/worker.ts': 'the bound of time of a mutated input, which is a finding of that program',
   'test/lifecycle/paced-clock.ts': 'one round of the event loop between two steps of its time',
   'test/story/in-flight.ts': 'gives the processor to other processes while work is in flight',
   'test/peers/cable.test.ts': 'a program in a network namespace that polls there',
@@ -24,7 +21,6 @@ const allowed: Readonly<Record<string, string>> = {
   'test/structure/wall-clock.test.ts': 'names what it looks for',
   'test/e2e/serve.test.ts': 'a handle that a preloaded module keeps open',
   'test/e2e/tunnel-proxy.test.ts': 'a program that does not end by itself',
-  'test/process.test.ts': 'programs that do not end by themselves',
   'test/e2e/checklist-breaking.ts': 'certificates that end soon are made for the date of the machine',
   'test/e2e/checklist-fault-rows.ts': 'a gateway that hangs longer than it may is judged by its own clock',
   'test/peers/apt-repository.test.ts': 'the date until which the repository is valid',
