@@ -78,7 +78,7 @@ describe.concurrent('work that changes a robot', () => {
     return { ...(await started.closed), left: left() };
   }
 
-  it('completes after SIGINT and reports the interruption', async () => {
+  it('completes after SIGINT and reports the interruption', whole, async () => {
     const { code, left, stdout, stderr } = await run([], (child) => child.kill('SIGINT'));
     expect([code, left, stdout]).toEqual([130, { finished: true }, 'finished: true\n']);
     for (const text of [BACKUP, 'writing', INTERRUPTED]) expect(stderr).toContain(text);

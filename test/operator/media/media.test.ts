@@ -72,7 +72,6 @@ describe('the media library', () => {
     const { files, moreFiles } = (await ask(shared.full, '/api/medien')).data;
     expect(files.map(({ name }: { name: string }) => name)).toEqual(names.slice(0, 1_000));
     expect(moreFiles).toBe(3);
-    expect((await ask(shared.full, '/medien')).data).toContain('3 weitere Dateien sind hier nicht aufgeführt');
   });
 
   it('rejects uploads without a session', async () => {
