@@ -79,9 +79,13 @@ export function startProcess(program: string, args: readonly string[], options: 
 }
 
 /** Runs a program to its end; one that hangs is killed. */
-export async function runProcess(program: string, args: readonly string[], options: StartOptions = {}): Promise<Ended> {
+export async function runProcess(
+  program: string,
+  args: readonly string[],
+  { hangMs = HANG_MS, ...options }: StartOptions & { readonly hangMs?: number } = {},
+): Promise<Ended> {
   const { child, closed } = startProcess(program, args, options);
-  const timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), hangMs);
   try {
     return await closed;
   } finally {

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { setTimeout as realSleep } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
 /** Rounds of the event loop without work in flight, after which the world has settled. */
 const QUIET_ROUNDS = 3;
@@ -45,23 +45,27 @@ interface Connection {
 
 /** Requests to worker threads without a reply; the threads of gw give one reply to each request. */
 let unanswered = 0;
-process.on('worker', (worker: Worker) => {
-  let own = 0;
-  const post = worker.postMessage.bind(worker);
-  worker.postMessage = (...message: Parameters<Worker['postMessage']>) => {
-    own += 1;
-    unanswered += 1;
-    post(...message);
-  };
+const asked = new WeakMap<Worker, { requests: number }>();
+const { postMessage } = Worker.prototype;
+// Also the first request, which is sent before a listener of the process learns of the thread.
+Worker.prototype.postMessage = function (this: Worker, ...message: Parameters<typeof postMessage>) {
+  const own = asked.get(this) ?? count(this);
+  own.requests += 1;
+  unanswered += 1;
+  postMessage.apply(this, message);
+};
+
+function count(worker: Worker): { requests: number } {
+  const own = { requests: 0 };
   const answered = (replies: number) => {
-    own -= replies;
+    own.requests -= replies;
     unanswered -= replies;
   };
-  worker.on('message', () => {
-    if (own > 0) answered(1);
-  });
-  worker.on('exit', () => answered(own));
-});
+  worker.on('message', () => answered(Math.min(own.requests, 1)));
+  worker.on('exit', () => answered(own.requests));
+  asked.set(worker, own);
+  return own;
+}
 
 function areJobsRunning(): boolean {
   for (const [id, { ondone }] of jobs) {
