@@ -64,7 +64,7 @@ export function sameness(step: Step): string {
   if (step.kind === 'unavailable') return `${step.kind} ${step.lacking}`;
   if (step.kind !== 'run') return `${step.kind} ${step.question}`;
   const expectations = step.expectations.map(({ path, matcher }) => `${path} ${matcher.expected}`).sort();
-  const { timeoutMs: _, ...options } = step.options as { readonly timeoutMs?: number };
+  const options = { ...(step.options as object | null), timeoutMs: undefined };
   return JSON.stringify([step.run, options, expectations]);
 }
 
