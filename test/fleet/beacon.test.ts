@@ -56,6 +56,14 @@ function start(options: Partial<Omit<BeaconOptions, 'broadcast'>> & { readonly c
 /** Not 0, so that a sum cannot pass for a difference. */
 const START_MS = 86_400_000;
 
+/** A beacon that sends to a receiver, the first time at once. */
+async function sending(options: Partial<Omit<BeaconOptions, 'broadcast'>> = {}) {
+  const clock = createFakeClock({ random: 0 });
+  const received = await receiver();
+  const { beacon, log } = start({ clock, port: received.port, unicast: [HERE], ...options });
+  return { ...received, clock, beacon, log, [Symbol.asyncDispose]: () => beacon[Symbol.asyncDispose]() };
+}
+
 /** Due time of each heartbeat since the start, and its sequence. */
 function schedule(clock: Clock) {
   const heartbeats: { readonly atMs: number; readonly sequence: number }[] = [];
@@ -119,10 +127,8 @@ describe('the beacon', () => {
   });
 
   it('sends each heartbeat to each of its addresses', async () => {
-    const clock = createFakeClock({ random: 0 });
-    const { port, numbers, from } = await receiver();
-    const { beacon, log } = start({ clock, port, unicast: [HERE, '127.0.0.1'] });
-    await using _ = beacon;
+    await using world = await sending({ unicast: [HERE, '127.0.0.1'] });
+    const { beacon, clock, numbers, from, log } = world;
     for (let heartbeat = 0; heartbeat < 6; heartbeat += 1) {
       await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
       await expect.poll(() => numbers.length).toBe(2 * heartbeat + 2);
@@ -146,12 +152,10 @@ describe('the beacon', () => {
   });
 
   it('reports a failing destination once, continues, and reports when it works again', async () => {
-    const clock = createFakeClock({ random: 0 });
-    const { port, numbers } = await receiver();
     // Longer than any datagram may be, so that the operating system refuses it.
     const datagram = (sequence: number) => (sequence < 4 ? Buffer.alloc(70_000) : numbered(sequence));
-    const { beacon, log } = start({ clock, port, unicast: [HERE], datagram });
-    await using _ = beacon;
+    await using world = await sending({ datagram });
+    const { beacon, clock, numbers, log } = world;
     for (let heartbeat = 0; heartbeat < 4; heartbeat += 1) {
       await clock.advance(heartbeat === 0 ? 0 : PERIOD_MS);
       await expect.poll(() => beacon.failures()).toEqual([`${HERE}: EMSGSIZE`]);
@@ -164,25 +168,21 @@ describe('the beacon', () => {
   });
 
   it('sends to one destination though another one fails', async () => {
-    const clock = createFakeClock({ random: 0 });
-    const { port, numbers } = await receiver();
     // A sender without SO_BROADCAST cannot send to a broadcast address, here that of the loopback network.
-    const { beacon } = start({ clock, port, unicast: ['127.255.255.255', HERE] });
-    await using _ = beacon;
+    await using world = await sending({ unicast: ['127.255.255.255', HERE] });
+    const { beacon, clock, numbers } = world;
     await clock.advance(PERIOD_MS);
     await expect.poll(() => numbers).toEqual([0, 1]);
     await expect.poll(() => beacon.failures()).toEqual(['127.255.255.255: EACCES']);
   });
 
   it('continues after a heartbeat that cannot be encoded', async () => {
-    const clock = createFakeClock({ random: 0 });
-    const { port, numbers } = await receiver();
     const datagram = (sequence: number) => {
       if (sequence === 1 || sequence === 2) throw new Error('no state');
       return numbered(sequence);
     };
-    const { beacon, log } = start({ clock, port, unicast: [HERE], datagram });
-    await using _ = beacon;
+    await using world = await sending({ datagram });
+    const { beacon, clock, numbers, log } = world;
     await clock.advance(PERIOD_MS);
     expect(beacon.failures()).toEqual(['any way: Error: no state']);
     await clock.advance(PERIOD_MS);
@@ -203,11 +203,9 @@ describe('the beacon', () => {
   });
 
   it('ends with the last sequence, reports it once, and sends nothing after', async () => {
-    const clock = createFakeClock({ random: 0 });
-    const { port, numbers } = await receiver();
     const onUsedUp = vi.fn();
-    const { beacon } = start({ clock, port, unicast: [HERE], lastSequence: 2, onUsedUp });
-    await using _ = beacon;
+    await using world = await sending({ lastSequence: 2, onUsedUp });
+    const { clock, numbers } = world;
     await clock.advance(PERIOD_MS);
     expect(onUsedUp).not.toHaveBeenCalled();
     await clock.advance(PERIOD_MS);

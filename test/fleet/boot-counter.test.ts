@@ -1,28 +1,22 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { startBoot } from '../../src/lib/fleet/fleet.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { runs } from '../properties.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = join(mkdtempSync(join(tmpdir(), 'gw-boots-')), 'state');
-});
-afterEach(() => {
-  rmSync(join(dir, '..'), { recursive: true, force: true });
-});
+const root = folderOfEach();
 
-const file = () => join(dir, 'heartbeat-boots.json');
+const dir = () => root.at('state');
+const file = () => root.at('state', 'heartbeat-boots.json');
 const written = (boots: unknown) => `${JSON.stringify({ format: 'gw/heartbeat-boots/1', boots })}\n`;
 const put = (content: string | Uint8Array) => {
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir(), { recursive: true });
   writeFileSync(file(), content);
 };
 const refusal = async () =>
-  await startBoot(dir).then(
+  await startBoot(dir()).then(
     () => null,
     (error: GwError) => error,
   );
@@ -30,22 +24,22 @@ const refusal = async () =>
 describe('the counter of starts', () => {
   it('counts 1, 2, 3 over restarts, each written to disk before the boot begins', async () => {
     for (const boots of [1, 2, 3]) {
-      expect((await startBoot(dir)).bootCounter).toBe(boots);
+      expect((await startBoot(dir())).bootCounter).toBe(boots);
       expect(readFileSync(file(), 'utf8')).toBe(written(boots));
     }
   });
 
   it('creates its folder and its file for their owner only, and leaves no other file', async () => {
-    await startBoot(dir);
-    expect(statSync(dir).mode & 0o777).toBe(0o700);
+    await startBoot(dir());
+    expect(statSync(dir()).mode & 0o777).toBe(0o700);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
-    expect(readdirSync(dir)).toEqual(['heartbeat-boots.json']);
+    expect(readdirSync(dir())).toEqual(['heartbeat-boots.json']);
   });
 
   it('assigns every boot an instance of its own', async () => {
     const instances = new Set<string>();
     for (let boot = 0; boot < 20; boot += 1) {
-      const { instance } = await startBoot(dir);
+      const { instance } = await startBoot(dir());
       expect(instance).toMatch(/^[0-9a-f]{16}$/);
       instances.add(instance);
     }
@@ -79,18 +73,18 @@ describe('the counter of starts', () => {
     expect(error?.message).toMatch(/EISDIR/);
     expect(error?.remedy).toMatch(/Inspect the file/);
     rmSync(file(), { recursive: true });
-    await expect(startBoot(dir)).resolves.toMatchObject({ bootCounter: 1 });
+    await expect(startBoot(dir())).resolves.toMatchObject({ bootCounter: 1 });
   });
 
   it('begins no boot where the file cannot be written', async () => {
-    writeFileSync(dir, 'a file where the folder should be');
+    writeFileSync(dir(), 'a file where the folder should be');
     expect(await refusal()).toMatchObject({ code: 'FILE_UNWRITABLE' });
     await expect(startBoot('/proc/none/state')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 
   it('begins a last boot at 2^32-1 and none after it', async () => {
     put(written(2 ** 32 - 2));
-    expect((await startBoot(dir)).bootCounter).toBe(2 ** 32 - 1);
+    expect((await startBoot(dir())).bootCounter).toBe(2 ** 32 - 1);
     const error = await refusal();
     expect(error).toMatchObject({ code: 'FILE_UNWRITABLE' });
     expect(error?.message).toMatch(/exhausted/);
@@ -98,20 +92,11 @@ describe('the counter of starts', () => {
     expect(readFileSync(file(), 'utf8')).toBe(written(2 ** 32 - 1));
   });
 
-  it('continues only from a number that gw wrote', async () => {
-    const other = fc.anything().map((boots) => JSON.stringify({ boots }) ?? '');
-    const content = fc.oneof(fc.string(), fc.json(), other);
-    await fc.assert(
-      fc.asyncProperty(content, async (text) => {
-        put(text);
-        expect(await refusal()).toMatchObject({ code: 'FILE_UNREADABLE' });
-      }),
-      { numRuns: runs(50) },
-    );
+  it('continues from any number that gw wrote', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(2 ** 32 - 2), async (boots) => {
         put(written(boots));
-        expect((await startBoot(dir)).bootCounter).toBe(boots + 1);
+        expect((await startBoot(dir())).bootCounter).toBe(boots + 1);
       }),
       { numRuns: runs(20) },
     );

@@ -1,31 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createFleet } from '../../src/lib/fleet/index.ts';
 import { createReplayGuard } from '../../src/lib/fleet/replay-guard.ts';
 import { neighboursView } from '../../src/lib/gateway/neighbours.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 
-let dir: string;
+const dir = folderOfEach();
 let stateDir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-fleet-state-'));
-  stateDir = join(dir, 'state');
+  stateDir = dir.at('state');
   mkdirSync(stateDir, { mode: 0o700 });
-  writeFileSync(join(dir, 'key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
-});
-afterEach(() => {
-  rmSync(dir, { recursive: true, force: true });
+  writeFileSync(dir.at('key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
 });
 
 const never = { signal: new AbortController().signal, fail: () => {} };
 const fleet = () =>
   createFleet({
     serial: 'R-1',
-    keyFile: join(dir, 'key'),
+    keyFile: dir.at('key'),
     acceptedKeyFiles: [],
     broadcast: false,
     unicast: [],

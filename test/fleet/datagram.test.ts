@@ -123,9 +123,7 @@ function rounded(heartbeat: Heartbeat): Heartbeat {
 }
 
 describe('a datagram written by hand', () => {
-  it('is parsed as its heartbeat', () => {
-    expect(heartbeatOf(signed(byHand()))).toEqual(plainHeartbeat);
-  });
+  it('is parsed as its heartbeat', () => void expect(heartbeatOf(signed(byHand()))).toEqual(plainHeartbeat));
 
   it('equals the encoded one, byte for byte', () => {
     expect(encodeHeartbeat(plainHeartbeat, key).toString('hex')).toBe(signed(byHand()).toString('hex'));
@@ -331,30 +329,6 @@ describe('a datagram of another sender', () => {
 });
 
 describe('any bytes', () => {
-  it('of up to 64 KB never throw, and are no heartbeat', () => {
-    const filled = fc
-      .tuple(fc.oneof(fc.nat(0xffff), fc.nat(600)), fc.uint8Array({ minLength: 1, maxLength: 64 }))
-      .map(([length, pattern]) => Buffer.alloc(length, pattern));
-    const random = fc.uint8Array({ maxLength: 600, size: 'max' }).map((bytes) => Buffer.from(bytes));
-    fc.assert(
-      fc.property(fc.oneof(filled, random), (bytes) => {
-        expect(kindOf(bytes)).toBe('malformed');
-      }),
-      { numRuns: runs(500) },
-    );
-  });
-
-  it('behind a valid header never throw, and are no heartbeat without the signature', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (fields) => {
-        const bytes = Buffer.concat([byHand().subarray(0, 12), fields]);
-        if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
-        expect(kindOf(bytes)).toBe(bytes.length < 51 + 32 ? 'malformed' : 'forged');
-      }),
-      { numRuns: runs(500) },
-    );
-  });
-
   it('with a valid signature are a heartbeat, a test or malformed, and the parsed values are encoded and parsed to the same', () => {
     const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
     const textOrBytes = (maxLength: number) =>
@@ -382,14 +356,6 @@ describe('any bytes', () => {
       { numRuns: runs(1000) },
     );
     expect(read).toBeGreaterThan(0);
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 467, size: 'max' }), (rest) => {
-        const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
-        bytes.writeUInt16BE(bytes.length, 6);
-        expect([bytes[35] === 0 ? 'heartbeat' : 'test', 'malformed']).toContain(kindOf(signed(bytes)));
-      }),
-      { numRuns: runs(500) },
-    );
   });
 
   it('with any counters and positions are parsed as finite numbers', () => {
@@ -406,25 +372,11 @@ describe('any bytes', () => {
   });
 });
 
-describe('a datagram parsed without a key', () => {
-  it('is parsed with any signature', () => {
-    const unsigned = Buffer.concat([byHand(), Buffer.alloc(32)]);
-    for (const bytes of [signed(byHand()), signed(byHand(), otherSecret), unsigned]) {
-      expect(decodeHeartbeat(bytes, null)).toEqual({ kind: 'heartbeat', heartbeat: plainHeartbeat });
-    }
-    expect(decodeHeartbeat(signed(byHand({ version: 2 })), null).kind).toBe('otherVersion');
-    expect(decodeHeartbeat(signed(byHand()).subarray(1), null).kind).toBe('malformed');
-  });
-
-  it('never throws, whatever the bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 491, size: 'max' }), (rest) => {
-        const bytes = Buffer.concat([byHand().subarray(0, 12), rest]);
-        if (bytes.length >= 32) bytes.writeUInt16BE(bytes.length - 32, 6);
-        expect(['heartbeat', 'test', 'malformed']).toContain(decodeHeartbeat(bytes, null).kind);
-        expect(decodeHeartbeat(Buffer.from(rest), null).kind).toBe('malformed');
-      }),
-      { numRuns: runs(500) },
-    );
-  });
+it('a datagram parsed without a key is parsed with any signature', () => {
+  const unsigned = Buffer.concat([byHand(), Buffer.alloc(32)]);
+  for (const bytes of [signed(byHand()), signed(byHand(), otherSecret), unsigned]) {
+    expect(decodeHeartbeat(bytes, null)).toEqual({ kind: 'heartbeat', heartbeat: plainHeartbeat });
+  }
+  expect(decodeHeartbeat(signed(byHand({ version: 2 })), null).kind).toBe('otherVersion');
+  expect(decodeHeartbeat(signed(byHand()).subarray(1), null).kind).toBe('malformed');
 });

@@ -1,8 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeHeartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createTableFullCounter } from '../../src/lib/fleet/fleet.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
@@ -11,6 +9,7 @@ import { createReplayGuard, MAX_SERIALS } from '../../src/lib/fleet/replay-guard
 import { createSniffer } from '../../src/lib/fleet/sniffer.ts';
 import { type Log, silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { runs } from '../properties.ts';
 import { heartbeatOf } from './heartbeats.ts';
 
@@ -18,13 +17,7 @@ const ROBOTS = ['SN0001', 'SN0002', 'SN0003'];
 const reserved = new Set(ROBOTS);
 const self = { serial: 'SN0000', instance: '0'.repeat(16) };
 
-let root: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'gw-full-'));
-});
-afterEach(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+const root = folderOfEach();
 
 /** A device that has the key and invents serials. */
 function invent(accept: ReturnType<typeof createReplayGuard>['accept'], count: number) {
@@ -38,7 +31,7 @@ function invent(accept: ReturnType<typeof createReplayGuard>['accept'], count: n
 
 describe('a table of serials under a flood', () => {
   it('reserves the places of the robots of the site, before and after they were received', async () => {
-    const guard = createReplayGuard({ stateDir: root, clock: createFakeClock(), log: silentLog, reserved });
+    const guard = createReplayGuard({ stateDir: root.path, clock: createFakeClock(), log: silentLog, reserved });
     await guard.load();
     expect(guard.accept({ serial: 'SN0001', bootCounter: 1, sequence: 5 })).toBe('newer');
     expect(guard.isFull()).toBe(false);
@@ -49,11 +42,11 @@ describe('a table of serials under a flood', () => {
     expect(guard.accept({ serial: 'SN9999', bootCounter: 1, sequence: 0 })).toBe('table-full');
     expect(guard.isFull()).toBe(true);
     await guard.close();
-    expect(JSON.parse(readFileSync(join(root, 'heartbeat-received.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
+    expect(JSON.parse(readFileSync(root.at('heartbeat-received.json'), 'utf8')).refused).toHaveLength(MAX_SERIALS);
   });
 
   it('holds no second place for a robot that was received in an earlier boot', async () => {
-    const options = { stateDir: root, clock: createFakeClock(), log: silentLog, reserved };
+    const options = { stateDir: root.path, clock: createFakeClock(), log: silentLog, reserved };
     const before = createReplayGuard(options);
     await before.load();
     for (const serial of ROBOTS) before.accept({ serial, bootCounter: 1, sequence: 0 });
@@ -66,12 +59,12 @@ describe('a table of serials under a flood', () => {
 
   it('evicts no robot of the site for another', async () => {
     const clock = createFakeClock();
-    const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
+    const before = createReplayGuard({ stateDir: root.path, clock, log: silentLog });
     await before.load();
     before.accept({ serial: 'SN0001', bootCounter: 1, sequence: 9 });
     invent(before.accept, MAX_SERIALS - 1);
     await before.close();
-    const guard = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
+    const guard = createReplayGuard({ stateDir: root.path, clock, log: silentLog, reserved });
     await guard.load();
     for (const serial of ['SN0002', 'SN0003']) {
       expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
@@ -82,11 +75,11 @@ describe('a table of serials under a flood', () => {
 
   it('evicts others for them when it was full before they were named, and the file stays readable', async () => {
     const clock = createFakeClock();
-    const before = createReplayGuard({ stateDir: root, clock, log: silentLog });
+    const before = createReplayGuard({ stateDir: root.path, clock, log: silentLog });
     await before.load();
     expect(invent(before.accept, MAX_SERIALS)).toEqual({ newer: MAX_SERIALS });
     await before.close();
-    const guard = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
+    const guard = createReplayGuard({ stateDir: root.path, clock, log: silentLog, reserved });
     await guard.load();
     for (const serial of ROBOTS) expect(guard.accept({ serial, bootCounter: 1, sequence: 0 })).toBe('newer');
     // The evicted ones are foreign robots from now on: none of their heartbeats is accepted again.
@@ -94,7 +87,7 @@ describe('a table of serials under a flood', () => {
       expect(guard.accept({ serial: `X-${i}`, bootCounter: 1, sequence: 0 })).toBe('table-full');
     }
     await guard.close();
-    const after = createReplayGuard({ stateDir: root, clock, log: silentLog, reserved });
+    const after = createReplayGuard({ stateDir: root.path, clock, log: silentLog, reserved });
     await after.load();
     expect(after.isFull()).toBe(true);
     expect(after.accept({ serial: 'SN0002', bootCounter: 1, sequence: 0 })).toBe('replayed');
@@ -125,60 +118,54 @@ describe('a table of serials under a flood', () => {
   });
 });
 
-describe('a list of neighbours under a flood', () => {
-  it('keeps the robots of the site with their counts, silent ones too', async () => {
-    const clock = createFakeClock();
-    const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
-    const neighbours = createNeighbours({ self, guard, clock, reserved });
-    const receive = (serial: string, sequence: number) =>
-      neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
-    for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) receive(serial, sequence);
-    await clock.advance(60_000);
-    receive('SN0001', 34);
-    for (let i = 0; i < MAX_SERIALS + 10; i += 1) receive(`X-${i}`, 0);
-    expect(receive('X-unknown', 0)).toBe('table-full');
-    const list = neighbours.list();
-    expect(list).toHaveLength(1_000);
-    const known = list.filter(({ serial }) => reserved.has(serial));
-    expect(known.map(({ serial, presence, heartbeats, lost }) => [serial, presence, heartbeats, lost])).toEqual([
-      ['SN0001', 'alive', 4, 31],
-      ['SN0002', 'gone', 3, 2],
-      ['SN0003', 'gone', 3, 2],
-    ]);
-  });
+it('a list of neighbours under a flood keeps the robots of the site with their counts, silent ones too', async () => {
+  const clock = createFakeClock();
+  const guard = createReplayGuard({ stateDir: '/proc/none', clock, log: silentLog, reserved });
+  const neighbours = createNeighbours({ self, guard, clock, reserved });
+  const receive = (serial: string, sequence: number) =>
+    neighbours.receive(heartbeatOf({ serial, sequence }), '127.0.0.9');
+  for (const serial of ROBOTS) for (const sequence of [0, 1, 4]) receive(serial, sequence);
+  await clock.advance(60_000);
+  receive('SN0001', 34);
+  for (let i = 0; i < MAX_SERIALS + 10; i += 1) receive(`X-${i}`, 0);
+  expect(receive('X-unknown', 0)).toBe('table-full');
+  const list = neighbours.list();
+  expect(list).toHaveLength(1_000);
+  const known = list.filter(({ serial }) => reserved.has(serial));
+  expect(known.map(({ serial, presence, heartbeats, lost }) => [serial, presence, heartbeats, lost])).toEqual([
+    ['SN0001', 'alive', 4, 31],
+    ['SN0002', 'gone', 3, 2],
+    ['SN0003', 'gone', 3, 2],
+  ]);
 });
 
-describe('a sniffer under a flood', () => {
-  it('shows each robot of the site, once, and counts the others', () => {
-    const key = createKey(Buffer.alloc(32, 7));
-    const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
-    const receiveFrom = (serial: string, address: string, sequence = 0) => {
-      const { state, ...heartbeat } = heartbeatOf({ serial, sequence });
-      sniffer.receive(encodeHeartbeat({ ...heartbeat, state }, key), address);
-    };
-    for (let i = 0; i < 600; i += 1) receiveFrom(`X-${i}`, '192.0.2.66');
-    for (const serial of ROBOTS) receiveFrom(serial, '192.0.2.1');
-    for (let i = 0; i < 50; i += 1) receiveFrom('SN0001', `198.51.100.${i}`, 1);
-    const { senders, otherHeartbeats } = sniffer.view();
-    expect(senders.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
-    expect([senders.length, otherHeartbeats]).toEqual([503, 150]);
-  });
+it('a sniffer under a flood shows each robot of the site, once, and counts the others', () => {
+  const key = createKey(Buffer.alloc(32, 7));
+  const sniffer = createSniffer({ keys: createKeyRing([key]), clock: createFakeClock(), reserved });
+  const receiveFrom = (serial: string, address: string, sequence = 0) => {
+    const { state, ...heartbeat } = heartbeatOf({ serial, sequence });
+    sniffer.receive(encodeHeartbeat({ ...heartbeat, state }, key), address);
+  };
+  for (let i = 0; i < 600; i += 1) receiveFrom(`X-${i}`, '192.0.2.66');
+  for (const serial of ROBOTS) receiveFrom(serial, '192.0.2.1');
+  for (let i = 0; i < 50; i += 1) receiveFrom('SN0001', `198.51.100.${i}`, 1);
+  const { senders, otherHeartbeats } = sniffer.view();
+  expect(senders.filter(({ serial }) => reserved.has(serial)).map(({ serial }) => serial)).toEqual(ROBOTS);
+  expect([senders.length, otherHeartbeats]).toEqual([503, 150]);
 });
 
-describe('the log of a full table', () => {
-  it('is one line, and another every ten minutes while it continues', async () => {
-    const clock = createFakeClock();
-    const lines: object[] = [];
-    const log: Pick<Log, 'warn'> = { warn: (fields) => void lines.push(fields) };
-    const tableFull = createTableFullCounter(clock, log);
-    for (let i = 0; i < 5_000; i += 1) tableFull.refused('192.0.2.66');
-    expect(lines).toEqual([{ serials: MAX_SERIALS, refused: 1, address: '192.0.2.66' }]);
-    await clock.advance(10 * 60_000 - 1);
-    tableFull.refused('192.0.2.66');
-    await clock.advance(1);
-    tableFull.refused('192.0.2.67');
-    tableFull.refused('192.0.2.67');
-    expect(lines.slice(1)).toEqual([{ serials: MAX_SERIALS, refused: 5_002, address: '192.0.2.67' }]);
-    expect(tableFull.count()).toBe(5_003);
-  });
+it('the log of a full table is one line, and another every ten minutes while it continues', async () => {
+  const clock = createFakeClock();
+  const lines: object[] = [];
+  const log: Pick<Log, 'warn'> = { warn: (fields) => void lines.push(fields) };
+  const tableFull = createTableFullCounter(clock, log);
+  for (let i = 0; i < 5_000; i += 1) tableFull.refused('192.0.2.66');
+  expect(lines).toEqual([{ serials: MAX_SERIALS, refused: 1, address: '192.0.2.66' }]);
+  await clock.advance(10 * 60_000 - 1);
+  tableFull.refused('192.0.2.66');
+  await clock.advance(1);
+  tableFull.refused('192.0.2.67');
+  tableFull.refused('192.0.2.67');
+  expect(lines.slice(1)).toEqual([{ serials: MAX_SERIALS, refused: 5_002, address: '192.0.2.67' }]);
+  expect(tableFull.count()).toBe(5_003);
 });

@@ -1,11 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createKey, createKeyRing, type KeyRing, readKeyRing } from '../../src/lib/fleet/keys.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 
 const FIRST = '00112233445566778899aabbccddeeff0123456789abcdef0123456789abcdef';
 const SECOND = 'f0e1d2c3b4a5968778695a4b3c2d1e0f0f1e2d3c4b5a69788796a5b4c3d2e1f0';
@@ -78,16 +77,12 @@ describe('a ring of keys', () => {
 });
 
 describe('the key files of a site', () => {
-  let dir = '';
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'gw-keys-'));
-  });
-  afterAll(() => rm(dir, { recursive: true, force: true }));
+  const dir = folderOfEach();
 
   let files = 0;
   const file = async (content: string | Uint8Array, mode = 0o600): Promise<string> => {
     files += 1;
-    const path = join(dir, `key-${files}`);
+    const path = dir.at(`key-${files}`);
     await writeFile(path, content);
     await chmod(path, mode);
     return path;
@@ -159,7 +154,7 @@ describe('the key files of a site', () => {
   });
 
   it('are rejected when they are missing', async () => {
-    const path = join(dir, 'nobody');
+    const path = dir.at('nobody');
     const refusal = await refusalOf(read(path));
     expect(refusal).toContain(path);
     expect(refusal).toContain('file not found');
@@ -170,7 +165,7 @@ describe('the key files of a site', () => {
     for (const [bad, why] of [
       [await file(SECOND.slice(1)), '64 hex digits'],
       [await file(SECOND, 0o640), 'mode 640'],
-      [join(dir, 'nobody'), 'file not found'],
+      [dir.at('nobody'), 'file not found'],
     ] as const) {
       const refusal = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
       expect(refusal).toContain(bad);

@@ -61,10 +61,8 @@ function counted({ senders, otherHeartbeats, noise }: SniffView): number {
   return [...received, otherHeartbeats, ...noise.map(ofNoise)].reduce((sum, count) => sum + count, 0);
 }
 
-describe('a sniffer that received nothing', () => {
-  it('reports it', () => {
-    expect(listening().sniffer.view()).toEqual({ datagrams: 0, senders: [], otherHeartbeats: 0, noise: [] });
-  });
+it('a sniffer that received nothing reports it', () => {
+  expect(listening().sniffer.view()).toEqual({ datagrams: 0, senders: [], otherHeartbeats: 0, noise: [] });
 });
 
 describe('a sender', () => {
@@ -273,40 +271,36 @@ describe('one serial from two addresses', () => {
   });
 });
 
-describe('noise', () => {
-  it('is counted for each address separately, by reason', () => {
-    const { sniffer, receive } = listening();
-    receive({});
-    for (const [address, kinds] of [
-      ['192.0.2.5', ['malformed', 'forged', 'forged']],
-      ['192.0.2.6', ['otherVersion', 'otherKey', 'otherKey', 'otherKey']],
-    ] as const) {
-      for (const kind of kinds) sniffer.receive(wrong[kind], address);
-    }
-    const view = sniffer.view();
-    expect(view.noise).toEqual([
-      { address: '192.0.2.5', malformed: 1, otherVersion: 0, otherKey: 0, forged: 2 },
-      { address: '192.0.2.6', malformed: 0, otherVersion: 1, otherKey: 3, forged: 0 },
-    ]);
-    expect(view.senders).toHaveLength(1);
-    expect(view.datagrams).toBe(8);
-  });
+it('noise is counted for each address separately, by reason', () => {
+  const { sniffer, receive } = listening();
+  receive({});
+  for (const [address, kinds] of [
+    ['192.0.2.5', ['malformed', 'forged', 'forged']],
+    ['192.0.2.6', ['otherVersion', 'otherKey', 'otherKey', 'otherKey']],
+  ] as const) {
+    for (const kind of kinds) sniffer.receive(wrong[kind], address);
+  }
+  const view = sniffer.view();
+  expect(view.noise).toEqual([
+    { address: '192.0.2.5', malformed: 1, otherVersion: 0, otherKey: 0, forged: 2 },
+    { address: '192.0.2.6', malformed: 0, otherVersion: 1, otherKey: 3, forged: 0 },
+  ]);
+  expect(view.senders).toHaveLength(1);
+  expect(view.datagrams).toBe(8);
 });
 
-describe('without keys', () => {
-  it('every well-formed datagram is a heartbeat of its sender, and none is verified', () => {
-    const { sniffer, sender } = listening(null);
-    sniffer.receive(heartbeat(), '192.0.2.1');
-    sniffer.receive(wrong.forged, '192.0.2.2');
-    sniffer.receive(wrong.otherKey, '192.0.2.3');
-    sniffer.receive(wrong.otherVersion, '192.0.2.4');
-    sniffer.receive(wrong.malformed, '192.0.2.4');
-    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
-      expect(sender('R-1', address)).toMatchObject({ verified: false, heartbeats: 1 });
-    }
-    const noise = { address: '192.0.2.4', malformed: 1, otherVersion: 1, otherKey: 0, forged: 0 };
-    expect(sniffer.view().noise).toEqual([noise]);
-  });
+it('without keys every well-formed datagram is a heartbeat of its sender, and none is verified', () => {
+  const { sniffer, sender } = listening(null);
+  sniffer.receive(heartbeat(), '192.0.2.1');
+  sniffer.receive(wrong.forged, '192.0.2.2');
+  sniffer.receive(wrong.otherKey, '192.0.2.3');
+  sniffer.receive(wrong.otherVersion, '192.0.2.4');
+  sniffer.receive(wrong.malformed, '192.0.2.4');
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+    expect(sender('R-1', address)).toMatchObject({ verified: false, heartbeats: 1 });
+  }
+  const noise = { address: '192.0.2.4', malformed: 1, otherVersion: 1, otherKey: 0, forged: 0 };
+  expect(sniffer.view().noise).toEqual([noise]);
 });
 
 describe('the bounds of the sniffer', () => {

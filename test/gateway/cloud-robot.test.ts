@@ -35,10 +35,8 @@ describe('whether the robot moves, for a release', () => {
 
   it('follows the reported state; in one of a newer software of the chassis it may move', () => {
     const answers = (states: readonly string[]) => states.map((state) => moving([planning(state)]).answer());
-    expect(answers(['moving', 'none', 'idle', 'succeeded', 'failed', 'cancelled'])).toEqual([
-      true,
-      ...Array(5).fill(false),
-    ]);
+    const expected = [true, ...Array(5).fill(false)];
+    expect(answers(['moving', 'none', 'idle', 'succeeded', 'failed', 'cancelled'])).toEqual(expected);
     expect(answers(['oscillating', 'finished', ''])).toEqual([null, null, null]);
   });
 

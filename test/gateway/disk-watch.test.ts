@@ -1,20 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdirSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { until } from '../waiting.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-disk-'));
-});
-afterEach(() => {
-  rmSync(dir, { recursive: true, force: true });
-});
+const dir = folderOfEach();
 
 const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 })) =>
   watchDisk({ path, key: 'operator.mediaDir', reserveBytes, clock, log: silentLog });
@@ -27,13 +20,13 @@ const checked = (disk: ReturnType<typeof watch>) =>
 
 describe('the free space of a folder', () => {
   it('is not checked before the first check, and never ok then', () => {
-    using disk = watch(dir);
+    using disk = watch(dir.path);
     expect(disk.view()).toMatchObject({ status: 'not-checked', freeBytes: null });
   });
 
   it('is that of its file system, also where the folder does not exist yet', async () => {
-    const { blocks, bsize } = statfsSync(dir);
-    for (const path of [dir, join(dir, 'not/yet')]) {
+    const { blocks, bsize } = statfsSync(dir.path);
+    for (const path of [dir.path, dir.at('not/yet')]) {
       using disk = watch(path);
       expect(await checked(disk)).toMatchObject({ path, status: 'ok', totalBytes: blocks * bsize, remedy: null });
       expect(disk.view().freeBytes).toBeGreaterThan(0);
@@ -41,7 +34,7 @@ describe('the free space of a folder', () => {
   });
 
   it('is low below the reserve, with a remedy', async () => {
-    using disk = watch(dir, 1e18);
+    using disk = watch(dir.path, 1e18);
     expect(await checked(disk)).toMatchObject({
       status: 'low',
       detail: expect.stringContaining('less than the reserve'),
@@ -54,7 +47,7 @@ describe('the free space of a folder', () => {
     ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'ENOTDIR'],
     ['a loop of links', (path: string) => symlinkSync('folder', path), 'ELOOP'],
   ])('is unusable where %s is in its place', async (_, create, code) => {
-    const path = join(dir, 'folder');
+    const path = dir.at('folder');
     create(path);
     using disk = watch(path);
     expect(await checked(disk)).toMatchObject({
@@ -67,7 +60,7 @@ describe('the free space of a folder', () => {
 
   it('is checked again, so that a repair is detected', async () => {
     const clock = createFakeClock({ startMs: 1_000_000 });
-    const path = join(dir, 'folder');
+    const path = dir.at('folder');
     writeFileSync(path, '');
     using disk = watch(path, 1, clock);
     expect((await checked(disk)).status).toBe('unusable');

@@ -1,21 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ServeEvent, serve, startGateway } from '../../src/lib/gateway/index.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 import { type Dialer, directDialer } from '../../src/lib/net/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 
-let dir: string;
+const dir = folderOfEach();
 let occupied: Server;
 let events: ServeEvent[];
 let logged: string[];
 let dials: number;
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-gateway-'));
   events = [];
   logged = [];
   dials = 0;
@@ -24,10 +22,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await new Promise((resolve) => occupied.close(resolve));
-  rmSync(dir, { recursive: true, force: true });
 });
 
-const sitePath = () => join(dir, 'site.yaml');
+const sitePath = () => dir.at('site.yaml');
 const occupiedPort = () => (occupied.address() as AddressInfo).port;
 const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
 const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -47,7 +44,13 @@ function writeSite(more = ''): void {
 
 const clock = createFakeClock();
 const parts = () => ({
-  ...{ sitePath: sitePath(), assetsDir: dir, contractsDir: dir, version: '0.0.0', program: ['/none'] as const },
+  ...{
+    sitePath: sitePath(),
+    assetsDir: dir.path,
+    contractsDir: dir.path,
+    version: '0.0.0',
+    program: ['/none'] as const,
+  },
   ...{ clock, log, dialer: counting, onRestart: () => {} },
 });
 
@@ -64,7 +67,7 @@ describe('a start that cannot succeed', () => {
       remedy: expect.stringContaining('ss -ltnp'),
     });
     expect(events).toEqual([]);
-    expect(existsSync(join(dir, 'state', 'local', 'gw.sock'))).toBe(false);
+    expect(existsSync(dir.at('state', 'local', 'gw.sock'))).toBe(false);
     expect(readFileSync(sitePath(), 'utf8')).toContain('TEST-1');
     await clock.advance(60_000);
     expect(dials).toBe(0);
@@ -90,11 +93,11 @@ describe('a start that cannot succeed', () => {
 
   it('because a secret is open to others names the file and not its content', async () => {
     writeSite('  secretFile: secret\n');
-    writeFileSync(join(dir, 'secret'), 'secret-content\n', { mode: 0o644 });
+    writeFileSync(dir.at('secret'), 'secret-content\n', { mode: 0o644 });
     await expect(start()).rejects.toMatchObject({
       code: 'SECRET_UNREADABLE',
       exitCode: 2,
-      message: expect.stringContaining(join(dir, 'secret')),
+      message: expect.stringContaining(dir.at('secret')),
       remedy: expect.stringContaining('chmod 600'),
     });
     expect(JSON.stringify([events, logged])).not.toContain('secret-content');

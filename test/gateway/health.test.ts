@@ -30,9 +30,7 @@ describe('the health of the gateway', () => {
     ['sessions that cannot be recorded', { support: { status: 'waiting', records: 'failing', detail: 'ENOSPC' } }],
     ['two devices with one serial number', { fleet: { status: 'conflict', detail: 'SN2 from a and b' } }],
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
-  ])('is degraded by %s', (_what, over) => {
-    expect(gatewayHealth(partsWith(over)).status).toBe('degraded');
-  });
+  ])('is degraded by %s', (_what, over) => void expect(gatewayHealth(partsWith(over)).status).toBe('degraded'));
 
   it('reports the state folder by the last write, not by the disk check', () => {
     const keepingTrouble = { reason: 'The stop latch cannot be saved: EROFS.', remedy: 'Mount it anew.' };

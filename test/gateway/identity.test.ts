@@ -1,39 +1,37 @@
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createIdentityReader } from '../../src/lib/gateway/cloud.ts';
 import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { SERIAL, writeIdentity } from '../toolkit/network/world.ts';
 
 let authority: CertificateAuthority;
-let dir: string;
+const dir = folderOfEach();
 let file: string;
 beforeAll(async () => {
   authority = await createCa();
 });
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-identity-'));
-  file = join(dir, 'identity', 'identity.json');
+  file = dir.at('identity', 'identity.json');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function reader() {
   const site = parseSite(
     `name: Lobby
 chassis: { host: 127.0.0.1, serial: ${SERIAL} }
-enrolment: { url: 'https://enrol.example.com/', identityDir: ${join(dir, 'identity')} }
+enrolment: { url: 'https://enrol.example.com/', identityDir: ${dir.at('identity')} }
 `,
-    join(dir, 'site.yaml'),
+    dir.at('site.yaml'),
   );
-  return createIdentityReader({ ...site, stateDir: dir });
+  return createIdentityReader({ ...site, stateDir: dir.path });
 }
 
 /** Puts the identity of another enrolment in its place, as `gw enrol --renew` does. */
 async function replace(serial = SERIAL, from = authority): Promise<string> {
-  const other = mkdtempSync(join(dir, 'other-'));
+  const other = mkdtempSync(dir.at('other-'));
   await writeIdentity(other, from, serial);
   renameSync(join(other, 'identity', 'identity.json'), file);
   return new X509Certificate(JSON.parse(readFileSync(file, 'utf8')).certificatePem).fingerprint256;
@@ -43,7 +41,7 @@ describe('the identity that the running gateway uses', () => {
   it('is null before the enrolment, also without a folder, and is there after it', async () => {
     const read = reader();
     expect(await read()).toBeNull();
-    await writeIdentity(dir, authority);
+    await writeIdentity(dir.path, authority);
     expect(await read()).toMatchObject({
       ...{ serial: SERIAL, endpoint: '127.0.0.1', region: 'eu-central-1' },
       ...{ caPem: authority.caPem, keyPem: expect.stringContaining('PRIVATE KEY') },
@@ -53,12 +51,12 @@ describe('the identity that the running gateway uses', () => {
   });
 
   it('is null for a site file without enrolment', async () => {
-    const site = parseSite(`name: Lobby\nchassis: { host: 127.0.0.1, serial: ${SERIAL} }\n`, join(dir, 'site.yaml'));
-    expect(await createIdentityReader({ ...site, stateDir: dir })()).toBeNull();
+    const site = parseSite(`name: Lobby\nchassis: { host: 127.0.0.1, serial: ${SERIAL} }\n`, dir.at('site.yaml'));
+    expect(await createIdentityReader({ ...site, stateDir: dir.path })()).toBeNull();
   });
 
   it('is read anew when the file was replaced, and only then', async () => {
-    await writeIdentity(dir, authority);
+    await writeIdentity(dir.path, authority);
     const read = reader();
     const first = await read();
     // The same object: it was not read and verified again.
@@ -71,7 +69,7 @@ describe('the identity that the running gateway uses', () => {
   });
 
   it('is read anew also when the replacement has the size and the time of the file before', async () => {
-    await writeIdentity(dir, authority);
+    await writeIdentity(dir.path, authority);
     const at = new Date('2026-01-31T12:00:00.000Z');
     utimesSync(file, at, at);
     const read = reader();
@@ -88,7 +86,7 @@ describe('the identity that the running gateway uses', () => {
   });
 
   it('is refused when it is that of another robot, each time, until it is the right one', async () => {
-    await writeIdentity(dir, authority, 'SN-OTHER');
+    await writeIdentity(dir.path, authority, 'SN-OTHER');
     const read = reader();
     for (const _again of [1, 2]) {
       await expect(read()).rejects.toMatchObject({
@@ -102,7 +100,7 @@ describe('the identity that the running gateway uses', () => {
   });
 
   it('is refused while the file is broken, never answered from memory, and recovers without a restart', async () => {
-    await writeIdentity(dir, authority);
+    await writeIdentity(dir.path, authority);
     const read = reader();
     await read();
     const whole = readFileSync(file);
@@ -118,7 +116,7 @@ describe('the identity that the running gateway uses', () => {
   });
 
   it('is refused as soon as others may read the key', async () => {
-    await writeIdentity(dir, authority);
+    await writeIdentity(dir.path, authority);
     const read = reader();
     await read();
     chmodSync(file, 0o644);

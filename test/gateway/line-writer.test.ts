@@ -53,6 +53,11 @@ function writerTo(sink: OutputSink, maxWaitingBytes: number) {
   return { clock, writer: createLineWriter({ sink, clock, notice, maxWaitingBytes }) };
 }
 
+function world(maxWaitingBytes: number) {
+  const far = reader();
+  return { far, ...writerTo(far.sink, maxWaitingBytes) };
+}
+
 const answer = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom<Answer>('EAGAIN', 'ENOSPC', 'later', 5_000));
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ line: fc.integer({ min: 1, max: 90 }) }) },
@@ -63,8 +68,7 @@ const step = fc.oneof(
 
 describe('lines for a reader that may stall', () => {
   it('are never dropped for a reader that keeps up, however many they are', async () => {
-    const far = reader();
-    const { clock, writer } = writerTo(far.sink, 500);
+    const { far, clock, writer } = world(500);
     const lines = Array.from({ length: 300 }, (_, i) => `line ${i}\n`);
     for (const [i, line] of lines.entries()) {
       if (i % 3 === 0) far.answers.push('later');
@@ -119,8 +123,7 @@ describe('lines for a reader that may stall', () => {
   });
 
   it('are dropped oldest first: the last one before a crash is kept', async () => {
-    const far = reader();
-    const { clock, writer } = writerTo(far.sink, 300);
+    const { far, clock, writer } = world(300);
     for (let n = 0; n < 1_000; n += 1) writer.write(`line ${n}\n`);
     expect(writer.state()).toMatchObject({ status: 'unread', failure: null });
     far.open();
@@ -133,16 +136,14 @@ describe('lines for a reader that may stall', () => {
   });
 
   it('use bounded memory while the reader stalls, and one timer at most', () => {
-    const far = reader();
-    const { clock, writer } = writerTo(far.sink, 10_000);
+    const { clock, writer } = world(10_000);
     for (let n = 0; n < 50_000; n += 1) writer.write(`line ${n}\n`);
     expect(writer.state().droppedLines).toBeGreaterThan(49_800);
     expect(clock.pending).toBe(1);
   });
 
   it('are written in chunks that a pipe accepts atomically, so that another writer tears none', async () => {
-    const far = reader();
-    const { clock, writer } = writerTo(far.sink, 200_000);
+    const { far, clock, writer } = world(200_000);
     for (let n = 0; n < 200; n += 1) writer.write(`${'x'.repeat(100 + ((n * 7) % 900))}\n`);
     far.open();
     await clock.advance(500);
@@ -153,17 +154,15 @@ describe('lines for a reader that may stall', () => {
   });
 
   it('reach a reader that reads one byte at a time', () => {
-    const far = reader();
+    const { far, writer } = world(100_000);
     far.answers.push(...Array.from({ length: 30_000 }, () => 1));
-    const { writer } = writerTo(far.sink, 100_000);
     writer.write(`${'x'.repeat(29_999)}\n`);
     expect(far.text()).toHaveLength(30_000);
   });
 
   it('are reported as unread when a write blocks', async () => {
-    const far = reader();
+    const { far, clock, writer } = world(300);
     far.answers.push('later');
-    const { clock, writer } = writerTo(far.sink, 300);
     writer.write('line\n');
     await clock.advance(999);
     expect(writer.state()).toMatchObject({ status: 'writing' });
@@ -175,9 +174,8 @@ describe('lines for a reader that may stall', () => {
   });
 
   it('are kept over a full disk, which is retried once a second and reported with its code', async () => {
-    const far = reader();
+    const { far, clock, writer } = world(10_000);
     far.answers.push('ENOSPC', 'ENOSPC');
-    const { clock, writer } = writerTo(far.sink, 10_000);
     writer.write('one\n');
     writer.write('two\n');
     expect(writer.state()).toEqual({ status: 'failing', failure: 'ENOSPC', droppedLines: 0 });
@@ -214,9 +212,8 @@ describe('lines for a reader that may stall', () => {
   });
 
   it('are written at once at the end although the last failure is due for a later retry', async () => {
-    const far = reader();
+    const { far, writer } = world(1_000);
     far.answers.push('ENOSPC');
-    const { writer } = writerTo(far.sink, 1_000);
     writer.write('last\n');
     far.open();
     await writer.end(300);

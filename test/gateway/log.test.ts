@@ -1,18 +1,15 @@
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isJournal, type LogOptions, openLog } from '../../src/lib/gateway/index.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 
-let dir: string;
+const dir = folderOfEach();
 let fd: number;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-log-'));
-  fd = openSync(join(dir, 'log'), 'a');
+  fd = openSync(dir.at('log'), 'a');
 });
 afterEach(() => {
   closeSync(fd);
-  rmSync(dir, { recursive: true, force: true });
 });
 
 async function write(options: Omit<LogOptions, 'fd'>): Promise<string> {
@@ -22,7 +19,7 @@ async function write(options: Omit<LogOptions, 'fd'>): Promise<string> {
   log.warn({ address: '127.0.0.1' }, 'not connected');
   log.error({}, 'broke');
   await writer.end(1_000);
-  return readFileSync(join(dir, 'log'), 'utf8');
+  return readFileSync(dir.at('log'), 'utf8');
 }
 
 describe('the log of the daemon', () => {
@@ -45,7 +42,7 @@ describe('the log of the daemon', () => {
     const { log, writer } = await openLog({ level: 'info', format: 'json', fd });
     log.error({ error: new Error('disk removed') }, 'request failed');
     await writer.end(1_000);
-    expect(JSON.parse(readFileSync(join(dir, 'log'), 'utf8'))).toMatchObject({
+    expect(JSON.parse(readFileSync(dir.at('log'), 'utf8'))).toMatchObject({
       error: { message: 'disk removed' },
     });
   });

@@ -1,23 +1,12 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLog } from '../../src/lib/gateway/log.ts';
 import { openOutputSink } from '../../src/lib/gateway/output-sink.ts';
 import { createFakeClock, passTime } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { diskSettled } from '../lifecycle/paced-clock.ts';
 import { until as untilSeen } from '../waiting.ts';
 
@@ -31,13 +20,12 @@ interface Report {
   readonly droppedLines: number;
 }
 
-let dir: string;
+const dir = folderOfEach();
 let report: string;
 const children = new Set<ChildProcess>();
 const opened = new Set<number>();
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-output-'));
-  report = join(dir, 'report');
+  report = dir.at('report');
 });
 afterEach(async () => {
   for (const child of children) {
@@ -49,7 +37,6 @@ afterEach(async () => {
   children.clear();
   for (const fd of opened) closeSync(fd);
   opened.clear();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 const keep = (fd: number) => {
@@ -98,7 +85,7 @@ async function end(child: ChildProcess): Promise<number | null> {
 }
 
 function makeFifo(): { path: string; fd: number } {
-  const path = join(dir, 'fifo');
+  const path = dir.at('fifo');
   execFileSync('mkfifo', [path]);
   return { path, fd: keep(openSync(path, constants.O_RDWR | constants.O_NONBLOCK)) };
 }
@@ -223,7 +210,7 @@ describe('the log on an output that fails', () => {
 
 describe('the log on an output that is read', () => {
   it('a file receives every line, at its end, also after it was moved', async () => {
-    const path = join(dir, 'log');
+    const path = dir.at('log');
     writeFileSync(path, '{"msg":"before"}\n');
     const { writer, way, end } = await logTo(keep(openSync(path, 'a')), 500);
     expect([way, writer.state()]).toMatchObject(['file', { status: 'writing', droppedLines: 0 }]);

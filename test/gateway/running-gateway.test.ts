@@ -1,31 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { nameHolder } from '../../src/lib/gateway/running-gateway.ts';
 import { openLocalListener } from '../../src/lib/operator/operator.ts';
 import { localSocketPath, type Site } from '../../src/lib/site/index.ts';
 import { createFakeClock, passTime } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 
-let stateDir: string;
+const stateDir = folderOfEach();
 let holder: Server | TcpServer | undefined;
 const sockets = new Set<Socket>();
 
-beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), 'gw-running-'));
-});
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets.clear();
   await new Promise<void>((resolve) => (holder === undefined ? resolve() : holder.close(() => resolve())));
   holder = undefined;
-  rmSync(stateDir, { recursive: true, force: true });
 });
 
-const site = () => ({ stateDir, chassis: { serial: 'A-1' }, operator: { port: 1 } }) as Site;
+const site = () => ({ stateDir: stateDir.path, chassis: { serial: 'A-1' }, operator: { port: 1 } }) as Site;
 
 async function portOf(server: Server | TcpServer): Promise<number> {
   holder = server;
@@ -57,10 +51,8 @@ describe('the holder of a port in use', () => {
 
   it('is another robot by its own serial number', async () => {
     const port = await portOf(answering({ 'gw-robot': 'B-2' }));
-    expect(await nameHolder(inUse(port), site())).toMatchObject({
-      code: 'GATEWAY_RUNNING',
-      message: expect.stringMatching(/another robot \(B-2\).*names A-1/),
-    });
+    const expected = { code: 'GATEWAY_RUNNING', message: expect.stringMatching(/another robot \(B-2\).*names A-1/) };
+    expect(await nameHolder(inUse(port), site())).toMatchObject(expected);
   });
 
   it.each([
@@ -80,7 +72,7 @@ describe('the holder of a port in use', () => {
   });
 
   it('of the state folder is a gateway by its local socket, whatever its ports; one that hangs is named so', async () => {
-    const path = localSocketPath({ stateDir });
+    const path = localSocketPath({ stateDir: stateDir.path });
     let isHanging = false;
     const listener = await openLocalListener(
       (_request, response) => {
@@ -92,7 +84,7 @@ describe('the holder of a port in use', () => {
     const error = await second.catch((caught: unknown) => caught);
     expect(await nameHolder(error, site())).toMatchObject({
       code: 'GATEWAY_RUNNING',
-      message: `gw serve of this robot (A-1) runs already, on the state folder ${stateDir}.`,
+      message: `gw serve of this robot (A-1) runs already, on the state folder ${stateDir.path}.`,
     });
     isHanging = true;
     const clock = createFakeClock();

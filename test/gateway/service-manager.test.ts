@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceManagerOf } from '../../src/lib/gateway/index.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { startProcess } from '../process.ts';
 
 const child = fileURLToPath(new URL('./service-manager-child.ts', import.meta.url));
@@ -13,11 +13,7 @@ const child = fileURLToPath(new URL('./service-manager-child.ts', import.meta.ur
 const RECEIVER = String.raw`$| = 1; socket S, AF_UNIX, SOCK_DGRAM, 0 or die; ($path = $ARGV[0]) =~ s/^@/\0/;
 bind S, sockaddr_un $path or die; print "bound\n"; while (defined recv S, $_, 999, 0) { tr/\n/,/; print "$_\n" }`;
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-notify-'));
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+const dir = folderOfEach();
 
 /** The processes of a session led by a child of `pid`. */
 function childrenOf(pid: number): number[] {
@@ -73,7 +69,7 @@ describe('the manager of the service', () => {
   }
 
   it('gets one datagram at once and then again and again, and the helper ends with a killed process', async () => {
-    await using world = await reporting(`@${join(dir, 'notify')}`);
+    await using world = await reporting(`@${dir.at('notify')}`);
     await world.receiver.untilOutput('READY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\nREADY=1,WATCHDOG=1,\n');
     const [helper = 0] = childrenOf(world.pid);
     expect(isAlive(helper)).toBe(true);
@@ -82,7 +78,7 @@ describe('the manager of the service', () => {
   });
 
   it('gets them again after the loss of the helper, and none at the end', async () => {
-    await using world = await reporting(join(dir, 'notify'));
+    await using world = await reporting(dir.at('notify'));
     const { receiver, daemon, pid } = world;
     await receiver.untilOutput('READY');
     const [first = 0] = childrenOf(pid);
@@ -99,7 +95,7 @@ describe('the manager of the service', () => {
   });
 
   it('gets them by systemd-notify where perl is missing', { tags: 'large' }, async () => {
-    const [bin, calls] = [join(dir, 'bin'), join(dir, 'calls')];
+    const [bin, calls] = [dir.at('bin'), dir.at('calls')];
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));
     writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$# $*" >> '${calls}'\n`, { mode: 0o755 });

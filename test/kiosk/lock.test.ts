@@ -42,19 +42,17 @@ function portAnswering(answer: Answer, host = '192.0.2.5'): PortTarget & { nowMs
   };
 }
 
-describe('a probe of the port', () => {
-  it.each([
-    ['open', 'open'],
-    ['refused', 'closed'],
-    // Accepted and reset at once: something listens.
-    ['cut', 'open'],
-    ['no-answer', 'silent'],
-    ['no-route', 'silent'],
-    ['unknown-name', 'silent'],
-    ['other', 'silent'],
-  ] as const)('maps %s to %s', async (answer, state: PortState) => {
-    expect(await probePort(portAnswering(() => answer))).toBe(state);
-  });
+it.each([
+  ['open', 'open'],
+  ['refused', 'closed'],
+  // Accepted and reset at once: something listens.
+  ['cut', 'open'],
+  ['no-answer', 'silent'],
+  ['no-route', 'silent'],
+  ['unknown-name', 'silent'],
+  ['other', 'silent'],
+] as const)('a probe of the port maps %s to %s', async (answer, state: PortState) => {
+  expect(await probePort(portAnswering(() => answer))).toBe(state);
 });
 
 describe('the verification that it is closed', () => {

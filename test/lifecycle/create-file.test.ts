@@ -1,28 +1,24 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { createFile } from '../../src/lib/lifecycle/index.ts';
 import { isFull } from '../properties.ts';
+import { folderOfEach } from './folder.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'gw-create-'));
-afterEach(() => {
-  rmSync(scratch, { recursive: true, force: true });
-});
+const scratch = folderOfEach();
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('a created file', () => {
   it('is complete, with its mode, and its folder is created', async () => {
-    const path = join(scratch, 'a/secret');
+    const path = scratch.at('a/secret');
     await createFile(path, 'text\n', { mode: 0o600, folderMode: 0o700 });
     expect(readFileSync(path, 'utf8')).toBe('text\n');
-    expect([modeOf(path), modeOf(join(scratch, 'a'))]).toEqual([0o600, 0o700]);
-    expect(readdirSync(join(scratch, 'a'))).toEqual(['secret']);
+    expect([modeOf(path), modeOf(scratch.at('a'))]).toEqual([0o600, 0o700]);
+    expect(readdirSync(scratch.at('a'))).toEqual(['secret']);
   });
 
   it('is created by one of several concurrent calls; the others fail and change nothing', async () => {
-    const path = join(scratch, 'one');
+    const path = scratch.at('one');
     const texts = Array.from({ length: 20 }, (_, nth) => `text ${nth}`);
     const outcomes = await Promise.allSettled(texts.map((text) => createFile(path, text)));
     const made = outcomes.flatMap(({ status }, nth) => (status === 'fulfilled' ? [texts[nth]] : []));
@@ -30,13 +26,13 @@ describe('a created file', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'FILE_EXISTS' });
     }
-    expect(readdirSync(scratch)).toEqual(['one']);
+    expect(readdirSync(scratch.path)).toEqual(['one']);
   });
 
   it('is never visible empty or incomplete', async () => {
     const text = 'x'.repeat(100_000);
     const sizes = new Set<number>();
-    const paths = Array.from({ length: isFull ? 50 : 8 }, (_, nth) => join(scratch, `whole-${nth}`));
+    const paths = Array.from({ length: isFull ? 50 : 8 }, (_, nth) => scratch.at(`whole-${nth}`));
     let isCreating = true;
     const watching = (async () => {
       while (isCreating) {
@@ -48,18 +44,18 @@ describe('a created file', () => {
     isCreating = false;
     await watching;
     expect([...sizes]).toEqual([text.length]);
-    expect(readdirSync(scratch)).toHaveLength(paths.length);
+    expect(readdirSync(scratch.path)).toHaveLength(paths.length);
   });
 
   it('never replaces a file or a dangling link, and reports a path that cannot be created', async () => {
-    await createFile(join(scratch, 'file'), 'kept');
-    symlinkSync(join(scratch, 'nowhere'), join(scratch, 'link'));
+    await createFile(scratch.at('file'), 'kept');
+    symlinkSync(scratch.at('nowhere'), scratch.at('link'));
     for (const name of ['file', 'link', '.']) {
-      await expect(createFile(join(scratch, name), 'new'), name).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+      await expect(createFile(scratch.at(name), 'new'), name).rejects.toMatchObject({ code: 'FILE_EXISTS' });
     }
-    expect(readFileSync(join(scratch, 'file'), 'utf8')).toBe('kept');
-    expect(readdirSync(scratch).sort()).toEqual(['file', 'link']);
-    writeFileSync(join(scratch, 'flat'), '');
-    await expect(createFile(join(scratch, 'flat/file'), 'new')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(readFileSync(scratch.at('file'), 'utf8')).toBe('kept');
+    expect(readdirSync(scratch.path).sort()).toEqual(['file', 'link']);
+    writeFileSync(scratch.at('flat'), '');
+    await expect(createFile(scratch.at('flat/file'), 'new')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
   });
 });

@@ -88,11 +88,8 @@ describe('a log that folds what repeats', () => {
     }
     expect(lines).toHaveLength(15);
     log.flush();
-    expect(lines.slice(15).map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn x (2 more in 0 s)',
-      'error x (2 more in 0 s)',
-      'error y (2 more in 0 s)',
-    ]);
+    const expected = ['warn x (2 more in 0 s)', 'error x (2 more in 0 s)', 'error y (2 more in 0 s)'];
+    expect(lines.slice(15).map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
     expect(lines.at(-1)?.fields).toEqual({ more: 2, inMs: 0 });
     expect(clock.pending).toBe(0);
     log.flush();

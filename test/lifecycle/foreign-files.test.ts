@@ -4,16 +4,12 @@ import {
   chownSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { constants } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   assertOwnFolder,
@@ -23,31 +19,30 @@ import {
   readWhole,
   replaceFile,
 } from '../../src/lib/lifecycle/index.ts';
+import { folderOfEach } from './folder.ts';
 
 const OTHER_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-let dir: string;
+const dir = folderOfEach();
 let victim: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-foreign-'));
-  victim = join(dir, 'victim');
+  victim = dir.at('victim');
   writeFileSync(victim, 'precious');
 });
 afterEach(() => {
   // No trap may have been triggered by any attempt.
   expect(readFileSync(victim, 'utf8')).toBe('precious');
-  rmSync(dir, { recursive: true, force: true });
 });
 
-const at = (name: string) => join(dir, name);
+const at = (name: string) => dir.at(name);
 
 describe('a file that is rewritten', () => {
   it('replaces a symbolic link without following it', async () => {
     symlinkSync(victim, at('file'));
     await replaceFile(at('file'), 'text', { durable: true });
     expect(readFileSync(at('file'), 'utf8')).toBe('text');
-    expect(readdirSync(dir).sort()).toEqual(['file', 'victim']);
+    expect(readdirSync(dir.path).sort()).toEqual(['file', 'victim']);
   });
 
   it('replaces one with a second hard link, which stays unchanged', async () => {
@@ -63,7 +58,7 @@ describe('a file that is rewritten', () => {
     for (const name of ['link', 'dangling', 'second', 'victim']) {
       await expect(openFresh(at(name)), name).rejects.toMatchObject({ code: 'EEXIST' });
     }
-    expect(readdirSync(dir)).not.toContain('nowhere');
+    expect(readdirSync(dir.path)).not.toContain('nowhere');
   });
 });
 
@@ -94,41 +89,39 @@ describe('a file that is appended to', () => {
   });
 });
 
-describe('a file of gw that is read completely', () => {
-  it('is a regular file of a bounded size, and a pipe never blocks', async () => {
-    execFileSync('mkfifo', [at('pipe')]);
-    mkdirSync(at('folder'));
-    expect(Buffer.from(await readWhole(victim, 8)).toString()).toBe('precious');
-    await expect(readWhole(victim, 7)).rejects.toMatchObject({ code: expect.stringContaining('more than 7 bytes') });
-    await expect(readWhole(at('pipe'), 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
-    await expect(readWhole(at('folder'), 9)).rejects.toMatchObject({ code: 'EISDIR' });
-    await expect(readWhole('/dev/zero', 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
-  });
+it('a file of gw that is read completely is a regular file of a bounded size, and a pipe never blocks', async () => {
+  execFileSync('mkfifo', [at('pipe')]);
+  mkdirSync(at('folder'));
+  expect(Buffer.from(await readWhole(victim, 8)).toString()).toBe('precious');
+  await expect(readWhole(victim, 7)).rejects.toMatchObject({ code: expect.stringContaining('more than 7 bytes') });
+  await expect(readWhole(at('pipe'), 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
+  await expect(readWhole(at('folder'), 9)).rejects.toMatchObject({ code: 'EISDIR' });
+  await expect(readWhole('/dev/zero', 9)).rejects.toMatchObject({ code: expect.stringContaining('regular file') });
 });
 
 describe('a state folder', () => {
   it('is accepted when it belongs to this user and others cannot write to it, and when it is missing', async () => {
-    chmodSync(dir, 0o755);
-    expect(await folderProblem(dir)).toBeNull();
+    chmodSync(dir.path, 0o755);
+    expect(await folderProblem(dir.path)).toBeNull();
     expect(await folderProblem(at('not-yet'))).toBeNull();
-    await assertOwnFolder(dir);
+    await assertOwnFolder(dir.path);
   });
 
   it.each([0o777, 0o775, 0o1777])('is rejected with mode %o, and the remedy names it', async (mode) => {
-    chmodSync(dir, mode);
-    expect(await folderProblem(dir)).toMatchObject({ remedy: expect.stringContaining(`chmod go-w ${dir}`) });
-    await expect(assertOwnFolder(dir)).rejects.toMatchObject({
+    chmodSync(dir.path, mode);
+    expect(await folderProblem(dir.path)).toMatchObject({ remedy: expect.stringContaining(`chmod go-w ${dir.path}`) });
+    await expect(assertOwnFolder(dir.path)).rejects.toMatchObject({
       code: 'FILE_UNWRITABLE',
-      message: expect.stringContaining(dir),
+      message: expect.stringContaining(dir.path),
       remedy: expect.stringContaining('chmod go-w'),
     });
   });
 
   it.runIf(isRoot)('is rejected when it belongs to another user', async () => {
-    chownSync(dir, OTHER_UID, OTHER_UID);
-    expect(await folderProblem(dir)).toMatchObject({
+    chownSync(dir.path, OTHER_UID, OTHER_UID);
+    expect(await folderProblem(dir.path)).toMatchObject({
       text: `it belongs to user ${OTHER_UID}, and gw runs as user 0`,
-      remedy: expect.stringContaining(`chown -R 0 ${dir}`),
+      remedy: expect.stringContaining(`chown -R 0 ${dir.path}`),
     });
   });
 

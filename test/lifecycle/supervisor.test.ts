@@ -184,24 +184,22 @@ describe('the start', () => {
   });
 });
 
-describe('a start that ignores the abort', () => {
-  it('is stopped once it completes', async () => {
-    const { supervisor, clock, emitted, find, statusOf } = world(['a', 'b']);
-    const { promise: slow, resolve } = Promise.withResolvers<void>();
-    find('b').start = async () => {
-      await slow;
-      emitted.push('b runs');
-    };
-    const starting = supervisor.start(never);
-    await new Promise((tick) => setImmediate(tick));
-    const stopping = supervisor.stop();
-    await clock.advance(2_000);
-    await stopping;
-    resolve();
-    await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
-    expect(emitted.slice(emitted.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
-    expect(statusOf('b')?.status).not.toBe('running');
-  });
+it('a start that ignores the abort is stopped once it completes', async () => {
+  const { supervisor, clock, emitted, find, statusOf } = world(['a', 'b']);
+  const { promise: slow, resolve } = Promise.withResolvers<void>();
+  find('b').start = async () => {
+    await slow;
+    emitted.push('b runs');
+  };
+  const starting = supervisor.start(never);
+  await new Promise((tick) => setImmediate(tick));
+  const stopping = supervisor.stop();
+  await clock.advance(2_000);
+  await stopping;
+  resolve();
+  await expect(starting).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  expect(emitted.slice(emitted.indexOf('b runs'))).toEqual(['b runs', 'b stops']);
+  expect(statusOf('b')?.status).not.toBe('running');
 });
 
 describe('a crash of one service', () => {

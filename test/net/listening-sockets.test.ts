@@ -1,9 +1,7 @@
 import { createServer } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { parseListeningSockets, readListeningSockets } from '../../src/lib/net/index.ts';
-import { anyCharacter } from '../text/units.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
@@ -28,32 +26,8 @@ describe('the listening sockets', () => {
       '0000000000000000FFFF00000100007F',
       'B80D0120000000000000000007000000',
     ].map(line);
-    expect(parseListeningSockets(head + text.join('')).map(({ address }) => address)).toEqual([
-      '::',
-      '::1',
-      '::ffff:7f00:1',
-      '2001:db8::7',
-    ]);
-  });
-
-  it('are parsed from any text without a throw', () => {
-    const hex = fc.constantFrom('0100007F:1436', '0A', 'xyz', '0100007F', ':', '00000000000000000000000000000000:0000');
-    const lines = fc.array(fc.array(fc.oneof(hex, fc.string())).map((words) => words.join(' ')));
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string({ unit: anyCharacter }),
-          lines.map((rows) => head + rows.join('\n')),
-        ),
-        (text) => {
-          for (const { port, address } of parseListeningSockets(text)) {
-            expect(port).toBeGreaterThanOrEqual(0);
-            expect(port).toBeLessThan(65_536);
-            expect(address.length).toBeGreaterThan(1);
-          }
-        },
-      ),
-    );
+    const expected = ['::', '::1', '::ffff:7f00:1', '2001:db8::7'];
+    expect(parseListeningSockets(head + text.join('')).map(({ address }) => address)).toEqual(expected);
   });
 
   it.runIf(process.platform === 'linux')('of this machine are found while they listen', async () => {

@@ -31,11 +31,8 @@ describe('connecting to host and port', () => {
   it('reports its duration, and leaves no connection', async () => {
     await using server = await listening();
     const endpoint = { host: '127.0.0.1', port: server.port };
-    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual({
-      reached: true,
-      tookMs: expect.any(Number),
-      localAddress: '127.0.0.1',
-    });
+    const expected = { reached: true, tookMs: expect.any(Number), localAddress: '127.0.0.1' };
+    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual(expected);
     await expect.poll(server.accepted).toBe(1);
   });
 
@@ -43,10 +40,8 @@ describe('connecting to host and port', () => {
     const server = await listening();
     await server[Symbol.asyncDispose]();
     const endpoint = { host: '127.0.0.1', port: server.port };
-    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toMatchObject({
-      reached: false,
-      failure: 'refused',
-    });
+    const expected = { reached: false, failure: 'refused' };
+    expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toMatchObject(expected);
   });
 
   it('reports each kind of failure of a dialer, and throws other errors', async () => {
@@ -73,19 +68,15 @@ describe('connecting to host and port', () => {
 describe('a name', () => {
   it('that is an address needs no lookup', async () => {
     const lookup = () => expect.fail('it was looked up');
-    expect(await resolveHost('127.0.0.1', { timeoutMs: 10, lookup })).toEqual({
-      kind: 'literal',
-      addresses: ['127.0.0.1'],
-    });
+    const expected = { kind: 'literal', addresses: ['127.0.0.1'] };
+    expect(await resolveHost('127.0.0.1', { timeoutMs: 10, lookup })).toEqual(expected);
     expect(await resolveHost('::1', { timeoutMs: 10, lookup })).toMatchObject({ kind: 'literal' });
   });
 
   it('is resolved to its addresses, unknown, or not answered in time', async () => {
     const found = async () => [{ address: '192.0.2.7' }, { address: '192.0.2.7' }, { address: '192.0.2.8' }];
-    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: found })).toMatchObject({
-      kind: 'resolved',
-      addresses: ['192.0.2.7', '192.0.2.8'],
-    });
+    const expected = { kind: 'resolved', addresses: ['192.0.2.7', '192.0.2.8'] };
+    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: found })).toMatchObject(expected);
     const unknown = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
     expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: unknown })).toMatchObject({ kind: 'unknown' });
     expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: async () => [] })).toMatchObject({ kind: 'unknown' });
@@ -96,13 +87,11 @@ describe('a name', () => {
   });
 });
 
-describe('an address inside this machine', () => {
-  it('is recognised in every form', () => {
-    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
-      expect(isLoopback(address)).toBe(true);
-    }
-    for (const address of '192.0.2.7 0.0.0.0 :: 2001:db8::1 localhost  1127.0.0.1 ::ffff:192.0.2.1'.split(' ')) {
-      expect(isLoopback(address)).toBe(false);
-    }
-  });
+it('an address inside this machine is recognised in every form', () => {
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
+    expect(isLoopback(address)).toBe(true);
+  }
+  for (const address of '192.0.2.7 0.0.0.0 :: 2001:db8::1 localhost  1127.0.0.1 ::ffff:192.0.2.1'.split(' ')) {
+    expect(isLoopback(address)).toBe(false);
+  }
 });

@@ -17,11 +17,8 @@ const table = `Num       RefCount Protocol Flags    Type St Inode Path
 
 describe('the listening Unix sockets', () => {
   it('are the streams with a path that accept connections', () => {
-    expect(parseListeningUnixSockets(table)).toEqual([
-      '/run/systemd/private',
-      '/var/lib/gw/state/local/gw.sock',
-      '/tmp/with a  space',
-    ]);
+    const expected = ['/run/systemd/private', '/var/lib/gw/state/local/gw.sock', '/tmp/with a  space'];
+    expect(parseListeningUnixSockets(table)).toEqual(expected);
   });
 
   it('are parsed from any text without a throw, as absolute paths', () => {

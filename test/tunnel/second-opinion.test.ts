@@ -146,34 +146,32 @@ describe.each(pairs)('second implementation: $name', ({ source, destination }) =
   });
 });
 
-describe('our destination and the source of the second implementation', () => {
-  test.each([1, 2] as const)(
-    'a source of version %i: one connection at a time, answered in its form',
-    async (version) => {
-      const { port, sockets } = await world.service(echo);
-      const relay = await world.relay({ services: ['web'], ...rechunked(20) });
-      await ourDestination(relay, ['web'], port);
-      const source = await theirSource(relay, ['web'], { version });
-      const at = source.ports.web as number;
-      expect(await sameBack(at, 300_000)).toBe(true);
-      // A second client is a new STREAM_START, which replaces the first.
-      const one = client(at);
-      one.socket.write('1');
-      await one.until(1);
-      const two = client(at);
-      two.socket.write('2');
-      expect((await two.until(1)).toString()).toBe('2');
-      await expect.poll(() => sockets.size).toBe(1);
-      // The end of the target is a STREAM_RESET in these versions.
-      for (const socket of sockets) socket.end();
-      await two.ended;
-      const answers = relay.frames.filter(({ from }) => from === 'destination').map(({ frame }) => frame);
-      expect(answers.at(-1)?.type).toBe(kinds.streamReset);
-      for (const { connection, service } of answers) {
-        expect(connection).toBe(0);
-        expect(service).toBe(version === 1 ? '' : 'web');
-      }
-      expect(relay.breaches).toEqual([]);
-    },
-  );
-});
+test.each([1, 2] as const)(
+  'our destination and the source of the second implementation a source of version %i: one connection at a time, answered in its form',
+  async (version) => {
+    const { port, sockets } = await world.service(echo);
+    const relay = await world.relay({ services: ['web'], ...rechunked(20) });
+    await ourDestination(relay, ['web'], port);
+    const source = await theirSource(relay, ['web'], { version });
+    const at = source.ports.web as number;
+    expect(await sameBack(at, 300_000)).toBe(true);
+    // A second client is a new STREAM_START, which replaces the first.
+    const one = client(at);
+    one.socket.write('1');
+    await one.until(1);
+    const two = client(at);
+    two.socket.write('2');
+    expect((await two.until(1)).toString()).toBe('2');
+    await expect.poll(() => sockets.size).toBe(1);
+    // The end of the target is a STREAM_RESET in these versions.
+    for (const socket of sockets) socket.end();
+    await two.ended;
+    const answers = relay.frames.filter(({ from }) => from === 'destination').map(({ frame }) => frame);
+    expect(answers.at(-1)?.type).toBe(kinds.streamReset);
+    for (const { connection, service } of answers) {
+      expect(connection).toBe(0);
+      expect(service).toBe(version === 1 ? '' : 'web');
+    }
+    expect(relay.breaches).toEqual([]);
+  },
+);

@@ -45,10 +45,8 @@ describe('the reported state of the shadow', () => {
     const { live, snapshot } = chassisAfter(...inOrder);
     live.disconnect();
     const link = { kind: 'not-connected', failure: 'no-answer', detail: '', tried } as const;
-    expect(shadowOf(sources({ snapshot: snapshot({ values: live.values(), link }) }))).toMatchObject({
-      chassis: { link: 'no-answer' },
-      map: { name: 'not-checked' },
-    });
+    const expected = { chassis: { link: 'no-answer' }, map: { name: 'not-checked' } };
+    expect(shadowOf(sources({ snapshot: snapshot({ values: live.values(), link }) }))).toMatchObject(expected);
   });
 
   it('has the stop, the path to the cloud and the release', () => {

@@ -88,10 +88,8 @@ describe('telemetry', () => {
     const values = live.values();
     const withValue = <F extends keyof LiveValues>(name: F, value: unknown) =>
       snapshot({ values: { ...values, [name]: { ...values[name], value } } });
-    expect(telemetry(withValue('battery', { percent: Number.NaN, status: 'full' }))).toMatchObject({
-      battery: { value: null, reason: 'not-a-number' },
-      power: { value: 'full', reason: null },
-    });
+    const expected = { battery: { value: null, reason: 'not-a-number' }, power: { value: 'full', reason: null } };
+    expect(telemetry(withValue('battery', { percent: Number.NaN, status: 'full' }))).toMatchObject(expected);
     const pose = { xM: 1, yM: Number.POSITIVE_INFINITY, yawDeg: degrees(1) };
     expect(telemetry(withValue('pose', pose))).toMatchObject({
       position: { value: null, reason: 'not-a-number' },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as parsers from '../../../src/lib/kiosk/adb/command-output.ts';
-import { anyCharacter } from '../../text/units.ts';
 
 const { parseAddresses, parseDensity, parseDeviceOwner, parseDigest, parseFreeBytes, parseFrontActivity } = parsers;
 const { parseLockTaskMode, parsePackages, parseProperties, parseSetting, parseSsid, parseVolume } = parsers;
@@ -12,30 +11,9 @@ const parseFunctions = Object.entries(parsers).filter(([name]) => name.startsWit
   (text: string) => unknown,
 ][];
 
-/** Texts composed of the tokens that the parsers match, so that truncated output is among them. */
-const words =
-  '[|]: [|]\n|package:| versionCode:|Device Owner:\n|admin=ComponentInfo{|}|mResumedActivity: ActivityRecord{| u0 |' +
-  'a.b/.C|* Hist #0: ActivityRecord{|Intent {| dat=|volume is | in range [0..|1K-blocks\n| 10% /|Physical density: |' +
-  'Wifi is connected to "|12: wlan0    inet |\n| |999999999999999999999';
-const tokens = fc
-  .array(fc.oneof(fc.constantFrom(...words.split('|')), fc.string({ maxLength: 12 }), fc.nat().map(String)), {
-    maxLength: 40,
-  })
-  .map((parts) => parts.join(''));
-
-describe('every parser of command output', () => {
-  it.each(parseFunctions)('%s accepts any text without throwing', (_name, parse) => {
-    fc.assert(
-      fc.property(fc.oneof(tokens, fc.string({ unit: anyCharacter })), (text) => {
-        parse(text);
-      }),
-    );
-  });
-
-  it.each(parseFunctions)('%s ends with long hostile text', (_name, parse) => {
-    const hostile = '[| |1 |package:|Intent {|a: b inet |\n|Device Owner:\n|dat=|[a]: [\n|1: a'.split('|');
-    for (const text of hostile) parse(text.repeat(50_000));
-  });
+it.each(parseFunctions)('every parser of command output %s ends with long hostile text', (_name, parse) => {
+  const hostile = '[| |1 |package:|Intent {|a: b inet |\n|Device Owner:\n|dat=|[a]: [\n|1: a'.split('|');
+  for (const text of hostile) parse(text.repeat(50_000));
 });
 
 describe('properties', () => {
@@ -72,11 +50,7 @@ describe('settings and numbers', () => {
   });
 
   it('accepts decimal integers only', () => {
-    fc.assert(
-      fc.property(fc.integer(), (n) => {
-        expect(parseInteger(` ${n}\n`)).toBe(n);
-      }),
-    );
+    fc.assert(fc.property(fc.integer(), (n) => void expect(parseInteger(` ${n}\n`)).toBe(n)));
     for (const text of ['', 'null', '1.5', '0x10', '1e3', '12a', null, undefined])
       expect(parseInteger(text)).toBeNull();
   });

@@ -27,18 +27,6 @@ describe('the frames of the shell protocol', () => {
     );
   });
 
-  it('never throw, and yield a result only after an exit frame', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 20 }), (chunks) => {
-        const reader = createShellReader();
-        let last = 'more';
-        for (const chunk of chunks) last = reader.push(chunk).kind;
-        expect(['more', 'ended', 'broken']).toContain(last);
-        expect(reader.result() !== undefined).toBe(last === 'ended');
-      }),
-    );
-  });
-
   it('are rejected with the reason', () => {
     const broken = (kind: number, size: number) => createShellReader().push(frame(kind, Buffer.alloc(size)));
     expect(broken(9, 1)).toEqual({ kind: 'broken', reason: 'a frame of the unknown kind 9' });

@@ -9,7 +9,6 @@ import { openBridge, type TabletTransport } from '../../../src/lib/kiosk/index.t
 import type { ConnectionQueues } from '../../../src/lib/net/probe/index.ts';
 import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
 import { diskSettled } from '../../lifecycle/paced-clock.ts';
-import { until } from '../../waiting.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-movement-'));
 const file = join(dir, 'package.apk');
@@ -82,19 +81,13 @@ async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
         isOver = true;
       };
       pushed.then(over, over);
-      await until(
-        () => sent,
-        (bytes) => bytes === FILE_BYTES,
-      );
+      await expect.poll(() => sent).toBe(FILE_BYTES);
       return { pushed };
     },
     async read() {
       const before = received;
       tablet.resume();
-      await until(
-        () => received,
-        (bytes) => bytes > before,
-      );
+      await expect.poll(() => received).toBeGreaterThan(before);
     },
     disconnect: () => [...sockets].map((socket) => socket.destroy()),
     async [Symbol.asyncDispose]() {

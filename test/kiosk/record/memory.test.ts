@@ -49,10 +49,8 @@ describe('a refusal', () => {
     expect(afterRefusal(locked(), endpoint, observed()).bridge.state).toBe('closed');
     const silent = afterLock(afterOrder(setUp(), false, device()), 'not-verified', 'silent', 'not-checked', device());
     expect(afterRefusal(silent, endpoint, observed()).bridge.state).toBe('closed');
-    expect(afterRefusal(newTabletRecord(endpoint, observed()), endpoint, observed()).bridge).toMatchObject({
-      state: 'closed',
-      observed: { serial: null },
-    });
+    const expected = { state: 'closed', observed: { serial: null } };
+    expect(afterRefusal(newTabletRecord(endpoint, observed()), endpoint, observed()).bridge).toMatchObject(expected);
   });
 
   it('closes that of an open tablet only from the same MAC address', () => {
@@ -144,10 +142,8 @@ describe('an event after a reading', () => {
   it('another tablet invalidates closed port and restart of the former one', () => {
     const verified = afterLock(locked(), 'closed', 'test', 'closed', device());
     const now = { ...facts, serial: 'S2' };
-    expect(afterConnection(verified, endpoint, device(now), now).bridge).toMatchObject({
-      state: 'not-verified',
-      afterRestart: { verdict: 'not-checked', observed: null },
-    });
+    const expected = { state: 'not-verified', afterRestart: { verdict: 'not-checked', observed: null } };
+    expect(afterConnection(verified, endpoint, device(now), now).bridge).toMatchObject(expected);
   });
 
   it('an open port is a doubt once it was closed; a restart by gw is a separate one', () => {
@@ -157,15 +153,13 @@ describe('an event after a reading', () => {
   });
 });
 
-describe('wireless debugging that stays on', () => {
-  it('is not refuted by a refused or newly locked port', () => {
-    const before = locked('02:00:00:00:00:05');
-    const on = { ...before, bridge: { ...before.bridge, isWirelessOn: true } };
-    const refused = afterRefusal(on, endpoint, observed({ mac: '02:00:00:00:00:05' }));
-    expect(refused.bridge).toMatchObject({ state: 'closed', isWirelessOn: true });
-    const again = afterLock(afterOpen(refused, endpoint, observed()), 'closed', 'test', 'closed', device());
-    expect(again.bridge.isWirelessOn).toBe(true);
-  });
+it('wireless debugging that stays on is not refuted by a refused or newly locked port', () => {
+  const before = locked('02:00:00:00:00:05');
+  const on = { ...before, bridge: { ...before.bridge, isWirelessOn: true } };
+  const refused = afterRefusal(on, endpoint, observed({ mac: '02:00:00:00:00:05' }));
+  expect(refused.bridge).toMatchObject({ state: 'closed', isWirelessOn: true });
+  const again = afterLock(afterOpen(refused, endpoint, observed()), 'closed', 'test', 'closed', device());
+  expect(again.bridge.isWirelessOn).toBe(true);
 });
 
 describe('a restart of the tablet', () => {

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMachineTime } from '../../../src/lib/kiosk/index.ts';
 import { ageOf, parseBootId } from '../../../src/lib/kiosk/record/observation.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 
+const dir = folderOfEach();
 const boot = '0b2f3c1e-5c43-4b52-9a6a-9d0e5a1c7f10';
 const other = 'f6a7d7aa-1f0e-4a53-8d1c-2b7d7d7e0001';
 const at = '2026-01-31T12:00:00.000Z';
@@ -41,18 +41,13 @@ describe('the age of an observation', () => {
 
 describe('the time of this machine', () => {
   it('is parsed as Linux prints it, and unknown when missing or malformed', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'gw-proc-'));
-    try {
-      expect(await readMachineTime(dir)).toEqual({ bootId: null, uptimeS: null });
-      await mkdir(join(dir, 'sys/kernel/random'), { recursive: true });
-      await writeFile(join(dir, 'sys/kernel/random/boot_id'), `${boot}\n`);
-      await writeFile(join(dir, 'uptime'), '1032713.55 2052141.20\n');
-      expect(await readMachineTime(dir)).toEqual({ bootId: boot, uptimeS: 1_032_713.55 });
-      await writeFile(join(dir, 'uptime'), 'NaN -1\n');
-      expect(await readMachineTime(dir)).toMatchObject({ uptimeS: null });
-    } finally {
-      await rm(dir, { recursive: true, force: true });
-    }
+    expect(await readMachineTime(dir.path)).toEqual({ bootId: null, uptimeS: null });
+    await mkdir(dir.at('sys/kernel/random'), { recursive: true });
+    await writeFile(dir.at('sys/kernel/random/boot_id'), `${boot}\n`);
+    await writeFile(dir.at('uptime'), '1032713.55 2052141.20\n');
+    expect(await readMachineTime(dir.path)).toEqual({ bootId: boot, uptimeS: 1_032_713.55 });
+    await writeFile(dir.at('uptime'), 'NaN -1\n');
+    expect(await readMachineTime(dir.path)).toMatchObject({ uptimeS: null });
   });
 
   it('accepts exactly one boot id', () => {

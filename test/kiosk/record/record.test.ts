@@ -1,16 +1,11 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTabletRecord, type TabletRecord, tabletRedLine, writeTabletRecord } from '../../../src/lib/kiosk/index.ts';
 import { parseTabletRecord } from '../../../src/lib/kiosk/record/record.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 
-let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-record-'));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+const dir = folderOfEach();
 
 const machine = { bootId: '11111111-1111-4111-8111-111111111111', uptimeS: 71.5 };
 const observed = { at: '2026-01-31T12:00:00.000Z', machine, serial: 'S1', bootId: null, androidId: null, mac: null };
@@ -23,18 +18,23 @@ function record(about: { state?: Bridge['state']; afterRestart?: Bridge['afterRe
   return { schema: 'gw/tablet/2', address: { host: '192.0.2.5', port: 5555 }, tablet: null, bridge, reading: null };
 }
 
+async function redLineOf(written: TabletRecord) {
+  await writeTabletRecord(dir.path, written);
+  return await tabletRedLine(dir.path);
+}
+
 describe('the tablet record', () => {
   it('is absent, without a red line, before the first connection', async () => {
-    expect(await readTabletRecord(dir)).toBeNull();
-    expect(await tabletRedLine(join(dir, 'not-there'))).toBeNull();
+    expect(await readTabletRecord(dir.path)).toBeNull();
+    expect(await tabletRedLine(dir.at('not-there'))).toBeNull();
   });
 
   it('is read back as written, from one file', async () => {
     const written = record({ state: 'open' });
-    await writeTabletRecord(dir, written);
-    expect(await readTabletRecord(dir)).toEqual(written);
-    expect(await readdir(dir)).toEqual(['tablet.json']);
-    expect((await stat(join(dir, 'tablet.json'))).isFile()).toBe(true);
+    await writeTabletRecord(dir.path, written);
+    expect(await readTabletRecord(dir.path)).toEqual(written);
+    expect(await readdir(dir.path)).toEqual(['tablet.json']);
+    expect((await stat(dir.at('tablet.json'))).isFile()).toBe(true);
   });
 
   it.each([
@@ -42,8 +42,7 @@ describe('the tablet record', () => {
     [{ state: 'not-verified' } as const, /not verified as closed/],
     [{ state: 'closed', afterRestart: 'open' } as const, /opens again after every restart/],
   ])('is a red line: %j', async (bridge, detail) => {
-    await writeTabletRecord(dir, record(bridge));
-    expect(await tabletRedLine(dir)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
+    expect(await redLineOf(record(bridge))).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
   });
 
   it.each([
@@ -55,32 +54,33 @@ describe('the tablet record', () => {
   ] as const)('of an open tablet whose settings are %s says what comes first', async (_, verdict, remedy) => {
     const profile = { name: 'Lobby', sha256: null };
     const reading = verdict && { by: 'plan' as const, profile, verdict, steps: [], observed, doubts: [] };
-    await writeTabletRecord(dir, { ...record({ state: 'open' }), reading });
-    expect(await tabletRedLine(dir)).toMatchObject({ remedy: expect.stringMatching(remedy) });
+    expect(await redLineOf({ ...record({ state: 'open' }), reading })).toMatchObject({
+      remedy: expect.stringMatching(remedy),
+    });
   });
 
   it('is a red line when wireless debugging stays enabled, even with the other port closed', async () => {
     const { bridge, ...rest } = record({ afterRestart: 'closed' });
-    await writeTabletRecord(dir, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('Wireless debugging') });
+    expect(await redLineOf({ ...rest, bridge: { ...bridge, isWirelessOn: true } })).toMatchObject({
+      detail: expect.stringContaining('Wireless debugging'),
+    });
   });
 
   it.each(['closed', 'not-checked'] as const)('is no red line when verified closed (%s)', async (afterRestart) => {
-    await writeTabletRecord(dir, record({ afterRestart }));
-    expect(await tabletRedLine(dir)).toBeNull();
+    expect(await redLineOf(record({ afterRestart }))).toBeNull();
   });
 
   it('is a red line too when the file is corrupt', async () => {
-    await writeFile(join(dir, 'tablet.json'), '{"schema":"gw/tablet/2"');
-    await expect(readTabletRecord(dir)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
+    await writeFile(dir.at('tablet.json'), '{"schema":"gw/tablet/2"');
+    await expect(readTabletRecord(dir.path)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    expect(await tabletRedLine(dir.path)).toMatchObject({ detail: expect.stringContaining('corrupt') });
   });
 
   it('of a newer format is a red line that names it, and so is a too large file', async () => {
-    await writeFile(join(dir, 'tablet.json'), JSON.stringify({ ...record({}), schema: 'gw/tablet/7' }, null, 2));
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('newer version of gw') });
-    await writeFile(join(dir, 'tablet.json'), ' '.repeat(2 ** 20 + 1));
-    expect(await tabletRedLine(dir)).toMatchObject({ detail: expect.stringContaining('corrupt') });
+    await writeFile(dir.at('tablet.json'), JSON.stringify({ ...record({}), schema: 'gw/tablet/7' }, null, 2));
+    expect(await tabletRedLine(dir.path)).toMatchObject({ detail: expect.stringContaining('newer version of gw') });
+    await writeFile(dir.at('tablet.json'), ' '.repeat(2 ** 20 + 1));
+    expect(await tabletRedLine(dir.path)).toMatchObject({ detail: expect.stringContaining('corrupt') });
   });
 
   it('is parsed from any text without throwing', () => {

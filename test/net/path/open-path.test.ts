@@ -65,10 +65,8 @@ describe('opening a path', () => {
   it('returns the failed step and no connection', async () => {
     expect(await open(planTo(await freePort()))).toMatchObject({ dial: { failure: 'refused' }, connection: null });
     await using plain = await plainPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    expect(await open(planTo(plain.port))).toMatchObject({
-      tls: { kind: 'failed', failure: { kind: 'not-tls' } },
-      connection: null,
-    });
+    const expected = { tls: { kind: 'failed', failure: { kind: 'not-tls' } }, connection: null };
+    expect(await open(planTo(plain.port))).toMatchObject(expected);
   });
 
   it('returns an untrusted connection as such', async () => {

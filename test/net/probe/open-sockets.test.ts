@@ -79,19 +79,17 @@ describe('the open sockets', () => {
   });
 });
 
-describe('a link of a process to a socket', () => {
-  it('has an inode, and no other link does', () => {
-    expect(socketInode('socket:[4711]')).toBe(4711);
-    for (const link of ['pipe:[4711]', '/tmp/socket:[1]', 'socket:[]', 'socket:[-1]', 'socket:[1', '']) {
-      expect(socketInode(link)).toBeNull();
-    }
-    fc.assert(
-      fc.property(fc.string({ maxLength: 30 }), (text) => {
-        const inode = socketInode(text);
-        expect(inode === null || `socket:[${text.slice(8, -1)}]` === text).toBe(true);
-      }),
-    );
-  });
+it('a link of a process to a socket has an inode, and no other link does', () => {
+  expect(socketInode('socket:[4711]')).toBe(4711);
+  for (const link of ['pipe:[4711]', '/tmp/socket:[1]', 'socket:[]', 'socket:[-1]', 'socket:[1', '']) {
+    expect(socketInode(link)).toBeNull();
+  }
+  fc.assert(
+    fc.property(fc.string({ maxLength: 30 }), (text) => {
+      const inode = socketInode(text);
+      expect(inode === null || `socket:[${text.slice(8, -1)}]` === text).toBe(true);
+    }),
+  );
 });
 
 describe('the name of a process', () => {

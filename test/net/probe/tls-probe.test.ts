@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
+import { certificatesOf, chainOf, nameLine, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
 import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, plainPeer, probe, tlsPeer, tlsPeerOf } from './world.ts';
@@ -72,10 +72,8 @@ describe('a TLS probe', () => {
     const none = established(await probe(deaf, { trusted: cloud.caPem, alpn: 'x-test-mqtt-ca' }));
     expect(none.alpn).toBeNull();
     none.socket.destroy();
-    expect(await probe(peer, { trusted: cloud.caPem, alpn: 'x-other' })).toMatchObject({
-      kind: 'failed',
-      failure: { kind: 'alpn-refused' },
-    });
+    const expected = { kind: 'failed', failure: { kind: 'alpn-refused' } };
+    expect(await probe(peer, { trusted: cloud.caPem, alpn: 'x-other' })).toMatchObject(expected);
   });
 
   it('distinguishes silence, a closed connection, and a peer without TLS', async () => {
@@ -157,10 +155,8 @@ describe('the errors of node for a failed handshake', () => {
 
 describe('certificates in a file', () => {
   it('are parsed in order, and a file without one, or with a broken one, contains none', () => {
-    expect(certificatesOf(`text\n${cloud.caPem}\n${proxy.caPem}`)?.map(({ subject }) => subject)).toEqual([
-      'CN=Cloud CA',
-      'CN=House inspection CA',
-    ]);
+    const expected = ['CN=Cloud CA', 'CN=House inspection CA'];
+    expect(certificatesOf(`text\n${cloud.caPem}\n${proxy.caPem}`)?.map(({ subject }) => subject)).toEqual(expected);
     expect(certificatesOf('')).toBeNull();
     expect(certificatesOf(cloud.caPem.replace(/[A-Z]{4}/, 'AAAA'))).toBeNull();
   });
@@ -179,4 +175,14 @@ describe('certificates in a file', () => {
     expect(chainOf(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
     expect(chainOf(undefined)).toEqual([]);
   });
+});
+
+describe('the name in a certificate', () => {
+  it('is one line in RFC 4514 order, most specific part first', () => {
+    expect(nameLine('C=DE\nO=Robots GmbH\nCN=SN-0815')).toBe('CN=SN-0815, O=Robots GmbH, C=DE');
+    expect(nameLine('CN=SN-0815')).toBe('CN=SN-0815');
+    expect(nameLine(undefined)).toBe('');
+  });
+
+  it('is bounded', () => void expect(nameLine(`CN=${'x'.repeat(10_000)}`)).toHaveLength(300));
 });

@@ -8,7 +8,6 @@ import type { SecretQuestion, SshPerson } from '../../../src/lib/net/index.ts';
 import { openSsh } from '../../../src/lib/net/ssh/index.ts';
 import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
 import { isFull } from '../../properties.ts';
-import { until } from '../../waiting.ts';
 import { errorOf, newKeyPair, optionsIn, sshWorld, startRawServer, temporaryHome } from './ssh-server.ts';
 
 const welcome = (context: AuthContext) => context.accept();
@@ -158,10 +157,7 @@ describe('a login', () => {
     const clock = createFakeClock();
     const { person, questions } = typist(Array.from({ length: 100 }, () => 'yes'));
     const opening = world.open({ person, timeoutMs: 400, clock });
-    await until(
-      () => questions.length,
-      (count) => count === 20,
-    );
+    await expect.poll(() => questions.length).toBe(20);
     expect((await errorOf(passTime(clock, 400, opening))).code).toBe('SSH_BAD_ANSWER');
     expect(questions).toHaveLength(20);
   });
@@ -208,10 +204,8 @@ describe('channels', () => {
     await using ssh = await world.open({ clock });
     const dialled = ssh.dialer.dial(endpoint, { timeoutMs: 200 });
     const accept = await asked.promise;
-    expect(await errorOf(passTime(clock, 200, dialled))).toMatchObject({
-      code: 'CHASSIS_NOT_CONNECTED',
-      failure: 'no-answer',
-    });
+    const expected = { code: 'CHASSIS_NOT_CONNECTED', failure: 'no-answer' };
+    expect(await errorOf(passTime(clock, 200, dialled))).toMatchObject(expected);
     const channel = accept();
     channel.resume();
     await once(channel, 'close');
@@ -240,10 +234,7 @@ describe('channels', () => {
     // More than the window of a channel, in which the server may send without a reader.
     const sent = Buffer.alloc((isFull ? 6 : 2.5) * 1024 * 1024, 'echo');
     stream.end(sent);
-    await until(
-      () => stream.readableLength,
-      (length) => length >= stream.readableHighWaterMark,
-    );
+    await expect.poll(() => stream.readableLength).toBeGreaterThanOrEqual(stream.readableHighWaterMark);
     let received = 0;
     for await (const chunk of stream) received += (chunk as Buffer).length;
     expect(received).toBe(sent.length);
@@ -274,10 +265,7 @@ describe('channels', () => {
     });
     await using ssh = await world.open();
     const stream = await ssh.dialer.dial(endpoint, { timeoutMs: 2_000 });
-    await until(
-      () => stream.readableLength,
-      (length) => length > 0,
-    );
+    await expect.poll(() => stream.readableLength).toBeGreaterThan(0);
     world.cut();
     expect(await errorOf(text(stream))).toBe(ssh.lost.reason);
     expect(ssh.lost.reason).toMatchObject({ code: 'SSH_LOST' });

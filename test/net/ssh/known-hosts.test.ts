@@ -66,50 +66,21 @@ describe('the key of a host', () => {
   });
 });
 
-describe('any text as known hosts', () => {
-  const word = fc.oneof(
-    fc.constantFrom('gw', '*', '!gw', '@revoked', '@cert-authority', '@odd', '|1|YQ==|YQ==', '|1|', one.words, '#'),
-    fc.base64String({ maxLength: 40 }),
-    fc.string({ maxLength: 10 }),
+it('a line of known hosts matches every line that was written', () => {
+  const host = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
+  fc.assert(
+    fc.property(
+      host,
+      fc.integer({ min: 1, max: 65_535 }),
+      fc.option(fc.uint8Array({ minLength: 20, maxLength: 20 })),
+      (name, port, salt) => {
+        const known = knownHostName(name, port);
+        const line = knownHostLine(known, one.blob, salt === null ? null : Buffer.from(salt));
+        expect(judge(line, known).kind).toBe('known');
+        expect(judge(line, known, two).kind).toBe('changed');
+      },
+    ),
   );
-
-  it('is parsed line by line, and matches no other key', () => {
-    fc.assert(
-      fc.property(fc.array(fc.array(word, { maxLength: 5 }), { maxLength: 10 }), (lines) => {
-        const text = lines.map((words) => words.join(' ')).join('\n');
-        const { entries, invalidLines } = parseKnownHosts(text, 'kh');
-        for (const entry of entries) expect(keyTypeOf(entry.blob)).toBe(entry.keyType);
-        expect(entries.length + invalidLines.length).toBeLessThanOrEqual(text.split('\n').length);
-        expect(judgeHostKey(entries, 'gw', two.blob).kind).not.toBe('known');
-      }),
-    );
-  });
-
-  it('matches every line that was written', () => {
-    const host = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
-    fc.assert(
-      fc.property(
-        host,
-        fc.integer({ min: 1, max: 65_535 }),
-        fc.option(fc.uint8Array({ minLength: 20, maxLength: 20 })),
-        (name, port, salt) => {
-          const known = knownHostName(name, port);
-          const line = knownHostLine(known, one.blob, salt === null ? null : Buffer.from(salt));
-          expect(judge(line, known).kind).toBe('known');
-          expect(judge(line, known, two).kind).toBe('changed');
-        },
-      ),
-    );
-  });
-
-  it('has keys of any bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
-        const type = keyTypeOf(bytes);
-        if (type !== null) expect(type).toMatch(/^[A-Za-z0-9@.-]{1,64}$/);
-      }),
-    );
-  });
 });
 
 describe('the file of known hosts', () => {

@@ -18,9 +18,7 @@ describe('an SSH target', () => {
     ['t@2001:db8::7', { host: '2001:db8::7', user: 't', port: null }],
     ['a@b@gw', { host: 'gw', user: 'a@b', port: null }],
     ['ssh://t@gw:22/', { host: 'gw', user: 't', port: 22 }],
-  ])('is parsed from %s', (text, target) => {
-    expect(parseSshTarget(text)).toEqual(target);
-  });
+  ])('is parsed from %s', (text, target) => void expect(parseSshTarget(text)).toEqual(target));
 
   const odd =
     '|@gw|t@|gw:|gw:0|gw:70000|gw:x|-oProxyCommand=x|-t@gw|t@-gw|a b|t t@gw|gw,gw|*|[gw]:22|gw:1:2|t\n@gw|gw/path';
@@ -69,33 +67,27 @@ describe('a command line for the remote shell', () => {
   });
 });
 
-describe('a text of a server', () => {
-  it('is one line of bounded length without control characters', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: anyCharacter, maxLength: 2_000 }), (text) => {
-        const plain = foreignText(text);
-        expect(plain).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
-        expect(plain.length).toBeLessThanOrEqual(301);
-      }),
-    );
-  });
+it('a text of a server is one line of bounded length without control characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 2_000 }), (text) => {
+      const plain = foreignText(text);
+      expect(plain).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+      expect(plain.length).toBeLessThanOrEqual(301);
+    }),
+  );
 });
 
-describe('the public key of an encrypted key file', () => {
-  it('is parsed from any bytes without a throw', () => {
-    // In pieces: a whole line of this kind would look like a key in the repository.
-    const [line, what] = ['-----', 'OPENSSH PRIVATE KEY'];
-    const frame = (bytes: Uint8Array) =>
-      [`${line}BEGIN ${what}${line}`, Buffer.from(bytes).toString('base64'), `${line}END ${what}${line}`, ''].join(
-        '\n',
-      );
-    const head = [...Buffer.from('openssh-key-v1\0')];
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 120 }), fc.boolean(), (bytes, isHeaded) => {
-        const given = isHeaded ? Uint8Array.from([...head, ...bytes]) : bytes;
-        expect(publicPartOf(frame(given))?.isPrivateKey() ?? false).toBe(false);
-      }),
-    );
-    expect(publicPartOf('nothing of the kind')).toBeNull();
-  });
+it('the public key of an encrypted key file is parsed from any bytes without a throw', () => {
+  // In pieces: a whole line of this kind would look like a key in the repository.
+  const [line, what] = ['-----', 'OPENSSH PRIVATE KEY'];
+  const frame = (bytes: Uint8Array) =>
+    [`${line}BEGIN ${what}${line}`, Buffer.from(bytes).toString('base64'), `${line}END ${what}${line}`, ''].join('\n');
+  const head = [...Buffer.from('openssh-key-v1\0')];
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 120 }), fc.boolean(), (bytes, isHeaded) => {
+      const given = isHeaded ? Uint8Array.from([...head, ...bytes]) : bytes;
+      expect(publicPartOf(frame(given))?.isPrivateKey() ?? false).toBe(false);
+    }),
+  );
+  expect(publicPartOf('nothing of the kind')).toBeNull();
 });

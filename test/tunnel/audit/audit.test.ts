@@ -170,10 +170,8 @@ describe('a record that cannot be judged', () => {
 it('a session without an end is named once, not with every later session', async () => {
   const later = Array.from({ length: 50 }, (_, n) => [startOf(n + 2), endOf(n + 2)]).flat();
   const facts = await auditOf([startOf(1), ...later]);
-  expect(facts.findings.map(({ code, session }) => `${code} ${session}`)).toEqual([
-    `overlap ${idOf(2)}`,
-    `start-without-end ${idOf(1)}`,
-  ]);
+  const expected = [`overlap ${idOf(2)}`, `start-without-end ${idOf(1)}`];
+  expect(facts.findings.map(({ code, session }) => `${code} ${session}`)).toEqual(expected);
 });
 
 describe('what was not checked', () => {
@@ -209,10 +207,8 @@ describe('what was not checked', () => {
     expect(facts.checks.every(({ verdict }) => verdict === 'not-checked')).toBe(true);
     using emptied = recordFolder({ 'sessions.jsonl': [] }, headOf(lines));
     expect(codes(await emptied.audit())).toEqual(['missing-end']);
-    await expect(auditRecords({ records: folder.path('none'), limits, now })).rejects.toMatchObject({
-      code: 'FILE_UNREADABLE',
-      remedy: expect.stringContaining('--records'),
-    });
+    const refusal = { code: 'FILE_UNREADABLE', remedy: expect.stringContaining('--records') };
+    await expect(auditRecords({ records: folder.path('none'), limits, now })).rejects.toMatchObject(refusal);
   });
 
   it('records that were removed by rotation are named, and the rest is judged', async () => {
@@ -461,11 +457,8 @@ describe('a file of any bytes', () => {
 
   it('with more findings than are listed counts all', async () => {
     using folder = recordFolder({ 'sessions.jsonl': Array.from({ length: 1_500 }, () => 'x\n') }, null);
-    expect(await folder.audit()).toMatchObject({
-      counts: [{ code: 'unreadable-line', count: 1_500 }],
-      notListed: 500,
-      firstBroken: { line: 1 },
-    });
+    const expected = { counts: [{ code: 'unreadable-line', count: 1_500 }], notListed: 500, firstBroken: { line: 1 } };
+    expect(await folder.audit()).toMatchObject(expected);
     mkdirSync(folder.path('sessions-000001.jsonl'));
     await expect(folder.audit()).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });

@@ -12,15 +12,11 @@ function isAsWritten(duration: string): boolean {
 describe('a number in a support record', () => {
   it.each(['1.560', '2.0', '0.0000001', '0.000', '999999999999999.123456', '01', '1e2'])(
     '%s is not as gw writes it',
-    (duration) => {
-      expect(isAsWritten(duration)).toBe(false);
-    },
+    (duration) => void expect(isAsWritten(duration)).toBe(false),
   );
 
   it.each(['0', '0.5', '12.345', '0.000001', '999999999.123456', '999999999999999', 'null'])(
     '%s is as gw writes it',
-    (duration) => {
-      expect(isAsWritten(duration)).toBe(true);
-    },
+    (duration) => void expect(isAsWritten(duration)).toBe(true),
   );
 });

@@ -41,15 +41,13 @@ const anyLine = fc.nat({ max: lines.length - 1 });
 /** In `npm test` the first and the last line of each file, and one between. */
 const places = isFull ? [...lines.keys()] : [0, 8, 9, 13, 17, 18, 25];
 
-describe('unchanged records', () => {
-  it('are whole, over rotated files and by head.json', async () => {
-    using folder = recordFolder(filesOf(lines), head);
-    const facts = await folder.audit();
-    expect(facts).toMatchObject({ verdict: 'ok', records: 26, sessions: 12, firstSeq: 1, lastSeq: 26, findings: [] });
-    const ids = (is: string) => facts.checks.flatMap(({ id, verdict }) => (verdict === is ? [id] : [])).join(' ');
-    expect(ids('ok')).toBe('chain beginning end pairs durations configured scope overlap tokens-records');
-    expect(ids('not-checked')).toBe('tokens-logs cloud');
-  });
+it('unchanged records are whole, over rotated files and by head.json', async () => {
+  using folder = recordFolder(filesOf(lines), head);
+  const facts = await folder.audit();
+  expect(facts).toMatchObject({ verdict: 'ok', records: 26, sessions: 12, firstSeq: 1, lastSeq: 26, findings: [] });
+  const ids = (is: string) => facts.checks.flatMap(({ id, verdict }) => (verdict === is ? [id] : [])).join(' ');
+  expect(ids('ok')).toBe('chain beginning end pairs durations configured scope overlap tokens-records');
+  expect(ids('not-checked')).toBe('tokens-logs cloud');
 });
 
 describe('a change is found and the first line of it named', () => {

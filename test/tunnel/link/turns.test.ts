@@ -51,17 +51,6 @@ describe('turns of local connections', () => {
     expect(world.log.join('')).toBe('abcabc');
   });
 
-  test('by bytes, not by messages: small messages are sent more often', () => {
-    const world = createWorld();
-    const large = world.sender('L', []);
-    const small = world.sender('s', []);
-    large.push(...Array.from({ length: 40 }, () => CHUNK));
-    small.push(...Array.from({ length: 160 }, () => CHUNK / 4));
-    for (let i = 0; i < 80; i += 1) world.drain();
-    expect(large.sent.bytes).toBeGreaterThan(10 * CHUNK);
-    expect(Math.abs(large.sent.bytes - small.sent.bytes)).toBeLessThanOrEqual(2 * CHUNK);
-  });
-
   test('nothing is sent while more than the limit waits, and it goes on below half of it', () => {
     let unsent = 100;
     let sent = 0;

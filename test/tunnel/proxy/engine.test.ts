@@ -166,16 +166,19 @@ describe('the rules of the destination', () => {
     expect(world.words()).toEqual([]);
   });
 
-  test('CONNECTION_RESET writes what waits and closes that one; its echo is tolerated', async () => {
-    const got: string[] = [];
-    await using sink = await target((socket) => socket.on('data', (bytes) => got.push(bytes.toString())));
-    await using world = engineWorld(sink.connect);
-    const reset: Sent = { type: 'connection-reset', streamId: 1, serviceId: 'web', connectionId: 1 };
-    world.receive(start(), data('end'), reset, reset);
-    await world.idle();
-    await until('end', () => got.join('') === 'end');
-    expect(world.sent).toEqual([]);
-  });
+  test.each(['connection-reset', 'session-reset'] as const)(
+    '%s writes what waits, and closes; its echo is tolerated',
+    async (type) => {
+      const got: string[] = [];
+      await using sink = await target((socket) => socket.on('data', (bytes) => got.push(bytes.toString())));
+      await using world = engineWorld(sink.connect);
+      const reset: Sent = { ...start(), type };
+      world.receive(start(), data('last words'), reset, reset);
+      await world.idle();
+      await until('last words', () => got.join('') === 'last words');
+      expect(world.sent).toEqual([]);
+    },
+  );
 
   test('SESSION_RESET closes every stream and awaits new ones', async () => {
     await using world = await echoWorld({ services: ['web', 'log'] });
@@ -184,16 +187,6 @@ describe('the rules of the destination', () => {
     world.receive(data('dropped'), start(), data('again'));
     await until('echo', () => dataOf(world.sent).toString() === 'again');
     expect(world.words()).toEqual([]);
-  });
-
-  test('SESSION_RESET writes what waits', async () => {
-    const got: string[] = [];
-    await using sink = await target((socket) => socket.on('data', (bytes) => got.push(bytes.toString())));
-    await using world = engineWorld(sink.connect);
-    world.receive(start(), data('last words'), { type: 'session-reset' });
-    await world.idle();
-    await until('last words', () => got.join('') === 'last words');
-    expect(world.sent).toEqual([]);
   });
 
   test('a connection id that is used again, while the old connection still writes its rest, is another connection', async () => {

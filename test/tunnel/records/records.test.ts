@@ -4,7 +4,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,14 +12,15 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
 import type { SessionRecord } from '../../../src/lib/tunnel/records/schema.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 import { isFull } from '../../properties.ts';
 import { endOf, idOf, linesOf, recordOf, refusedOf, startOf, tokenHashOf } from './bodies.ts';
 
+const root = folderOfEach();
 let dir: string;
 let logged: { level: string; message: string; fields: Record<string, unknown> }[];
 const note = (level: string) => (fields: object, message: string) =>
@@ -53,10 +53,9 @@ function expectChain(records: readonly SessionRecord[], from = 1) {
 }
 
 beforeEach(() => {
-  dir = join(mkdtempSync(join(tmpdir(), 'gw-records-')), 'support');
+  dir = root.at('support');
   logged = [];
 });
-afterEach(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 describe('append', () => {
   it('writes the bytes of the format, for the owner only', async () => {

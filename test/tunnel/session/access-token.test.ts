@@ -53,20 +53,16 @@ describe('an access token', () => {
   });
 });
 
-describe('a client token', () => {
-  it('has the form that the service demands, and is new each time', () => {
-    const values = Array.from({ length: 50 }, () => newClientToken().reveal());
-    for (const one of values) expect(one).toMatch(/^gwct-[a-zA-Z0-9-]{32,120}$/);
-    expect(new Set(values).size).toBe(50);
-  });
+it('a client token has the form that the service demands, and is new each time', () => {
+  const values = Array.from({ length: 50 }, () => newClientToken().reveal());
+  for (const one of values) expect(one).toMatch(/^gwct-[a-zA-Z0-9-]{32,120}$/);
+  expect(new Set(values).size).toBe(50);
 });
 
-describe('the value of a token', () => {
-  it('is read at one place of the source only: the environment of the proxy', () => {
-    const root = fileURLToPath(new URL('../../../', import.meta.url));
-    const found = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
-      [...readFileSync(`${root}${path}`, 'utf8').matchAll(/\.reveal\(/g)].map(() => path),
-    );
-    expect(found).toEqual(['src/lib/tunnel/session/proxy-process.ts']);
-  });
+it('the value of a token is read at one place of the source only: the environment of the proxy', () => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const found = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
+    [...readFileSync(`${root}${path}`, 'utf8').matchAll(/\.reveal\(/g)].map(() => path),
+  );
+  expect(found).toEqual(['src/lib/tunnel/session/proxy-process.ts']);
 });

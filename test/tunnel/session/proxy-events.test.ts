@@ -16,9 +16,7 @@ describe('an event of the proxy', () => {
     { event: 'lost', detail: 'connection reset' },
     counts,
     { event: 'ended', exit: 'network-lost', detail: '' },
-  ])('%j is read as it was written', (event) => {
-    expect(parseProxyEvent(JSON.stringify(event))).toEqual(event);
-  });
+  ])('%j is read as it was written', (event) => void expect(parseProxyEvent(JSON.stringify(event))).toEqual(event));
 
   it('has no field that is not known', () => {
     expect(parseProxyEvent(JSON.stringify({ ...counts, token: 'x' }))).toEqual(counts);
@@ -46,9 +44,7 @@ describe('an event of the proxy', () => {
     '{"event":"ended","exit":"closed"}',
     '{"event":"started"}',
     '{"event":"lost","detail":"x"',
-  ])('%s is none', (line) => {
-    expect(parseProxyEvent(line)).toBeNull();
-  });
+  ])('%s is none', (line) => void expect(parseProxyEvent(line)).toBeNull());
 
   it('keeps one line of bounded length of a text', () => {
     const detail = `status 400\r\n\u001b[31m2026-01-31 ended by someone\u202e ${'x'.repeat(2_000)}`;
@@ -100,9 +96,7 @@ describe('the lines of the proxy', () => {
     );
   });
 
-  it('end without a newline are no lines', () => {
-    expect(linesOf([Buffer.from('{"event":')])).toEqual([]);
-  });
+  it('end without a newline are no lines', () => void expect(linesOf([Buffer.from('{"event":')])).toEqual([]));
 
   it('that are too long are skipped to their end, and nothing of them is kept', () => {
     const long = Buffer.alloc(MAX_LINE_BYTES, 'x');

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WRAPPER } from '../../../src/lib/tunnel/session/proxy-process.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 import { listeners } from '../../listeners.ts';
 import { startProcess } from '../../process.ts';
 import { runningWorld } from './support-world.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'gw-wrapper-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = folderOfEach();
 
 /** By the mask of the caught signals, in which SIGUSR1 is the tenth. */
 function catchesSigusr1(pid: number): boolean {
@@ -30,7 +29,7 @@ describe('the process of the proxy', () => {
     ['without setpriv', null],
     ['with one that does not know the option, as that of BusyBox', '#!/bin/sh\nexit 1\n'],
   ])('starts %s', async (name, setpriv) => {
-    const path = join(root, name);
+    const path = root.at(name);
     mkdirSync(path);
     if (setpriv !== null) writeFileSync(join(path, 'setpriv'), setpriv, { mode: 0o755 });
     await using started = startProcess('/bin/sh', ['-c', WRAPPER, 'sh', '/bin/echo', 'a b', '$HOME'], {

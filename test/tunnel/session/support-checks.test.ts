@@ -118,23 +118,18 @@ describe('a notification', () => {
   });
 });
 
-describe('a limit of records', () => {
-  it('admits a burst, then one a minute, and counts what it left out', async () => {
-    const clock = createFakeClock();
-    const limit = createRecordLimit(clock);
-    const admitted = Array.from({ length: MAX_BURST + 3 }, () => limit.admit());
-    expect(admitted).toEqual([...Array(MAX_BURST).fill(0), null, null, null]);
-    await clock.advance(59_999);
-    expect(limit.admit()).toBeNull();
-    await clock.advance(1);
-    expect([limit.admit(), limit.admit()]).toEqual([4, null]);
-    await clock.advance(100 * 60_000);
-    expect(Array.from({ length: MAX_BURST + 1 }, () => limit.admit())).toEqual([
-      1,
-      ...Array(MAX_BURST - 1).fill(0),
-      null,
-    ]);
-  });
+it('a limit of records admits a burst, then one a minute, and counts what it left out', async () => {
+  const clock = createFakeClock();
+  const limit = createRecordLimit(clock);
+  const admitted = Array.from({ length: MAX_BURST + 3 }, () => limit.admit());
+  expect(admitted).toEqual([...Array(MAX_BURST).fill(0), null, null, null]);
+  await clock.advance(59_999);
+  expect(limit.admit()).toBeNull();
+  await clock.advance(1);
+  expect([limit.admit(), limit.admit()]).toEqual([4, null]);
+  await clock.advance(100 * 60_000);
+  const expected = [1, ...Array(MAX_BURST - 1).fill(0), null];
+  expect(Array.from({ length: MAX_BURST + 1 }, () => limit.admit())).toEqual(expected);
 });
 
 describe('notifications', () => {

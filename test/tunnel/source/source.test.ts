@@ -29,12 +29,18 @@ async function setUp(targets: Record<string, number>, options: { chunkMax?: numb
   return { relay, destination };
 }
 
+/** Our source with one service, behind which connections are handled like this. */
+async function running(onSocket: Parameters<World['service']>[0], options: Parameters<typeof startOurSource>[3] = {}) {
+  const { port, sockets } = await world.service(onSocket);
+  const { relay, destination } = await setUp({ web: port });
+  const source = startOurSource(world, relay, undefined, options);
+  const { web = 0 } = await source.ports();
+  return { relay, destination, source, sockets, web };
+}
+
 test('the handshake is that of the protocol, with both tokens, and its events name the service and the local port', async () => {
-  const { port } = await world.service(echo);
-  const { relay } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
-  const { web } = await source.ports();
-  expect(await sameBack(web as number, 100)).toBe(true);
+  const { relay, source, web } = await running(echo);
+  expect(await sameBack(web, 100)).toBe(true);
   expect(relay.handshakes.find(({ mode }) => mode === 'source')).toEqual({
     mode: 'source',
     token: tokens.source,
@@ -55,13 +61,10 @@ test('the handshake is that of the protocol, with both tokens, and its events na
 });
 
 test('ids: one STREAM_START, then CONNECTION_STARTs, also when no connection is open; ids grow for the whole run', async () => {
-  const { port } = await world.service(echo);
-  const { relay, destination } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
-  const { web } = await source.ports();
-  expect(await sameBack(web as number, 10)).toBe(true);
+  const { relay, source, web, destination } = await running(echo);
+  expect(await sameBack(web, 10)).toBe(true);
   await source.event('closed');
-  expect(await sameBack(web as number, 10)).toBe(true);
+  expect(await sameBack(web, 10)).toBe(true);
   await expect.poll(() => source.events.filter(({ event }) => event === 'closed')).toHaveLength(2);
   const sent = (type: number) => relay.frames.flatMap(({ frame }) => (frame.type === type ? [frame] : []));
   expect(sent(kinds.connectionStart)).toMatchObject([{ stream: 1, service: 'web', connection: 2 }]);
@@ -69,7 +72,7 @@ test('ids: one STREAM_START, then CONNECTION_STARTs, also when no connection is 
   // A connection that is begun before the reset arrives ends with it.
   await expect
     .poll(async () => {
-      await sameBack(web as number, 10).catch(() => {});
+      await sameBack(web, 10).catch(() => {});
       return sent(kinds.streamStart).map(({ stream }) => stream);
     })
     .toEqual([1, 2]);
@@ -80,11 +83,8 @@ test('ids: one STREAM_START, then CONNECTION_STARTs, also when no connection is 
 });
 
 test('CONNECTION_RESET ends one connection and no other one; what was sent before arrives', async () => {
-  const { port, sockets } = await world.service((socket) => socket.write('welcome'));
-  const { relay } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
-  const { web } = await source.ports();
-  const [one, two] = [client(web as number), client(web as number)];
+  const { source, web, sockets } = await running((socket) => socket.write('welcome'));
+  const [one, two] = [client(web), client(web)];
   await Promise.all([one.until(7), two.until(7)]);
   [...sockets][0]?.end('bye');
   const first = await Promise.race([one.ended.then(() => one), two.ended.then(() => two)]);
@@ -115,11 +115,8 @@ test('STREAM_RESET and SESSION_RESET end all connections of the service, of ever
 });
 
 test('messages that do not fit are left out: unknown and ignorable, of another stream, of no connection, starts', async () => {
-  const { port } = await world.service(echo);
-  const { relay } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
-  const { web } = await source.ports();
-  const one = client(web as number);
+  const { relay, web } = await running(echo);
+  const one = client(web);
   one.socket.write('x');
   await one.until(1);
   const evil = Buffer.from('evil');
@@ -143,15 +140,12 @@ test('messages that do not fit are left out: unknown and ignorable, of another s
   relay.inject('source', pack({ type: 99, stream: 1, service: 'web', connection: 1 }));
   await one.ended;
   expect(relay.frames.at(-1)?.frame).toMatchObject({ type: kinds.streamReset, stream: 1, service: 'web' });
-  expect(await sameBack(web as number, 10)).toBe(true);
+  expect(await sameBack(web, 10)).toBe(true);
 });
 
 test('the end of the sending side of a client ends its connection: the protocol has no half-close', async () => {
-  const { port } = await world.service((socket) => socket.on('data', () => {}));
-  const { relay } = await setUp({ web: port });
-  const source = startOurSource(world, relay);
-  const { web } = await source.ports();
-  const one = client(web as number);
+  const { relay, source, web } = await running((socket) => socket.on('data', () => {}));
+  const one = client(web);
   one.socket.end('last words');
   await expect
     .poll(() => relay.frames.map(({ frame }) => frame.type))
@@ -160,17 +154,17 @@ test('the end of the sending side of a client ends its connection: the protocol 
 });
 
 test('a client that does not read loses its own connection, above the limit; others go on', async () => {
-  const { port } = await world.service((socket) => {
-    socket.on('data', (bytes) => {
-      if (bytes.includes('flood')) for (let at = 0; at < 40; at += 1) socket.write(Buffer.alloc(512 * 1024));
-      else socket.write(bytes);
-    });
-  });
-  const { relay } = await setUp({ web: port });
   const clock = scriptedClock();
-  const source = startOurSource(world, relay, undefined, { clock, limits: { ...proxyLimits, holdMs: 50 } });
-  const { web } = await source.ports();
-  const stalled = client(web as number);
+  const { relay, source, web } = await running(
+    (socket) => {
+      socket.on('data', (bytes) => {
+        if (bytes.includes('flood')) for (let at = 0; at < 40; at += 1) socket.write(Buffer.alloc(512 * 1024));
+        else socket.write(bytes);
+      });
+    },
+    { clock, limits: { ...proxyLimits, holdMs: 50 } },
+  );
+  const stalled = client(web);
   stalled.socket.pause();
   stalled.socket.write('flood');
   await expect.poll(() => clock.fire(50)).toBeGreaterThan(0);
@@ -178,26 +172,21 @@ test('a client that does not read loses its own connection, above the limit; oth
   await expect
     .poll(() => relay.frames.some(({ from, frame }) => from === 'source' && frame.type === kinds.connectionReset))
     .toBe(true);
-  expect(await sameBack(web as number, 1_000)).toBe(true);
+  expect(await sameBack(web, 1_000)).toBe(true);
 });
 
 test('a lost WebSocket: connections are reset, the same port goes on after the reconnect with the same client token', async () => {
-  const { port } = await world.service((socket) => socket.write('hi'));
-  const { relay } = await setUp({ web: port });
   const clock = scriptedClock();
-  const source = startOurSource(world, relay, undefined, { clock });
-  const { web } = await source.ports();
-  const one = client(web as number);
+  const { relay, source, web } = await running((socket) => socket.write('hi'), { clock });
+  const one = client(web);
   await one.until(2);
   const error = new Promise((resolve) => one.socket.on('error', resolve));
   relay.cut('source');
   expect(await error).toMatchObject({ code: 'ECONNRESET' });
   await source.event('connected', true);
-  expect(await client(web as number).until(2)).toHaveLength(2);
-  expect(source.events.find(({ event }) => event === 'lost')).toMatchObject({
-    detail: expect.stringContaining('lost'),
-    retryInMs: clock.slept[0],
-  });
+  expect(await client(web).until(2)).toHaveLength(2);
+  const expected = { detail: expect.stringContaining('lost'), retryInMs: clock.slept[0] };
+  expect(source.events.find(({ event }) => event === 'lost')).toMatchObject(expected);
   const shakes = relay.handshakes.filter(({ mode }) => mode === 'source');
   expect(shakes.map((shake) => shake.clientToken)).toEqual([clientToken, clientToken]);
   // A new stream with new ids: the other side may have kept the old one.
@@ -257,12 +246,9 @@ test('Ctrl-C: a STREAM_RESET for every open stream, then a close frame', async (
 });
 
 test('no answer of the other side is said once, and an answer too', async () => {
-  const { port } = await world.service((socket) => socket.once('data', () => socket.write('late')));
-  const { relay } = await setUp({ web: port });
   const clock = scriptedClock();
-  const source = startOurSource(world, relay, undefined, { clock });
-  const { web } = await source.ports();
-  const [one, two] = [client(web as number), client(web as number)];
+  const { source, web } = await running((socket) => socket.once('data', () => socket.write('late')), { clock });
+  const [one, two] = [client(web), client(web)];
   await expect.poll(() => source.events.filter(({ event }) => event === 'opened')).toHaveLength(2);
   clock.fire(10_000);
   expect(source.events.filter(({ event }) => event === 'no-answer')).toEqual([
@@ -418,10 +404,8 @@ describe('a service that is not reachable, or is none', () => {
     const { relay } = await setUp({ web: 9 });
     const taken = await world.service(() => {});
     const source = startOurSource(world, relay, [{ id: 'web', port: taken.port }]);
-    expect(await settled(source)).toMatchObject({
-      code: 'PORT_IN_USE',
-      tried: { address: '127.0.0.1', port: taken.port },
-    });
+    const expected = { code: 'PORT_IN_USE', tried: { address: '127.0.0.1', port: taken.port } };
+    expect(await settled(source)).toMatchObject(expected);
     await expect.poll(() => relay.isConnected('source')).toBe(false);
   });
 });

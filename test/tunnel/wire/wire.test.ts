@@ -90,9 +90,7 @@ describe('known messages', () => {
     ['field number 0', '0804 0001'],
     ['a wire type that does not exist', '0804 0f01'],
     ['a service that is not UTF-8', '0802 1001 2a02c328'],
-  ])('refuses %s', (_, bytes) => {
-    expect(codeOf(() => decodeMessage(hex(bytes)))).toBe('TUNNEL_PROTOCOL');
-  });
+  ])('refuses %s', (_, bytes) => void expect(codeOf(() => decodeMessage(hex(bytes)))).toBe('TUNNEL_PROTOCOL'));
 
   test('groups nested without end are refused, not followed', () => {
     expect(codeOf(() => decodeMessage(hex(`0804${'7b'.repeat(60_000)}`)))).toBe('TUNNEL_PROTOCOL');
