@@ -18,11 +18,6 @@ function record(about: { state?: Bridge['state']; afterRestart?: Bridge['afterRe
   return { schema: 'gw/tablet/2', address: { host: '192.0.2.5', port: 5555 }, tablet: null, bridge, reading: null };
 }
 
-async function redLineOf(written: TabletRecord) {
-  await writeTabletRecord(dir.path, written);
-  return await tabletRedLine(dir.path);
-}
-
 describe('the tablet record', () => {
   it('is absent, without a red line, before the first connection', async () => {
     expect(await readTabletRecord(dir.path)).toBeNull();
@@ -42,7 +37,8 @@ describe('the tablet record', () => {
     [{ state: 'not-verified' } as const, /not verified as closed/],
     [{ state: 'closed', afterRestart: 'open' } as const, /opens again after every restart/],
   ])('is a red line: %j', async (bridge, detail) => {
-    expect(await redLineOf(record(bridge))).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
+    await writeTabletRecord(dir.path, record(bridge));
+    expect(await tabletRedLine(dir.path)).toMatchObject({ id: 'tablet-open', detail: expect.stringMatching(detail) });
   });
 
   it.each([
@@ -54,20 +50,23 @@ describe('the tablet record', () => {
   ] as const)('of an open tablet whose settings are %s says what comes first', async (_, verdict, remedy) => {
     const profile = { name: 'Lobby', sha256: null };
     const reading = verdict && { by: 'plan' as const, profile, verdict, steps: [], observed, doubts: [] };
-    expect(await redLineOf({ ...record({ state: 'open' }), reading })).toMatchObject({
+    await writeTabletRecord(dir.path, { ...record({ state: 'open' }), reading });
+    expect(await tabletRedLine(dir.path)).toMatchObject({
       remedy: expect.stringMatching(remedy),
     });
   });
 
   it('is a red line when wireless debugging stays enabled, even with the other port closed', async () => {
     const { bridge, ...rest } = record({ afterRestart: 'closed' });
-    expect(await redLineOf({ ...rest, bridge: { ...bridge, isWirelessOn: true } })).toMatchObject({
+    await writeTabletRecord(dir.path, { ...rest, bridge: { ...bridge, isWirelessOn: true } });
+    expect(await tabletRedLine(dir.path)).toMatchObject({
       detail: expect.stringContaining('Wireless debugging'),
     });
   });
 
   it.each(['closed', 'not-checked'] as const)('is no red line when verified closed (%s)', async (afterRestart) => {
-    expect(await redLineOf(record({ afterRestart }))).toBeNull();
+    await writeTabletRecord(dir.path, record({ afterRestart }));
+    expect(await tabletRedLine(dir.path)).toBeNull();
   });
 
   it('is a red line too when the file is corrupt', async () => {

@@ -13,20 +13,6 @@ describe('the output of ss', () => {
     expect(parseConnectionInfo('')).toEqual({ pathMtuBytes: null });
     expect(parseConnectionInfo('rcvmss:536 advmss:1448 xpmtu:7 pmtu: pmtu:x rtt:1')).toEqual({ pathMtuBytes: null });
   });
-
-  it('is parsed from any text without a throw, and every number is one', () => {
-    const word = fc.oneof(
-      fc.tuple(fc.constantFrom('pmtu', 'mss', 'rtt'), fc.string({ maxLength: 9 })).map((pair) => pair.join(':')),
-      fc.string({ maxLength: 12 }),
-    );
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 20 }), (words) => {
-        for (const value of Object.values(parseConnectionInfo(words.join(' ')))) {
-          expect(value === null || (Number.isFinite(value) && value >= 0)).toBe(true);
-        }
-      }),
-    );
-  });
 });
 
 describe('an address range', () => {

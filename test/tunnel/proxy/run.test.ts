@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
-import { connectTarget } from '../../../src/lib/tunnel/proxy/run.ts';
 import { passTime } from '../../lifecycle/fake-clock.ts';
 import { plainPeer } from '../../net/probe/world.ts';
 import {
@@ -646,16 +645,6 @@ test.each([
   expect(exit).toBe('configuration');
   expect(detail).not.toContain(ACCESS.slice(0, 8));
   expect(proxy.events.filter(({ event }) => event !== 'counts')).toHaveLength(1);
-});
-
-test('the only target is the read-only socket', async () => {
-  const socket = connectTarget();
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  socket.once('connect', () => resolve({ address: socket.remoteAddress, port: socket.remotePort }));
-  // Refused where no gateway runs: the error names what was tried.
-  socket.once('error', resolve);
-  expect(await promise).toMatchObject({ address: '127.0.0.1', port: 5174 });
-  socket.destroy();
 });
 
 test('neither side that stalls makes memory grow', { tags: 'large' }, async () => {
