@@ -114,13 +114,20 @@ async function runAll() {
     ? ['--project', 'unit', ...beyondUnit()]
     : ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
   const lanes = lanesOfPrograms().filter((files) => files.length > 0);
-  await Promise.all([
-    runTests(unit, { name: 'unit' }),
-    isBeyond ? null : runTests(['--project', 'stories'], { name: 'stories', prefix: ownNetwork }),
-    ...lanes.map((files, lane) =>
-      runTests(['--project', 'programs', ...files], { name: `programs-${lane}`, prefix: ownNetwork }),
-    ),
-  ]);
+  const programs = () =>
+    Promise.all(
+      lanes.map((files, lane) =>
+        runTests(['--project', 'programs', ...files], { name: `programs-${lane}`, prefix: ownNetwork }),
+      ),
+    );
+  const stories = () => runTests(['--project', 'stories'], { name: 'stories', prefix: ownNetwork });
+  if (!isAll) {
+    await Promise.all([runTests(unit, { name: 'unit' }), stories(), programs()]);
+    return;
+  }
+  // The many programs and browsers have the machine for themselves.
+  await Promise.all([runTests(unit, { name: 'unit' }), stories()]);
+  await programs();
 }
 
 const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
