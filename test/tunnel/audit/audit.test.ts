@@ -270,6 +270,12 @@ describe('what was not checked', () => {
     }
   });
 
+  it('an unknown duration is not green', async () => {
+    const facts = await auditOf([startOf(1), endOf(1, 'unclean-shutdown', { durationS: null })]);
+    expect(check(facts, 'durations')).toMatchObject({ ...notChecked, detail: 'unknown-durations' });
+    expect(facts.verdict).toBe('ok');
+  });
+
   it('one record after head.json may be the moment between two writes or was added, and is not green; two are a finding', async () => {
     using one = recordFolder({ 'sessions.jsonl': lines }, headOf(lines.slice(0, 3), 1));
     const facts = await one.audit();
