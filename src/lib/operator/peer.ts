@@ -36,12 +36,7 @@ const bounds: JsonBounds = { maxDepth: 200, maxValues: 200_000 };
  * `what` names the device in errors: `voice service`. `path` is appended to the configured address; both
  * interfaces are not shown by the specification, so it is the last part of the route of gw. Project decision.
  */
-export function createPeer(
-  what: string,
-  url: string,
-  path: string,
-  clock: Pick<Clock, 'after'> = systemClock,
-): Peer {
+export function createPeer(what: string, url: string, path: string, clock: Pick<Clock, 'after'> = systemClock): Peer {
   const target = new URL(url);
   target.pathname = target.pathname.replace(/\/$/, '') + path;
   const tried: Tried = {
