@@ -45,7 +45,7 @@ const keep = (fd: number) => {
 };
 
 /** More lines than any kind of output can buffer. */
-const MANY = 8_000;
+const MANY = 5_000;
 
 /** The log of this process on a descriptor, with a clock that the test advances. */
 async function logTo(fd: number, count = MANY) {

@@ -12,7 +12,7 @@ import { diskSettled } from '../../lifecycle/paced-clock.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-movement-'));
 const file = join(dir, 'package.apk');
-const FILE_BYTES = 30_000;
+const FILE_BYTES = 12_000;
 const READ_BYTES = 3_000;
 writeFileSync(file, Buffer.alloc(FILE_BYTES, 7));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -119,8 +119,8 @@ describe.runIf(process.platform === 'linux')('a transfer', () => {
 
   it('whose last connection belongs to a remote host is not judged, and ends with its connection', async () => {
     await using tablet = await slowTablet();
-    const { pushed } = await tablet.push(100, { host: '127.0.0.1', port: 1 });
-    await tablet.clock.advance(1_000);
+    const { pushed } = await tablet.push(1_000, { host: '127.0.0.1', port: 1 });
+    await tablet.clock.advance(3_000);
     expect(tablet.isOver()).toBe(false);
     tablet.disconnect();
     const lost = { code: 'TABLET_LOST', message: expect.stringContaining('lost') };

@@ -52,7 +52,7 @@ it('the certificates of all trust lists are valid PEM, each of them: Node ignore
 });
 
 describe('the trust lists that verify a chain', () => {
-  it('distinguish NODE_EXTRA_CA_CERTS from the list of the operating system', async () => {
+  it('distinguish NODE_EXTRA_CA_CERTS from the list of the operating system', { tags: 'large' }, async () => {
     const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
   });

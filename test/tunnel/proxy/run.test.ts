@@ -466,7 +466,7 @@ describe('while the WebSocket is not read, because a target does not read', () =
     client.send({ ...START, type: 'connection-start', connectionId: 2 });
     // More than half of the limit and all buffers of the kernel: what is not read stays in the service.
     const payload = Buffer.alloc(60_000);
-    for (let count = 0; count < 500; count += 1) client.send({ ...DATA, payload });
+    for (let count = 0; count < 350; count += 1) client.send({ ...DATA, payload });
     await untilFull('held', () => client.ws.bufferedAmount, 2_000_000);
     return {
       client,
@@ -485,7 +485,7 @@ describe('while the WebSocket is not read, because a target does not read', () =
     await until('reset', () => world.client.received.at(-1)?.type === 'stream-reset');
   });
 
-  test('the own deadline ends it', async () => {
+  test('the own deadline ends it', { tags: 'large' }, async () => {
     await using world = await held(600_000, { settings: { maxS: 2 } });
     expect((await passTime(world.proxy.clock, 100, world.proxy.result)).exit).toBe('own-clock');
   });
