@@ -216,6 +216,11 @@ async function isGateOpen({ operatorPort }: World): Promise<boolean> {
   return ((await reply.json()) as { gate: { open: boolean } }).gate.open;
 }
 
+async function linkOf({ operatorPort }: World): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${operatorPort}/api/chassis/state`);
+  return ((await reply.json()) as { link: { kind: string } }).link.kind;
+}
+
 export const gatewayRows: readonly Row[] = [
   {
     fault: 'a file is in place of the folder of the media library',
@@ -381,7 +386,14 @@ export const processRows: readonly Row<ProcessWorld>[] = [
     async brings(world) {
       // Before a release is confirmed, the process that was started is its watch; the next start has none.
       await world.stopGateway();
+      // The step before has cut the cable.
+      world.sim.setFault('cut', false);
+      await world.sim.settled();
       await world.startGateway();
+      await world.until(
+        () => linkOf(world),
+        (link) => link === 'connected',
+      );
       return () => world.sim.setFault('cut', false);
     },
     options: ({ sim, gateway }) => ({

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderChassisProbe } from '../../src/cli/render/chassis.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
 import { probeChassis } from '../../src/lib/toolkit/chassis/probe.ts';
 import { context, type Story, startStory } from './story.ts';
 
@@ -137,5 +138,34 @@ describe('a chassis that is lost', () => {
     await story.fault(fault, false);
     await story.until(state, ({ link }) => link.kind === 'connected');
     expect(await story.page('/service')).not.toContain('not connected');
+  });
+
+  it('is measured anew by the demo where it is lost already: its time is that of this switch', async () => {
+    await serve();
+    const switched: boolean[] = [];
+    const switchFault = async ({ on }: { readonly on: boolean }) => {
+      switched.push(on);
+      await story.fault('cut', on);
+    };
+    const { 'sim fault': fault } = createCatalogue({ sitePath: story.sitePath, clock: story.clock, switchFault });
+    const cut = () =>
+      story.during(
+        Promise.resolve(fault?.run({ fault: 'cut', on: true, until: 'not-connected', withinMs: 10_000 }, context())),
+      );
+    expect(await cut()).toMatchObject({ link: 'not-connected' });
+    expect(await cut()).toMatchObject({ link: 'not-connected' });
+    expect(switched).toEqual([true, false, true]);
+  });
+
+  it('is no measurement where it remains lost', async () => {
+    await serve();
+    await story.fault('cut', true);
+    await story.until(state, ({ link }) => link.kind === 'not-connected');
+    const switchFault = async () => {};
+    const { 'sim fault': fault } = createCatalogue({ sitePath: story.sitePath, clock: story.clock, switchFault });
+    const options = { fault: 'cut', on: true, until: 'not-connected', withinMs: 10_000 };
+    await expect(story.during(Promise.resolve(fault?.run(options, context())))).rejects.toMatchObject({
+      code: 'CHECK_FAILED',
+    });
   });
 });

@@ -402,8 +402,17 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
         if (!switchFault) {
           throw new GwError('USAGE', 'No simulated robot here.', { remedy: 'This step runs in `gw demo` only.' });
         }
-        const { waitForGatewayState } = await import('./gateway/state.ts');
+        const { readGatewayState, waitForGatewayState } = await import('./gateway/state.ts');
         const toolkit = await run.toolkit();
+        // A state that is there already would be found at once, whatever this switch does: it has to end before.
+        if ((await readGatewayState(toolkit, run)).link === until) {
+          await switchFault({ name: fault, on: !on });
+          const link = until === 'connected' ? 'not-connected' : 'connected';
+          const left = await waitForGatewayState(toolkit, { link, ...of }, run);
+          if (left.link === until) {
+            throw new GwError('CHECK_FAILED', `The gateway was '${until}' before the fault, and remains so.`);
+          }
+        }
         const sinceMs = toolkit.clock.monotonicMs();
         await switchFault({ name: fault, on });
         return waitForGatewayState(toolkit, { link: until, ...of, sinceMs }, run);

@@ -22,17 +22,17 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 /** A server that sends these bytes to any request, then closes the connection or leaves it open. */
 async function rawServer(bytes: Uint8Array | string, ends: boolean) {
   const sockets = new Set<Socket>();
-  const heard = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => {}).on('data', () => heard.resolve());
+    socket.on('error', () => {}).on('data', () => received.resolve());
     socket.write(bytes);
     if (ends) socket.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as { port: number }).port,
-    heard: heard.promise,
+    received: received.promise,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -82,7 +82,7 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
     const clock = createFakeClock();
     const bridge = await openBridge(server.port, clock);
     const devices = bridge.devices(call);
-    await server.heard;
+    await server.received;
     await expect(passTime(clock, 60_000, devices)).rejects.toMatchObject({ code: 'TABLET_LOST' });
     const ending = new AbortController();
     const pending = bridge.shell('x', tabletCommand`getprop`, { ...call, signal: ending.signal });
@@ -94,7 +94,7 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
     await using server = await rawServer('OKAYOKAY', false);
     const clock = createFakeClock({ settled: diskSettled });
     const pushing = (await openBridge(server.port, clock)).push('x', file, '/data/x', { ...usb, stallMs: 2_000 });
-    await server.heard;
+    await server.received;
     const refusal = { code: 'TABLET_LOST', message: expect.stringContaining('Transfer of the package stalled') };
     await expect(passTime(clock, 200, pushing)).rejects.toMatchObject(refusal);
   });

@@ -36,14 +36,14 @@ describe('a peer that is not a proper SSH server', () => {
   ] as [string, (socket: Socket) => void, number?][])('is SSH_BAD_ANSWER when it %s', async (_, onSocket, ms) => {
     using folder = temporaryHome();
     const clock = createFakeClock();
-    const heard = Promise.withResolvers<unknown>();
+    const received = Promise.withResolvers<unknown>();
     await using server = await startRawServer((socket) => {
-      socket.once('data', heard.resolve);
+      socket.once('data', received.resolve);
       onSocket(socket);
     });
     const opening = openSsh(`127.0.0.1:${server.port}`, optionsIn(folder.home, { timeoutMs: 600, clock }));
     const failing = errorOf(opening);
-    await Promise.race([heard.promise, failing]);
+    await Promise.race([received.promise, failing]);
     const error = ms === undefined ? await failing : await errorOf(passTime(clock, ms, opening));
     expect(error).toMatchObject({ code: 'SSH_BAD_ANSWER', tried: { address: '127.0.0.1', port: server.port } });
     expect(error.message).not.toMatch(/\p{Cc}/u);

@@ -50,6 +50,12 @@ describe('a step of the demo is measured again', () => {
     expect(whyAgain(result, lateMs)).toBeNull();
   });
 
+  it('no more than ten times: what is never decided has its verdict', () => {
+    const open = step('chassis probe', 'not-checked', { unit: 'not-checked' });
+    expect(whyAgain(open, null, 9)).toContain('not decided');
+    expect(whyAgain(open, null, 10)).toBeNull();
+  });
+
   it('by what the system says of waiting processes', async () => {
     const own = await waitedForProcessor([process.pid]);
     expect(own === null || own >= 0).toBe(true);

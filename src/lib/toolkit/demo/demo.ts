@@ -212,6 +212,7 @@ async function runSteps(
   activity.begin('Running the checklist');
   const turnByHand = turningPerson((on) => options.switchFault(dir, { name: 'turned-by-hand', on }));
   const counts = new Map<string, Count>();
+  const repeats = new Map<string, number>();
   return await runChecklist({
     nameOrFile: 'demo',
     dir: options.checklistsDir,
@@ -234,8 +235,10 @@ async function runSteps(
     },
     async decide(step) {
       const [before, now] = await Promise.all([waitedBefore, waited()]);
-      const why = whyAgain(step, before === null || now === null ? null : now - before);
+      const made = repeats.get(step.id) ?? 0;
+      const why = whyAgain(step, before === null || now === null ? null : now - before, made);
       if (why === null) return { kind: 'leave' };
+      repeats.set(step.id, made + 1);
       const count = counts.get(step.id);
       options.onWaiting(`${count ? countText(count) : ''} ${step.title}: measured again. ${why}`.trimStart());
       activity.begin(`${count ? countText(count) : ''} ${step.title}, again`.trimStart());

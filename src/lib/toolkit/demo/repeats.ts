@@ -15,15 +15,20 @@ const TIMES: ReadonlySet<string> = new Set([
 ]);
 /** Processes that waited for so long during a step were late themselves, so the times that it found are not of the robot. */
 const LATE_MS = 500;
+/** A step that is never decided has its last verdict: more of the same shows nothing new. */
+const MAX_REPEATS = 10;
 
 /**
  * Why a step is not decided and is measured again; null: its verdict stands. Each repeat has to meet all expectations.
- * `lateMs`: how long the processes of the demo waited for the processor during the step; null: not known.
+ * `lateMs`: how long the processes of the demo waited for the processor during the step; null: not known. `repeats`: how
+ * often it was measured again before.
  */
 export function whyAgain(
   step: Pick<StepResult, 'verdict' | 'run' | 'why' | 'expectations' | 'error' | 'measured'>,
   lateMs: number | null,
+  repeats = 0,
 ): string | null {
+  if (repeats >= MAX_REPEATS) return null;
   const { verdict, run, expectations, error } = step;
   const unmet = expectations.filter((one) => one.verdict !== 'ok');
   const isTime = (path: string) => TIMES.has(path) || (run === 'chassis address' && path === 'state');
