@@ -18,7 +18,7 @@ const common = {
 export default defineConfig({
   test: {
     // Many tests wait for sockets, so more of them than cores run side by side.
-    maxWorkers: 4,
+    maxWorkers: 3,
     tags: [{ name: 'large', description: 'large input or long story: only in npm run test:all' }],
     ...(isAll ? {} : { tagsFilter: ['!large'] }),
     projects: [
@@ -51,6 +51,7 @@ export default defineConfig({
           name: 'programs',
           include: isAll ? programFiles : quickProgramFiles,
           fileParallelism: false,
+          isolate: false,
           sequence: { groupOrder: 1 },
           ...common,
         },

@@ -37,7 +37,7 @@ const ownNetwork = [
   'sh',
 ];
 /** Runs of programs side by side: they wait for processes and the network most of their time. */
-const LANES = 2;
+const LANES = 4;
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failed = [];
@@ -45,16 +45,20 @@ const skipped = [];
 /** What no failed test accounts for: an unhandled error, a file that cannot be loaded, a crash. */
 const broken = [];
 
-/** Runs vitest with these arguments, behind `prefix`. Its output is printed line by line. */
-async function runTests(words, { name, prefix = [] }) {
+/**
+ * Runs vitest with these arguments, behind `prefix`; its output is printed line by line.
+ * `onlyLarge`: of their tests, those that `npm test` leaves out.
+ */
+async function runTests(words, { name, prefix = [], onlyLarge = false }) {
   const report = join(scratch, `${name}.json`);
   const reporters = ['--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
-  const vitest = [process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters];
+  const filter = onlyLarge ? ['--tags-filter=large'] : [];
+  const vitest = [process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filter];
   const [program, ...rest] = [...prefix, ...vitest, ...words];
   const child = spawn(program, rest, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, GW_TEST_REPORT: report },
+    env: { ...env, GW_TEST_REPORT: report, GW_TEST_ONLY_LARGE: onlyLarge ? 'yes' : 'no' },
   });
   for (const stream of [child.stdout, child.stderr]) {
     let line = '';
@@ -90,44 +94,50 @@ function readReport(path) {
 
 const globbed = (patterns) => globSync(patterns, { cwd: root });
 
-/** Unit tests with more to do in `test:all` than in `npm test`. */
-function beyondUnit() {
-  const programs = new Set(globbed([...programFiles, ...storyFiles, ...mockingFiles]));
-  return globbed(['test/**/*.test.ts']).filter(
-    (path) =>
-      !programs.has(path) &&
-      /from '(?:fast-check|(?:\.\.?\/)+properties\.ts)'|tags: 'large'/.test(readFileSync(join(root, path), 'utf8')),
+const projects = (...names) => names.flatMap((name) => ['--project', name]);
+const sourceOf = (path) => readFileSync(join(root, path), 'utf8');
+/** In `npm test` a property has few cases, and some tables are shorter. */
+const hasProperties = (path) => /from '(?:fast-check|(?:\.\.?\/)+properties\.ts)'/.test(sourceOf(path));
+const hasLarge = (path) => sourceOf(path).includes("tags: 'large'");
+
+/** Runs these files of real programs in lanes, which have the machine for themselves. */
+async function runPrograms(files) {
+  const lanes = Array.from({ length: LANES }, (_, lane) => files.filter((_path, index) => index % LANES === lane));
+  await Promise.all(
+    lanes.map((dealt, lane) =>
+      runTests([...projects('programs'), ...dealt], { name: `programs-${lane}`, prefix: ownNetwork }),
+    ),
   );
 }
 
-/** The files of real programs of this run, dealt to lanes. */
-function lanesOfPrograms() {
-  const quick = new Set(quickProgramFiles);
-  const files = globbed(programFiles)
-    .filter((path) => (isAll ? !isBeyond || !quick.has(path) : quick.has(path)))
-    .sort();
-  return Array.from({ length: LANES }, (_, lane) => files.filter((_path, index) => index % LANES === lane));
+async function runQuick() {
+  const others = runTests(projects('stories', 'programs'), { name: 'stories-programs', prefix: ownNetwork });
+  await Promise.all([runTests(projects('unit', 'unit-mocks'), { name: 'unit' }), others]);
 }
 
 async function runAll() {
-  const unit = isBeyond
-    ? ['--project', 'unit', ...beyondUnit()]
-    : ['unit', 'unit-mocks'].flatMap((name) => ['--project', name]);
-  const lanes = lanesOfPrograms().filter((files) => files.length > 0);
-  const programs = () =>
-    Promise.all(
-      lanes.map((files, lane) =>
-        runTests(['--project', 'programs', ...files], { name: `programs-${lane}`, prefix: ownNetwork }),
-      ),
-    );
-  const stories = () => runTests(['--project', 'stories'], { name: 'stories', prefix: ownNetwork });
-  if (!isAll) {
-    await Promise.all([runTests(unit, { name: 'unit' }), stories(), programs()]);
-    return;
-  }
-  // The many programs and browsers have the machine for themselves.
-  await Promise.all([runTests(unit, { name: 'unit' }), stories()]);
-  await programs();
+  const stories = runTests(projects('stories'), { name: 'stories', prefix: ownNetwork });
+  await Promise.all([runTests(projects('unit', 'unit-mocks'), { name: 'unit' }), stories]);
+  await runPrograms(globbed(programFiles).sort());
+}
+
+async function runBeyond() {
+  const [programs, stories, quick] = [programFiles, storyFiles, quickProgramFiles].map(globbed);
+  const others = new Set([...programs, ...stories, ...globbed(mockingFiles)]);
+  const unit = globbed(['test/**/*.test.ts']).filter((path) => !others.has(path));
+  await Promise.all([
+    runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties' }),
+    runTests([...projects('unit'), ...unit.filter((path) => hasLarge(path) && !hasProperties(path))], {
+      name: 'large',
+      onlyLarge: true,
+    }),
+    runTests([...projects('stories', 'programs'), ...[...stories, ...quick].filter(hasLarge)], {
+      name: 'large-stories-programs',
+      prefix: ownNetwork,
+      onlyLarge: true,
+    }),
+  ]);
+  await runPrograms(programs.filter((path) => !quick.includes(path)).sort());
 }
 
 const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')
@@ -141,7 +151,8 @@ process.stdout.write(`properties: seed ${seed}; GW_SEED=${seed} repeats it\n`);
 const canHaveOwnNetwork =
   spawnSync(ownNetwork[0], [...ownNetwork.slice(1), 'true'], { stdio: 'ignore', env }).status === 0;
 if (args.length > 0 || !canHaveOwnNetwork) await runTests(args, { name: 'all' });
-else await runAll();
+else if (!isAll) await runQuick();
+else await (isBeyond ? runBeyond() : runAll());
 rmSync(scratch, { recursive: true, force: true });
 
 for (const { file, name, messages } of [...broken, ...failed]) {

@@ -9,7 +9,7 @@ export const storyFiles = ['test/story/**/*.test.ts'];
 
 /** One file a topic of them for `npm test`; `npm run test:all` runs the others as well. */
 export const quickProgramFiles = [
-  ...['checklist', 'cli', 'enrol', 'evidence', 'heartbeat', 'overlays-diff', 'serve', 'status', 'tunnel-connect'],
+  ...['checklist', 'cli', 'enrol', 'evidence', 'heartbeat', 'overlays-diff', 'serve', 'tunnel-connect'],
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /** Debian packages of the programs that the tests of `npm test` use. */

@@ -141,7 +141,7 @@ describe.skipIf(!hasScript)('work that changes a robot, at a terminal (script of
     return { shown, left: left() };
   }
 
-  it('completes after Ctrl-C and reports the interruption', async () => {
+  it('completes after Ctrl-C and reports the interruption', { tags: 'large' }, async () => {
     const { shown, left } = await press(['writing']);
     expect(left).toMatchObject({ finished: true });
     for (const text of [INTERRUPTED, 'finished: true']) expect(shown).toContain(text);

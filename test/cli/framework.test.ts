@@ -43,7 +43,7 @@ describe('the framework, started from the manifests', () => {
     ...Object.keys(commands).map((id) => id.split(':')),
   ];
 
-  it('prints every help page as with its own discovery', async () => {
+  it('prints every help page as with its own discovery', { tags: 'large' }, async () => {
     expect(pages.length).toBeGreaterThan(40);
     // In `npm test` one in twenty-four, and the first of all.
     for (const [at, words] of pages.entries()) {

@@ -74,7 +74,7 @@ describe('evidence that is revoked while gw serve runs', () => {
     expect((await startTour(robot.operatorPort)).status).toBe(202);
   });
 
-  it('keeps the gate closed while the file cannot be read', async () => {
+  it('keeps the gate closed while the file cannot be read', { tags: 'large' }, async () => {
     await using robot = await startRobot();
     await using _serve = await startServe(robot.site);
     await gateOpen(robot);

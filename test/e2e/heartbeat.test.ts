@@ -77,7 +77,7 @@ describe('gw heartbeat key new', () => {
     expect(stdout).not.toContain(text);
   });
 
-  it('never replaces a file, nor the target of a link', async () => {
+  it('never replaces a file, nor the target of a link', { tags: 'large' }, async () => {
     const dir = folderWith('fleet: { keyFile: key }');
     expect((await keyNew(dir)).code).toBe(0);
     const before = readFileSync(join(dir, 'key'), 'utf8');
@@ -105,7 +105,7 @@ describe('gw heartbeat key new', () => {
 });
 
 describe('gw heartbeat sniff', () => {
-  it('ends with 2 and a remedy without a site file, and with one that has no fleet', async () => {
+  it('ends with 2 and a remedy without a site file, and with one that has no fleet', { tags: 'large' }, async () => {
     for (const [dir, code] of [
       [folderWith(), 'SITE_FILE_NOT_FOUND'],
       [folderWith(''), 'SITE_FILE_INVALID'],

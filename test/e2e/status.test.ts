@@ -19,7 +19,7 @@ describe('gw status', () => {
   it('is ready, stopped, and not connected, as the robot is, and follows it', async () => {
     await using _serve = await startServe(robot.site);
     expect((await untilLine(/: connected, may drive, not stopped$/)).code).toBe(0);
-    await using watch = startGw(['status', '--site', robot.site, '--watch', '--for', '60s', '--json']);
+    await using watch = startGw(['status', '--site', robot.site, '--watch', '--json']);
     await watch.untilOutput('"code":"ready"');
 
     await runGw(['motion', 'stop', '--site', robot.site]);

@@ -171,7 +171,7 @@ describe('the log on an unread output', () => {
     expect(await end(child)).toBe(0);
   });
 
-  it('a datagram socket, which cannot be made non-blocking from here', async () => {
+  it('a datagram socket, which cannot be made non-blocking from here', { tags: 'large' }, async () => {
     const perl = `use Socket; socketpair(my $near, my $far, AF_UNIX, SOCK_DGRAM, 0); open(STDERR, ">&", $far);
       $^F = 255; my $pid = fork; if ($pid == 0) { exec @ARGV } close $far; waitpid($pid, 0); exit($? >> 8);`;
     const child = start('ignore', { bytes: 10_000, through: (words) => ['perl', '-e', perl, ...words] });

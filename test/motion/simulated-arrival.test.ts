@@ -32,7 +32,9 @@ const reached = (run: { outcomes?: readonly MoveOutcome[]; stations?: readonly s
   expect(run.outcomes?.map(({ arrival }) => arrival?.verdict)).toEqual(run.stations?.map(() => 'at-goal'));
 
 describe('a tour of the simulated robot', () => {
-  it('reaches every station, and the dock afterwards; where it ends in front of the dock it has failed', async () => {
+  it('reaches every station, and the dock afterwards; where it ends in front of the dock it has failed', {
+    tags: 'large',
+  }, async () => {
     await using robot = await driven();
     const run = await robot.tour();
     expect(run).toMatchObject({ state: 'succeeded', reason: null });

@@ -71,7 +71,7 @@ describe('the operator server in front of a simulated robot', () => {
     expect(await readGatewayHealth(robot.toolkit, {}, context)).toMatchObject({ status: 'ok', version: '0.0.0-test' });
   });
 
-  it('drives a tour, and the reported poses match in every unit on the way', async () => {
+  it('drives a tour, and the reported poses match in every unit on the way', { tags: 'large' }, async () => {
     const result = await runTour(robot.toolkit, { tour: 'short', withinMs: 40_000 }, context);
     expect(result).toMatchObject({ state: 'succeeded', at: 'A', end: { expected: { yawDeg: 90 } } });
     expect(result.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'ok']);

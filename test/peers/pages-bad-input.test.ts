@@ -91,6 +91,22 @@ const evilState = (build: string): PageState => ({
   })),
 });
 
+/** A stream of states that has this one, and does not end. */
+async function streamOf(state: PageState) {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 /** What would have run, and what became an element. */
 const harm = (page: Page) =>
   page.evaluate(`({
@@ -114,14 +130,12 @@ describe.skipIf(!hasProgram('chromium'))('texts of others in a browser (Chromium
     );
     const first = await (await fetch(`http://127.0.0.1:${server.full}/`)).text();
     const { build } = JSON.parse(/<script id="page-state"[^>]*>([\s\S]*?)<\/script>/.exec(first)?.[1] ?? '').state;
-    await using shown = await open(server.full, path, (context) =>
-      context.route('**/api/events', (route) =>
-        route.fulfill({
-          contentType: 'text/event-stream',
-          body: `retry: 200\nevent: state\ndata: ${JSON.stringify(evilState(build))}\n\n`,
-        }),
-      ),
-    );
+    await using states = await streamOf(evilState(build));
+    await using shown = await open(server.full, path, async (context) => {
+      // One state for as long as the test needs it: on this clock the page never finds it old.
+      await context.addInitScript('performance.now = () => 0; Date.now = () => 0;');
+      await context.route('**/api/events', (route) => route.continue({ url: states.url }));
+    });
     const { page } = shown;
     await alive(page);
     await page.getByText(EVIL).first().waitFor({ state: 'attached' });

@@ -184,19 +184,24 @@ describe.skipIf(!hasProgram('chromium'))('the media page (Chromium)', () => {
     const send = async (bytes: number) => {
       const socket = connect({ host: '127.0.0.1', port: robot.operatorPort });
       const { promise, resolve } = Promise.withResolvers<void>();
+      let answer = '';
       socket.once('close', () => resolve());
       socket.on('error', () => {});
-      socket.resume();
+      socket.setEncoding('latin1').on('data', (text) => {
+        answer += text;
+      });
       if (bytes < whole.length) socket.end(whole.subarray(0, bytes));
       else socket.write(whole);
       await promise;
+      return answer;
     };
     for (let bytes = 0; bytes < whole.length; bytes += 1) {
       await send(bytes);
       if ((await filesIn()).length > 0) await expect.poll(filesIn, { message: `cut at byte ${bytes}` }).toEqual([]);
     }
-    await send(whole.length);
-    expect(await filesIn()).toEqual(['cut.wav']);
+    // The gateway takes two at a time, and may still remove what the last cuts left.
+    await expect.poll(() => send(whole.length)).toMatch(/^HTTP\/1\.1 201 /);
+    await expect.poll(filesIn).toEqual(['cut.wav']);
   });
 
   it('says in words what is refused: too large, no space, signed out', async () => {

@@ -19,7 +19,9 @@ const message = (bytes: number): NewMessage => ({
 });
 
 describe('the thread of the outbox', () => {
-  it('that ends for lack of memory says that the outcome is unknown, and is started again by the next request', async () => {
+  it('that ends for lack of memory says that the outcome is unknown, and is started again by the next request', {
+    tags: 'large',
+  }, async () => {
     const ends: string[] = [];
     const thread = createStoreThread(
       { path: join(scratch, 'outbox.db'), serial: 'SN1', recordTopic: 'r', maxBytes: 1e9 },

@@ -378,7 +378,9 @@ describe('a download that cannot be written', () => {
 });
 
 /** The first lines run as this user, the others as one who owns the folders and not what is in them. */
-it('in a process of its own trusts the CA certificates of this machine, and keeps what it may not open', async () => {
+it('in a process of its own trusts the CA certificates of this machine, and keeps what it may not open', {
+  tags: 'large',
+}, async () => {
   await using at = await storage(serving(content));
   await using owned = await folder();
   const place = (name: string) => ({ dir: join(owned.dir, name), path: join(owned.dir, name, 'package.tar') });

@@ -90,7 +90,7 @@ describe.concurrent('an unexpected peer at the port of the adb server', () => {
     await expect(pending).rejects.toMatchObject({ code: 'INTERRUPTED' });
   });
 
-  it('that does not read ends a transfer', async () => {
+  it('that does not read ends a transfer', { tags: 'large' }, async () => {
     await using server = await rawServer('OKAYOKAY', false);
     const clock = createFakeClock({ settled: diskSettled });
     const pushing = (await openBridge(server.port, clock)).push('x', file, '/data/x', { ...usb, stallMs: 2_000 });

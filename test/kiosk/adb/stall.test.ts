@@ -98,7 +98,7 @@ async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
 }
 
 describe.runIf(process.platform === 'linux')('a transfer', () => {
-  it('far slower than the stall limit is not a stall', async () => {
+  it('far slower than the stall limit is not a stall', { tags: 'large' }, async () => {
     const reported: number[] = [];
     await using tablet = await slowTablet((bytes) => reported.push(bytes));
     const { pushed } = await tablet.push(1_000);

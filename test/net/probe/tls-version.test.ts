@@ -18,7 +18,7 @@ const { port } = old.address();
 `;
 
 /** One process for all, since the TLS defaults of a process are read once. */
-it('TLS below 1.2 is rejected even where NODE_OPTIONS allows it', async () => {
+it('TLS below 1.2 is rejected even where NODE_OPTIONS allows it', { tags: 'large' }, async () => {
   const seen = await runLowered(`${certificates}${oldServer}${anyVersion}
     import { createPeer } from './src/lib/operator/peer.ts';
     import { probeTls } from './src/lib/net/probe/index.ts';

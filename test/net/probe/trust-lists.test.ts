@@ -63,7 +63,7 @@ describe('the trust lists that verify a chain', () => {
     expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'untrusted' });
   });
 
-  it('are not chosen by the name of a public root that a proxy sends along', async () => {
+  it('are not chosen by the name of a public root that a proxy sends along', { tags: 'large' }, async () => {
     const publicPem = getCACertificates('bundled').find((pem) => new X509Certificate(pem).subject.includes('CN='));
     const name = /CN=([^\n]+)/.exec(new X509Certificate(publicPem ?? '').subject)?.[1] ?? '';
     const namesake = await createCa({ commonName: name });

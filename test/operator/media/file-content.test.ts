@@ -64,7 +64,7 @@ describe('the content of a file', () => {
     expect(await server.sent).toBe(last - first + 1);
   });
 
-  it('is sent as it is to many readers at once, and to one after them', async () => {
+  it('is sent as it is to many readers at once, and to one after them', { tags: 'large' }, async () => {
     await using server = await serve(0, whole.length - 1);
     const read = async () => (await bytesOf(await server.asked())).equals(whole);
     const readers = Array.from({ length: isFull ? 8 : 3 }, read);

@@ -9,7 +9,7 @@ import { limits } from './folder.ts';
 
 const folder = folderOfEach();
 
-it('an audit while gw writes, rotates and removes files has no finding', async () => {
+it('an audit while gw writes, rotates and removes files has no finding', { tags: 'large' }, async () => {
   // About one session in each file.
   const dir = folder.path;
   const options = { dir, serial: 'SN-1', clock: systemClock, log: silentLog, maxFileBytes: 900 };

@@ -23,7 +23,9 @@ const traffic = fc
     return chunked(bytes, lengths);
   });
 
-test('whatever the service sends, the proxy goes on or ends with a reason, and with no local connection left', async () => {
+test('whatever the service sends, the proxy goes on or ends with a reason, and with no local connection left', {
+  tags: 'large',
+}, async () => {
   await using echo = await target();
   await fc.assert(
     fc.asyncProperty(fc.array(traffic, { minLength: 1, maxLength: 4 }), async (all) => {

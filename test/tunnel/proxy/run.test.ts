@@ -429,7 +429,7 @@ describe('what the service does afterwards', () => {
     expect(service.clients).toHaveLength(1);
   });
 
-  test('a service that makes it answer and reads nothing is given up', async () => {
+  test('a service that makes it answer and reads nothing is given up', { tags: 'large' }, async () => {
     await using service = await fakeService();
     await using proxy = startProxy(service, { limits: { ...proxyLimits, unsentMaxBytes: 600_000 } });
     const client = await service.client();

@@ -124,6 +124,15 @@ export async function readRequest(requestPem: string): Promise<ReadRequest | und
 }
 
 function caOf(caPem: string, keyPem: string): CertificateAuthority {
+  let parsed: Promise<{ readonly subject: InstanceType<X509['Name']>; readonly keys: CryptoKeyPair }> | undefined;
+  const own = () => {
+    parsed ??= load().then(({ x509 }) => ({
+      subject: new x509.X509Certificate(caPem).subjectName,
+      keys: cryptoKeys(createPrivateKey(keyPem)),
+    }));
+    return parsed;
+  };
+
   async function issue(
     commonName: string,
     publicKey: CryptoKey,
@@ -131,13 +140,12 @@ function caOf(caPem: string, keyPem: string): CertificateAuthority {
     extensions: (x509: X509) => InstanceType<X509['Extension']>[],
   ): Promise<string> {
     const { x509, crypto } = await load();
-    const ca = new x509.X509Certificate(caPem);
-    const keys = cryptoKeys(createPrivateKey(keyPem));
+    const { subject: issuer, keys } = await own();
     const certificate = await x509.X509CertificateGenerator.create(
       {
         serialNumber: serialNumber(),
         subject: [{ CN: [commonName] }],
-        issuer: ca.subjectName,
+        issuer,
         ...period(validity),
         signingAlgorithm: signing,
         publicKey,
