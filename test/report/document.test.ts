@@ -141,7 +141,7 @@ describe('PDF', () => {
         const title = /<dc:title>[\s\S]*<\/dc:title>/.exec(metadata)?.[0] ?? '';
         expect(title.replace(/<\/?(dc:title|rdf:Alt|rdf:li)( xml:lang="x-default")?>/g, '')).not.toMatch(/[<>&]/);
       }),
-      { numRuns: runs(40, 3) },
+      { numRuns: runs(20, 3) },
     );
   });
 
@@ -164,7 +164,7 @@ describe('PDF', () => {
           expect(read).toContain(expected);
         }
       }),
-      { numRuns: runs(25, 2) },
+      { numRuns: runs(15, 2) },
     );
   });
 

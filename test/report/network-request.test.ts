@@ -268,7 +268,7 @@ describe('the letter', () => {
           readPdf((await writeDocumentAs(model, 'pdf', fontsDir)).content as Uint8Array);
         },
       ),
-      { numRuns: runs(20, 2) },
+      { numRuns: runs(10, 2) },
     );
   });
 });

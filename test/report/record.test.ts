@@ -328,7 +328,7 @@ describe('the document', () => {
           expect(suites).toHaveLength(record.robots.length);
         },
       ),
-      { numRuns: runs(20, 2) },
+      { numRuns: runs(10, 2) },
     );
   });
 });

@@ -73,7 +73,7 @@ describe('a change is found and the first line of it named', () => {
 
   it('every byte of one line, and every line', async () => {
     const line = lines[10] ?? '';
-    for (let at = 0; at < line.length; at += isFull ? 1 : 23) {
+    for (let at = 0; at < line.length; at += isFull ? 5 : 23) {
       const all = lines.with(10, `${line.slice(0, at)}${line[at] === '#' ? '!' : '#'}${line.slice(at + 1)}`);
       using folder = recordFolder(filesOf(all), head);
       expect((await broken(folder)).first).toEqual(placeOf(10));

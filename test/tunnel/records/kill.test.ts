@@ -16,7 +16,7 @@ const folder = folderOfEach();
 it('kill -9 at any moment loses no acknowledged record, and the chain stays whole', async () => {
   const dir = folder.path;
   const acknowledged = new Map<number, string>();
-  for (let round = 0; round < (isFull ? 12 : 1); round += 1) {
+  for (let round = 0; round < (isFull ? 5 : 1); round += 1) {
     await using started = startProcess(process.execPath, [child, dir]);
     // Another moment of its work each time.
     await expect.poll(() => started.stdout().split('\n').length).toBeGreaterThan(24 + 5 * round);
