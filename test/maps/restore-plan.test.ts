@@ -77,6 +77,11 @@ describe('the planned change', () => {
     expect(first(archivedMap(1), [archivedMap(1, changes)])).toMatchObject({ verdict: 'conflict', live: 1 });
   });
 
+  it('finds no twin of the same name where the grid of one cannot be read', () => {
+    const other = archivedMap(7, { name: archivedMap(1).name, uid: 'other', data: Buffer.from('{}') });
+    expect(first(archivedMap(1), [other])).toMatchObject({ verdict: 'missing', by: null });
+  });
+
   it('is a conflict without picture and version to identify it', () => {
     const bare = { mapVersion: null, image: null };
     expect(first(archivedMap(1, bare), [archivedMap(1, { ...bare, overlays: empty })])).toMatchObject({

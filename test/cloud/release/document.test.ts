@@ -102,6 +102,13 @@ describe('the document of a release job', () => {
     expect(problemsOf(two)[0]).toBe(`unresolved placeholder "${two}" in the document`);
   });
 
+  it.each([20, 21])('names at most 20 placeholders of %d, and how many more there are', (count) => {
+    const placed = Object.fromEntries(Array.from({ length: count }, (_, nth) => [`f${nth}`, `\${${`n${nth}`}}`]));
+    const named = problemsOf({ ...document, more: placed }).filter((text) => text.includes('placeholder'));
+    expect(named).toHaveLength(count);
+    expect(named.at(-1)).toMatch(count > 20 ? /^and 1 more/ : /^unresolved/);
+  });
+
   it('names an unresolved placeholder in a pre-signed URL without the rest of it', () => {
     const signature = '0123456789abcdef'.repeat(4);
     const query = `X-Signature=${signature}`;
