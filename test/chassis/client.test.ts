@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChassisClient } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { DialError, type Dialer } from '../../src/lib/net/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { ofEach } from '../lifecycle/shared.ts';
 import { isFull, runs } from '../properties.ts';
 import {
   answeringPeer,
@@ -33,12 +34,7 @@ async function errorFor(answer: string | Buffer): Promise<GwError> {
   return error;
 }
 
-/** Ends with the test. */
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
+const stack = ofEach();
 const open = (peer: Pick<Peer, 'endpoint'>, more?: Parameters<typeof clientOf>[1]) => stack.use(clientOf(peer, more));
 /** A client of a peer that answers so. */
 const clientOfAnswer = async (info: object, more?: Parameters<typeof clientOf>[1]) =>

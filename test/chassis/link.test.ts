@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
 import { type Clock, silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
+import { ofEach } from '../lifecycle/shared.ts';
 import {
   answeringPeer,
   fakeChassis as anyFakeChassis,
@@ -18,12 +19,7 @@ const time = createPacedClock();
 /** In the clock of the link, which a busy machine does not shorten. */
 const until = time.until;
 
-/** Ends with the test. */
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
+const stack = ofEach();
 
 const fakeChassis = async (port?: number) => stack.use(await anyFakeChassis(port));
 const begun = { signal: new AbortController().signal, fail: () => {} };
@@ -85,6 +81,15 @@ describe('connected', () => {
     }
   });
 
+  it('enables topics one by one where the chassis does not announce the list form', async () => {
+    const chassis = await fakeChassis();
+    chassis.caps = { supportsWsV2: true, supportsEnableTopicList: false };
+    const { kind } = await linkTo(chassis.endpoint);
+    await until('connected', () => kind() === 'connected');
+    await until('enabled', () => chassis.received.length > 0);
+    expect(chassis.received[0]).toEqual({ enable_topic: expect.any(String) });
+  });
+
   it('reports a pose stale after three seconds without a message, and a latched value never by age', async () => {
     const { chassis, linked } = await connected();
     const stale = () => {
@@ -114,17 +119,6 @@ describe('connected', () => {
     chassis.publish({ topic: '/tracked_pose', pos: [9, 0], ori: 1 });
     await until('the value', () => (linked.snapshot().values.pose as { value: { xM: number } }).value.xM === 9);
     expect(notified).toBe(before);
-  });
-
-  it('keeps complaints, each with its count, in bounded number', async () => {
-    const { chassis, linked } = await connected();
-    for (let i = 0; i < 100; i += 1) chassis.publish(`{"topic":"/unasked-${i}"}`);
-    for (let i = 0; i < 3; i += 1) chassis.publish('{');
-    await until('counted', () => linked.snapshot().complaints.at(-1)?.count === 3);
-    const { complaints } = linked.snapshot();
-    expect(complaints).toHaveLength(32);
-    expect(complaints.at(-1)?.what).toBe('malformed message: the JSON is cut off in the middle');
-    expect(linked.kind()).toBe('connected');
   });
 });
 

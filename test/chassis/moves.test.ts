@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { movesOf } from '../../src/lib/chassis/moves.ts';
+import { ofEach } from '../lifecycle/shared.ts';
 import { clientOf, closedPort, deviceInfo, failureOf, fakeChassis, httpAnswer, rawPeer, until } from './peers.ts';
 
-/** Ends with the test. */
-let stack: AsyncDisposableStack;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-});
-afterEach(() => stack.disposeAsync());
+const stack = ofEach();
 
 async function robot(secret?: string) {
   const chassis = stack.use(await fakeChassis());

@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createChassisClient } from '../../src/lib/chassis/index.ts';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { directDialer, type Endpoint } from '../../src/lib/net/index.ts';
 import { freePort } from '../free-port.ts';
+import { listening } from '../listening.ts';
 import { until as untilAsExpected } from '../waiting.ts';
 
 /** A peer on a loopback port of its own; disposing it closes every connection. */
@@ -19,34 +21,22 @@ export interface Peer extends AsyncDisposable {
   restore(): Promise<void>;
 }
 
-async function listen<T extends Server>(server: T, port = 0): Promise<Peer> {
-  const sockets = new Set<Socket>();
+async function listen(server: Server, port = 0): Promise<Peer> {
   let connections = 0;
   server.on('connection', (socket: Socket) => {
     connections += 1;
-    sockets.add(socket);
     // Reads, so that the end of a connection is detected.
     socket.resume();
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
   });
-  const restore = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
-  const cut = async () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  await restore(port);
-  const own = (server.address() as AddressInfo).port;
+  const running = await listening(server, port);
+  const { host, port: own, sockets } = running;
   return {
-    endpoint: { host: '127.0.0.1', port: own },
+    endpoint: { host, port: own },
     connections: () => connections,
     sockets,
-    cut,
-    restore: () => restore(own),
-    async [Symbol.asyncDispose]() {
-      if (server.listening) await cut();
-    },
+    cut: () => running[Symbol.asyncDispose](),
+    restore: async () => void (await once(server.listen(own, host), 'listening')),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { access, appendFile, link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, appendFile, link, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { appendRecord, type EvidenceRecord, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
+import { folderOfFile } from '../lifecycle/folder.ts';
 import { isFull, runs } from '../properties.ts';
 import { anyCharacter } from '../text/units.ts';
 import { recordOf } from './record-of.ts';
@@ -15,13 +15,9 @@ const good = recordOf('vendor.move.request', true, { who: 'Jörg' });
 
 const evidenceModule = pathToFileURL(join(import.meta.dirname, '../../src/lib/evidence/index.ts')).href;
 
-let root = '';
+const root = folderOfFile();
 let path = '';
 let count = 0;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'gw-append-'));
-});
-afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(() => {
   count += 1;
   path = join(root, String(count), 'evidence.jsonl');

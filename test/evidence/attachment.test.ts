@@ -1,18 +1,18 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { attachmentFolder, checkAttachment, writeAttachment } from '../../src/lib/evidence/index.ts';
 import { evidenceRecordSchema } from '../../src/lib/evidence/record.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { recordOf } from './record-of.ts';
 
+const folder = folderOfEach();
 let dir: string;
 let path: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-attachment-'));
+beforeEach(() => {
+  dir = folder.path;
   path = join(dir, 'evidence.jsonl');
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('what a trial leaves beside the evidence file', () => {
   it('is found again as it was recorded, and a change, a loss and a folder in its place are reported', async () => {

@@ -33,11 +33,6 @@ describe('the display of a mark', () => {
     expect(new Set(texts).size).toBe(bases.length);
     for (const mark of marks) for (const basis of bases) expect(markText({ mark, basis }).trim()).toMatch(/^[A-Z]+/);
   });
-
-  it('of every BELEGT fact in the ledger is not the bare word', () => {
-    for (const fact of facts.filter(({ mark }) => mark === 'BELEGT'))
-      expect(markText(fact), fact.id).not.toBe('BELEGT');
-  });
 });
 
 describe('a record made on a simulator', () => {

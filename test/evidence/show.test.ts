@@ -1,20 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { renderEvidenceFact, renderEvidenceList } from '../../src/cli/render/evidence.ts';
 import { type FactFilter, facts, markText } from '../../src/lib/evidence/index.ts';
 import { evidenceFactSchema, evidenceListSchema } from '../../src/lib/toolkit/evidence/evidence.result.ts';
 import { listEvidence, showEvidence } from '../../src/lib/toolkit/evidence/list.ts';
 import type { EvidenceSiteOptions } from '../../src/lib/toolkit/evidence/site.ts';
+import { folderOfFile } from '../lifecycle/folder.ts';
 import { recordOf } from './record-of.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are escape sequences
 const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 
-let dir = '';
+const dir = folderOfFile();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-show-'));
   await writeFile(join(dir, 'site.yaml'), 'name: x\nchassis: { host: robot, serial: SN0001 }\n');
   const record = recordOf('vendor.move.request', true, { how: 'tape\u2028' });
   const records = [
@@ -27,7 +26,6 @@ beforeAll(async () => {
   ];
   await writeFile(join(dir, 'evidence.jsonl'), records.map((line) => JSON.stringify(line)).join('\n'));
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const nowhere = { sitePath: '/nonexistent/site.yaml', siteNamed: false, live: false };
 const here = () => ({ sitePath: join(dir, 'site.yaml'), siteNamed: true, live: false });

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvidenceWatch, type EvidenceWatch, readAtStart } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createFakeClock, type FakeClock } from '../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
 import { isDiskPending } from '../lifecycle/paced-clock.ts';
 import { recordOf } from './record-of.ts';
 
@@ -19,15 +18,14 @@ const line = (...made: Parameters<typeof recordOf>) => `${JSON.stringify(recordO
 const both = line('vendor.move.request') + line('vendor.move.cancel');
 const context = { signal: new AbortController().signal, fail: () => {} };
 
-let dir: string;
+const folder = folderOfEach();
 let path: string;
 let clock: FakeClock;
 let watch: EvidenceWatch;
 let calls: number;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-watch-'));
-  path = join(dir, 'evidence.jsonl');
+  path = folder.at('evidence.jsonl');
   await writeFile(path, both);
   await begin();
 });
@@ -35,7 +33,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await watch.stop();
   expect(clock.pending).toBe(0);
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function begin(): Promise<void> {

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openCloud } from '../../src/lib/gateway/cloud.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { startCloud } from '../../src/lib/sim/cloud/cloud.ts';
 import { loadSite, parseSite } from '../../src/lib/site/index.ts';
+import { shared } from '../lifecycle/shared.ts';
 import { standInHealth, standInLink, standInMotion } from '../operator/stand-ins.ts';
 import { SERIAL, writeIdentity } from '../toolkit/network/world.ts';
 import { until } from '../waiting.ts';
@@ -59,17 +60,13 @@ cloud: { mqtt: { host: ${mqtt.host}, port: ${mqtt.port}, fallbackPort: ${mqtt.fa
   };
 }
 
+const world = shared(await gatewayWithCloud());
+
 describe('the cloud of the gateway', () => {
   it('is null for a site file without cloud', async () => {
     const site = parseSite(`name: Lobby\nchassis: { host: 127.0.0.1, serial: ${SERIAL} }\n`, 'site.yaml');
     expect(await openCloud({ ...site, stateDir: '/nonexistent' }, parts())).toBeNull();
   });
-
-  let world: Awaited<ReturnType<typeof gatewayWithCloud>>;
-  beforeAll(async () => {
-    world = await gatewayWithCloud();
-  });
-  afterAll(() => world[Symbol.asyncDispose]());
 
   it('publishes the state of the robot in telemetry and shadow', async () => {
     await expect.poll(() => world.received('telemetry').length).toBeGreaterThan(0);

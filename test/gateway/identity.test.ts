@@ -1,19 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createIdentityReader } from '../../src/lib/gateway/cloud.ts';
-import { type CertificateAuthority, createCa } from '../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 import { folderOfEach } from '../lifecycle/folder.ts';
 import { SERIAL, writeIdentity } from '../toolkit/network/world.ts';
 
-let authority: CertificateAuthority;
+const authority = await createCa();
 const dir = folderOfEach();
 let file: string;
-beforeAll(async () => {
-  authority = await createCa();
-});
 beforeEach(() => {
   file = dir.at('identity', 'identity.json');
 });

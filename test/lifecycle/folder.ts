@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
 
 /** A new folder for each test of this file, which is removed after it. */
 export function folderOfEach() {
@@ -16,4 +16,11 @@ export function folderOfEach() {
     },
     at: (...names: string[]) => join(path, ...names),
   };
+}
+
+/** A new folder for all tests of this file, which is removed after them. */
+export function folderOfFile(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gw-test-'));
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }

@@ -98,25 +98,6 @@ describe('restoring overlays on the simulated robot', () => {
     expect(outcome.now?.diff?.counts.moved).toBe(0);
   });
 
-  it('reports neither content when the robot assigns its own ids', { tags: 'large' }, async () => {
-    await using robot = await changedRobot();
-    robot.sim.setFault('patch-renames', true);
-    const outcome = robot.outcomeOf(await robot.restore());
-    expect(outcome).toMatchObject({ outcome: 'differs', rolledBack: true });
-    if (outcome.kind !== 'overlays') throw new Error('not overlays');
-    const names = outcome.after?.diff?.changed.flatMap(({ values }) => values.map(({ name }) => name));
-    expect(names).toContain('id');
-  });
-
-  it('continues without pictures on the chassis, and reports what was not compared', async () => {
-    await using robot = await changedRobot();
-    robot.sim.setFault('image-fails', true);
-    const run = await robot.restore();
-    expect(robot.outcomeOf(run)).toMatchObject({ outcome: 'written' });
-    expect(run.plan.maps.map(({ picture }) => picture)).toEqual(run.plan.maps.map(() => 'not-compared'));
-    expect(run.written?.backup?.archive.maps[0]?.missing).toHaveLength(2);
-  });
-
   it('writes nothing while the robot moves', async () => {
     await using robot = await changedRobot();
     const { host, port } = robot.sim.chassis;

@@ -1,17 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type MapArchive, packArchive, parseArchive } from '../../src/lib/maps/index.ts';
+import { shared } from '../lifecycle/shared.ts';
 import { collectionText, oddCollection } from '../overlays/arbitrary.ts';
 import { runs } from '../properties.ts';
-import { type MapChassis, mapChassis, quickPace, storedMap } from './map-chassis.ts';
+import { mapChassis, quickPace, storedMap } from './map-chassis.ts';
 import { archiveOf, keepsBackups, restore as restoreOf, store } from './restoring.ts';
 
-let chassis: MapChassis;
+const chassis = shared(await mapChassis([storedMap(1)]));
 keepsBackups();
-beforeAll(async () => {
-  chassis = await mapChassis([storedMap(1)]);
-});
-afterAll(() => chassis[Symbol.asyncDispose]());
 
 /** A backup, packed and parsed. */
 const throughFile = async (): Promise<MapArchive> =>
@@ -54,22 +51,6 @@ describe('overlays in a round trip of backup and restore', () => {
         chassis.current = null;
         expect(await restore(archive)).toMatchObject({ outcome: asWas, use: 'set' });
         expect(overlaysNow()).toEqual([text]);
-      }),
-      { numRuns: runs(40, 4) },
-    );
-  });
-
-  it('keep the text of every unchanged feature when another one was changed', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(collectionText(), { minLength: 2, maxLength: 5 }), async (texts) => {
-        // Whole collections as features of a collection, where any JSON text is allowed.
-        const of = (features: readonly string[]) =>
-          `{ "type":"FeatureCollection" ,"features":[${features.join(' ,')}]}`;
-        hold(of(texts));
-        const archive = await throughFile();
-        store(chassis, of(texts.map((text, at) => (at === 0 ? '{"type":"Feature","id":"changed"}' : text))));
-        await restore(archive);
-        expect(overlaysNow()).toEqual([of(texts)]);
       }),
       { numRuns: runs(40, 4) },
     );

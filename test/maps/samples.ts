@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PNG } from 'pngjs';
-import type { GwError } from '../../src/lib/error/index.ts';
 import type { ArchivedMap, MapArchive } from '../../src/lib/maps/index.ts';
+
+export { failureOf as errorOf } from '../chassis/peers.ts';
 
 /** Overlays with everything that parsing and serialising would change: order, spaces, number forms, escapes, unusual keys. */
 export const oddOverlays =
@@ -130,14 +131,4 @@ export function entriesOf(archive: MapArchive, changeManifest = (text: string) =
 
 export function tgz(entries: readonly HandMadeEntry[], tail?: Uint8Array): Buffer {
   return gzipSync(tarByHand(entries, tail));
-}
-
-/** The error of a rejected promise; fails when it is resolved. */
-export async function errorOf(work: Promise<unknown>): Promise<GwError> {
-  return await work.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (error: unknown) => error as GwError,
-  );
 }

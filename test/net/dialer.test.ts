@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDirectDialer } from '../../src/lib/net/dialer.ts';
 import { freePort } from '../free-port.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { shared } from '../lifecycle/shared.ts';
+import { listening } from '../listening.ts';
 import { startProcess } from '../process.ts';
 
 /** A listener whose queue holds two connections. */
@@ -29,24 +31,16 @@ async function deaf(port: number, host: string) {
   };
 }
 
-async function listening(host: string, port = 0) {
-  const server = createServer((socket) => socket.resume().on('error', () => {}));
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
-  return {
-    port: (server.address() as { port: number }).port,
-    connections: () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count))),
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
-  };
+async function accepting(host: string, port = 0) {
+  const server = createServer((socket) => socket.resume());
+  const running = await listening(server, port, host);
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  return { ...running, connections };
 }
 
 const DEAD = '127.0.0.3';
-let port: number;
-let dead: Awaited<ReturnType<typeof deaf>>;
-beforeAll(async () => {
-  port = await freePort();
-  dead = await deaf(port, DEAD);
-});
-afterAll(() => dead[Symbol.asyncDispose]());
+const port = await freePort();
+shared(await deaf(port, DEAD));
 
 const clock = createFakeClock();
 const named = (...addresses: string[]) =>
@@ -81,8 +75,8 @@ describe('a name with several addresses', () => {
   });
 
   it('is reached past addresses that refuse, and keeps no other connection', async () => {
-    await using first = await listening('127.0.0.4');
-    await using second = await listening('127.0.0.5', first.port);
+    await using first = await accepting('127.0.0.4');
+    await using second = await accepting('127.0.0.5', first.port);
     const stream = await dial(named('127.0.0.2', '::1', '127.0.0.4', '127.0.0.5'), 15_000, 0, first.port);
     expect(stream.remoteAddress).toBe('127.0.0.4');
     expect(await second.connections()).toBe(0);
@@ -90,15 +84,15 @@ describe('a name with several addresses', () => {
   });
 
   it('is tried alternately by its families, beginning with the first', async () => {
-    await using last = await listening('127.0.0.4');
-    await using _next = await listening('::1', last.port);
+    await using last = await accepting('127.0.0.4');
+    await using _next = await accepting('::1', last.port);
     const stream = await dial(named('127.0.0.2', '127.0.0.4', '::1'), 15_000, 0, last.port);
     expect(stream.remoteAddress).toBe('::1');
     await end(stream);
   });
 
   it('leaves no attempt behind, whether another one connects or none', async () => {
-    await using server = await listening('127.0.0.4', port);
+    await using server = await accepting('127.0.0.4', port);
     const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
     const before = sockets();
     (await dial(named(DEAD, '127.0.0.4'), 15_000, 250)).destroy();

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { GwError } from '../../src/lib/error/index.ts';
 import { parseListeningSockets, readListeningSockets } from '../../src/lib/net/index.ts';
+import { listening } from '../listening.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 
@@ -31,14 +32,10 @@ describe('the listening sockets', () => {
   });
 
   it.runIf(process.platform === 'linux')('of this machine are found while they listen', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    try {
-      expect(await readListeningSockets()).toContainEqual({ address: '127.0.0.1', port });
-    } finally {
-      await new Promise((resolve) => server.close(resolve));
-    }
+    const server = await listening(createServer());
+    const { port } = server;
+    expect(await readListeningSockets()).toContainEqual({ address: '127.0.0.1', port });
+    await server[Symbol.asyncDispose]();
     expect((await readListeningSockets()).some((socket) => socket.port === port)).toBe(false);
   });
 

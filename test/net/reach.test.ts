@@ -9,27 +9,20 @@ import {
   resolveHost,
 } from '../../src/lib/net/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { listening } from '../listening.ts';
 
-async function listening(): Promise<{ port: number; accepted: () => number } & AsyncDisposable> {
+async function accepting() {
   let accepted = 0;
   const server = createServer((socket) => {
     accepted += 1;
     socket.resume();
-    socket.on('error', () => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as { port: number }).port,
-    accepted: () => accepted,
-    async [Symbol.asyncDispose]() {
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listening(server)), accepted: () => accepted };
 }
 
 describe('connecting to host and port', () => {
   it('reports its duration, and leaves no connection', async () => {
-    await using server = await listening();
+    await using server = await accepting();
     const endpoint = { host: '127.0.0.1', port: server.port };
     const expected = { reached: true, tookMs: expect.any(Number), localAddress: '127.0.0.1' };
     expect(await reachEndpoint(directDialer, endpoint, { timeoutMs: 1_000 })).toEqual(expected);
@@ -37,7 +30,7 @@ describe('connecting to host and port', () => {
   });
 
   it('fails as refused where nothing listens', async () => {
-    const server = await listening();
+    const server = await accepting();
     await server[Symbol.asyncDispose]();
     const endpoint = { host: '127.0.0.1', port: server.port };
     const expected = { reached: false, failure: 'refused' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DeviceEvidence, factById, markRank } from '../../src/lib/evidence/index.ts';
+import { type DeviceEvidence, markRank } from '../../src/lib/evidence/index.ts';
 import { createCodeBook } from '../../src/lib/overlays/codes.ts';
 import type { CodeField } from '../../src/lib/overlays/model.ts';
 import { readingText } from '../../src/lib/overlays/render/wording.ts';
@@ -37,20 +37,6 @@ describe('the readings of a number', () => {
         { meaning: 'Delivery Point', ...ours, fact: 'overlays.point-type-11', here: null },
       ],
     });
-  });
-
-  it('reads every number of the tables of the ledger, as HINWEIS', () => {
-    for (const [field, fact] of [
-      ['type', 'vendor.overlays.point-types'],
-      ['lineType', 'vendor.overlays.line-types'],
-      ['regionType', 'vendor.overlays.region-types'],
-    ] as const) {
-      const table = Object.entries(factById(fact).value ?? {});
-      expect(table.length).toBeGreaterThan(3);
-      for (const [number, meaning] of table) {
-        expect(readings(field, Number(number))).toContainEqual({ meaning, mark: 'HINWEIS', fact });
-      }
-    }
   });
 
   it('has beside the vendor reading the open question of the specification for zones', () => {

@@ -1,9 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EvidenceRecord, facts } from '../../src/lib/evidence/index.ts';
 import { inspectOverlays, knownOf, readOverlays } from '../../src/lib/overlays/index.ts';
-import { runs } from '../properties.ts';
-import { oddCollection } from './arbitrary.ts';
 import { places } from './places.ts';
 import { collectionOf, lookAt, lookAtCollection, pointAt } from './render/rendered.ts';
 
@@ -78,19 +75,6 @@ describe('statements of the specification about maps and overlays', () => {
     };
     expect(rowOn('2.12')).toMatchObject({ mark: 'BELEGT', here: { verdict: 'verified', who: 'T. Technician' } });
     expect(rowOn('2.13')).toMatchObject({ mark: 'OFFEN', here: null });
-  });
-
-  it('are short sentences for any map', () => {
-    fc.assert(
-      fc.property(oddCollection(), (collection) => {
-        for (const { found } of knownOf(lookAtCollection(collection))) {
-          expect(found.length).toBeLessThan(1_500);
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-          expect(found).not.toMatch(/[\u0000-\u001f]/);
-        }
-      }),
-      { numRuns: runs(25) },
-    );
   });
 });
 

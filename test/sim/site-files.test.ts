@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/gate.ts';
 import { parsePasswordHash, verifyPassword } from '../../src/lib/operator/sign-in/password-hash.ts';
@@ -11,26 +9,22 @@ import { switchFault } from '../../src/lib/sim/control/switch-fault.ts';
 import { controlSim, faultNames, startSim, stations } from '../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../src/lib/site/index.ts';
+import { folderOfEach } from '../lifecycle/folder.ts';
+import { listening } from '../listening.ts';
 import { createDrivenClock } from './driven-clock.ts';
 import { call } from './raw-client.ts';
 
+const folder = folderOfEach();
 let dir: string;
 let pointerFile: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-sim-test-'));
+beforeEach(() => {
+  dir = folder.path;
   pointerFile = join(dir, 'pointer.json');
-});
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true });
 });
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 /** A port of another program. */
-async function occupied(port = 0) {
-  const server = createServer();
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  return { port: (server.address() as AddressInfo).port, [Symbol.dispose]: () => void server.close() };
-}
+const occupied = (port = 0) => listening(createServer(), port);
 
 describe('the files of a simulator', () => {
   it('are a valid site file for the simulated robot, with no part of --with', async () => {
@@ -116,7 +110,7 @@ describe('the files of a simulator', () => {
 
 describe('the port of the chassis', () => {
   it('is refused with its address when in use by another program', async () => {
-    using other = await occupied();
+    await using other = await occupied();
     await expect(startSim({ chassisPort: other.port })).rejects.toMatchObject({
       code: 'PORT_IN_USE',
       tried: { address: '127.0.0.1', port: other.port },
@@ -145,7 +139,7 @@ describe('switching faults from outside', () => {
     await set('cut', false);
     expect((await call(sim, 'GET', '/device/info')).status).toBe(200);
     await set('cut', true);
-    using other = await occupied(sim.chassis.port);
+    await using other = await occupied(sim.chassis.port);
     await expect(set('cut', false)).rejects.toMatchObject({ code: 'PORT_IN_USE', tried: { port: other.port } });
   });
 
@@ -175,7 +169,7 @@ describe('switching faults from outside', () => {
   });
 
   it('reports a program that does not answer', async () => {
-    using silent = await occupied();
+    await using silent = await occupied();
     await writeFile(join(dir, 'sim.json'), JSON.stringify({ url: `http://127.0.0.1:${silent.port}`, token: 'x' }));
     const clock = createDrivenClock();
     const asking = clock.during(controlSim(dir, { clock }));

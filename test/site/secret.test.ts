@@ -1,20 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { isAbsentCredential, readSecret } from '../../src/lib/site/index.ts';
+import { folderOfFile } from '../lifecycle/folder.ts';
 
 const CONTENT = 'hunter2';
 
 describe('a secret file', () => {
-  let dir = '';
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'gw-secret-'));
-  });
-  afterAll(() => rm(dir, { recursive: true, force: true }));
-
+  const dir = folderOfFile();
   const secret = async (name: string, content: string | Uint8Array = `${CONTENT}\n`, mode = 0o600) => {
     const path = join(dir, name);
     await writeFile(path, content);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createCa, type IssuedPair } from '../../src/lib/sim/cloud/certificates.ts';
+import { listening } from '../listening.ts';
 import { type Relay, type RelayOptions, startRelay } from './second-opinion/relay.ts';
 
 export const tokens = { source: 'token-of-the-source-side', destination: 'token-of-the-destination-side' } as const;
@@ -27,20 +28,11 @@ export async function createWorld() {
       closers.push(() => relay.close());
       return relay;
     },
-    async service(onSocket: (socket: Socket) => void): Promise<{ port: number; sockets: Set<Socket>; server: Server }> {
-      const sockets = new Set<Socket>();
-      const server = createServer((socket) => {
-        sockets.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => sockets.delete(socket));
-        onSocket(socket);
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      closers.push(async () => {
-        for (const socket of sockets) socket.destroy();
-        await new Promise<void>((resolve) => server.close(() => resolve()));
-      });
-      return { port: (server.address() as AddressInfo).port, sockets, server };
+    async service(onSocket: (socket: Socket) => void) {
+      const server = createServer(onSocket);
+      const running = await listening(server);
+      closers.push(() => running[Symbol.asyncDispose]());
+      return { ...running, server };
     },
     async close() {
       for (const closer of closers.splice(0).reverse()) await closer();
@@ -94,13 +86,4 @@ export async function sameBack(port: number, bytes: number): Promise<boolean> {
   const back = await until(bytes);
   socket.destroy();
   return back.equals(sent);
-}
-
-/** Repeatable random numbers. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -1,43 +1,30 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { tabletCommand } from '../../../src/lib/kiosk/adb/command.ts';
 import { type Bridge, openBridge } from '../../../src/lib/kiosk/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { folderOfFile } from '../../lifecycle/folder.ts';
 import { diskSettled } from '../../lifecycle/paced-clock.ts';
+import { listening } from '../../listening.ts';
 import { runs } from '../../properties.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gw-bridge-'));
-const file = join(dir, 'file');
-beforeAll(() => writeFile(file, Buffer.alloc(300_000, 7)));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const file = join(folderOfFile(), 'file');
+await writeFile(file, Buffer.alloc(300_000, 7));
 
 /** A server that sends these bytes to any request, then closes the connection or leaves it open. */
 async function rawServer(bytes: Uint8Array | string, ends: boolean) {
-  const sockets = new Set<Socket>();
   const received = Promise.withResolvers<void>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('data', () => received.resolve());
+    socket.on('data', () => received.resolve());
     socket.write(bytes);
     if (ends) socket.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as { port: number }).port,
-    received: received.promise,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  });
+  return { ...(await listening(server)), received: received.promise };
 }
 
 const call = { signal: new AbortController().signal, timeoutMs: 60_000 };

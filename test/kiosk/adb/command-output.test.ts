@@ -17,20 +17,6 @@ it.each(parseFunctions)('every parser of command output %s ends with long hostil
 });
 
 describe('properties', () => {
-  const key = fc.stringMatching(/^[a-z][a-z0-9._]{0,20}$/);
-  const value = fc.stringMatching(/^[A-Za-z0-9 .:/_-]{0,20}$/);
-
-  it('are parsed as printed', () => {
-    fc.assert(
-      fc.property(fc.dictionary(key, value), (all) => {
-        const text = Object.entries(all)
-          .map(([name, word]) => `[${name}]: [${word}]\n`)
-          .join('');
-        expect(Object.fromEntries(parseProperties(text))).toEqual(Object.fromEntries(Object.entries(all)));
-      }),
-    );
-  });
-
   it('may contain brackets, line ends, or be empty', () => {
     const found = parseProperties('[a]: [x]\r\n[b]: []\n[c]: [one\ntwo]\n[d]: [[1]]\n');
     expect([...found]).toEqual([
@@ -57,17 +43,9 @@ describe('settings and numbers', () => {
 });
 
 describe('packages', () => {
-  const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}(\.[a-z][a-z0-9_]{0,8}){1,3}$/);
-
   it('are parsed with their version codes', () => {
-    fc.assert(
-      fc.property(fc.dictionary(name, fc.option(fc.nat())), (all) => {
-        const lines = Object.entries(all).map(([pkg, code]) =>
-          code === null ? `package:${pkg}` : `package:${pkg} versionCode:${code}`,
-        );
-        expect(Object.fromEntries(parsePackages(lines.join('\n')))).toEqual(Object.fromEntries(Object.entries(all)));
-      }),
-    );
+    const found = parsePackages('package:a.b versionCode:12\r\npackage:c.d_e\n');
+    expect(Object.fromEntries(found)).toEqual({ 'a.b': 12, 'c.d_e': null });
   });
 
   it('are empty for an error text', () => {

@@ -1,26 +1,20 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { transferSnapshots } from '../../../src/lib/kiosk/adb/stall.ts';
 import { openBridge, type TabletTransport } from '../../../src/lib/kiosk/index.ts';
 import type { ConnectionQueues } from '../../../src/lib/net/probe/index.ts';
 import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { folderOfFile } from '../../lifecycle/folder.ts';
 import { diskSettled } from '../../lifecycle/paced-clock.ts';
+import { listening } from '../../listening.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gw-movement-'));
-const file = join(dir, 'package.apk');
+const file = join(folderOfFile(), 'package.apk');
 const FILE_BYTES = 12_000;
 const READ_BYTES = 3_000;
 writeFileSync(file, Buffer.alloc(FILE_BYTES, 7));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
 
 /**
  * An adb server that buffers a whole package at once, as adb buffers parts of it, and forwards it to a tablet that reads
@@ -29,20 +23,14 @@ async function listening(server: Server): Promise<number> {
 async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
   // Each snapshot reads the tables of the kernel.
   const clock = createFakeClock({ settled: diskSettled });
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    return socket;
-  };
-  const relay = createServer((socket) => void keep(socket));
-  const relayPort = await listening(relay);
+  const relayServer = createServer();
+  const relay = await listening(relayServer);
   let received = 0;
   let onComplete = () => {};
   // The tablet is the connecting side, because only there node reads with a buffer of a given size.
   const tablet: Socket = connect({
     host: '127.0.0.1',
-    port: relayPort,
+    port: relay.port,
     onread: {
       buffer: Buffer.alloc(READ_BYTES),
       callback(bytes) {
@@ -52,16 +40,19 @@ async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
       },
     },
   });
-  keep(tablet).pause();
-  const [[far]] = (await Promise.all([once(relay, 'connection'), once(tablet, 'connect')])) as [[Socket], unknown];
-  const adb = createServer((near) => {
-    keep(near).write('OKAYOKAY');
+  tablet.on('error', () => {}).pause();
+  const [[far]] = (await Promise.all([once(relayServer, 'connection'), once(tablet, 'connect')])) as [
+    [Socket],
+    unknown,
+  ];
+  const adbServer = createServer((near) => {
+    near.write('OKAYOKAY');
     near.pipe(far, { end: false });
     onComplete = () => near.write('OKAY\0\0\0\0');
   });
-  const port = await listening(adb);
+  const adb = await listening(adbServer);
   const endpoint = { host: '127.0.0.1', port: tablet.localPort ?? 0 };
-  const bridge = await openBridge(port, clock);
+  const bridge = await openBridge(adb.port, clock);
   let isOver = false;
   return {
     clock,
@@ -89,10 +80,10 @@ async function slowTablet(onBytes: (bytes: number) => void = () => {}) {
       tablet.resume();
       await expect.poll(() => received).toBeGreaterThan(before);
     },
-    disconnect: () => [...sockets].map((socket) => socket.destroy()),
+    disconnect: () => [relay, adb].map((server) => server.cut()),
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await Promise.all([relay, adb].map((server) => new Promise((resolve) => server.close(resolve))));
+      tablet.destroy();
+      await Promise.all([relay, adb].map((server) => server[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { directDialer, resolveHost } from '../../../src/lib/net/index.ts';
 import { openPath, type PathPlan } from '../../../src/lib/net/path/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../../free-port.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { plainPeer, tlsPeer } from '../probe/world.ts';
 
-let authority: CertificateAuthority;
-beforeAll(async () => {
-  authority = await createCa();
-});
+const authority = await createCa();
 
 const planTo = (port: number, about: Partial<PathPlan> = {}): PathPlan => ({
   host: '127.0.0.1',

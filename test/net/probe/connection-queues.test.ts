@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseConnectionQueues, readConnectionQueues } from '../../../src/lib/net/probe/index.ts';
+import { listening } from '../../listening.ts';
 import { until } from '../../waiting.ts';
 
 const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
@@ -23,9 +24,9 @@ describe('the queues of open connections', () => {
   });
 
   it.runIf(process.platform === 'linux')('of this machine show bytes that a peer has not read yet', async () => {
-    const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer({ pauseOnConnect: true });
+    await using running = await listening(server);
+    const { port } = running;
     const socket = connect(port, '127.0.0.1');
     try {
       const [[near]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
@@ -39,7 +40,6 @@ describe('the queues of open connections', () => {
       near.destroy();
     } finally {
       socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
     }
   });
 

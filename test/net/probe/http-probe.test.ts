@@ -1,14 +1,11 @@
 import type { TLSSocket } from 'node:tls';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { probeHttps } from '../../../src/lib/net/probe/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createFakeClock, type FakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, probe, tlsPeer } from './world.ts';
 
-let cloud: CertificateAuthority;
-beforeAll(async () => {
-  cloud = await createCa();
-});
+const cloud = await createCa();
 
 /** Probes a server that handles each complete request head on arrival. */
 async function ask(answer: (head: string, socket: TLSSocket, clock: FakeClock) => void) {

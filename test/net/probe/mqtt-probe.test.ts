@@ -1,10 +1,12 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Connack, createConnackReader, probeMqtt, returnCodeText } from '../../../src/lib/net/probe/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { until } from '../../waiting.ts';
 import { established, probe, tlsPeer } from './world.ts';
+
+const cloud = await createCa();
 
 async function read(...pieces: Uint8Array[]): Promise<Connack | undefined> {
   const reader = await createConnackReader();
@@ -79,11 +81,6 @@ describe('the bytes of a CONNACK', () => {
 });
 
 describe('a handshake with a broker', () => {
-  let cloud: CertificateAuthority;
-  beforeAll(async () => {
-    cloud = await createCa();
-  });
-
   const limits = { clock: createFakeClock(), timeoutMs: 2_000, signal: new AbortController().signal };
   async function handshake(reader: Parameters<typeof tlsPeer>[2]) {
     await using peer = await tlsPeer(cloud, {}, reader);

@@ -1,16 +1,12 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { certificatesOf, chainOf, nameLine, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, plainPeer, probe, tlsPeer, tlsPeerOf } from './world.ts';
 
-let cloud: CertificateAuthority;
-let proxy: CertificateAuthority;
-beforeAll(async () => {
-  cloud = await createCa({ commonName: 'Cloud CA' });
-  proxy = await createCa({ commonName: 'House inspection CA' });
-});
+const cloud = await createCa({ commonName: 'Cloud CA' });
+const proxy = await createCa({ commonName: 'House inspection CA' });
 
 describe('a TLS probe', () => {
   it('is trusted when its chain ends in the given CA, and shows the issuers', async () => {

@@ -1,29 +1,21 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemCertificates } from '../../../src/lib/net/probe/index.ts';
-import { type CertificateAuthority, createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { folderOfFile } from '../../lifecycle/folder.ts';
+import { shared } from '../../lifecycle/shared.ts';
 import { runProcess } from '../../process.ts';
 import { established, type Peer, probe, tlsPeer, tlsPeerOf } from './world.ts';
 
-let dir: string;
-let added: CertificateAuthority;
-let peer: Peer;
-
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-trust-'));
-  added = await createCa({ commonName: 'CA of this house' });
-  await writeFile(join(dir, 'ca.pem'), added.caPem);
-  await writeFile(join(dir, 'none.pem'), (await createCa({ commonName: 'Another CA' })).caPem);
-  peer = await tlsPeer(added);
-});
-afterAll(async () => {
-  await peer[Symbol.asyncDispose]();
-  await rm(dir, { recursive: true });
-});
+const dir = folderOfFile();
+const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
+const added = await createCa({ commonName: 'CA of this house' });
+await writeFile(file, added.caPem);
+await writeFile(none, (await createCa({ commonName: 'Another CA' })).caPem);
+const peer = shared(await tlsPeer(added));
 
 /** The result in a separate process: a process reads the lists once, from its environment. */
 async function found(env: Readonly<Record<string, string>>, { port }: Peer = peer) {
@@ -53,12 +45,10 @@ it('the certificates of all trust lists are valid PEM, each of them: Node ignore
 
 describe('the trust lists that verify a chain', () => {
   it('distinguish NODE_EXTRA_CA_CERTS from the list of the operating system', { tags: 'large' }, async () => {
-    const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: none, NODE_EXTRA_CA_CERTS: file })).toEqual({ kind: 'trusted', by: 'extra' });
   });
 
   it('distinguish the list of the operating system from the list of Node', { tags: 'large' }, async () => {
-    const [file, none] = [join(dir, 'ca.pem'), join(dir, 'none.pem')];
     expect(await found({ SSL_CERT_FILE: file })).toEqual({ kind: 'trusted', by: 'system' });
     expect(await found({ SSL_CERT_FILE: none })).toMatchObject({ kind: 'untrusted' });
   });

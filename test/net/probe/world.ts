@@ -1,30 +1,11 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import { probeTls, type TlsProbe } from '../../../src/lib/net/probe/index.ts';
 import type { CertificateAuthority } from '../../../src/lib/sim/cloud/certificates.ts';
+import { listening } from '../../listening.ts';
 
 export type Peer = AsyncDisposable & Endpoint;
-
-async function listening(server: Server): Promise<Peer> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    host: '127.0.0.1',
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 /** A listener that is not a TLS server. */
 export function plainPeer(handle: (socket: Socket) => void): Promise<Peer> {

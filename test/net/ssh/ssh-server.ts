@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2, { type AuthContext, type Connection, type ServerConfig } from 'ssh2';
@@ -8,6 +7,7 @@ import { expect } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { Ssh, SshOptions } from '../../../src/lib/net/index.ts';
 import { openSsh } from '../../../src/lib/net/ssh/index.ts';
+import { listening } from '../../listening.ts';
 
 /** A home folder for a client; removed on disposal. */
 export function temporaryHome() {
@@ -46,7 +46,7 @@ export async function startSshServer(
     connection.on('ready', () => onReady(connection));
   });
   // The sockets belong to the test, so that they can be cut.
-  const running = await listenOn(createServer((socket) => server.injectSocket(socket)));
+  const running = await listening(createServer((socket) => server.injectSocket(socket)));
   const [type, key] = keys.public.split(' ');
   return { ...running, known: `[127.0.0.1]:${running.port} ${type} ${key}\n` };
 }
@@ -71,29 +71,7 @@ export async function sshWorld(...about: Parameters<typeof startSshServer>) {
 
 /** A server with arbitrary behaviour on the bytes. */
 export async function startRawServer(onSocket: (socket: Socket) => void): Promise<Omit<TestServer, 'known'>> {
-  return await listenOn(createServer(onSocket));
-}
-
-async function listenOn(server: Server) {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    port: (server.address() as AddressInfo).port,
-    cut,
-    async [Symbol.asyncDispose]() {
-      cut();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return await listening(createServer(onSocket));
 }
 
 export function optionsIn(home: string, more: Partial<SshOptions> = {}): SshOptions {

@@ -61,8 +61,32 @@ export const find = (root: ReadElement, name: string) => [...elementsOf(root)].f
 export const byId = (root: ReadElement, id: string) =>
   [...elementsOf(root)].find(({ attributes }) => attributes.get('id') === id);
 
+/** What a picture may consist of. No script, no style, no foreign content, nothing that loads. */
+export const pictureElements = new Set(
+  'svg title defs pattern clipPath g a path rect circle text tspan image'.split(' '),
+);
+export const pageElements = new Set([
+  ...pictureElements,
+  ...'html head meta link style body header main nav section div h1 h2 p dl dt dd ul li span b strong em'.split(' '),
+  ...'small code br input label table thead tbody tr th td bdi'.split(' '),
+]);
+
+/** Throws unless the document is well-formed and has only expected elements, attributes and links. */
+export function prove(document: string, allowed: ReadonlySet<string>): ReadElement {
+  const root = readMarkup(document);
+  const elements = [...elementsOf(root)];
+  const ids = new Set(elements.map(({ attributes }) => attributes.get('id')));
+  for (const { name, attributes } of elements) {
+    if (!allowed.has(name)) throw new Error(`an element <${name}>`);
+    proveAttributes(attributes);
+    const href = attributes.get('href');
+    if (href?.startsWith('#') && !ids.has(href.slice(1))) throw new Error(`an address ${href}`);
+  }
+  return root;
+}
+
 /** Throws where an element has a script, an address outside the document or an invalid number. */
-export function proveAttributes(attributes: ReadElement['attributes']): void {
+function proveAttributes(attributes: ReadElement['attributes']): void {
   for (const [key, value] of attributes) {
     if (/^on|^style$|^src$/i.test(key)) throw new Error(`an attribute ${key}`);
     const isInside = /^(#[\w-]+|data:image\/png;base64,[\w+/=]*|data:,)$/.test(value);

@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { faultNames } from '../../../src/lib/sim/index.ts';
+import { shared } from '../../lifecycle/shared.ts';
 import { runs } from '../../properties.ts';
-import { call, exchange, listen, startWorld, type World } from '../raw-client.ts';
+import { call, exchange, listen, startWorld } from '../raw-client.ts';
 
 // The simulator survives any input: an exception in it would fail the whole test run.
 
-let w: World;
-beforeAll(async () => {
-  w = await startWorld();
-});
-afterAll(async () => {
-  await w[Symbol.asyncDispose]();
-});
+const w = shared(await startWorld());
 
 async function isWell(): Promise<void> {
   expect((await w.info()).status).toBe(200);

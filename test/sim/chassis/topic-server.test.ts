@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { dock, startSim } from '../../../src/lib/sim/index.ts';
-import { type Listener, listen, type Message, startWorld, type World } from '../raw-client.ts';
+import { shared } from '../../lifecycle/shared.ts';
+import { type Listener, listen, type Message, startWorld } from '../raw-client.ts';
 
 const isAck = (message: Message) => Array.isArray(message.enabled_topics);
 const count = ({ received }: Listener, name: string) => received.filter(({ topic }) => topic === name).length;
@@ -28,15 +29,9 @@ describe('the minimum interval between two poses', () => {
   );
 });
 
+const w = shared(await startWorld());
 describe('/ws/v2/topics (vendor facts 2)', () => {
-  let w: World;
   let listener: Listener;
-  beforeAll(async () => {
-    w = await startWorld();
-  });
-  afterAll(async () => {
-    await w[Symbol.asyncDispose]();
-  });
   const topic = async (name: string) => {
     listener = await w.listen();
     listener.enable(name);

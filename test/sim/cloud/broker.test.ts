@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { shared } from '../../lifecycle/shared.ts';
 import { until } from '../raw-client.ts';
-import { type CloudWorld, type Device, secure, startCloudWorld } from './device.ts';
+import { type Device, secure, startCloudWorld } from './device.ts';
 
 // The broker as seen by the package mqtt.
 
-let world: CloudWorld;
-beforeAll(async () => {
-  world = await startCloudWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudWorld());
 
 const ofDevice = ({ serial }: Device, { cloud } = world) => cloud.received().filter(({ client }) => client === serial);
 const texts = (device: Device, at = world) =>

@@ -3,26 +3,20 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { startListener } from '../../../src/lib/sim/cloud/listener.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
-import { type CloudSim, certificateOf, connectPacket, exchange, SERIAL, secure, startCloudSim } from './device.ts';
+import { shared } from '../../lifecycle/shared.ts';
+import { certificateOf, connectPacket, exchange, SERIAL, secure, startCloudSim } from './device.ts';
 
 // The ports of the cloud as seen by a client with hand-written TLS, MQTT and HTTP.
 
 const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-describe('the cloud of a simulated robot', () => {
-  let world: CloudSim;
-  beforeAll(async () => {
-    world = await startCloudSim();
-  });
-  afterAll(async () => {
-    await world[Symbol.asyncDispose]();
-  });
+const world = shared(await startCloudSim());
 
+describe('the cloud of a simulated robot', () => {
   it('is in the site file, with its CA file', () => {
     const { mqtt, storageUrl, tunnel } = world.cloud.places;
     const site = parseYaml(readFileSync(join(world.dir, 'site.yaml'), 'utf8'));
@@ -77,15 +71,6 @@ describe('the cloud of a simulated robot', () => {
     const socket = await secure(tunnel.port, { ca });
     expect(socket.authorized).toBe(true);
     expect((await exchange(socket, head))?.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
-  });
-
-  it('does not reopen a port after its end', async () => {
-    const listener = await startListener(() => undefined);
-    const closing = listener.setOpen(false);
-    const opening = listener.setOpen(true);
-    await Promise.all([closing, opening, listener[Symbol.asyncDispose]()]);
-    await listener.setOpen(true);
-    await expect(secure(listener.port, {})).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   it('is absent unless selected', async () => {

@@ -1,21 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askCloud, simCloudRelease, simCloudSend } from '../../../src/lib/sim/control/cloud-commands.ts';
 import * as schemas from '../../../src/lib/sim/control/control.result.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
+import { shared } from '../../lifecycle/shared.ts';
 import { until } from '../raw-client.ts';
-import { type CloudSim, type Device, SERIAL, startCloudSim } from './device.ts';
+import { type Device, SERIAL, startCloudSim } from './device.ts';
 
 // The commands of `gw sim cloud` through the control port of a running simulator.
 
-let world: CloudSim;
-beforeAll(async () => {
-  world = await startCloudSim({ with: ['cloud', 'voice'] });
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudSim({ with: ['cloud', 'voice'] }));
 
 const signal = new AbortController().signal;
 const stopTopic = `gw/${SERIAL}/stop`;

@@ -43,7 +43,6 @@ export async function startCloudWorld(options: SimOptions = {}) {
   return Object.assign(await startCloudSim({ clock, ...options }), { clock });
 }
 
-export type CloudWorld = Awaited<ReturnType<typeof startCloudWorld>>;
 export type CloudSim = Awaited<ReturnType<typeof startCloudSim>>;
 
 export function caOf(dir: string): CertificateAuthority {

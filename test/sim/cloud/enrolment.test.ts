@@ -1,27 +1,19 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { Agent, get, request } from 'node:https';
-import { tmpdir } from 'node:os';
+import { request } from 'node:https';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../../src/lib/enrolment/enrol.ts';
-import { createCa, readRequest } from '../../../src/lib/sim/cloud/certificates.ts';
+import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
-import { type FaultName, faultNames, faultTable, type Sim, startSim } from '../../../src/lib/sim/index.ts';
+import { type FaultName, startSim } from '../../../src/lib/sim/index.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
+import { folderOfFile } from '../../lifecycle/folder.ts';
+import { shared } from '../../lifecycle/shared.ts';
 import { until } from '../raw-client.ts';
 
-let dir: string;
-let sim: Sim;
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'gw-sim-enrolment-'));
-  sim = await startSim({ with: ['enrolment'] });
-});
-afterAll(async () => {
-  await sim[Symbol.asyncDispose]();
-  rmSync(dir, { recursive: true, force: true });
-});
+const dir = folderOfFile();
+const sim = shared(await startSim({ with: ['enrolment'] }));
 
 const newKey = () =>
   generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
@@ -168,20 +160,6 @@ describe('the enrolment endpoint of the simulator', () => {
     expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409, 409]);
   });
 
-  it('keeps the last 1000 requests', { tags: 'large' }, async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 10, ca: sim.enrolment?.caPem });
-    const ask = (path: string) =>
-      new Promise((resolve) =>
-        get(new URL(path, sim.enrolment?.url), { agent }, (response) => response.resume().on('end', resolve)),
-      );
-    for (let count = 0; count < 1003; count += 10) {
-      await Promise.all(Array.from({ length: 10 }, (_, index) => ask(`/${count + index}`)));
-    }
-    agent.destroy();
-    const paths = requests().map(({ path }) => Number(path.slice(1)));
-    expect([paths.length, Math.max(...paths), paths.includes(0)]).toEqual([1000, 1009, false]);
-  });
-
   it('writes the files for trying it, and keeps its CA for the next run', async () => {
     const start = () => startSim({ dir, with: ['enrolment'] });
     let caPem: string | undefined;
@@ -234,28 +212,5 @@ describe('the enrolment endpoint of the simulator', () => {
     await until(() => own.enrolment?.requests().length === 1);
     await own[Symbol.asyncDispose]();
     expect((await waiting).status).toBe(0);
-  });
-
-  it('has a description for every fault', () => {
-    const ofEnrolment = faultNames.filter((name) => faultTable[name].kind === 'enrolment');
-    expect(ofEnrolment.every((name) => name.startsWith('enrolment-'))).toBe(true);
-    expect(ofEnrolment.length).toBe(19);
-  });
-});
-
-describe('the certificates of the simulator', () => {
-  it('are for the requested names and addresses, and for no request with a wrong signature', async () => {
-    const ca = await createCa();
-    const { certificatePem } = await ca.issueServer({ names: ['localhost', '127.0.0.1', '::1'] });
-    const certificate = new X509Certificate(certificatePem);
-    expect([certificate.checkHost('localhost'), certificate.checkHost('example.com')]).toEqual([
-      'localhost',
-      undefined,
-    ]);
-    for (const address of ['127.0.0.1', '::1']) expect(certificate.checkIP(address)).toBeDefined();
-    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
-    const forged = forgedOf(await makeCertificateRequest(newKey(), 'SN1'));
-    expect([await readRequest(forged), await readRequest('')]).toEqual([undefined, undefined]);
-    await expect(ca.issueClient(forged)).rejects.toThrow(RangeError);
   });
 });

@@ -1,29 +1,15 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames, faultTable } from '../../../src/lib/sim/index.ts';
+import { shared } from '../../lifecycle/shared.ts';
 import { until } from '../raw-client.ts';
-import {
-  type CloudWorld,
-  callStorage,
-  certificateOf,
-  connectPacket,
-  exchange,
-  SERIAL,
-  secure,
-  startCloudWorld,
-} from './device.ts';
+import { callStorage, certificateOf, connectPacket, exchange, SERIAL, secure, startCloudWorld } from './device.ts';
 import { clientToken, connectSide, dial, frames } from './tunnel/client.ts';
 
 // Every fault of the cloud as observed by clients of their own, on a clock that the tests advance.
 
-let world: CloudWorld;
-beforeAll(async () => {
-  world = await startCloudWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudWorld());
 
 const object = Buffer.from(Array.from({ length: 100_001 }, (_, i) => i % 253));
 const fault = (name: FaultName, on: boolean) => {

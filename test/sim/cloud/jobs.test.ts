@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobExecutionWire } from '../../../src/lib/cloud/wire.ts';
-import { type CloudWorld, callStorage, startCloudWorld } from './device.ts';
+import { shared } from '../../lifecycle/shared.ts';
+import { callStorage, startCloudWorld } from './device.ts';
 
 // The job service as seen by a device. Codes and rules are those of a common vendor (HINWEIS).
 
-let world: CloudWorld;
-beforeAll(async () => {
-  world = await startCloudWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudWorld());
 
 /** A device that has subscribed to all its job topics, with jobs of these ids. */
 async function listening(...jobIds: string[]) {

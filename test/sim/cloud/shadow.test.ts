@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CloudWorld, startCloudWorld } from './device.ts';
+import { describe, expect, it } from 'vitest';
+import { shared } from '../../lifecycle/shared.ts';
+import { startCloudWorld } from './device.ts';
 
-let world: CloudWorld;
-beforeAll(async () => {
-  world = await startCloudWorld();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudWorld());
 
 async function listening() {
   const device = await world.join();

@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRange } from '../../../src/lib/sim/cloud/storage/storage.ts';
-import { type CloudWorld, callStorage, type Device, startCloudWorld } from './device.ts';
+import { shared } from '../../lifecycle/shared.ts';
+import { callStorage, startCloudWorld } from './device.ts';
 
-let world: CloudWorld;
-let device: Device;
-beforeAll(async () => {
-  world = await startCloudWorld({ cloud: { urlLifetimeS: 60 } });
-  device = await world.join();
-  await device.subscribe('storage/answer');
-});
-afterAll(async () => {
-  await device[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudWorld({ cloud: { urlLifetimeS: 60 } }));
+const device = shared(await world.join());
+await device.subscribe('storage/answer');
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
@@ -73,15 +66,6 @@ describe('a download', () => {
     const requests = world.cloud.storageRequests().slice(before);
     expect(requests.map(({ status }) => status)).toEqual([403, 403, 403, 403, 200, 403]);
     expect(JSON.stringify(requests)).not.toContain('Signature');
-  });
-
-  it('is refused with a changed character anywhere in its URL', async () => {
-    const url = world.cloud.storeObject('a/b c', Buffer.from('x'));
-    expect((await get(url)).status).toBe(200);
-    for (let at = world.cloud.places.storageUrl.length + 1; at < url.length; at += 23) {
-      const changed = `${url.slice(0, at)}${url[at] === '0' ? '1' : '0'}${url.slice(at + 1)}`;
-      expect((await get(changed)).status, changed).toBe(403);
-    }
   });
 
   it('of any Range header yields bytes of the object', () => {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { renderSimEvent, renderSimFault } from '../../../src/cli/render/sim.ts';
 import { decodeHeartbeat } from '../../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing, readKeyRing } from '../../../src/lib/fleet/keys.ts';
@@ -17,6 +16,7 @@ import { type FaultName, faultNames, faultTable, startSim } from '../../../src/l
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 import { isFull } from '../../properties.ts';
 
 // Received datagrams are decoded by the gateway, which shares no code with the simulator.
@@ -293,12 +293,10 @@ describe('the faults of the fleet', () => {
 });
 
 describe('gw sim with neighbours', () => {
+  const folder = folderOfEach();
   let dir: string;
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'gw-sim-test-'));
-  });
-  afterEach(async () => {
-    await rm(dir, { recursive: true, force: true });
+  beforeEach(() => {
+    dir = folder.path;
   });
   const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 

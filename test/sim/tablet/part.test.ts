@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadKioskProfile } from '../../../src/lib/kiosk/profile.ts';
 import { switchFault } from '../../../src/lib/sim/control/switch-fault.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema } from '../../../src/lib/sim/sim.result.ts';
 import { loadSite } from '../../../src/lib/site/index.ts';
+import { folderOfEach } from '../../lifecycle/folder.ts';
 import { goOnline, openStream, push, run } from './host.ts';
 
+const folder = folderOfEach();
 let dir: string;
 let events: SimEvent[];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'gw-sim-tablet-'));
+beforeEach(() => {
+  dir = folder.path;
   events = [];
-});
-afterEach(async () => {
-  await rm(dir, { recursive: true, force: true });
 });
 const start = () => startSim({ dir, with: ['tablet'], onEvent: (event) => events.push(event) });
 

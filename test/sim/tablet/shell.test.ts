@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { shared } from '../../lifecycle/shared.ts';
 import { startOnline } from './host.ts';
 
 const HERE = '/data/local/tmp';
 const NONE = 'No such file or directory';
-let t: Awaited<ReturnType<typeof startOnline>>;
-
-beforeAll(async () => {
-  t = await startOnline();
-  for (const [name, text] of Object.entries({ f: '3 c\n10 a\n', g: 'x\ny', '.h': '' })) {
-    expect(await t.push(`${HERE}/t/${name}`, Buffer.from(text))).toBe('OKAY');
-  }
-});
-afterAll(async () => {
-  await t[Symbol.asyncDispose]();
-});
+const t = shared(await startOnline());
+for (const [name, text] of Object.entries({ f: '3 c\n10 a\n', g: 'x\ny', '.h': '' })) {
+  expect(await t.push(`${HERE}/t/${name}`, Buffer.from(text))).toBe('OKAY');
+}
 
 /** Runs a script in a folder with `f` of two lines, `g` of one and a half, and a hidden `.h`. */
 const shell = (script: string, stdin?: string) => t.run(`cd ${HERE}/t; ${script}`, stdin);

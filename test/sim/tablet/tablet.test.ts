@@ -183,18 +183,6 @@ describe('files of the simulated tablet', () => {
     expect(await t.output('rm -f /data/local/tmp/big; df -k /data')).toMatch(/ 97 +100% \/data$/m);
   });
 
-  it('that are large are counted and hashed, and only their ends are stored', { tags: 'large' }, async () => {
-    await using t = await startOnline();
-    const bytes = Buffer.alloc(17_000_000, randomBytes(1000));
-    expect(await t.push('/sdcard/long', bytes)).toBe('OKAY');
-    expect(await t.output('sha256sum /sdcard/long; ls -l /sdcard/long')).toMatch(
-      new RegExp(`^${sha256(bytes)}  /sdcard/long\n-rw-\\S+ 1 shell shell +17000000 `),
-    );
-    const stream = await t.open('sync:');
-    await stream?.write(pathRequest('RECV', '/sdcard/long'));
-    expect((await stream?.exactly(4))?.toString()).toBe('FAIL');
-  });
-
   it.each([
     ['unknown command', request('NONE', 0)],
     ['path too long', request('STAT', 5000)],

@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../free-port.ts';
 import { runs } from '../../properties.ts';
 import { anyMessage, message, requestTypes } from '../wire/messages.ts';
 import { echoWorld, engineWorld } from './engine-world.ts';
-import { closedPort, dataOf, neverConnects, rounds, type Sent, target, until, untilFull } from './world.ts';
+import { dataOf, neverConnects, rounds, type Sent, target, until, untilFull } from './world.ts';
 
 const text = (words: string) => new TextEncoder().encode(words);
 const start = (about: Partial<Sent> = {}): Sent => ({
@@ -82,7 +83,7 @@ describe('the rules of the destination', () => {
     ['version 2: STREAM_RESET', start({ connectionId: 0 }), ['stream-reset web/1/0']],
     ['version 1: STREAM_RESET without a service', start({ connectionId: 0, serviceId: '' }), ['stream-reset /1/0']],
   ])('a local connection that fails on STREAM_START, %s', async (_, begin, words) => {
-    const port = await closedPort();
+    const port = await freePort();
     await using world = engineWorld(() => connect({ host: '127.0.0.1', port }));
     world.receive(begin, { ...begin, type: 'data', payload: text('lost') });
     await until('reset', () => world.sent.length > 0);
@@ -93,7 +94,7 @@ describe('the rules of the destination', () => {
 
   test('after a failed STREAM_START the stream takes CONNECTION_START', async () => {
     await using echo = await target();
-    const port = await closedPort();
+    const port = await freePort();
     let isUp = false;
     await using world = engineWorld(() => (isUp ? echo.connect() : connect({ host: '127.0.0.1', port })));
     world.receive(start());
@@ -105,7 +106,7 @@ describe('the rules of the destination', () => {
 
   test('a local connection that fails on CONNECTION_START resets that one only', async () => {
     await using echo = await target();
-    const port = await closedPort();
+    const port = await freePort();
     let isUp = true;
     await using world = engineWorld(() => (isUp ? echo.connect() : connect({ host: '127.0.0.1', port })));
     world.receive(start());

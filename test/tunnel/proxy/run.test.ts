@@ -3,13 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
+import { freePort } from '../../free-port.ts';
 import { passTime } from '../../lifecycle/fake-clock.ts';
+import { ofEach } from '../../lifecycle/shared.ts';
 import { plainPeer } from '../../net/probe/world.ts';
 import {
   ACCESS,
   CLIENT,
   type Client,
-  closedPort,
   dataOf,
   type FakeServiceOptions,
   fakeService,
@@ -47,6 +48,16 @@ const smtp: FakeServiceOptions['answer'] = (_request, socket) => {
   return true;
 };
 
+const stack = ofEach();
+async function started(about: FakeServiceOptions = {}, options: Parameters<typeof startProxy>[1] = {}) {
+  const service = stack.use(await fakeService(about));
+  return { service, proxy: stack.use(startProxy(service, options)) };
+}
+async function withEcho(about: FakeServiceOptions = {}) {
+  const echo = stack.use(await target());
+  return { echo, ...(await started(about, { connect: echo.connect })) };
+}
+
 /** Each wait between two attempts passes when the loss before it is reported; resolves with the end. */
 async function attemptsOf(proxy: RunningProxy, longestMs = 22_500) {
   for (let n = 1; ; n += 1) {
@@ -66,9 +77,7 @@ async function quickStop({ clock, result, stop }: RunningProxy) {
 
 describe('a session', () => {
   test('handshake, services, bytes both ways, close', async () => {
-    await using service = await fakeService();
-    await using echo = await target();
-    await using proxy = startProxy(service, { connect: echo.connect });
+    const { service, echo, proxy } = await withEcho();
     const client = await service.client();
     const { headers, url } = client.request;
     expect(url).toBe('/tunnel?local-proxy-mode=destination');
@@ -92,8 +101,7 @@ describe('a session', () => {
   });
 
   test('reports its counts every second, also when nothing changes: only so a frozen proxy is noticed', async () => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started();
     await service.client();
     await proxy.clock.advance(3_000);
     const reports = proxy.events.filter(({ event }) => event === 'counts');
@@ -102,9 +110,7 @@ describe('a session', () => {
   });
 
   test('a stop resets open streams, closes with 1000, and local connections at once', async () => {
-    await using service = await fakeService();
-    await using echo = await target();
-    await using proxy = startProxy(service, { connect: echo.connect });
+    const { service, echo, proxy } = await withEcho();
     const client = await service.client();
     client.send(START, DATA);
     await until('echo', () => client.received.length === 1);
@@ -140,8 +146,7 @@ describe('a session', () => {
   });
 
   test('the own deadline ends it, while the service does nothing', async () => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service, { settings: { maxS: 20 } });
+    const { service, proxy } = await started({}, { settings: { maxS: 20 } });
     const client = await service.client();
     await proxy.clock.advance(20_000);
     expect(await proxy.result).toEqual({ exit: 'own-clock', detail: '20 s are over' });
@@ -152,16 +157,14 @@ describe('a session', () => {
     ['waits for the next attempt', { answer: status('503 Busy') }, 'answered HTTP 503'],
     ['is sent nonsense each time', { onClient: ({ ws }) => ws.send(Buffer.from('00020800', 'hex')) }, 'type 0'],
   ])('the own deadline ends it also while it %s: exponential waits, no hurry', async (_, about, why) => {
-    await using service = await fakeService(about);
-    await using proxy = startProxy(service, { settings: { maxS: 40 } });
+    const { service, proxy } = await started(about, { settings: { maxS: 40 } });
     expect((await attemptsOf(proxy)).exit).toBe('own-clock');
     expect(service.requests).toHaveLength(7);
     expect(proxy.lost()[0]).toContain(why);
   });
 
   test('an error of the process is an end of its own', async () => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started();
     await service.client();
     proxy.stop(new GwError('INTERNAL', 'internal error (TypeError)'));
     expect((await proxy.result).exit).toBe('internal');
@@ -185,8 +188,7 @@ describe('what the service answers', () => {
     ['429 Too Many Requests', 'slow down'],
     ['302 Found', ''],
   ])('%s ends it without a second attempt', async (line, body) => {
-    await using service = await fakeService({ answer: status(line, body, 'Location: https://127.0.0.1:1/\r\n') });
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started({ answer: status(line, body, 'Location: https://127.0.0.1:1/\r\n') });
     const { exit, detail } = await proxy.result;
     expect(exit).toBe('refused');
     expect(detail).toBe(`127.0.0.1:${service.port} answered HTTP ${line.slice(0, 3)}${body === '' ? '' : `: ${body}`}`);
@@ -196,8 +198,7 @@ describe('what the service answers', () => {
   test('the body of a refusal is bounded, printable and without the tokens in any form', async () => {
     const encoded = Buffer.from(ACCESS).toString('base64');
     const body = `bad token ${ACCESS}, ${encoded} or ${CLIENT.slice(3, 20)}\r\n\x1b[31mred\x07 ${'word '.repeat(100_000)}`;
-    await using service = await fakeService({ answer: status('400 Bad', body) });
-    await using proxy = startProxy(service);
+    const { proxy } = await started({ answer: status('400 Bad', body) });
     const { detail } = await proxy.result;
     expect(detail.length).toBeLessThan(400);
     expect(detail).toMatch(/^[\x20-\x7e]*$/);
@@ -206,19 +207,17 @@ describe('what the service answers', () => {
   });
 
   test('a token that is cut off by the bound of the body leaves no part', async () => {
-    await using service = await fakeService({ answer: status('400 Bad', `${'x '.repeat(500)}${ACCESS}`) });
-    await using proxy = startProxy(service);
+    const { proxy } = await started({ answer: status('400 Bad', `${'x '.repeat(500)}${ACCESS}`) });
     expect((await proxy.result).detail).not.toContain(ACCESS.slice(0, 8));
   });
 
   test('a body that never ends', async () => {
-    await using service = await fakeService({
+    const { service, proxy } = await started({
       answer: (_request, socket) => {
         socket.write('HTTP/1.1 400 Bad\r\nContent-Length: 1000\r\n\r\nspent');
         return true;
       },
     });
-    await using proxy = startProxy(service);
     const detail = `127.0.0.1:${service.port} answered HTTP 400: spent`;
     expect(await passTime(proxy.clock, 100, proxy.result)).toEqual({ exit: 'refused', detail });
   });
@@ -236,18 +235,16 @@ describe('what the service answers', () => {
     ['the end of the connection', { answer: drop }, /handshake/],
     ['no HTTP', { answer: smtp }, /HPE_/],
   ])('%s: tried again', async (_, about, expected) => {
-    await using service = await fakeService(about);
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started(about);
     for (const n of [1, 2]) await proxy.retry(n);
     await until('three attempts', () => service.requests.length === 3);
     expect(proxy.lost()[0]).toMatch(expected);
   });
 
   test('a header that never ends does not hold it up', async () => {
-    await using service = await fakeService({
+    const { service, proxy } = await started({
       answer: (_request, socket) => socket.write('HTTP/1.1 101 Switching\r\nX: y') || true,
     });
-    await using proxy = startProxy(service);
     await until('request', () => service.requests.length === 1);
     await proxy.clock.advance(12_000);
     await proxy.retry();
@@ -256,15 +253,13 @@ describe('what the service answers', () => {
   });
 
   test('a channel id with the token in it is not passed on', async () => {
-    await using service = await fakeService({ channelId: `id-${ACCESS.slice(4)}` });
-    await using proxy = startProxy(service);
+    const { proxy } = await started({ channelId: `id-${ACCESS.slice(4)}` });
     await until('connected', () => proxy.events.length > 0);
     expect(proxy.events[0]).toMatchObject({ event: 'connected', channelId: null });
   });
 
   test('other services than ours end it', async () => {
-    await using service = await fakeService({ services: ['web', 'ssh'] });
-    await using proxy = startProxy(service);
+    const { proxy } = await started({ services: ['web', 'ssh'] });
     const detail = expect.stringContaining('other services');
     expect(await proxy.result).toMatchObject({ exit: 'configuration', detail });
   });
@@ -272,9 +267,7 @@ describe('what the service answers', () => {
 
 describe('what the service does afterwards', () => {
   test('a connection that is cut without a close frame is opened again with the same tokens, and its streams are gone', async () => {
-    await using service = await fakeService();
-    await using echo = await target();
-    await using proxy = startProxy(service, { connect: echo.connect });
+    const { service, echo, proxy } = await withEcho();
     const first = await service.client();
     first.send(START, DATA);
     await until('echo', () => first.received.length === 1);
@@ -290,8 +283,7 @@ describe('what the service does afterwards', () => {
   });
 
   test.each([1001, 1012, 1013])('close code %d says that the service itself stops: opened again', async (code) => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started();
     (await service.client()).ws.close(code);
     await proxy.retry();
     const second = await service.client(1);
@@ -302,8 +294,7 @@ describe('what the service does afterwards', () => {
   });
 
   test.each([1000, 1005, 1008, 1011, 4000])('close code %d is the end of the tunnel', async (code) => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started();
     const { ws } = await service.client();
     await until('services', () => proxy.events.some(({ event }) => event === 'services'));
     if (code === 1005) ws.close();
@@ -313,9 +304,7 @@ describe('what the service does afterwards', () => {
   });
 
   test('a close frame is the end of the tunnel also when TCP stays open', async () => {
-    await using service = await fakeService();
-    await using echo = await target();
-    await using proxy = startProxy(service, { connect: echo.connect });
+    const { service, echo, proxy } = await withEcho();
     const { ws, send } = await service.client();
     send(START);
     await until('a connection', () => echo.sockets.length === 1);
@@ -349,26 +338,23 @@ describe('what the service does afterwards', () => {
   });
 
   test('a spent token after a loss ends it', async () => {
-    await using service = await fakeService({
+    const { service, proxy } = await started({
       answer: (request, socket, count) => count > 1 && status('400 Bad', 'previously used')(request, socket),
     });
-    await using proxy = startProxy(service);
     (await service.client()).socket.destroy();
     await proxy.retry();
     expect((await proxy.result).exit).toBe('refused');
   });
 
   test('a close frame before SERVICE_IDS is tried again, and is an end the third time', async () => {
-    await using service = await fakeService({ services: null, onClient: ({ ws }) => ws.close(1008) });
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started({ services: null, onClient: ({ ws }) => ws.close(1008) });
     const detail = 'the service closed the tunnel (code 1008), 3 times before SERVICE_IDS';
     expect(await attemptsOf(proxy)).toEqual({ exit: 'closed', detail });
     expect(service.requests).toHaveLength(3);
   });
 
   test('no SERVICE_IDS at all', async () => {
-    await using service = await fakeService({ services: null });
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started({ services: null });
     await until('connected', () => proxy.events.length > 0);
     await proxy.clock.advance(20_000);
     await proxy.retry();
@@ -390,9 +376,7 @@ describe('what the service does afterwards', () => {
     ['a reserved opcode', ({ socket }) => void socket.write(Buffer.from('8300', 'hex')), 1002, /WS_ERR_INVALID_OPCODE/],
   ];
   test.each(faults)('%s closes the WebSocket, and it is opened again', async (_, fault, code, expected) => {
-    await using service = await fakeService({ onClient: (client, count) => count === 1 && fault(client) });
-    await using echo = await target();
-    await using proxy = startProxy(service, { connect: echo.connect });
+    const { service, proxy } = await withEcho({ onClient: (client, count) => count === 1 && fault(client) });
     const first = await service.client();
     await proxy.retry();
     const second = await service.client(1);
@@ -403,8 +387,7 @@ describe('what the service does afterwards', () => {
   });
 
   test('silence for three ping intervals', async () => {
-    await using service = await fakeService({ autoPong: false });
-    await using proxy = startProxy(service);
+    const { service, proxy } = await started({ autoPong: false });
     const client = await service.client();
     await until('services', () => proxy.events.at(-1)?.event === 'services');
     await proxy.clock.advance(55_000);
@@ -417,8 +400,7 @@ describe('what the service does afterwards', () => {
   });
 
   test('pongs alone keep it', async () => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service, { settings: { maxS: 85 } });
+    const { service, proxy } = await started({}, { settings: { maxS: 85 } });
     const client = await service.client();
     for (let pings = 1; pings <= 5; pings += 1) {
       await until('ping', () => client.pings.length === pings);
@@ -430,8 +412,7 @@ describe('what the service does afterwards', () => {
   });
 
   test('a service that makes it answer and reads nothing is given up', { tags: 'large' }, async () => {
-    await using service = await fakeService();
-    await using proxy = startProxy(service, { limits: { ...proxyLimits, unsentMaxBytes: 600_000 } });
+    const { service, proxy } = await started({}, { limits: { ...proxyLimits, unsentMaxBytes: 600_000 } });
     const client = await service.client();
     client.ws.pause();
     const starts = Array.from(
@@ -515,7 +496,7 @@ describe('while the WebSocket is not read, because a target does not read', () =
 
 describe('name, TCP and TLS', () => {
   test('nothing listens: given up after 10 s, with what was tried', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     await using proxy = startProxy({ port, caFile: '' }, { settings: { caFile: null } });
     const { clock } = proxy;
     const beganMs = clock.monotonicMs();
@@ -529,7 +510,7 @@ describe('name, TCP and TLS', () => {
   test('a service that comes back within 10 s', async () => {
     const authority = await createCa();
     await using other = await fakeService({ authority });
-    const port = await closedPort();
+    const port = await freePort();
     await using proxy = startProxy({ port, caFile: other.caFile });
     await proxy.retry();
     await until('two attempts', () => proxy.lost().length === 2);

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -15,6 +14,7 @@ import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';
 import { createFakeClock, passTime } from '../../lifecycle/fake-clock.ts';
+import { listening } from '../../listening.ts';
 import { until as untilSeen } from '../../waiting.ts';
 
 export const SUBPROTOCOL = 'test.securetunneling-3.0';
@@ -74,11 +74,6 @@ export async function fakeService(options: FakeServiceOptions = {}) {
   const server = createHttpsServer({ key: keyPem, cert: certificatePem }, (_request, response: ServerResponse) => {
     response.writeHead(426).end();
   });
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
   server.on('tlsClientError', () => {});
   const upgrades = new WebSocketServer({
     noServer: true,
@@ -117,9 +112,9 @@ export async function fakeService(options: FakeServiceOptions = {}) {
       options.onClient?.(client, clients.length);
     });
   });
-  const port = await listen(server, options.port);
+  const running = await listening(server, options.port);
   return {
-    port,
+    port: running.port,
     caFile,
     clients,
     /** For a WebSocket, also those that were refused. */
@@ -130,18 +125,10 @@ export async function fakeService(options: FakeServiceOptions = {}) {
     },
     async [Symbol.asyncDispose]() {
       for (const { ws } of clients) ws.terminate();
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
+      await running[Symbol.asyncDispose]();
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function listen(server: Server, port = 0): Promise<number> {
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as { port: number }).port;
 }
 
 /** A local TCP server in place of the read-only socket. */
@@ -149,33 +136,14 @@ export async function target(handle: (socket: Socket) => void = (socket) => sock
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    socket.on('error', () => {});
     handle(socket);
   });
-  const port = await listen(server);
-  return {
-    port,
-    sockets,
-    connect: () => connect({ host: '127.0.0.1', port }),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const running = await listening(server);
+  return { ...running, sockets, connect: () => connect({ host: '127.0.0.1', port: running.port }) };
 }
 
 /** A connection that is never established and never fails, as to an address whose packets are dropped. */
 export const neverConnects = () => connect({ host: 'silent.invalid', port: 1, lookup: () => {} });
-
-/** A port on which nothing listens. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export type RunningProxy = ReturnType<typeof startProxy>;
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkNotification, type Expected } from '../../../src/lib/tunnel/session/check.ts';
-import { runs } from '../../properties.ts';
 
 const expected: Expected = { region: 'eu-central-1', services: ['web', 'status', 'api', 'more'], isSeen: false };
 const valid = { clientMode: 'destination', region: 'eu-central-1', services: ['web'] };
@@ -42,36 +41,7 @@ describe('a notification', () => {
   });
 });
 
-const name = fc.constantFrom('web', 'status', 'api', 'more', 'ssh', 'WEB', '__proto__', '127.0.0.1:22');
-const anyNotification = fc.record({
-  clientMode: fc.oneof(fc.constant('destination'), fc.string()),
-  region: fc.oneof(fc.constant('eu-central-1'), fc.string()),
-  services: fc.array(fc.oneof(name, fc.string()), { maxLength: 6 }),
-});
-const anyExpected = fc.record({
-  region: fc.constantFrom('eu-central-1', 'eu-west-1'),
-  services: fc.option(fc.uniqueArray(name, { minLength: 1, maxLength: 4 })),
-  isSeen: fc.boolean(),
-});
-
 describe('the checks (properties)', () => {
-  it('pass exactly what meets every condition', () => {
-    fc.assert(
-      fc.property(anyNotification, anyExpected, (notification, other) => {
-        const own: readonly string[] = other.services ?? [];
-        const isValid =
-          notification.clientMode === 'destination' &&
-          notification.region === other.region &&
-          notification.services.length >= 1 &&
-          notification.services.length <= 3 &&
-          notification.services.every((one, at) => own.includes(one) && notification.services.indexOf(one) === at) &&
-          !other.isSeen;
-        expect(checkNotification(notification, other) === null).toBe(isValid);
-      }),
-      { numRuns: runs(2_000) },
-    );
-  });
-
   it('name no text of the notification in the detail', () => {
     const text = fc.string({ minLength: 20, unit: fc.constantFrom(...'#%&§') });
     fc.assert(

@@ -1,9 +1,10 @@
 import { PNG } from 'pngjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFloorGrid } from '../../../../src/lib/sim/chassis/floor/floor.ts';
 import { FREE, WALL } from '../../../../src/lib/sim/chassis/floor/grid.ts';
 import { gridFromPng, gridToPng } from '../../../../src/lib/sim/chassis/maps/map-image.ts';
-import { dock, stations } from '../../../../src/lib/sim/index.ts';
+import { stations } from '../../../../src/lib/sim/index.ts';
+import { shared } from '../../../lifecycle/shared.ts';
 import { call, startWorld, type World } from '../../raw-client.ts';
 
 interface Feature {
@@ -15,15 +16,10 @@ interface Feature {
 const none = JSON.stringify({ type: 'FeatureCollection', features: [] });
 const bytesOf = async (w: World, path: string) => Buffer.from(await (await w.fetch(path)).arrayBuffer());
 
-describe('maps over REST (vendor facts 1.5)', () => {
-  let w: World;
-  beforeAll(async () => {
-    w = await startWorld();
-  });
-  afterAll(async () => {
-    await w[Symbol.asyncDispose]();
-  });
+const w = shared(await startWorld());
+const features: Feature[] = JSON.parse((await w.json('/maps/1')).overlays).features;
 
+describe('maps over REST (vendor facts 1.5)', () => {
   it('are listed without overlays and grid, with the sizes of their files and whole seconds', async () => {
     const list = await w.json('/maps/');
     const whole = expect.toSatisfy((value: unknown) => Number.isInteger(value));
@@ -151,12 +147,6 @@ describe('an empty text as overlays', () => {
 });
 
 describe('the overlays', () => {
-  let features: Feature[];
-  beforeAll(async () => {
-    await using w = await startWorld();
-    features = JSON.parse((await w.json('/maps/1')).overlays).features;
-  });
-
   it('contain the stations of the site file, kinds as text and as number (vendor facts 3, C5)', () => {
     for (const [name, { xM, yM, yawDeg }] of Object.entries(stations)) {
       const { geometry, properties = {} } = features.find((feature) => feature.properties.name === name) ?? {};
@@ -165,15 +155,6 @@ describe('the overlays', () => {
     }
     const kinds = features.map(({ properties }) => typeof (properties.type ?? properties.regionType));
     expect(kinds).toEqual(expect.arrayContaining(['string', 'number']));
-  });
-
-  it("contain a charging pair 0.899 m apart (spec, 'Map and overlays')", () => {
-    const charger = features.find(({ properties }) => Number(properties.type) === 9);
-    const point = features.find(({ id }) => id === charger?.properties.dockingPointId);
-    expect(Number(point?.properties.type)).toBe(36);
-    const [x, y] = (point?.geometry.coordinates ?? [0, 0]) as [number, number];
-    expect(charger?.geometry.coordinates).toEqual([dock.xM, dock.yM]);
-    expect(Math.hypot(dock.xM - x, dock.yM - y)).toBeCloseTo(0.899, 9);
   });
 
   it('contain an open ring, a closed one, a missing id, a lane with direction 3, a no-go zone', () => {

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dock, startSim, stations } from '../../../../src/lib/sim/index.ts';
-import { call, type Message, startWorld, type World } from '../../raw-client.ts';
+import { shared } from '../../../lifecycle/shared.ts';
+import { call, type Message, startWorld } from '../../raw-client.ts';
 
 // Expected values are measured by the specification ('spec') or described by the vendor ('vendor facts').
 
 const HALF_PI = Math.PI / 2;
 const isWhole = expect.toSatisfy((value: unknown) => Number.isInteger(value), 'a whole number');
 const firmware = { firmware_version: expect.any(String) };
-let w: World;
-
-beforeAll(async () => {
-  w = await startWorld();
-});
-afterAll(async () => {
-  await w[Symbol.asyncDispose]();
-});
+const w = shared(await startWorld());
 
 const standard = (target_x: number, target_y: number, more: object = {}) => ({
   type: 'standard',

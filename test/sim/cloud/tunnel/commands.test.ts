@@ -1,24 +1,18 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askCloud } from '../../../../src/lib/sim/control/cloud-commands.ts';
 import * as schemas from '../../../../src/lib/sim/control/control.result.ts';
 import { type SimTunnelBrowseOptions, simTunnelBrowse } from '../../../../src/lib/sim/control/tunnel-commands.ts';
-import { loadSite } from '../../../../src/lib/site/index.ts';
+import { shared } from '../../../lifecycle/shared.ts';
 import { createDrivenClock, type DrivenClock } from '../../driven-clock.ts';
 import { until } from '../../raw-client.ts';
-import { type CloudSim, type Device, SERIAL, startCloudSim } from '../device.ts';
+import { type Device, SERIAL, startCloudSim } from '../device.ts';
 import { dial, type Side } from './client.ts';
 import { startDestination, startPages } from './destination.ts';
 
 // The commands of `gw sim tunnel` through the control port of a running simulator, with a destination of the test.
 
-let world: CloudSim;
-beforeAll(async () => {
-  world = await startCloudSim();
-});
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+const world = shared(await startCloudSim());
 
 const signal = new AbortController().signal;
 const NOTIFY = 'tunnels/notify';
@@ -202,11 +196,5 @@ describe('gw sim tunnel', () => {
       await expect(browse({ paths: [path] })).rejects.toMatchObject({ code: 'USAGE' });
     }
     expect((await list()).tunnels).toHaveLength(length);
-  });
-
-  it('has a tunnel in the site file that the site schema accepts', async () => {
-    const { cloud } = await loadSite(join(world.dir, 'site.yaml'));
-    expect(cloud?.tunnel).toMatchObject({ ...world.cloud.places.tunnel, services: ['web'] });
-    expect(cloud?.caFile).toBe(join(world.dir, 'enrolment-ca.pem'));
   });
 });

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../../listening.ts';
 import { startDestination as start } from '../../../tunnel/second-opinion/destination.ts';
 
 /** Connects with the token of a notification and relays each connection to a local port. */
@@ -42,13 +42,5 @@ export async function startPages(): Promise<{ port: number; connections(): numbe
   server.on('connection', () => {
     count += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    connections: () => count,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listening(server)), connections: () => count };
 }
