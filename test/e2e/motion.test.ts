@@ -74,10 +74,19 @@ async function putInOrder(): Promise<void> {
 }
 
 /** A command that drives, once the robot is moving. */
+/**
+ * A command whose robot drives. Where this machine stalls for longer than the gateway waits for a keepalive, the gateway
+ * has ended the drive; then another one is ordered.
+ */
 async function driving(...words: string[]): Promise<Running> {
-  const command = startGw([...words, '--site', robot.site, '--robot-will-move']);
-  await drives();
-  return command;
+  for (;;) {
+    const command = startGw([...words, '--site', robot.site, '--robot-will-move']);
+    const { child } = command;
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+    const [newest] = await until(moves, ([move]) => move?.state === 'moving' || hasEnded());
+    if (newest?.state === 'moving') return command;
+    expect(command.stdout() + command.stderr()).toContain('no keepalive');
+  }
 }
 
 beforeAll(async () => {
@@ -122,7 +131,7 @@ describe('an interrupted drive', () => {
     expect(code).toBe(130);
     expect(command.stdout()).toMatch(/^Interrupted: .* was ended; the robot stands\./);
     const after = (await moves()).filter(({ id }) => !before.has(id));
-    expect(after.map(({ state }) => state)).toEqual(['cancelled']);
+    expect([...new Set(after.map(({ state }) => state))]).toEqual(['cancelled']);
     expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
   });
 
@@ -130,11 +139,11 @@ describe('an interrupted drive', () => {
     ['motion', 'go', 'C'],
     ['tour', 'run', 'demo'],
   ])('is cancelled by the gateway when gw %s %s %s was killed', async (...words) => {
-    const before = (await moves()).length;
     await using command = await driving(...words);
+    const before = (await moves()).length;
     await command.end('SIGKILL');
     await until(moves, ([newest]) => newest?.state === 'cancelled');
-    expect((await moves()).length).toBe(before + 1);
+    expect((await moves()).length).toBe(before);
     const answer = await until(status, ({ gate }) => gate.open);
     expect(answer.stop.latched).toBe(false);
   });

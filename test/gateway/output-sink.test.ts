@@ -165,7 +165,8 @@ describe('the log on an unread output', () => {
 
   it('a terminal behind a stalled connection', { tags: 'large' }, async () => {
     const child = start('ignore', { through: (words) => ['script', '-qec', words.join(' '), '/dev/null'] });
-    expect(await isAlive()).toMatchObject({ way: 'own', status: 'unread' });
+    expect(await until(({ status }) => status === 'unread')).toMatchObject({ way: 'own' });
+    await isAlive();
     child.stdout?.resume();
     await until(({ status }) => status === 'writing');
     expect(await end(child)).toBe(0);
