@@ -6,7 +6,7 @@ import { parsers } from './parsers.ts';
 import { startSession } from './session.ts';
 
 /** To show that each parser is reached; `npm run fuzz` tries many more, of another seed each time. */
-const INPUTS = isFull ? 300 : 130;
+const INPUTS = 300;
 const seed = 1;
 const session = startSession();
 afterAll(() => session[Symbol.asyncDispose]());
@@ -14,6 +14,7 @@ afterAll(() => session[Symbol.asyncDispose]());
 describe('mutated inputs', () => {
   it.each(Object.keys(parsers))(
     'and the hits of earlier runs are answered or refused within the bounds by the parser %s',
+    { tags: 'large' },
     async (name) => {
       const { tried, accepted, hits } = await session.run({ name, inputs: INPUTS, seed });
       expect(hits.map(({ index, problem }) => `${index}: ${problem}`)).toEqual([]);
