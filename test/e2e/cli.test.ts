@@ -141,21 +141,6 @@ describe('the site file', () => {
   });
 });
 
-describe('an unknown command', () => {
-  it('is a usage error', async () => {
-    const { code, stdout, stderr } = await runGw(['chasis', 'probe']);
-    expect(code).toBe(2);
-    expect(stdout).toBe('');
-    expect(stderr).toContain('chasis');
-  });
-
-  it('is one under --json too', async () => {
-    const { code, stdout } = await runGw(['chasis', '--json']);
-    expect(code).toBe(2);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } });
-  });
-});
-
 /** Runs gw for each of these argument lists, in one process. */
 async function runTogether(all: readonly (readonly string[])[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>[]> {
   const main = join(dirname(gwBinary), '../dist/cli/main.js');

@@ -1,6 +1,3 @@
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gatewayHealthSchema } from '../../src/lib/operator/index.ts';
 import { runGw } from './gw.ts';
@@ -72,36 +69,5 @@ describe('evidence that is revoked while gw serve runs', () => {
     await gateOpen(robot);
     expect(await health(robot.operatorPort)).toMatchObject({ status: 'ok', evidence: { status: 'as-read' } });
     expect((await startTour(robot.operatorPort)).status).toBe(202);
-  });
-
-  it('keeps the gate closed while the file cannot be read', { tags: 'large' }, async () => {
-    await using robot = await startRobot();
-    await using _serve = await startServe(robot.site);
-    await gateOpen(robot);
-    const path = join(robot.dir, 'evidence.jsonl');
-    const before = await readFile(path);
-    appendFileSync(path, 'this is no record\n');
-    await until(
-      () => health(robot.operatorPort),
-      ({ status, evidence }) => status === 'degraded' && evidence.status === 'unreadable',
-    );
-    const refused = await startTour(robot.operatorPort);
-    expect(refused.status).toBe(409);
-    expect(refused.text).toContain('The evidence file cannot be read');
-    writeFileSync(`${path}.new`, before);
-    renameSync(`${path}.new`, path);
-    await gateOpen(robot);
-  });
-
-  it('has no effect where the site file requires verifications on this device: the gate was never open', async () => {
-    await using robot = await startRobot();
-    appendFileSync(robot.site, '\nmotion:\n  requireVerified: true\n');
-    await using _serve = await startServe(robot.site);
-    const answer = await until(
-      () => health(robot.operatorPort),
-      (each) => motionOf(each).includes('requireVerified'),
-    );
-    expect(motionOf(answer)).toContain('angles.tracked-pose-ori was measured on another device or version');
-    expect((await startTour(robot.operatorPort)).status).toBe(409);
   });
 });

@@ -64,40 +64,6 @@ describe.skipIf(!hasProgram('adb'))('gw kiosk', () => {
     expect(again.stderr).toMatch(/switched off[\s\S]*tried +127\.0\.0\.1:\d+ \(ADB/);
   });
 
-  it('keeps a difference over a lock, and shows its age and device', async () => {
-    await using world = await openTabletWorld();
-    const gw = (...words: string[]) => runGw(['kiosk', ...words, '--site', world.sitePath]);
-    expect((await gw('setup', '--leave-open')).code).toBe(0);
-    world.tablet.touch('system', 'screen_brightness', '13');
-    const plan = await gw('plan');
-    expect(plan.code).toBe(1);
-    expect(plan.stdout).toMatch(/^1 of \d+ steps/);
-
-    const locked = await gw('lock');
-    expect(locked.code, locked.stderr).toBe(0);
-    expect(locked.stdout).toMatch(/FAIL Settings, read just before the lock: 1 of \d+ steps differ/);
-    expect(locked.stderr).toContain('gw kiosk status');
-
-    const status = await gw('status');
-    expect(status.code).toBe(1);
-    expect(status.stdout).toMatch(/^The ADB port of the tablet at 127\.0\.0\.1:\d+ is closed, but a check failed\./);
-    expect(status.stdout).toMatch(
-      /FAIL Settings of the tablet match its profile: remembered as FAIL, read \d+ s ago \(\d{4}-\S+Z, serial TABSIM0001, boot [0-9a-f]{8}\): \d+ of \d+ steps/,
-    );
-    expect(status.stdout).toContain('FAIL Brightness: screen_brightness_mode 0, screen_brightness 13; expected 200');
-    expect(status.stdout).not.toContain('ok   Settings of the tablet');
-  });
-
-  it('exits with 1 and the remedy when a step failed, and leaves the tablet open', async () => {
-    await using world = await openTabletWorld();
-    world.tablet.setFault('tablet-account', true);
-    const setUp = await runGw(['kiosk', 'setup', '--site', world.sitePath]);
-    expect(setUp.code).toBe(1);
-    expect(setUp.stdout).toMatch(/^The tablet is not configured/);
-    expect(setUp.stdout).toContain('Remove all accounts');
-    expect(setUp.stderr).toContain('gw kiosk lock');
-  });
-
   it('explains a missing adb, and a site without a tablet', async () => {
     await using world = await openTabletWorld();
     const none = await runGw(['kiosk', 'plan', '--site', world.sitePath, '--adb', `${world.dir}/none`]);

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startSim } from '../../src/lib/sim/index.ts';
 import { gwBinary, runGw } from './gw.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gw-e2e-inspect-'));
@@ -88,19 +87,5 @@ describe('gw overlays inspect', () => {
       expect(await inspect('--file', 'fine.json', ...flags), flags.join(' ')).toMatchObject({ code: 2 });
     }
     expect((await inspect('--file', 'nowhere.json')).stderr).toContain('File not found: nowhere.json.');
-  });
-
-  it('reads the current map from the chassis of the site file', async () => {
-    await using sim = await startSim({ dir: join(folder, 'robot') });
-    const site = sim.sitePath ?? 'no site file';
-    const { code, stdout } = await inspect('--site', site);
-    expect(code).toBe(0);
-    expect(stdout.split('\n')[0]).toContain(`map 1 "Erdgeschoss" of ${sim.chassis.serial} at 127.0.0.1`);
-    const odd = await inspect('--site', site, '--map', '3', '--findings', '--json');
-    expect(odd.code).toBe(1);
-    expect(JSON.parse(odd.stdout)).toMatchObject({ data: { map: { name: 'Musterblatt' } } });
-    const gone = await inspect('--site', site, '--map', '9');
-    expect(gone.code).toBe(2);
-    expect(gone.stderr).toContain('No map 9');
   });
 });

@@ -7,16 +7,12 @@ import { type Running, startGw } from './gw.ts';
 
 export { until } from '../waiting.ts';
 
-/** A simulated robot with its site file. */
-export interface SimulatedRobot extends AsyncDisposable {
+/** A simulated robot with its site file, in this process: that saves a process start for each robot and fault. */
+export interface Robot extends AsyncDisposable {
   readonly dir: string;
   readonly site: string;
   readonly chassisPort: number;
   readonly operatorPort: number;
-}
-
-/** In this process, which saves a process start for each robot and fault. */
-export interface Robot extends SimulatedRobot {
   readonly sim: Sim;
   /** Switches faults, and waits until they are active. */
   fault(name: FaultName, state: 'on' | 'off'): Promise<void>;
@@ -38,26 +34,6 @@ export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence'> 
       sim.setFault(name, state === 'on');
       await sim.settled();
     },
-    async [Symbol.asyncDispose]() {
-      await sim[Symbol.asyncDispose]();
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-}
-
-/** `gw sim`: for tests that suspend it, end it, or switch its faults from the command line. */
-export async function startRobotProcess(): Promise<SimulatedRobot & { readonly sim: Running }> {
-  const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
-  const [chassisPort, operatorPort] = [await freePort(), await freePort()];
-  const ports = ['--chassis-port', `${chassisPort}`, '--operator-port', `${operatorPort}`];
-  const sim = startGw(['sim', '--dir', dir, ...ports, '--json']);
-  await sim.untilOutput('"event":"ready"');
-  return {
-    dir,
-    site: join(dir, 'site.yaml'),
-    chassisPort,
-    operatorPort,
-    sim,
     async [Symbol.asyncDispose]() {
       await sim[Symbol.asyncDispose]();
       rmSync(dir, { recursive: true, force: true });
@@ -89,10 +65,6 @@ export interface StateAnswer {
 export async function chassisState(port: number): Promise<StateAnswer> {
   const reply = await fetch(`http://127.0.0.1:${port}/api/chassis/state`);
   return (await reply.json()) as StateAnswer;
-}
-
-export async function page(port: number, path: string): Promise<string> {
-  return (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 }
 
 export function readJson(path: string): unknown {

@@ -47,13 +47,14 @@ it('gw sim writes a site without verified facts, and gw sim fault switches its f
     expect(existsSync(join(dir, 'evidence.jsonl')) && readFileSync(join(dir, 'evidence.jsonl'), 'utf8')).toBeFalsy();
     expect(readFileSync(join(dir, 'site.yaml'), 'utf8')).toContain('passwordFile:');
     const address = () => runGw(['chassis', 'address', '--site', join(dir, 'site.yaml')]);
-    for (const [state, code] of [
-      ['on', 4],
-      ['off', 0],
+    for (const [fault, state, code] of [
+      ['wrong-serial', 'on', 4],
+      ['wrong-serial', 'off', 0],
+      ['cut', 'on', 3],
     ] as const) {
-      const switched = await runGw(['sim', 'fault', 'wrong-serial', state, '--dir', dir]);
+      const switched = await runGw(['sim', 'fault', fault, state, '--dir', dir]);
       expect([switched.code, switched.stderr]).toEqual([0, '']);
-      expect((await address()).code, state).toBe(code);
+      expect((await address()).code, `${fault} ${state}`).toBe(code);
     }
   } finally {
     rmSync(dir, { recursive: true, force: true });
