@@ -164,6 +164,8 @@ describe('the section of the technician page', () => {
     const unread = of({ incidents: [], folderProblem: 'EACCES' });
     expect(unread).toContain('Frühere Vorfälle sind nicht lesbar.');
     expect(unread).not.toContain('Es ist kein Vorfall aufgezeichnet');
+    expect(of({ incidents: [] })).toContain('Es ist kein Vorfall aufgezeichnet');
+    expect(of({})).not.toContain('Es ist kein Vorfall aufgezeichnet');
     expect(section({ list: 'none', shown: null })).toContain('zurzeit nicht abrufbar');
     expect(section({ list, shown: { state: 'refused', id: 3, code: 'NO_ANSWER' } })).toContain('role="alert"');
   });

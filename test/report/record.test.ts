@@ -94,6 +94,9 @@ describe('the card of a step', () => {
 describe('the summary', () => {
   it('is green only when every step is ok and the signature was verified', () => {
     expect(banners(documentOf(good))).toEqual([{ tone: 'good', title: 'All 3 steps are ok' }]);
+    const linesOf = (more: object) => documentOf({ ...good, ...more }).blocks.find(({ kind }) => kind === 'banner');
+    expect(linesOf({})).toMatchObject({ lines: [] });
+    expect(linesOf({ interrupted: true, leftOut: true })).toMatchObject({ lines: [expect.stringMatching(/\. .+\./)] });
     expect(JSON.stringify(documentOf(good))).toContain('"signed with the key of the device SN0007, and verified"');
   });
 

@@ -38,6 +38,12 @@ describe('the key of a host', () => {
     expect(judge(`# remark\n\ngw ${two.words}`, 'gw')).toMatchObject({ kind: 'changed', known: [{ at: 'kh:3' }] });
   });
 
+  it('is in no line that lacks a word, and such a line is reported', () => {
+    const lacking = ['gw', `gw ${one.words.split(' ')[0]}`, '@revoked gw', `@other gw ${one.words}`];
+    const { entries, invalidLines } = parseKnownHosts(lacking.join('\n'), 'kh');
+    expect([entries, invalidLines]).toEqual([[], ['kh:1', 'kh:2', 'kh:3', 'kh:4']]);
+  });
+
   it('is revoked by any matching @revoked line', () => {
     expect(judge(`gw ${one.words}\n@revoked * ${one.words}`, 'gw')).toEqual({ kind: 'revoked', at: 'kh:2' });
     expect(judge(`gw ${one.words}\n@revoked other ${one.words}`, 'gw').kind).toBe('known');

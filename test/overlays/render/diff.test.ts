@@ -101,6 +101,7 @@ describe('the picture of a difference', () => {
     const page = pageOf(many(0), many(0.2));
     const words = textOf(prove(page));
     expect(words).toContain('2100 differences are too many for labels.');
+    expect(words).not.toContain('Not on the sheet');
     expect(words).toContain('and 100 more rows: --format json');
   });
 });
