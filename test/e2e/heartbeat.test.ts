@@ -105,25 +105,6 @@ describe('gw heartbeat key new', () => {
 });
 
 describe('gw heartbeat sniff', () => {
-  it('ends with 2 and a remedy without a site file, and with one that has no fleet', { tags: 'large' }, async () => {
-    for (const [dir, code] of [
-      [folderWith(), 'SITE_FILE_NOT_FOUND'],
-      [folderWith(''), 'SITE_FILE_INVALID'],
-    ] as const) {
-      const text = await sniff(dir);
-      expect(text).toMatchObject({ code: 2, stdout: '' });
-      expect(text.stderr).toMatch(/do next .*--no-key/);
-      const json = await sniff(dir, '--json');
-      expect(json).toMatchObject({ code: 2, stderr: '' });
-      expect(JSON.parse(json.stdout)).toMatchObject({
-        schema: 'gw/heartbeat-sniff/1',
-        ok: false,
-        data: null,
-        error: { code, remedy: expect.stringContaining('gw heartbeat sniff --no-key') },
-      });
-    }
-  });
-
   it('rejects a key that is missing, readable for others or invalid, and shows nothing of it', async () => {
     const dir = folderWith('fleet: { keyFile: key }');
     const key = randomBytes(32).toString('hex');

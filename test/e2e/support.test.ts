@@ -195,24 +195,6 @@ describe('a support session', () => {
     expect(proxiesOf(serve)).toEqual([]);
   });
 
-  test('is refused in another region, and the refusal is recorded without the token', async () => {
-    const { destinationToken } = await tunnels().open({
-      services: ['web'],
-      lifetimeMs: 600_000,
-      region: 'us-east-1',
-    });
-    await until(
-      () => viewOf(robot),
-      ({ lastRefused }) => lastRefused?.reason === 'other-region',
-    );
-    await until(
-      async () => recordsOf(robot).at(-1),
-      (last) => last?.kind === 'refused' && last.reason === 'other-region' && last.region === 'us-east-1',
-    );
-    expect(filesWith(robot.dir, destinationToken)).toEqual([]);
-    expect(proxiesOf(serve)).toEqual([]);
-  });
-
   test('whose gateway is killed loses its proxy, and its record is closed at the next start', async () => {
     await open();
     const [proxy = 0] = proxiesOf(serve);

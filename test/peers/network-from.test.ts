@@ -28,16 +28,21 @@ describe.skipIf(!hasProgram('sshd'))(
     // The gateway is this machine, so the open ports are those of the test.
     const yaml = 'network: { gateway: 127.0.0.1 }';
 
-    it('fails the operator server towards the customer network, and passes it in the robot segment', async () => {
-      await using sshd = await startSshd();
+    /** A second host, and a gateway with one open port. */
+    async function standing(configOf: (port: number) => string[] = () => []) {
+      await using stack = new AsyncDisposableStack();
+      const answering = stack.use(await openPort());
+      const sshd = stack.use(await startSshd({ config: configOf(answering.port) }));
       sshd.trust();
-      await using answering = await openPort();
-      await using world = await buildWorld(newDir(), {
-        yaml,
-        operatorPort: answering.port,
-        enrolled: false,
-        clock: systemClock,
-      });
+      const options = { yaml, operatorPort: answering.port, enrolled: false, clock: systemClock };
+      const world = stack.use(await buildWorld(newDir(), options));
+      const all = stack.move();
+      return { answering, sshd, world, [Symbol.asyncDispose]: () => all.disposeAsync() };
+    }
+
+    it('fails the operator server towards the customer network, and passes it in the robot segment', async () => {
+      await using at = await standing();
+      const { answering, sshd, world } = at;
       const target = `${sshd.user}@127.0.0.1:${sshd.port}`;
       const from = secondHosts([target, target], optionsFor(sshd));
       const id = (index: number) => `segment.from-${index}.gateway-${answering.port}`;
@@ -65,15 +70,8 @@ describe.skipIf(!hasProgram('sshd'))(
     }
 
     it('is not checked through a host that hangs after the login, and completes in time', async () => {
-      await using sshd = await startSshd();
-      sshd.trust();
-      await using answering = await openPort();
-      await using world = await buildWorld(newDir(), {
-        yaml,
-        operatorPort: answering.port,
-        enrolled: false,
-        clock: systemClock,
-      });
+      await using at = await standing();
+      const { sshd, world } = at;
       const result = await world.check({ from: hostOf(sshd, () => sshd.pause()) });
       const lines = result.lines.filter(({ id }) => id.startsWith('segment.from-'));
       expect(lines).toMatchObject([{ id: 'segment.from-1', verdict: 'not-checked' }]);
@@ -82,15 +80,8 @@ describe.skipIf(!hasProgram('sshd'))(
     });
 
     it('does not count the silence of a host that hung for a while as closed ports', async () => {
-      await using sshd = await startSshd();
-      sshd.trust();
-      await using answering = await openPort();
-      await using world = await buildWorld(newDir(), {
-        yaml,
-        operatorPort: answering.port,
-        enrolled: false,
-        clock: systemClock,
-      });
+      await using at = await standing();
+      const { answering, sshd, world } = at;
       const paused = () => {
         sshd.pause();
         // Longer than the timeout of an attempt, and shorter than that of the connection.
@@ -105,15 +96,8 @@ describe.skipIf(!hasProgram('sshd'))(
     });
 
     it('judges the ports that SSH forwards, and reports the others as not checked', async () => {
-      await using answering = await openPort();
-      await using sshd = await startSshd({ config: [`PermitOpen 127.0.0.1:${answering.port}`] });
-      sshd.trust();
-      await using world = await buildWorld(newDir(), {
-        yaml,
-        operatorPort: answering.port,
-        enrolled: false,
-        clock: systemClock,
-      });
+      await using at = await standing((port) => [`PermitOpen 127.0.0.1:${port}`]);
+      const { answering, sshd, world } = at;
       const result = await world.check({ from: hostOf(sshd, () => {}) });
       expect(lineOf(result, `segment.from-1.gateway-${answering.port}`)).toMatchObject({ verdict: 'wrong' });
       expect(lineOf(result, 'segment.from-1.gateway-8090')).toMatchObject({
