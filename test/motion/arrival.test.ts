@@ -6,22 +6,7 @@ import { judgeArrival } from '../../src/lib/motion/arrival.ts';
 import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
 import { moves as moving, posesOf, standingNotKnown } from '../chassis/poses.ts';
 import { moveTo, until } from './bench.ts';
-import {
-  begin,
-  cancels,
-  chassis,
-  drifts,
-  drive,
-  driveEnded,
-  eachHasBench,
-  motion,
-  moves,
-  ordered,
-  status,
-  succeed,
-  tour,
-  tourEnded,
-} from './each-bench.ts';
+import * as rig from './each-bench.ts';
 import { readySnapshot, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
@@ -93,85 +78,88 @@ describe('standing', () => {
 });
 
 describe('a robot that reports success', () => {
-  eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
-  const start = async (run: Promise<unknown> = motion.startTour('round')) => {
+  rig.eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
+  const start = async (run: Promise<unknown> = rig.motion.startTour('round')) => {
     await run;
-    await ordered();
+    await rig.ordered();
   };
 
   it('has each station compared by its pose at rest, and only then gets the next order', async () => {
     await start();
-    succeed();
+    rig.succeed();
     await time.sleep(1_500);
-    expect([moves().length, tour()?.state, tour()?.at]).toEqual([1, 'running', 0]);
+    expect([rig.moves().length, rig.tour()?.state, rig.tour()?.at]).toEqual([1, 'running', 0]);
     for (const leg of [2, 3]) {
-      await ordered(leg);
-      succeed();
+      await rig.ordered(leg);
+      rig.succeed();
     }
-    await tourEnded();
-    expect(tour()?.outcomes.map(({ arrival }) => arrival?.verdict)).toEqual(['at-goal', 'at-goal', 'at-goal']);
+    await rig.tourEnded();
+    expect(rig.tour()?.outcomes.map(({ arrival }) => arrival?.verdict)).toEqual(['at-goal', 'at-goal', 'at-goal']);
     const goal = { xM: 3, yM: 4, yawDeg: 90 };
-    expect(tour()?.outcomes[1]?.arrival).toMatchObject({ goal, distanceM: 0, turnDeg: 0 });
-    expect(cancels()).toBe(0);
+    expect(rig.tour()?.outcomes[1]?.arrival).toMatchObject({ goal, distanceM: 0, turnDeg: 0 });
+    expect(rig.cancels()).toBe(0);
   });
 
   it('one metre beside an intermediate station ends the tour there, with the distance', async () => {
-    chassis.arrives = false;
+    rig.chassis.arrives = false;
     await start();
-    chassis.pose = { pos: [1, 3], ori: 90 };
-    succeed();
-    await tourEnded();
-    expect(tour()).toMatchObject({
+    rig.chassis.pose = { pos: [1, 3], ori: 90 };
+    rig.succeed();
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({
       ...{ state: 'failed', at: 0, outcomes: [{ state: 'failed', arrival: { verdict: 'elsewhere', distanceM: 1 } }] },
       reason: expect.stringMatching(/On the way to A: .*reports success, but the robot stands 1\.00 m from the goal/),
     });
-    expect(moves()).toHaveLength(1);
+    expect(rig.moves()).toHaveLength(1);
   });
 
   it('and drives on is cancelled, gets no further order, and counts as an unowned move while it reports one', async () => {
-    drifts(0.02);
+    rig.drifts(0.02);
     await start();
-    succeed();
-    await tourEnded();
-    expect(tour()).toMatchObject({
+    rig.succeed();
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({
       ...{ state: 'failed', at: 0, outcomes: [{ state: 'unknown' }] },
       reason: expect.stringMatching(/reports success, but the robot still moves: it moves at 0\.20 m\/s/),
     });
-    expect(moves()).toHaveLength(1);
-    expect(cancels()).toBeGreaterThan(0);
-    chassis.plan({ move_state: 'moving' });
-    await until(() => status().unownedMove !== null);
+    expect(rig.moves()).toHaveLength(1);
+    expect(rig.cancels()).toBeGreaterThan(0);
+    rig.chassis.plan({ move_state: 'moving' });
+    await until(() => rig.status().unownedMove !== null);
   });
 
   it('and rolls on to its goal has arrived once it stands there', async () => {
-    chassis.arrives = false;
-    chassis.pose = { pos: [-0.2, 2], ori: 90 };
-    drifts(0.03);
-    const { ended } = await begin(moveTo(1, 2, 90));
-    succeed();
-    await until(() => (chassis.pose?.pos[0] ?? 0) >= 0.99);
-    drifts(0);
+    rig.chassis.arrives = false;
+    rig.chassis.pose = { pos: [-0.2, 2], ori: 90 };
+    rig.drifts(0.03);
+    const { ended } = await rig.begin(moveTo(1, 2, 90));
+    rig.succeed();
+    await until(() => (rig.chassis.pose?.pos[0] ?? 0) >= 0.99);
+    rig.drifts(0);
     expect(await ended).toMatchObject({ state: 'succeeded', arrival: { verdict: 'at-goal' } });
-    expect(cancels()).toBe(0);
+    expect(rig.cancels()).toBe(0);
   });
 
   it('and no pose afterwards is not at its goal', async () => {
-    await start(motion.startDrive({ station: 'A' }));
-    chassis.pose = null;
-    succeed();
-    await driveEnded();
+    await start(rig.motion.startDrive({ station: 'A' }));
+    rig.chassis.pose = null;
+    rig.succeed();
+    await rig.driveEnded();
     const outcome = { state: 'unknown', arrival: { verdict: 'not-known' } };
-    expect(drive()).toMatchObject({ state: 'failed', outcome });
-    expect(cancels()).toBeGreaterThan(0);
+    expect(rig.drive()).toMatchObject({ state: 'failed', outcome });
+    expect(rig.cancels()).toBeGreaterThan(0);
   });
 
   it('in front of the dock has not docked', async () => {
-    chassis.arrives = false;
-    await start(motion.startDrive({ dock: true }));
-    chassis.pose = { pos: [7, 7], ori: -90 };
-    succeed();
-    await driveEnded();
-    expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringMatching(/stands 1\.00 m from the dock/) });
+    rig.chassis.arrives = false;
+    await start(rig.motion.startDrive({ dock: true }));
+    rig.chassis.pose = { pos: [7, 7], ori: -90 };
+    rig.succeed();
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/stands 1\.00 m from the dock/),
+    });
   });
 
   it.each([
@@ -179,16 +167,16 @@ describe('a robot that reports success', () => {
     ['before it was compared, at its goal, has succeeded once it stands', true, 0, 'succeeded'],
     ['while it moves is not known to be cancelled', true, 0.02, 'unknown'],
   ] as const)('and is ended %s', async (_what, isAtGoal, driftM, state) => {
-    chassis.arrives = isAtGoal;
-    drifts(driftM);
+    rig.chassis.arrives = isAtGoal;
+    rig.drifts(driftM);
     const ending = new AbortController();
-    const { ended } = await begin(moveTo(3, 4), ending.signal);
-    succeed();
+    const { ended } = await rig.begin(moveTo(3, 4), ending.signal);
+    rig.succeed();
     await time.sleep(500);
     ending.abort(new Error('aborted by the technician'));
     const outcome = await ended;
     expect(outcome).toMatchObject({ state });
-    expect(cancels()).toBeGreaterThan(0);
+    expect(rig.cancels()).toBeGreaterThan(0);
     if (state === 'unknown') expect(outcome.reason).toMatch(/aborted by the technician.* still moves/);
   });
 });

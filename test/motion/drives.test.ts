@@ -1,66 +1,50 @@
 import { describe, expect, it } from 'vitest';
 import { planDrive } from '../../src/lib/motion/drive-to-goal.ts';
 import { until } from './bench.ts';
-import {
-  bench,
-  cancels,
-  chassis,
-  drifts,
-  drive,
-  driveEnded,
-  eachHasBench,
-  gate,
-  lose,
-  motion,
-  moves,
-  ordered,
-  refused,
-  status,
-  succeed,
-} from './each-bench.ts';
+import * as rig from './each-bench.ts';
 import { SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
-eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
+rig.eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));
 
 const kinds = ['drive', 'tour'] as const;
 const begin = {
-  drive: async (keepAlive?: boolean) => (await motion.startDrive({ station: 'A' }, { keepAlive })).id,
-  tour: async (keepAlive?: boolean) => (await motion.startTour('round', { keepAlive })).id,
+  drive: async (keepAlive?: boolean) => (await rig.motion.startDrive({ station: 'A' }, { keepAlive })).id,
+  tour: async (keepAlive?: boolean) => (await rig.motion.startTour('round', { keepAlive })).id,
 };
 const driving = async () => {
   await begin.drive();
-  await ordered();
+  await rig.ordered();
 };
 
 describe('a single drive', () => {
   it('goes to a station of the site file, and is tracked to its end', async () => {
-    const begun = await motion.startDrive({ station: 'B' });
+    const begun = await rig.motion.startDrive({ station: 'B' });
     expect(begun).toMatchObject({ kind: 'move', station: 'B', state: 'running', outcome: null, reason: null });
-    expect(motion.describe?.()).toBe('drive to B');
-    await ordered();
-    expect(moves()[0]?.body).toMatchObject({ type: 'standard', target_x: 3, target_y: 4 });
-    expect(moves()[0]?.body.target_ori).toBeCloseTo(Math.PI / 2, 9);
-    succeed();
-    await driveEnded();
-    expect(drive()).toMatchObject({ id: begun.id, state: 'succeeded', reason: null, outcome: { moveId: 41 } });
+    expect(rig.motion.describe?.()).toBe('drive to B');
+    await rig.ordered();
+    expect(rig.moves()[0]?.body).toMatchObject({ type: 'standard', target_x: 3, target_y: 4 });
+    expect(rig.moves()[0]?.body.target_ori).toBeCloseTo(Math.PI / 2, 9);
+    rig.succeed();
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({ id: begun.id, state: 'succeeded', reason: null, outcome: { moveId: 41 } });
   });
 
   it('to the dock is a charge order with the pose of the dock in the site file', async () => {
-    expect(await motion.startDrive({ dock: true })).toMatchObject({ kind: 'dock', station: null });
-    expect(motion.describe?.()).toBe('drive to the dock');
-    await ordered();
-    expect(moves()[0]?.body).toMatchObject({ type: 'charge', target_x: 7, target_y: 8 });
-    chassis.plan({ move_state: 'failed', fail_reason: 103 });
-    await driveEnded();
-    expect(drive()).toMatchObject({ state: 'failed', reason: expect.stringContaining('fail_reason 103') });
+    expect(await rig.motion.startDrive({ dock: true })).toMatchObject({ kind: 'dock', station: null });
+    expect(rig.motion.describe?.()).toBe('drive to the dock');
+    await rig.ordered();
+    expect(rig.moves()[0]?.body).toMatchObject({ type: 'charge', target_x: 7, target_y: 8 });
+    rig.chassis.plan({ move_state: 'failed', fail_reason: 103 });
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({ state: 'failed', reason: expect.stringContaining('fail_reason 103') });
   });
 
   it('rejects an unknown station, and a dock that is not in the site file, and orders nothing', async () => {
     for (const station of ['nowhere', 'toString', '__proto__', '']) {
-      await refused(motion.startDrive({ station }), 'STATION_UNKNOWN');
+      await rig.refused(rig.motion.startDrive({ station }), 'STATION_UNKNOWN');
     }
-    expect([drive(), moves()]).toEqual([null, []]);
+    expect([rig.drive(), rig.moves()]).toEqual([null, []]);
     expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(
       expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
     );
@@ -68,58 +52,58 @@ describe('a single drive', () => {
 
   it('and a tour exclude each other', async () => {
     await begin.drive();
-    await refused(motion.startTour('short'), 'MOTION_REFUSED', /^A drive to A is running\.$/);
-    await refused(motion.startDrive({ dock: true }));
-    await ordered();
-    succeed();
-    await driveEnded();
-    await motion.startTour('short');
-    await refused(motion.startDrive({ station: 'A' }), 'TOUR_RUNNING');
+    await rig.refused(rig.motion.startTour('short'), 'MOTION_REFUSED', /^A drive to A is running\.$/);
+    await rig.refused(rig.motion.startDrive({ dock: true }));
+    await rig.ordered();
+    rig.succeed();
+    await rig.driveEnded();
+    await rig.motion.startTour('short');
+    await rig.refused(rig.motion.startDrive({ station: 'A' }), 'TOUR_RUNNING');
   });
 
   it('reports a stop before a running move: the stop must be cleared first', async () => {
     await begin.tour();
-    await ordered();
-    chassis.onCancel = () => 'hang';
-    void motion.stopRobot('drill', 'tablet');
-    await refused(motion.startTour('short'), 'MOTION_STOPPED');
-    await refused(motion.startDrive({ station: 'A' }), 'MOTION_STOPPED');
+    await rig.ordered();
+    rig.chassis.onCancel = () => 'hang';
+    void rig.motion.stopRobot('drill', 'tablet');
+    await rig.refused(rig.motion.startTour('short'), 'MOTION_STOPPED');
+    await rig.refused(rig.motion.startDrive({ station: 'A' }), 'MOTION_STOPPED');
   });
 
   it('reports a disconnected chassis before a running move, and an unknown name before all', async () => {
     await begin.tour();
-    await ordered();
-    await lose();
-    await refused(motion.startTour('short'), 'CHASSIS_NOT_CONNECTED');
-    await refused(motion.startTour('none'), 'TOUR_UNKNOWN');
-    await refused(motion.startDrive({ station: 'none' }), 'STATION_UNKNOWN');
+    await rig.ordered();
+    await rig.lose();
+    await rig.refused(rig.motion.startTour('short'), 'CHASSIS_NOT_CONNECTED');
+    await rig.refused(rig.motion.startTour('none'), 'TOUR_UNKNOWN');
+    await rig.refused(rig.motion.startDrive({ station: 'none' }), 'STATION_UNKNOWN');
   });
 
   it('is refused by the gate before anything is ordered', async () => {
-    chassis.pose = null;
-    await gate('closed');
-    await refused(motion.startDrive({ station: 'A' }));
-    expect(drive()).toBeNull();
+    rig.chassis.pose = null;
+    await rig.gate('closed');
+    await rig.refused(rig.motion.startDrive({ station: 'A' }));
+    expect(rig.drive()).toBeNull();
   });
 
   it('fails with the message of the chassis when it does not accept the order', async () => {
-    chassis.onMove = () => ({ status: 400, json: { message: 'error: no map' } });
+    rig.chassis.onMove = () => ({ status: 400, json: { message: 'error: no map' } });
     await begin.drive();
-    await driveEnded();
-    expect(drive()).toMatchObject({ state: 'failed', outcome: null, reason: expect.stringContaining('no map') });
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({ state: 'failed', outcome: null, reason: expect.stringContaining('no map') });
   });
 });
 
 describe.each(kinds)('a %s', (kind) => {
-  const run = () => status()[kind];
+  const run = () => rig.status()[kind];
 
   it('is ended at once where another chassis answers, with what is known, and sends that no order and no cancel', async () => {
     await begin[kind]();
-    await ordered();
+    await rig.ordered();
     const isNow = async (serial: string) => {
-      chassis.serial = serial;
-      await chassis.cut();
-      await chassis.restore();
+      rig.chassis.serial = serial;
+      await rig.chassis.cut();
+      await rig.chassis.restore();
     };
     await isNow('OTHER-9');
     await until(() => run()?.state !== 'running');
@@ -127,101 +111,105 @@ describe.each(kinds)('a %s', (kind) => {
       state: 'failed',
       reason: expect.stringMatching(/OTHER-9.*neither be observed nor cancelled.*THE ROBOT MAY STILL BE MOVING/),
     });
-    expect(status().gate).toMatchObject({ open: false });
+    expect(rig.status().gate).toMatchObject({ open: false });
     await time.sleep(1_000);
-    expect([moves().length, cancels()]).toEqual([1, 0]);
+    expect([rig.moves().length, rig.cancels()]).toEqual([1, 0]);
     // The right chassis is back: the cancel is delivered after all.
     await isNow(SERIAL);
-    await until(() => cancels() > 0);
+    await until(() => rig.cancels() > 0);
   });
 
   it('is cancelled when its client is gone: the one that supervises it', async () => {
     const id = await begin[kind](true);
-    await ordered();
+    await rig.ordered();
     for (let second = 0; second < 5; second += 1) {
       await time.sleep(1_000);
-      expect(motion.keepAlive(id)).toBe(true);
+      expect(rig.motion.keepAlive(id)).toBe(true);
     }
-    expect([run()?.state, cancels()]).toEqual(['running', 0]);
+    expect([run()?.state, rig.cancels()]).toEqual(['running', 0]);
     await until(() => run()?.state !== 'running');
     expect(run()).toMatchObject({
       state: 'stopped',
       reason: expect.stringContaining('no keepalive of the command that ordered it for 3 s'),
     });
-    expect([moves().length, cancels()]).toEqual([1, 1]);
-    expect(status().stop.latched).toBe(false);
+    expect([rig.moves().length, rig.cancels()]).toEqual([1, 1]);
+    expect(rig.status().stop.latched).toBe(false);
   });
 
   it('that is not supervised runs on without its client', async () => {
     const id = await begin[kind]();
-    await ordered();
+    await rig.ordered();
     await time.sleep(4_000);
-    expect(motion.keepAlive(id)).toBe(false);
-    expect([run()?.state, cancels()]).toEqual(['running', 0]);
+    expect(rig.motion.keepAlive(id)).toBe(false);
+    expect([run()?.state, rig.cancels()]).toEqual(['running', 0]);
   });
 });
 
 it('a run is not kept by the id of an earlier one, and does not end a later one', async () => {
   const first = await begin.drive(true);
-  await ordered();
-  succeed();
-  await driveEnded();
+  await rig.ordered();
+  rig.succeed();
+  await rig.driveEnded();
   const second = await begin.drive();
   expect(second).not.toBe(first);
   await time.sleep(4_000);
-  expect([drive()?.state, cancels()]).toEqual(['running', 0]);
+  expect([rig.drive()?.state, rig.cancels()]).toEqual(['running', 0]);
 });
 
 describe('ending a run by a person', () => {
   it('cancels the drive without latching a stop', async () => {
     await driving();
     const reason = expect.stringContaining('ended by tablet');
-    expect(await motion.endDrive('tablet')).toMatchObject({ state: 'stopped', reason });
-    expect(cancels()).toBe(1);
-    expect(status()).toMatchObject({ stop: { latched: false }, gate: { open: false } });
-    await bench.stands();
-    expect(status().gate.open).toBe(true);
+    expect(await rig.motion.endDrive('tablet')).toMatchObject({ state: 'stopped', reason });
+    expect(rig.cancels()).toBe(1);
+    expect(rig.status()).toMatchObject({ stop: { latched: false }, gate: { open: false } });
+    await rig.bench.stands();
+    expect(rig.status().gate.open).toBe(true);
   });
 
   it('cancels again each second while the poses show that the robot drives on, whatever the chassis reports', async () => {
-    drifts(0.03);
-    chassis.onCancel = () => {
-      chassis.plan({ move_state: 'cancelled' });
+    rig.drifts(0.03);
+    rig.chassis.onCancel = () => {
+      rig.chassis.plan({ move_state: 'cancelled' });
       return { status: 200 };
     };
     await driving();
-    await motion.endDrive('tablet');
-    await until(() => status().standstill.verdict === 'drives-on');
-    expect(status().stop).toMatchObject({ latched: true, by: 'gw' });
-    const before = cancels();
-    await until(() => cancels() >= before + 2);
+    await rig.motion.endDrive('tablet');
+    await until(() => rig.status().standstill.verdict === 'drives-on');
+    expect(rig.status().stop).toMatchObject({ latched: true, by: 'gw' });
+    const before = rig.cancels();
+    await until(() => rig.cancels() >= before + 2);
   });
 
   it('ends the tour, which drives to no further station, and no other run than the one named', async () => {
     await begin.tour();
-    await ordered();
-    expect(await motion.endTour('tablet', 'an older one')).toMatchObject({ state: 'running' });
-    expect(await motion.endDrive('tablet')).toBeNull();
-    expect(cancels()).toBe(0);
+    await rig.ordered();
+    expect(await rig.motion.endTour('tablet', 'an older one')).toMatchObject({ state: 'running' });
+    expect(await rig.motion.endDrive('tablet')).toBeNull();
+    expect(rig.cancels()).toBe(0);
     const reason = expect.stringContaining('ended by tablet');
-    expect(await motion.endTour('tablet', status().tour?.id)).toMatchObject({ state: 'stopped', at: 0, reason });
+    expect(await rig.motion.endTour('tablet', rig.status().tour?.id)).toMatchObject({
+      state: 'stopped',
+      at: 0,
+      reason,
+    });
     await time.sleep(200);
-    expect([moves().length, cancels()]).toEqual([1, 1]);
-    expect(await motion.endTour('tablet')).toMatchObject({ state: 'stopped' });
+    expect([rig.moves().length, rig.cancels()]).toEqual([1, 1]);
+    expect(await rig.motion.endTour('tablet')).toMatchObject({ state: 'stopped' });
   });
 
   it('is not reported as stopped while the chassis does not confirm it: the run has failed and the gate is closed', async () => {
-    chassis.onCancel = () => ({ status: 200 });
+    rig.chassis.onCancel = () => ({ status: 200 });
     await driving();
-    await motion.endDrive('tablet');
-    await driveEnded();
-    expect(drive()).toMatchObject({ state: 'failed', outcome: { state: 'unknown' } });
-    expect(status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
+    await rig.motion.endDrive('tablet');
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({ state: 'failed', outcome: { state: 'unknown' } });
+    expect(rig.status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
   });
 
   it('succeeds without a run', async () => {
-    expect(await motion.endTour('tablet')).toBeNull();
-    expect(await motion.endDrive('tablet')).toBeNull();
-    expect(chassis.orders).toEqual([]);
+    expect(await rig.motion.endTour('tablet')).toBeNull();
+    expect(await rig.motion.endDrive('tablet')).toBeNull();
+    expect(rig.chassis.orders).toEqual([]);
   });
 });

@@ -1,22 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceRecord, EvidenceSource } from '../../src/lib/evidence/index.ts';
 import { moveTo } from './bench.ts';
-import {
-  begin,
-  bench,
-  cancels,
-  drive,
-  driveEnded,
-  eachHasBench,
-  motion,
-  moves,
-  ordered,
-  refused,
-  status,
-  succeed,
-  tour,
-  tourEnded,
-} from './each-bench.ts';
+import * as rig from './each-bench.ts';
 import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
 /** An evidence file of the test, notified as by the watch. */
@@ -48,7 +33,7 @@ const withLine = (fact: string): EvidenceRecord[] => [
 ];
 
 let evidence: ReturnType<typeof changing>;
-eachHasBench(() => {
+rig.eachHasBench(() => {
   evidence = changing();
   return { evidence, file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } };
 });
@@ -57,74 +42,74 @@ describe('evidence that is revoked while the daemon runs', () => {
   it.each(['vendor.move.request', 'vendor.move.cancel', 'angles.target-ori', 'angles.tracked-pose-ori'])(
     'of %s closes the gate at once and cancels the current move',
     async (fact) => {
-      const { ended } = await begin();
+      const { ended } = await rig.begin();
       let notified = 0;
-      using _subscription = motion.subscribe(() => {
+      using _subscription = rig.motion.subscribe(() => {
         notified += 1;
       });
       evidence.set(withLine(fact));
       const reason = expect.stringMatching(new RegExp(`evidence was revoked.*${fact}`));
       expect(await ended).toMatchObject({ state: 'cancelled', reason });
-      expect([cancels(), notified]).toEqual([1, 1]);
-      expect(status().gate).toMatchObject({
+      expect([rig.cancels(), notified]).toEqual([1, 1]);
+      expect(rig.status().gate).toMatchObject({
         open: false,
         reasons: expect.arrayContaining([expect.stringContaining(fact)]),
       });
       const says = `${fact} was contradicted on this device`;
-      await refused(motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', says);
-      expect(moves()).toHaveLength(1);
+      await rig.refused(rig.motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', says);
+      expect(rig.moves()).toHaveLength(1);
     },
   );
 
   it('ends a tour', async () => {
-    await motion.startTour('round');
-    await ordered();
+    await rig.motion.startTour('round');
+    await rig.ordered();
     evidence.set(withLine('vendor.move.state'));
-    await tourEnded();
-    expect(tour()).toMatchObject({ state: 'stopped', reason: expect.stringContaining('evidence was revoked') });
-    expect(moves()).toHaveLength(1);
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({ state: 'stopped', reason: expect.stringContaining('evidence was revoked') });
+    expect(rig.moves()).toHaveLength(1);
   });
 
   it.each(['vendor.move.charge-target', 'vendor.move.cancel'])('of %s ends a drive to the dock', async (fact) => {
-    await motion.startDrive({ dock: true });
-    await ordered();
+    await rig.motion.startDrive({ dock: true });
+    await rig.ordered();
     evidence.set(withLine(fact));
-    await driveEnded();
-    expect(drive()).toMatchObject({ state: 'stopped', reason: expect.stringContaining(fact) });
-    expect(cancels()).toBe(1);
+    await rig.driveEnded();
+    expect(rig.drive()).toMatchObject({ state: 'stopped', reason: expect.stringContaining(fact) });
+    expect(rig.cancels()).toBe(1);
   });
 
   it('that only docking relies on ends no drive to a station', async () => {
-    await motion.startDrive({ station: 'A' });
-    await ordered();
+    await rig.motion.startDrive({ station: 'A' });
+    await rig.ordered();
     evidence.set(withLine('vendor.move.charge-target'));
-    succeed();
-    await driveEnded();
-    expect([drive()?.state, cancels()]).toEqual(['succeeded', 0]);
+    rig.succeed();
+    await rig.driveEnded();
+    expect([rig.drive()?.state, rig.cancels()]).toEqual(['succeeded', 0]);
   });
 
   it('cancels no move that does not rely on it', async () => {
-    const { ended } = await begin();
+    const { ended } = await rig.begin();
     evidence.set(withLine('vendor.pose.request'));
-    succeed();
+    rig.succeed();
     expect(await ended).toMatchObject({ state: 'succeeded' });
-    expect(cancels()).toBe(0);
+    expect(rig.cancels()).toBe(0);
   });
 
   it('closes the gate and cancels while the file cannot be read, and opens again once it can', async () => {
-    const { ended } = await begin();
+    const { ended } = await rig.begin();
     evidence.set(recordsFor(), 'The evidence file is a pipe.');
     expect(await ended).toMatchObject({ state: 'cancelled', reason: expect.stringContaining('a pipe') });
-    expect(motion.describe?.()).toContain('a pipe');
+    expect(rig.motion.describe?.()).toContain('a pipe');
     evidence.set(recordsFor());
-    await bench.stands();
-    expect(status().gate.open).toBe(true);
+    await rig.bench.stands();
+    expect(rig.status().gate.open).toBe(true);
   });
 
   it('emits no event after the service has ended', async () => {
-    await motion.stop();
+    await rig.motion.stop();
     let notified = 0;
-    using _subscription = motion.subscribe(() => {
+    using _subscription = rig.motion.subscribe(() => {
       notified += 1;
     });
     evidence.set([]);

@@ -3,20 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Alert } from '../../src/lib/chassis/index.ts';
 import { judgeOrder, judgeState, passableAlerts } from '../../src/lib/motion/gate.ts';
 import { moveTo, until } from './bench.ts';
-import {
-  cancels,
-  chassis,
-  eachHasBench,
-  gate,
-  motion,
-  moves,
-  ordered,
-  refused,
-  status,
-  succeed,
-  tour,
-  tourEnded,
-} from './each-bench.ts';
+import * as rig from './each-bench.ts';
 import { openGate, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
@@ -87,28 +74,28 @@ describe('the gate, for the alerts of the robot', () => {
 });
 
 describe('a drive', () => {
-  eachHasBench();
+  rig.eachHasBench();
   const report = (...alerts: { code: number; level: string; msg: string }[]) => {
-    chassis.alerts = alerts;
-    chassis.publish('/alerts');
+    rig.chassis.alerts = alerts;
+    rig.chassis.publish('/alerts');
   };
   const raised = (code: number, level = 'error') => ({ code, level, msg: 'as reported' });
 
   it('does not start with an active error, except that a person passes each by its number', async () => {
     report(raised(8004), raised(1012));
-    await gate('closed');
-    expect(status().gate.passableAlerts).toEqual([8004, 1012]);
-    await refused(motion.startTour('round'));
-    await refused(motion.startTour('round', { although: [8004] }), 'MOTION_REFUSED', 'error 1012');
-    await refused(motion.startDrive({ station: 'A' }, { although: [1012] }), 'MOTION_REFUSED', 'error 8004');
-    expect(moves()).toEqual([]);
-    expect(await motion.startTour('short', { although: [8004, 1012] })).toMatchObject({ although: [8004, 1012] });
-    await ordered();
-    succeed();
-    await tourEnded();
-    expect(tour()).toMatchObject({ state: 'succeeded', although: [8004, 1012] });
+    await rig.gate('closed');
+    expect(rig.status().gate.passableAlerts).toEqual([8004, 1012]);
+    await rig.refused(rig.motion.startTour('round'));
+    await rig.refused(rig.motion.startTour('round', { although: [8004] }), 'MOTION_REFUSED', 'error 1012');
+    await rig.refused(rig.motion.startDrive({ station: 'A' }, { although: [1012] }), 'MOTION_REFUSED', 'error 8004');
+    expect(rig.moves()).toEqual([]);
+    expect(await rig.motion.startTour('short', { although: [8004, 1012] })).toMatchObject({ although: [8004, 1012] });
+    await rig.ordered();
+    rig.succeed();
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({ state: 'succeeded', although: [8004, 1012] });
     // It was passed for that run only.
-    await refused(motion.startTour('short'));
+    await rig.refused(rig.motion.startTour('short'));
   });
 
   it.each([
@@ -117,30 +104,30 @@ describe('a drive', () => {
     [
       'another control mode',
       () => {
-        chassis.wheels = { control_mode: 'manual', emergency_stop_pressed: false };
-        chassis.publish('/wheel_state');
+        rig.chassis.wheels = { control_mode: 'manual', emergency_stop_pressed: false };
+        rig.chassis.publish('/wheel_state');
       },
       /the control mode of the robot is 'manual'/,
     ],
   ])('is cancelled by %s on its way', async (_what, happen, why) => {
-    await motion.startTour('round', { although: [1012] });
-    await ordered();
+    await rig.motion.startTour('round', { although: [1012] });
+    await rig.ordered();
     happen();
-    await tourEnded();
-    expect(tour()).toMatchObject({ state: 'stopped', at: 0, reason: expect.stringMatching(why) });
-    expect([moves().length, cancels()]).toEqual([1, 1]);
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({ state: 'stopped', at: 0, reason: expect.stringMatching(why) });
+    expect([rig.moves().length, rig.cancels()]).toEqual([1, 1]);
   });
 
   it('is not cancelled by a warning, by no progress where it waits, or by an alert that was passed', async () => {
-    await motion.startTour('short', { although: [1012] });
-    await ordered();
+    await rig.motion.startTour('short', { although: [1012] });
+    await rig.ordered();
     for (const alert of [raised(8501, 'warning'), raised(1008), raised(1012)]) {
       report(alert);
       await time.sleep(500);
-      expect([tour()?.state, cancels()], `${alert.code}`).toEqual(['running', 0]);
+      expect([rig.tour()?.state, rig.cancels()], `${alert.code}`).toEqual(['running', 0]);
     }
     // The report that cancels it, for comparison.
     report(raised(1013));
-    await until(() => cancels() > 0);
+    await until(() => rig.cancels() > 0);
   });
 });

@@ -4,270 +4,251 @@ import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createMoveWatch } from '../../src/lib/motion/unowned-move.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { moveTo, until } from './bench.ts';
-import {
-  begin,
-  bench,
-  cancels,
-  chassis,
-  connection,
-  eachHasChassis,
-  foreignMove,
-  gate,
-  lose,
-  motion,
-  moves,
-  open,
-  ordered,
-  planned,
-  refused,
-  status,
-  succeed,
-  tour,
-} from './each-bench.ts';
+import * as rig from './each-bench.ts';
 import { readySnapshot, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
 const LEAVE = { file: { motion: { unownedMove: 'leave' } } } as const;
-const cancelled = (count = 1) => until(() => cancels() >= count);
-const seen = () => until(() => status().unownedMove !== null);
+const cancelled = (count = 1) => until(() => rig.cancels() >= count);
+const seen = () => until(() => rig.status().unownedMove !== null);
 /** Longer than the interval of the guard. */
 const notCancelled = async (count = 0) => {
   await time.sleep(1_200);
-  expect(cancels()).toBe(count);
+  expect(rig.cancels()).toBe(count);
 };
 const idle = async () => {
-  await open();
-  await gate('open');
+  await rig.open();
+  await rig.gate('open');
 };
 
 describe('a move that gw did not order', () => {
-  eachHasChassis();
+  rig.eachHasChassis();
 
   it('is cancelled when it runs at the start, and the gate opens when it has ended', async () => {
-    foreignMove();
-    await open();
+    rig.foreignMove();
+    await rig.open();
     await cancelled();
-    await gate('open');
-    expect(status().unownedMove).toBeNull();
-    expect([moves().length, cancels()]).toEqual([0, 1]);
+    await rig.gate('open');
+    expect(rig.status().unownedMove).toBeNull();
+    expect([rig.moves().length, rig.cancels()]).toEqual([0, 1]);
   });
 
   it('closes the gate for every order while it runs, with its number', async () => {
-    foreignMove();
-    await open(LEAVE);
-    await until(() => planned() === 'moving');
-    expect(status()).toMatchObject({
+    rig.foreignMove();
+    await rig.open(LEAVE);
+    await until(() => rig.planned() === 'moving');
+    expect(rig.status()).toMatchObject({
       unownedMove: { moveId: 7_007, isBeingCancelled: false },
       gate: { open: false, reasons: [expect.stringMatching(/move 7007.*gw did not/)] },
     });
-    expect(motion.describe?.()).toMatch(/move 7007/);
-    await refused(motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', 'move 7007');
-    await refused(motion.startTour('short'));
+    expect(rig.motion.describe?.()).toMatch(/move 7007/);
+    await rig.refused(rig.motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', 'move 7007');
+    await rig.refused(rig.motion.startTour('short'));
     await notCancelled();
-    expect(moves()).toEqual([]);
-    succeed();
-    await gate('open');
-    expect(status().unownedMove).toBeNull();
+    expect(rig.moves()).toEqual([]);
+    rig.succeed();
+    await rig.gate('open');
+    expect(rig.status().unownedMove).toBeNull();
   });
 
   it('that begins while gw runs closes the gate, and is not cancelled', async () => {
     await idle();
-    foreignMove();
-    await gate('closed');
+    rig.foreignMove();
+    await rig.gate('closed');
     await notCancelled();
-    chassis.plan({ move_state: 'failed', fail_reason: 15 });
-    await gate('open');
+    rig.chassis.plan({ move_state: 'failed', fail_reason: 15 });
+    await rig.gate('open');
   });
 
   it('that began while the connection was lost is cancelled when it is back', async () => {
-    await open();
-    await lose();
-    foreignMove();
-    await chassis.restore();
+    await rig.open();
+    await rig.lose();
+    rig.foreignMove();
+    await rig.chassis.restore();
     await cancelled();
-    await gate('open');
+    await rig.gate('open');
   });
 
   it('that began while the service had ended is cancelled when it starts again', async () => {
     await idle();
-    await motion.stop();
-    foreignMove();
-    await until(() => planned() === 'moving');
-    await motion.start({ signal: new AbortController().signal, fail: () => {} });
+    await rig.motion.stop();
+    rig.foreignMove();
+    await until(() => rig.planned() === 'moving');
+    await rig.motion.start({ signal: new AbortController().signal, fail: () => {} });
     await cancelled();
-    await gate('open');
+    await rig.gate('open');
   });
 
   it('that was not cancelled before is not cancelled when the connection flaps', async () => {
     await idle();
-    foreignMove();
+    rig.foreignMove();
     await seen();
-    await lose();
-    await chassis.restore();
-    await connection('connected');
+    await rig.lose();
+    await rig.chassis.restore();
+    await rig.connection('connected');
     await seen();
     await notCancelled();
   });
 
   it('runs until the chassis reports its end: a rejected message does not end it', async () => {
-    await open(LEAVE);
-    await gate('open');
-    foreignMove();
+    await rig.open(LEAVE);
+    await rig.gate('open');
+    rig.foreignMove();
     await seen();
-    chassis.plan({ action_id: 'seven' as unknown as number });
+    rig.chassis.plan({ action_id: 'seven' as unknown as number });
     await until(() => {
-      const { planning } = bench.link.snapshot().values;
+      const { planning } = rig.bench.link.snapshot().values;
       return planning.status === 'received' && planning.staleReason === 'newer-rejected';
     });
-    expect(status()).toMatchObject({ unownedMove: { moveId: 7_007 }, gate: { open: false } });
-    await refused(motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', 'move 7007');
-    foreignMove();
-    succeed();
-    await gate('open');
-    expect(moves()).toEqual([]);
+    expect(rig.status()).toMatchObject({ unownedMove: { moveId: 7_007 }, gate: { open: false } });
+    await rig.refused(rig.motion.execute(moveTo(3, 4)), 'MOTION_REFUSED', 'move 7007');
+    rig.foreignMove();
+    rig.succeed();
+    await rig.gate('open');
+    expect(rig.moves()).toEqual([]);
   });
 
   it('is cancelled again while it continues in spite of the cancel', async () => {
-    chassis.onCancel = () => ({ status: 200, json: { state: 'cancelled' } });
-    foreignMove();
-    await open();
+    rig.chassis.onCancel = () => ({ status: 200, json: { state: 'cancelled' } });
+    rig.foreignMove();
+    await rig.open();
     await cancelled(2);
-    expect(status()).toMatchObject({ gate: { open: false }, unownedMove: { isBeingCancelled: true } });
-    await refused(motion.execute(moveTo(3, 4)));
-    chassis.plan({ move_state: 'cancelled' });
-    await gate('open');
-    await notCancelled(cancels());
+    expect(rig.status()).toMatchObject({ gate: { open: false }, unownedMove: { isBeingCancelled: true } });
+    await rig.refused(rig.motion.execute(moveTo(3, 4)));
+    rig.chassis.plan({ move_state: 'cancelled' });
+    await rig.gate('open');
+    await notCancelled(rig.cancels());
   });
 
   it('is distinct from one cancelled at the start: the later one is not cancelled', async () => {
-    foreignMove();
-    await open();
+    rig.foreignMove();
+    await rig.open();
     await cancelled();
-    await gate('open');
-    foreignMove(7_008);
-    await until(() => status().unownedMove?.moveId === 7_008);
+    await rig.gate('open');
+    rig.foreignMove(7_008);
+    await until(() => rig.status().unownedMove?.moveId === 7_008);
     await notCancelled(1);
   });
 
   it('is not assumed to run after a reconnect, until the chassis reports it again', async () => {
-    await open(LEAVE);
-    foreignMove();
+    await rig.open(LEAVE);
+    rig.foreignMove();
     await seen();
-    await lose();
-    expect(status().unownedMove).toBeNull();
-    succeed();
-    await chassis.restore();
-    await gate('open');
+    await rig.lose();
+    expect(rig.status().unownedMove).toBeNull();
+    rig.succeed();
+    await rig.chassis.restore();
+    await rig.gate('open');
   });
 
   it('may reuse the number of a move of gw from before a restart of the chassis', async () => {
-    await open();
-    const { ended } = await begin();
-    succeed();
+    await rig.open();
+    const { ended } = await rig.begin();
+    rig.succeed();
     await ended;
-    await lose();
-    foreignMove(chassis.lastMoveId);
-    await chassis.restore();
+    await rig.lose();
+    rig.foreignMove(rig.chassis.lastMoveId);
+    await rig.chassis.restore();
     await cancelled();
   });
 });
 
 describe('a chassis that has not reported its move over this connection', () => {
-  eachHasChassis({ isPlanSilent: true });
-  beforeEach(async () => void (await open({ isPlanSilent: true })));
+  rig.eachHasChassis({ isPlanSilent: true });
+  beforeEach(async () => void (await rig.open({ isPlanSilent: true })));
 
   it('receives no order: one may be running', async () => {
-    expect(status().gate).toMatchObject({ open: false, reasons: [expect.stringContaining('has not reported')] });
-    await refused(motion.startTour('short'));
-    foreignMove();
+    expect(rig.status().gate).toMatchObject({ open: false, reasons: [expect.stringContaining('has not reported')] });
+    await rig.refused(rig.motion.startTour('short'));
+    rig.foreignMove();
     await cancelled();
-    await gate('open');
-    expect(moves()).toEqual([]);
+    await rig.gate('open');
+    expect(rig.moves()).toEqual([]);
   });
 
   it('and never does, receives orders after a delay: it has no move to report', async () => {
-    await gate('open');
-    foreignMove();
+    await rig.gate('open');
+    rig.foreignMove();
     await seen();
     await notCancelled();
   });
 });
 
 describe('a move of gw itself', () => {
-  eachHasChassis();
+  rig.eachHasChassis();
 
   it('is not mistaken for a move of another client, also while its number is unknown', async () => {
-    const { link } = await open();
+    const { link } = await rig.open();
     const others = new Set<number>();
     using _watch = link.subscribe(() => {
-      const { unownedMove } = status();
+      const { unownedMove } = rig.status();
       if (unownedMove !== null) others.add(unownedMove.moveId);
     });
     const { promise: reply, resolve: answer } = Promise.withResolvers<void>();
-    chassis.onMove = async () => {
-      chassis.plan({ action_id: 555, move_state: 'moving' });
+    rig.chassis.onMove = async () => {
+      rig.chassis.plan({ action_id: 555, move_state: 'moving' });
       await reply;
       return { status: 200, json: { id: 555 } };
     };
-    const { ended } = await begin();
-    await until(() => planned() === 'moving');
+    const { ended } = await rig.begin();
+    await until(() => rig.planned() === 'moving');
     await time.sleep(200);
     answer();
     await time.sleep(200);
-    succeed();
+    rig.succeed();
     expect(await ended).toMatchObject({ state: 'succeeded', moveId: 555 });
-    expect([[...others], cancels()]).toEqual([[], 0]);
+    expect([[...others], rig.cancels()]).toEqual([[], 0]);
   });
 
   it('that a query reported as ended does not close the gate because the topic is late', async () => {
-    await open(LEAVE);
-    chassis.onQuestion = (id) => {
-      chassis.pose = { pos: [3, 4], ori: 90 };
+    await rig.open(LEAVE);
+    rig.chassis.onQuestion = (id) => {
+      rig.chassis.pose = { pos: [3, 4], ori: 90 };
       return { status: 200, json: { id, state: 'succeeded' } };
     };
     // The topic still reports 'moving': no message was received since the order.
-    expect(await motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
-    expect(status()).toMatchObject({ unownedMove: null, gate: { open: true } });
+    expect(await rig.motion.execute(moveTo(3, 4))).toMatchObject({ state: 'succeeded' });
+    expect(rig.status()).toMatchObject({ unownedMove: null, gate: { open: true } });
   });
 
   it('whose result is unknown and that continues closes the gate', async () => {
-    chassis.onCancel = () => ({ status: 200 });
-    await open();
+    rig.chassis.onCancel = () => ({ status: 200 });
+    await rig.open();
     const ending = new AbortController();
-    const { ended } = await begin(moveTo(3, 4), ending.signal);
+    const { ended } = await rig.begin(moveTo(3, 4), ending.signal);
     ending.abort(new Error('enough'));
     expect(await ended).toMatchObject({ state: 'unknown' });
-    expect(status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
-    chassis.plan({ move_state: 'cancelled' });
-    await gate('open');
+    expect(rig.status()).toMatchObject({ gate: { open: false }, unownedMove: { moveId: 41 } });
+    rig.chassis.plan({ move_state: 'cancelled' });
+    await rig.gate('open');
   });
 
   it('is tracked across a lost connection', async () => {
-    await open();
-    const { ended } = await begin();
-    await lose();
-    await chassis.restore();
-    await connection('connected');
+    await rig.open();
+    const { ended } = await rig.begin();
+    await rig.lose();
+    await rig.chassis.restore();
+    await rig.connection('connected');
     await time.sleep(500);
-    expect(status().unownedMove).toBeNull();
-    succeed();
+    expect(rig.status().unownedMove).toBeNull();
+    rig.succeed();
     expect(await ended).toMatchObject({ state: 'succeeded' });
-    expect(cancels()).toBe(0);
+    expect(rig.cancels()).toBe(0);
   });
 
   it('and a tour of it continue over a lost connection, once poses of the new one prove that the robot stands', async () => {
-    await open();
-    await motion.startTour('round');
-    await ordered();
-    await lose();
-    chassis.pose = { pos: [1, 2], ori: 90 };
-    chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
-    await chassis.restore();
-    await connection('connected');
+    await rig.open();
+    await rig.motion.startTour('round');
+    await rig.ordered();
+    await rig.lose();
+    rig.chassis.pose = { pos: [1, 2], ori: 90 };
+    rig.chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded' } });
+    await rig.chassis.restore();
+    await rig.connection('connected');
     const connectedMs = time.monotonicMs();
-    await ordered(2);
+    await rig.ordered(2);
     expect(time.monotonicMs() - connectedMs).toBeGreaterThan(2_900);
-    expect(tour()).toMatchObject({ state: 'running', at: 1, outcomes: [{ arrival: { verdict: 'at-goal' } }] });
+    expect(rig.tour()).toMatchObject({ state: 'running', at: 1, outcomes: [{ arrival: { verdict: 'at-goal' } }] });
   });
 });
 
