@@ -5,9 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { type ServeEvent, serveEventSchema } from '../../src/lib/gateway/serve.result.ts';
 import { listeners } from '../listeners.ts';
 import { runGw, startGw } from './gw.ts';
-import { readJson, startRobot, startServe, until } from './robot.ts';
+import { chassisState, readJson, startRobot, startServe, until } from './robot.ts';
 
 const READ_ONLY_PORT = 5174;
+
+interface Runs {
+  readonly gate: { readonly open: boolean };
+  readonly drive: { readonly state: string } | null;
+}
 
 const eventsOf = (stdout: string): ServeEvent[] =>
   stdout
@@ -143,6 +148,18 @@ describe('gw serve', () => {
     expect(serve.stderr()).not.toContain('Debugger');
   });
 
+  it('ends in time although the chassis never answers', { tags: 'large' }, async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    await robot.fault('silent', 'on');
+    await until(
+      () => chassisState(robot.operatorPort),
+      ({ link }) => link.kind === 'not-connected',
+    );
+    const { code } = await serve.end('SIGTERM');
+    expect(code).toBe(0);
+  });
+
   it('keeps a stop across kill -9', async () => {
     await using robot = await startRobot();
     {
@@ -226,10 +243,48 @@ describe('gw serve that cannot start', () => {
       const last = JSON.parse(json.stdout.trim().split('\n').at(-1) ?? '');
       expect(last).toMatchObject({ schema: 'gw/serve/1', ok: false, data: null, error: { code: 'PORT_IN_USE' } });
       expect(await listens(robot.operatorPort)).toBe(false);
-      // The service manager does not restart it then.
-      expect((await runGw(['serve', '--site', join(robot.dir, 'none.yaml')])).code).toBe(78);
     } finally {
       await new Promise((resolve) => occupied.close(resolve));
     }
+  });
+
+  it('because it runs already leaves the drive of the running one alone', { tags: 'large' }, async () => {
+    await using robot = await startRobot();
+    await using serve = await startServe(robot.site);
+    const touren = async () =>
+      (await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json()) as Runs;
+    await until(touren, ({ gate }) => gate.open);
+    const going = runGw(['motion', 'go', 'A', '--site', robot.site, '--robot-will-move', '--json']);
+    await until(touren, ({ drive }) => drive?.state === 'running');
+
+    const second = await runGw(['serve', '--site', robot.site]);
+    expect([second.code, second.stdout]).toEqual([4, '']);
+    expect(second.stderr).toContain('gw serve of this robot (SIM-0001) runs already, on port');
+    expect(second.stderr).toContain(`process ${serve.child.pid}`);
+    expect(second.stderr).not.toMatch(/cancel(led|ling)|did not order/);
+
+    const go = await going;
+    expect([go.code, go.stdout]).toEqual([0, expect.stringContaining('"state": "succeeded"')]);
+  });
+
+  it('reports an invalid site file and a secret that others may read', { tags: 'large' }, async () => {
+    await using robot = await startRobot({ with: ['password'] });
+    const good = readFileSync(robot.site, 'utf8');
+    writeFileSync(robot.site, `${good}readOnlyPort: 5175\n`);
+    const bad = await runGw(['serve', '--site', robot.site]);
+    expect(bad.code).toBe(78);
+    expect(bad.stderr).toContain('readOnlyPort');
+
+    writeFileSync(robot.site, good);
+    const secret = join(robot.dir, 'chassis-secret.txt');
+    writeFileSync(secret, 'of-the-chassis\n', { mode: 0o644 });
+    writeFileSync(robot.site, good.replace(/^chassis:\n/m, `chassis:\n  secretFile: ${secret}\n`));
+    const open = await runGw(['serve', '--site', robot.site]);
+    expect(open.code).toBe(78);
+    expect(open.stderr).toContain('chmod 600');
+    expect(open.stdout).not.toContain('ready');
+
+    expect((await runGw(['serve', '--site', join(robot.dir, 'none.yaml')])).code).toBe(78);
+    expect((await runGw(['serve', '--no-such-flag'])).code).toBe(78);
   });
 });

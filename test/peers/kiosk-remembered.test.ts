@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTabletRecord, writeTabletRecord } from '../../src/lib/kiosk/index.ts';
+import { DialError } from '../../src/lib/net/index.ts';
 import type { KioskStatus } from '../../src/lib/toolkit/kiosk/kiosk.result.ts';
 import { lockKiosk } from '../../src/lib/toolkit/kiosk/lock.ts';
 import { planKiosk } from '../../src/lib/toolkit/kiosk/plan.ts';
@@ -49,6 +50,14 @@ describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { conc
     ]);
     expect(setUpFinding(status)).toMatchObject({ verdict: 'wrong', remembered: 'wrong', basis: 'remembered' });
     expect(setUpFinding(status)?.bootId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('a setting changed by hand without a plan is found by the lock', async () => {
+    await using world = await openTabletWorld();
+    await setUpKiosk(world.toolkit, open, world.context);
+    world.tablet.touch('system', 'screen_brightness', '13');
+    await lockKiosk(world.toolkit, closing, world.context);
+    expect(await statusOf(world)).toMatchObject({ verdict: 'wrong', setUp: { verdict: 'differs', by: 'lock' } });
   });
 
   it('is read again while the port is open, and ok only then', async () => {
@@ -169,6 +178,14 @@ describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { conc
     expect(setUpFinding(locked)).toMatchObject({ verdict: 'not-checked', serial: 'TABSIM0001' });
   });
 
+  it('a difference of one tablet does not apply to another one', async () => {
+    await using world = await openTabletWorld();
+    await planKiosk(world.toolkit, access, world.context);
+    world.tablet.setFault('tablet-other', true);
+    await lockKiosk(world.toolkit, closing, world.context);
+    expect(setUpFinding(await statusOf(world))).toMatchObject({ verdict: 'not-checked' });
+  });
+
   it('does not apply to a changed or unreadable profile; comments do not count', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
@@ -221,6 +238,16 @@ describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { conc
     expect(setUpFinding(ahead)).toMatchObject({ verdict: 'not-checked', ageS: null, ageBy: null });
   });
 
+  it('of a silent address is not ok, and kept', async () => {
+    await using world = await openTabletWorld();
+    await setUpKiosk(world.toolkit, closing, world.context);
+    const address = { address: '127.0.0.1', port: world.tablet.port };
+    const silent = { way: 'direct', dial: () => Promise.reject(new DialError('no-answer', address)) };
+    const status = await kioskStatus({ ...world.toolkit, dialer: silent }, access, world.context);
+    expect(status).toMatchObject({ port: 'silent', verdict: 'not-checked', setUp: { verdict: 'as-profile' } });
+    expect(status.findings[0]).toMatchObject({ id: 'port', verdict: 'not-checked' });
+  });
+
   it('does not apply to a changed address in the site file', async () => {
     await using world = await openTabletWorld();
     await setUpKiosk(world.toolkit, closing, world.context);
@@ -245,5 +272,12 @@ describe.skipIf(!hasProgram('adb'))('the remembered state of the tablet', { conc
     expect(await readTabletRecord(world.toolkit.site.stateDir)).toMatchObject({
       reading: { by: 'plan', verdict: 'differs' },
     });
+  });
+
+  it('a corrupt record is an error', async () => {
+    await using world = await openTabletWorld();
+    await setUpKiosk(world.toolkit, closing, world.context);
+    await writeFile(join(world.toolkit.site.stateDir, 'tablet.json'), '{');
+    await expect(statusOf(world)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 });
