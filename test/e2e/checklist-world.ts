@@ -28,7 +28,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
 /** The port of real robots, which these tests have exclusively. */
-export const OPERATOR_PORT = 5173;
+const OPERATOR_PORT = 5173;
 
 /** The built-in lists, by name. */
 async function loadBuiltIn(): Promise<ReadonlyMap<string, Checklist>> {

@@ -15,6 +15,7 @@ import { openSsh } from '../../src/lib/net/ssh/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/load.ts';
 import { probeChassis } from '../../src/lib/toolkit/chassis/probe.ts';
+import { HANG_MS } from '../waiting.ts';
 import { hasProgram } from './peer.ts';
 import { makeKey, type Sshd, startSshd, waitFor } from './sshd.ts';
 
@@ -45,6 +46,8 @@ const optionsFor = (sshd: Sshd, more: Partial<SshOptions> = {}): SshOptions => (
   agentSocket: null,
   person: null,
   systemKnownHostsFile: '/dev/null',
+  // A login takes as long as this machine needs for the processes of sshd.
+  timeoutMs: HANG_MS,
   ...more,
 });
 
@@ -88,20 +91,23 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(ssh.where).toBe(targetOf(sshd));
     expect(ssh.dialer.way).toBe(`via ${targetOf(sshd)}`);
 
-    const stream = await ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000 });
+    const stream = await ssh.dialer.dial(web.endpoint, { timeoutMs: HANG_MS });
     stream.write('GET /there HTTP/1.0\r\n\r\n');
     expect(await text(stream)).toContain('you asked for /there');
 
-    const refused = ssh.dialer.dial({ host: '127.0.0.1', port: 1 }, { timeoutMs: 2_000 });
+    const refused = ssh.dialer.dial({ host: '127.0.0.1', port: 1 }, { timeoutMs: HANG_MS });
     expect(await errorOf(refused)).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
       failure: 'refused',
       tried: { address: '127.0.0.1', port: 1, via: targetOf(sshd) },
     });
     // A name that a resolver rejects without a query.
-    const unknown = ssh.dialer.dial({ host: 'no..name', port: 1 }, { timeoutMs: 20_000 });
+    const unknown = ssh.dialer.dial({ host: 'no..name', port: 1 }, { timeoutMs: HANG_MS });
     expect(await errorOf(unknown)).toMatchObject({ failure: 'unknown-name' });
-    const aborted = ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000, signal: AbortSignal.abort(new Error('enough')) });
+    const aborted = ssh.dialer.dial(web.endpoint, {
+      timeoutMs: HANG_MS,
+      signal: AbortSignal.abort(new Error('enough')),
+    });
     await expect(aborted).rejects.toThrow('enough');
     expect(ssh.lost.aborted).toBe(false);
   });
@@ -400,7 +406,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     writeFileSync(join(sshd.dir, 'authorized_keys'), '');
     sshd.authorize(join(sshd.home, '.ssh', 'id_ed25519.pub'), option);
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
-    const error = await errorOf(ssh.dialer.dial(web.endpoint, { timeoutMs: 2_000 }));
+    const error = await errorOf(ssh.dialer.dial(web.endpoint, { timeoutMs: HANG_MS }));
     expect(error.code).toBe('SSH_CHANNEL_REFUSED');
     expect(error.tried).toMatchObject({ ...{ address: '127.0.0.1', port: web.endpoint.port }, via: targetOf(sshd) });
     // The result of the chassis client is the same.
@@ -455,7 +461,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     await using ssh = await openSsh(targetOf(sshd), optionsFor(sshd));
-    const stream = await ssh.dialer.dial({ host: '127.0.0.1', port }, { timeoutMs: 2_000 });
+    const stream = await ssh.dialer.dial({ host: '127.0.0.1', port }, { timeoutMs: HANG_MS });
     const far = await ssh.exec(['sleep', '60']);
     let received = '';
     stream.on('data', (chunk) => (received += chunk));
