@@ -15,6 +15,7 @@ import { openSsh } from '../../src/lib/net/ssh/index.ts';
 import { startSim } from '../../src/lib/sim/index.ts';
 import { parseSite } from '../../src/lib/site/load.ts';
 import { probeChassis } from '../../src/lib/toolkit/chassis/probe.ts';
+import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { HANG_MS } from '../waiting.ts';
 import { hasProgram } from './peer.ts';
 import { makeKey, type Sshd, startSshd, waitFor } from './sshd.ts';
@@ -144,7 +145,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     expect(await failing.ended).toEqual({ code: 7, signal: null });
 
     const stop = new AbortController();
-    const sleeping = await ssh.exec(['sh', '-c', 'echo up; exec sleep 8'], { signal: stop.signal });
+    const sleeping = await ssh.exec(['sh', '-c', 'echo up; exec sleep 60'], { signal: stop.signal });
     await once(sleeping.stdout, 'data');
     stop.abort();
     sleeping.stdout.resume();
@@ -429,7 +430,9 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
       },
     };
     const { host, port, serial } = sim.chassis;
-    const client = createChassisClient({ endpoint: { host, port }, dialer, expectedSerial: serial });
+    // On a clock that stands: how long an answer takes is said of this machine.
+    const clock = createFakeClock();
+    const client = createChassisClient({ endpoint: { host, port }, dialer, expectedSerial: serial, clock });
     const ask = async () => expect((await client.identity()).serial).toBe(serial);
     await ask();
     await ask();
