@@ -98,7 +98,7 @@ const projects = (...names) => names.flatMap((name) => ['--project', name]);
 const sourceOf = (path) => readFileSync(join(root, path), 'utf8');
 /** In `npm test` a property has few cases, and some tables are shorter. */
 const hasProperties = (path) => /from '(?:fast-check|(?:\.\.?\/)+properties\.ts)'/.test(sourceOf(path));
-const hasLarge = (path) => sourceOf(path).includes("tags: 'large'");
+const hasLargeAlone = (path) => !hasProperties(path) && sourceOf(path).includes("tags: 'large'");
 
 /** Runs these files of real programs in lanes, which have the machine for themselves. */
 async function runPrograms(files) {
@@ -125,14 +125,16 @@ async function runBeyond() {
   const [programs, stories, quick] = [programFiles, storyFiles, quickProgramFiles].map(globbed);
   const others = new Set([...programs, ...stories, ...globbed(mockingFiles)]);
   const unit = globbed(['test/**/*.test.ts']).filter((path) => !others.has(path));
+  const inNetworks = [...stories, ...quick];
   await Promise.all([
     runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties' }),
-    runTests([...projects('unit'), ...unit.filter((path) => hasLarge(path) && !hasProperties(path))], {
-      name: 'large',
-      onlyLarge: true,
+    runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true }),
+    runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasProperties)], {
+      name: 'network-properties',
+      prefix: ownNetwork,
     }),
-    runTests([...projects('stories', 'programs'), ...[...stories, ...quick].filter(hasLarge)], {
-      name: 'large-stories-programs',
+    runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasLargeAlone)], {
+      name: 'network-large',
       prefix: ownNetwork,
       onlyLarge: true,
     }),

@@ -154,7 +154,7 @@ describe('the key files of a site', () => {
   });
 
   it('are rejected when they are missing', async () => {
-    const path = dir.at('nobody');
+    const path = dir.at('none');
     const refusal = await refusalOf(read(path));
     expect(refusal).toContain(path);
     expect(refusal).toContain('file not found');
@@ -165,7 +165,7 @@ describe('the key files of a site', () => {
     for (const [bad, why] of [
       [await file(SECOND.slice(1)), '64 hex digits'],
       [await file(SECOND, 0o640), 'mode 640'],
-      [dir.at('nobody'), 'file not found'],
+      [dir.at('none'), 'file not found'],
     ] as const) {
       const refusal = await refusalOf(read(good, await file(THIRD), bad), FIRST, SECOND, THIRD);
       expect(refusal).toContain(bad);

@@ -43,7 +43,7 @@ export function pack(part: Partial<Frame> & { readonly type: number }): Buffer {
 }
 
 /** Two bytes of length, big-endian, before a body. */
-function framed(body: Buffer): Buffer {
+export function framed(body: Buffer): Buffer {
   const head = Buffer.alloc(2);
   head.writeUInt16BE(body.length);
   return Buffer.concat([head, body]);

@@ -8,6 +8,8 @@ export interface LinkOptions {
   readonly port: number;
   readonly ca: string;
   readonly token: string;
+  /** Largest payload of the next DATA. */
+  readonly pieceBytes?: () => number;
 }
 
 const MAX_PIECE_BYTES = 64_512;
@@ -22,7 +24,7 @@ export interface PeerLink {
 }
 
 export function openLink(mode: Mode, options: LinkOptions, onFrame: (frame: Frame) => void): Promise<PeerLink> {
-  const { host, port, ca, token } = options;
+  const { host, port, ca, token, pieceBytes = () => MAX_PIECE_BYTES } = options;
   const web = new WebSocket(`wss://${host}:${port}/tunnel?local-proxy-mode=${mode}`, ['securetunneling-3.0'], {
     ca,
     perMessageDeflate: false,
@@ -36,7 +38,7 @@ export function openLink(mode: Mode, options: LinkOptions, onFrame: (frame: Fram
       if (web.bufferedAmount <= HIGH_BYTES / 2) socket.resume();
     };
     for (let at = 0; at < bytes.length; ) {
-      const payload = bytes.subarray(at, at + MAX_PIECE_BYTES);
+      const payload = bytes.subarray(at, at + Math.min(MAX_PIECE_BYTES, pieceBytes()));
       at += payload.length;
       web.send(pack({ type: kinds.data, ...head, payload }), sent);
     }
