@@ -87,6 +87,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'sim tunnel rotate': async () => (await import('../lib/sim/control/control.result.ts')).simTunnelRotateSchema,
   'site check': async () => (await import('../lib/toolkit/site/site.result.ts')).siteCheckSchema,
   'site init': async () => (await import('../lib/toolkit/site/site.result.ts')).siteInitSchema,
+  'site map': async () => (await import('../lib/toolkit/site/site.result.ts')).siteMapSchema,
   status: async () => (await import('../lib/toolkit/gateway/status.result.ts')).statusSchema,
   'support bundle': async () => (await import('../lib/toolkit/support/bundle.result.ts')).supportBundleSchema,
   'tour run': async () => (await import('../lib/toolkit/tour/run.result.ts')).tourRunSchema,

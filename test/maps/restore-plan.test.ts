@@ -3,7 +3,7 @@ import type { ArchivedMap, LiveMap } from '../../src/lib/maps/index.ts';
 import { changesAnything, planRestore } from '../../src/lib/maps/index.ts';
 import { archivedMap, mapDocument, oddOverlays, picture } from './samples.ts';
 
-const inUse = (id: number) => ({ id, uid: `uid-${id}`, name: `Floor ${id}` });
+const inUse = (id: number) => ({ id, uid: `uid-${id}`, name: `Floor ${id}`, mapVersion: 1 });
 const empty = '{"type":"FeatureCollection","features":[]}';
 
 function plan(archived: readonly ArchivedMap[], live: readonly LiveMap[], current: number | null = 1) {

@@ -7,7 +7,7 @@ import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
 import { moves as moving, posesOf, standingNotKnown } from '../chassis/poses.ts';
 import { moveTo, until } from './bench.ts';
 import * as rig from './each-bench.ts';
-import { readySnapshot, received, withValues } from './snapshot.ts';
+import { ground, readySnapshot, received, withValues } from './snapshot.ts';
 import { time } from './time.ts';
 
 const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, ori: 90, atMs: 2_000, ...over });
@@ -15,7 +15,7 @@ const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, 
 const atRest = readySnapshot({ poses: [sample()] });
 const seen = (snapshot = atRest) => ({ snapshot, standing: snapshot.standing, endedAtMs: 1_000 });
 const dock = (xM: number, yM: number, yawDeg: number) =>
-  ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, 'test') }) as const;
+  ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg), map: ground }, 'test') }) as const;
 
 describe('the arrival', () => {
   it.each([

@@ -13,17 +13,17 @@ import {
   type OrderLimits,
 } from '../../src/lib/motion/index.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
-import { type Site, siteSchema } from '../../src/lib/site/index.ts';
+import { type PlaceMap, type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { until as untilAsExpected } from '../waiting.ts';
-import { recordsFor, SERIAL } from './snapshot.ts';
+import { ground, recordsFor, SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
 /** Shorter than the defaults. */
 const quick: Partial<OrderLimits> = { silenceMs: 300, unclearMs: 300, settleMs: 500, readBackMs: 500 };
 
-export const moveTo = (xM: number, yM: number, yawDeg?: number): DriveOrder => ({
+export const moveTo = (xM: number, yM: number, yawDeg?: number, map: PlaceMap = ground): DriveOrder => ({
   kind: 'move',
-  goal: chosen(yawDeg === undefined ? { xM, yM } : { xM, yM, yawDeg: degrees(yawDeg) }, 'test'),
+  goal: chosen({ xM, yM, map, ...(yawDeg !== undefined && { yawDeg: degrees(yawDeg) }) }, 'test'),
 });
 
 export interface Bench extends AsyncDisposable {
@@ -64,6 +64,7 @@ export async function startBench(
   const file = siteSchema.parse({
     name: 'bench',
     chassis: { host: address.host, port: address.port, serial },
+    maps: { ground },
     stations: { A: { xM: 1, yM: 2 }, B: { xM: 3, yM: 4, yawDeg: 90 }, C: { xM: 5, yM: 6 } },
     tours: { round: { stations: ['A', 'B', 'C'] }, short: { stations: ['B'] } },
     ...options.file,
@@ -116,6 +117,7 @@ export async function startBench(
     await until(isReceived('pose'));
     // Until then the gate is closed, whatever the other conditions.
     if (options.isDiskHung !== true) await until(() => isLatchRead(motion));
+    await until(() => link.snapshot().values.map.status === 'received');
     if (options.isPlanSilent !== true) await until(isReceived('planning'));
   }
   return {

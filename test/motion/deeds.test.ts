@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chosenPose } from '../../src/lib/motion/index.ts';
+import { chosenPose, frameNow } from '../../src/lib/motion/index.ts';
+import { demoMap } from '../../src/lib/sim/chassis/floor/floor.ts';
 import { type FaultName, startSim } from '../../src/lib/sim/index.ts';
 import { createPacedClock } from '../lifecycle/paced-clock.ts';
 import { isFull } from '../properties.ts';
@@ -13,7 +14,7 @@ async function world(options: { speedMS?: number; poseMs?: number; faults?: read
   const clock = createPacedClock();
   const sim = stack.use(await startSim({ clock, ...how }));
   const evidence = recordsFor(sim.chassis.serial, sim.chassis.software);
-  const bench = stack.use(await startBench(sim.chassis, { clock, evidence }));
+  const bench = stack.use(await startBench(sim.chassis, { clock, evidence, file: { maps: { ground: demoMap } } }));
   for (const fault of faults) sim.setFault(fault, true);
   const all = stack.move();
   const { motion } = bench;
@@ -25,7 +26,10 @@ async function world(options: { speedMS?: number; poseMs?: number; faults?: read
     /** Orders a move ahead and waits until the robot drives, and its speed is known from its poses. */
     async drive(signal?: AbortSignal): Promise<{ readonly ended: Promise<unknown> }> {
       const { xM, yM, yawRad } = sim.state();
-      const ended = motion.execute(moveTo(xM + 2 * Math.cos(yawRad), yM + 2 * Math.sin(yawRad)), signal);
+      const ended = motion.execute(
+        moveTo(xM + 2 * Math.cos(yawRad), yM + 2 * Math.sin(yawRad), undefined, demoMap),
+        signal,
+      );
       await until(() => sim.state().speedMS !== 0);
       await clock.sleep(1_000);
       return { ended };
@@ -82,7 +86,9 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     const { stop, gate } = status();
     expect(stop).toMatchObject({ latched: true, reason: 'person in the way', disobeyed: expect.any(String) });
     expect(gate.reasons.join()).toMatch(/THE ROBOT DOES NOT STOP .* PRESS THE EMERGENCY STOP\./);
-    await expect(motion.execute(moveTo(1, 1))).rejects.toMatchObject({ code: 'MOTION_STOPPED' });
+    await expect(motion.execute(moveTo(1, 1, undefined, demoMap))).rejects.toMatchObject({
+      code: 'MOTION_STOPPED',
+    });
     sim.setFault('emergency-stop', true);
     await until(() => sim.state().speedMS === 0);
     await bench.stands();
@@ -126,10 +132,10 @@ describe('a robot that moves although no move runs', () => {
     const { bench, motion, status } = here;
     await here.is('moves');
     expect(status().gate.reasons).toEqual([expect.stringMatching(/^The robot moves: /)]);
-    await refused(motion.execute(moveTo(1, 1)));
+    await refused(motion.execute(moveTo(1, 1, undefined, demoMap)));
     const { pose } = bench.link.snapshot().values;
     if (pose.status !== 'received') throw new Error('no pose');
-    await refused(motion.execute(chosenPose(pose.value, 'test')));
+    await refused(motion.execute(chosenPose({ ...pose.value, map: frameNow(bench.link.snapshot().values) }, 'test')));
     here.sim.setFault(fault, false);
     await until(() => status().gate.open);
   });
@@ -138,7 +144,7 @@ describe('a robot that moves although no move runs', () => {
 it.each(['alert-active', 'manual-control', 'half-readable'] as const)('%s: no drive is ordered', async (fault) => {
   await using here = await world({ faults: fault === 'half-readable' ? [fault, 'emergency-stop'] : [fault] });
   await until(() => !here.status().gate.open);
-  await refused(here.motion.execute(moveTo(1, 1)));
+  await refused(here.motion.execute(moveTo(1, 1, undefined, demoMap)));
   expect(here.sim.state().moving).toBe(false);
 });
 

@@ -45,7 +45,7 @@ describe('a single drive', () => {
       await rig.refused(rig.motion.startDrive({ station }), 'STATION_UNKNOWN');
     }
     expect([rig.drive(), rig.moves()]).toEqual([null, []]);
-    expect(() => planDrive({ stations: {} }, { dock: true })).toThrow(
+    expect(() => planDrive({ stations: {}, maps: {} }, { dock: true })).toThrow(
       expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
     );
   });

@@ -9,10 +9,10 @@ import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { judgeOrder } from '../../src/lib/motion/gate.ts';
 import type { Order } from '../../src/lib/motion/index.ts';
 import { createSampler } from '../../src/lib/motion/trial/samples.ts';
-import { openGate, readySnapshot, withValues } from './snapshot.ts';
+import { ground, openGate, readySnapshot, withValues } from './snapshot.ts';
 
-const move: Order = { kind: 'move', goal: chosen({ xM: 3, yM: 4, yawDeg: degrees(180) }, 'test') };
-const pose: Order = { kind: 'pose', pose: chosen({ xM: 0, yM: 0, yawDeg: degrees(0) }, 'test') };
+const move: Order = { kind: 'move', goal: chosen({ xM: 3, yM: 4, yawDeg: degrees(180), map: ground }, 'test') };
+const pose: Order = { kind: 'pose', pose: chosen({ xM: 0, yM: 0, yawDeg: degrees(0), map: ground }, 'test') };
 
 const wheels = { topic: '/wheel_state', control_mode: 'auto', emergency_stop_pressed: false };
 const slam = { topic: '/slam/state', state: 'positioning', reliable: true };

@@ -3,7 +3,7 @@ import { degrees } from '../../src/lib/angle/index.ts';
 import { chosen, type EvidenceRecord, factById, known } from '../../src/lib/evidence/index.ts';
 import { type GateInput, judgeOrder } from '../../src/lib/motion/gate.ts';
 import { factsOfOrder, type Order } from '../../src/lib/motion/index.ts';
-import { openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
+import { ground, openGate, readySnapshot, recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 
 /**
  * Written by hand from the fields that each kind of order sends and reads: `target_ori`, `ori` of a pose, the heading
@@ -17,7 +17,7 @@ const relied: Record<Order['kind'], readonly string[]> = {
   pose: ['angles.tracked-pose-ori', 'angles.pose-ori', 'vendor.pose.request'],
 };
 const kinds = Object.keys(relied) as Order['kind'][];
-const goal = { xM: 3, yM: 4, yawDeg: degrees(90) };
+const goal = { xM: 3, yM: 4, yawDeg: degrees(90), map: ground };
 const orders: Record<Order['kind'], Order> = {
   move: { kind: 'move', goal: chosen(goal, 'test') },
   dock: { kind: 'dock', goal: chosen(goal, 'test') },

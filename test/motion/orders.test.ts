@@ -4,6 +4,7 @@ import { chosen } from '../../src/lib/evidence/index.ts';
 import { chosenPose } from '../../src/lib/motion/index.ts';
 import { moveTo, until } from './bench.ts';
 import * as rig from './each-bench.ts';
+import { ground } from './snapshot.ts';
 import { time } from './time.ts';
 
 rig.eachHasBench();
@@ -27,7 +28,7 @@ describe('a move', () => {
   });
 
   it('to the dock is a charge order with the pose of the dock', async () => {
-    const goal = chosen({ xM: 7, yM: 8, yawDeg: degrees(-90) }, 'test');
+    const goal = chosen({ xM: 7, yM: 8, yawDeg: degrees(-90), map: ground }, 'test');
     const { ended } = await rig.begin({ kind: 'dock', goal });
     rig.succeed();
     expect(await ended).toMatchObject({ state: 'succeeded' });
@@ -217,7 +218,7 @@ describe('a move under a bad connection', () => {
 });
 
 describe('a pose', () => {
-  const order = chosenPose({ xM: 3, yM: 4, yawDeg: 90 }, 'test');
+  const order = chosenPose({ xM: 3, yM: 4, yawDeg: 90, map: ground }, 'test');
   const shows = (pose: typeof rig.chassis.pose) => {
     rig.chassis.onPose = () => {
       rig.chassis.pose = pose;

@@ -6,10 +6,11 @@ import { chosenPose } from '../../src/lib/motion/index.ts';
 import { parsePoseAlarm } from '../../src/lib/motion/pose-alarm.ts';
 import { moveTo, until } from './bench.ts';
 import { bench, chassis, eachHasBench, motion, moves, restart, status, stop } from './each-bench.ts';
+import { ground } from './snapshot.ts';
 import { attended, startSupervised } from './trial/supervised.ts';
 
 const WRONG = /The pose of the robot is wrong or not known/;
-const pose = chosenPose({ xM: 1, yM: 2, yawDeg: 90 }, 'test');
+const pose = chosenPose({ xM: 1, yM: 2, yawDeg: 90, map: ground }, 'test');
 
 describe('a pose that was sent', () => {
   eachHasBench(() => ({ file: { dock: { xM: 7, yM: 8, yawDeg: -90 } } }));

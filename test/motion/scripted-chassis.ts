@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fakeChassis } from '../chassis/peers.ts';
-import { SERIAL } from './snapshot.ts';
+import { ground, SERIAL } from './snapshot.ts';
 import { time } from './time.ts';
 
 interface ReceivedOrder {
@@ -40,7 +40,11 @@ export interface ScriptedChassis extends AsyncDisposable {
   /** Sent with `publish`, and to a new subscriber. */
   wheels: { control_mode: unknown; emergency_stop_pressed: unknown };
   alerts: readonly { code: unknown; level: unknown; msg: unknown }[];
-  publish(topic: '/wheel_state' | '/alerts'): void;
+  /** Sent with `publish`; null: it uses none, and says so. */
+  map: { name: string; uid: unknown; map_version: unknown; overlays_version: unknown } | null;
+  /** What GET /chassis/current-map answers, where it is another map than the topic reports. */
+  mapAsRead: { id: number; uid: string; map_name: string } | null | undefined;
+  publish(topic: '/wheel_state' | '/alerts' | '/map/info'): void;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -69,6 +73,8 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
         return { topic, ...chassis.wheels };
       case '/alerts':
         return { topic, alerts: chassis.alerts };
+      case '/map/info':
+        return chassis.map ? { topic, ...chassis.map } : undefined;
       case '/slam/state':
         return { topic, state: 'positioning', reliable: true };
       default:
@@ -92,6 +98,11 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     if (method === 'GET' && id !== undefined) {
       chassis.questions.push(id);
       return chassis.onQuestion(Number(id));
+    }
+    if (method === 'GET' && url === '/chassis/current-map') {
+      const now = chassis.map && { id: 1, uid: chassis.map.uid, map_name: chassis.map.name };
+      const json = chassis.mapAsRead === undefined ? now : chassis.mapAsRead;
+      return json === null ? { status: 404, json: { message: 'no current map' } } : { status: 200, json };
     }
     let text = '';
     for await (const chunk of request) text += String(chunk);
@@ -146,6 +157,8 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     beforePose: () => {},
     wheels: { control_mode: 'auto', emergency_stop_pressed: false },
     alerts: [],
+    map: { name: ground.title, uid: ground.uid, map_version: ground.version, overlays_version: 1 },
+    mapAsRead: undefined,
     publish,
     get serial() {
       return fake.serial;

@@ -6,6 +6,8 @@ import { stands } from '../chassis/poses.ts';
 
 export const SERIAL = 'TEST-0001';
 export const SOFTWARE = '2.12.3';
+/** The map on which the tests measure their places, as the site file and as the topic name it. */
+export const ground = { uid: 'map-ground', version: 3, title: 'Ground floor' } as const;
 const tried = { address: '127.0.0.1', port: 8090 };
 
 export function received<T>(value: T, over: { ageMs?: number; stale?: boolean } = {}): LiveValue<T> {
@@ -27,7 +29,7 @@ export function readySnapshot(over: Partial<ChassisSnapshot> = {}): ChassisSnaps
       wheels: received({ controlMode: 'auto', emergencyStopPressed: false }),
       positioning: received({ state: 'positioning', reliable: true }),
       alerts: notReceived,
-      map: notReceived,
+      map: received({ name: ground.title, uid: ground.uid, mapVersion: ground.version, overlaysVersion: 1 }),
     },
     poses: [],
     standing: stands,
@@ -64,6 +66,7 @@ export function openGate(over: Partial<GateInput> = {}): GateInput {
     isCancelPending: false,
     stopProof: null,
     isUnderWay: false,
+    places: [ground],
     unownedMove: null,
     isMoveAwaited: false,
     ...over,

@@ -3,6 +3,7 @@ import type { TourRun } from '../../src/lib/motion/index.ts';
 import { dockOrder, planTour } from '../../src/lib/motion/tours.ts';
 import { moveTo, until } from './bench.ts';
 import * as rig from './each-bench.ts';
+import { ground } from './snapshot.ts';
 import { time } from './time.ts';
 
 rig.eachHasBench();
@@ -28,7 +29,7 @@ describe('the plan of a tour', () => {
     expect(legs.map(({ station }) => station)).toEqual(['A', 'B', 'C']);
     expect(legs[1]?.order).toEqual({
       kind: 'move',
-      goal: { value: { xM: 3, yM: 4, yawDeg: 90 }, mark: 'CHOSEN', source: 'site file, stations.B' },
+      goal: { value: { xM: 3, yM: 4, yawDeg: 90, map: ground }, mark: 'CHOSEN', source: 'site file, stations.B' },
     });
     expect(legs[0]?.order).toMatchObject({ goal: { value: { xM: 1, yM: 2 } } });
   });
@@ -44,10 +45,10 @@ describe('the plan of a tour', () => {
 
   it('has a dock only where the site file has a measured one', () => {
     const dock = { xM: 1, yM: 2, yawDeg: -90 };
-    expect(dockOrder({})).toBeUndefined();
-    expect(dockOrder({ dock })).toEqual({
+    expect(dockOrder({ maps: {} })).toBeUndefined();
+    expect(dockOrder({ dock, maps: { ground } })).toEqual({
       kind: 'dock',
-      goal: { value: dock, mark: 'CHOSEN', source: 'site file, dock' },
+      goal: { value: { ...dock, map: ground }, mark: 'CHOSEN', source: 'site file, dock' },
     });
   });
 });

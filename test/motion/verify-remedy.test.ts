@@ -4,9 +4,9 @@ import { chosen } from '../../src/lib/evidence/index.ts';
 import { judgeOrder, refusalError } from '../../src/lib/motion/gate.ts';
 import { factsDecidedBy, type Order, trialKinds } from '../../src/lib/motion/index.ts';
 import { trialOfFact, verifyRemedy } from '../../src/lib/motion/verify-remedy.ts';
-import { openGate, recordsFor } from './snapshot.ts';
+import { ground, openGate, recordsFor } from './snapshot.ts';
 
-const goal = chosen({ xM: 3, yM: 4, yawDeg: degrees(90) }, 'test');
+const goal = chosen({ xM: 3, yM: 4, yawDeg: degrees(90), map: ground }, 'test');
 const remedyOf = (order: Order, over: Parameters<typeof openGate>[0]) =>
   refusalError(judgeOrder(order, openGate(over)))?.remedy;
 

@@ -285,7 +285,7 @@ describe('checking a site file', () => {
     const here = await remedies('cloud: { mqtt: { alpn: x-example-mqtt-ca, host: localhost } }\n');
     expect(here['cloud.mqtt.host']).toMatch(/^The letter cannot use the value of cloud\.mqtt\.host \(this machine/);
     const driving = await lacking(
-      'stations: { A: { xM: 1, yM: 1 } }\ntours: { t: { stations: [A] } }\ndock: { xM: 0, yM: 0, yawDeg: 0 }\ncloud: { mqtt: { alpn: x-example-mqtt-ca } }\n',
+      'maps: { ground: { uid: g, version: 1 } }\nstations: { A: { xM: 1, yM: 1 } }\ntours: { t: { stations: [A] } }\ndock: { xM: 0, yM: 0, yawDeg: 0 }\ncloud: { mqtt: { alpn: x-example-mqtt-ca } }\n',
     );
     expect(driving.first).toMatch(/is valid; complete for drive; not complete for operator page, cloud, /);
     expect(driving.keys).toMatchObject({ drive: [], cloud: ['enrolment', 'cloud.release', 'cloud.tunnel'] });

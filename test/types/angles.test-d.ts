@@ -5,10 +5,12 @@ import type { Pose } from '../../src/lib/chassis/index.ts';
 import type { ChassisMoves } from '../../src/lib/chassis/moves.ts';
 import { chosen } from '../../src/lib/evidence/index.ts';
 import type { Goal, Motion, Order } from '../../src/lib/motion/index.ts';
+import type { PlaceMap } from '../../src/lib/site/index.ts';
 
 declare const plain: number;
 declare const moves: ChassisMoves;
 declare const motion: Motion;
+declare const map: PlaceMap;
 
 describe('an angle is a type of its own', () => {
   it('accepts no plain number for degrees or radians', () => {
@@ -76,20 +78,20 @@ describe('the calls that move the robot', () => {
 
 describe('an order', () => {
   it('accepts degrees only', () => {
-    const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90) };
-    const pose: Pose = { xM: 1, yM: 2, yawDeg: degrees(90) };
+    const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90), map };
+    const pose: Pose & { map: PlaceMap } = { xM: 1, yM: 2, yawDeg: degrees(90), map };
     const order: Order = { kind: 'move', goal: chosen(goal, 'test') };
     void motion.execute(order);
     void motion.execute({ kind: 'pose', pose: chosen(pose, 'test') });
     // @ts-expect-error a number says no unit
-    void motion.execute({ kind: 'move', goal: chosen({ xM: 1, yM: 2, yawDeg: 90 }, 'test') });
+    void motion.execute({ kind: 'move', goal: chosen({ xM: 1, yM: 2, yawDeg: 90, map }, 'test') });
     // @ts-expect-error radians are not degrees
-    void motion.execute({ kind: 'move', goal: chosen({ xM: 1, yM: 2, yawDeg: radians(1.5708) }, 'test') });
+    void motion.execute({ kind: 'move', goal: chosen({ xM: 1, yM: 2, yawDeg: radians(1.5708), map }, 'test') });
     // @ts-expect-error a number says no unit
-    void motion.execute({ kind: 'dock', goal: chosen({ xM: 1, yM: 2, yawDeg: 90 }, 'test') });
+    void motion.execute({ kind: 'dock', goal: chosen({ xM: 1, yM: 2, yawDeg: 90, map }, 'test') });
     // @ts-expect-error a dock has a heading
-    void motion.execute({ kind: 'dock', goal: chosen({ xM: 1, yM: 2 }, 'test') });
+    void motion.execute({ kind: 'dock', goal: chosen({ xM: 1, yM: 2, map }, 'test') });
     // @ts-expect-error a number says no unit
-    void motion.execute({ kind: 'pose', pose: chosen({ xM: 1, yM: 2, yawDeg: plain }, 'test') });
+    void motion.execute({ kind: 'pose', pose: chosen({ xM: 1, yM: 2, yawDeg: plain, map }, 'test') });
   });
 });

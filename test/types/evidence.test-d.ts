@@ -11,12 +11,14 @@ import {
   type VerifiedHere,
 } from '../../src/lib/evidence/index.ts';
 import { factsOfOrder, type Goal, type Motion, type ReliableFactId } from '../../src/lib/motion/index.ts';
+import type { PlaceMap } from '../../src/lib/site/index.ts';
 
 declare const motion: Motion;
+declare const map: PlaceMap;
 declare const anyMark: Known<Goal>;
 declare const anyBasis: Known<Goal, 'BELEGT'>;
 declare const eitherMark: Known<Goal, 'BELEGT' | 'VORSICHT'>;
-const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90) };
+const goal: Goal = { xM: 1, yM: 2, yawDeg: degrees(90), map };
 
 describe('a value that may lead to movement', () => {
   it('is measured, chosen by a person, or verified on this device', () => {
@@ -50,7 +52,7 @@ describe('a value that may lead to movement', () => {
   });
 
   it('holds for poses and docks alike', () => {
-    const pose = { xM: 1, yM: 2, yawDeg: degrees(90) };
+    const pose = { xM: 1, yM: 2, yawDeg: degrees(90), map };
     void motion.execute({ kind: 'pose', pose: chosen(pose, 'test') });
     void motion.execute({ kind: 'dock', goal: chosen(pose, 'test') });
     // @ts-expect-error assumed

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
-import type { SiteCheck, SiteInit } from '../../lib/toolkit/site/site.result.ts';
+import type { SiteCheck, SiteInit, SiteMap } from '../../lib/toolkit/site/site.result.ts';
 import { printable, remedyLine, renderVerdict } from '../output.ts';
 
 /** `gw site init` */
@@ -27,6 +27,27 @@ function readText({ address, model, software, maps, points }: NonNullable<SiteIn
       ? ''
       : `; ${plural(points, 'point')} of the current map are comments in it: name those that are stations`;
   return printable(`${about}${named}`);
+}
+
+/** `gw site map` */
+export function renderSiteMap({ verdict, path, key, map, before, places }: SiteMap): string {
+  const version = (of: number | null) => (of === null ? 'version not reported' : `version ${of}`);
+  const name = `'${printable(map.title ?? map.uid)}' (${version(map.version)})`;
+  const claimed = places.length === 0 ? 'no place yet' : printable(places.join(', '));
+  const was = before === null || before.version === map.version ? '' : ` The site file has ${version(before.version)}.`;
+  switch (verdict) {
+    case 'unchanged':
+      return `The site file names the current map ${name} already, as ${key}: ${claimed}.`;
+    case 'written':
+      return `${printable(path)} names the map ${name} as ${key}: ${claimed}.\n\nNext: restart gw serve.`;
+    case 'to-confirm':
+      return [
+        `Not written: the robot uses the map ${name}, and no person has confirmed that ${claimed} were measured on it.${was}`,
+        '',
+        'If they were, or if you have checked them on this map now:',
+        '  gw site map --measured-on-it',
+      ].join('\n');
+  }
 }
 
 /** `gw site check` */

@@ -146,7 +146,7 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
       // 404: no current map, which is a state and not a failure.
       if (reply.status === 404) return null;
       const { value } = parseReply(await accepted(transport.send, reply, path, signal), currentMapSchema);
-      return { id: value.id, uid: value.uid, name: value.map_name };
+      return { id: value.id, uid: value.uid, name: value.map_name, mapVersion: value.map_version };
     },
     async mapLocalisation(id, signal) {
       const path = `${mapPath(id)}.pbstream`;

@@ -151,9 +151,16 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
           track.add(pose);
           judgeUnit(pose);
         }
+        if (message.topic === '/map/info' && isOtherMap(message.data)) track.interrupt();
         values.update(message);
         notify();
     }
+  }
+
+  /** The poses from here on do not continue those on the map of before. */
+  function isOtherMap({ uid, map_version }: { readonly uid: string; readonly map_version: number | null }): boolean {
+    const { map } = values.values();
+    return map.status === 'received' && (map.value.uid !== uid || map.value.mapVersion !== map_version);
   }
 
   function judgeUnit(pose: PoseSample): void {

@@ -105,6 +105,7 @@ export interface CurrentMap {
   readonly id: number;
   readonly uid: string | null;
   readonly name: string | null;
+  readonly mapVersion: number | null;
 }
 
 /** The read calls of the REST interface. Calls that move the robot are in moves.ts, for the motion module only. */

@@ -2,7 +2,7 @@ import type { Degrees } from '../angle/index.ts';
 import { sendChecked } from './checked-order.ts';
 import { accepted, insideOf, parseReply } from './client.ts';
 import { decodeTargetOri, encodePoseOri, encodeTargetOri } from './codec.ts';
-import type { ChassisClient } from './model.ts';
+import type { ChassisClient, CurrentMap } from './model.ts';
 import { moveCreatedSchema, moveSchema } from './schema.ts';
 import { limits } from './transport.ts';
 import { type MoveRequestWire, type PoseRequestWire, paths } from './wire.ts';
@@ -46,6 +46,8 @@ export interface ChassisMoves {
   move(request: MoveRequest, signal?: AbortSignal): Promise<{ readonly moveId: number }>;
   setPose(request: PoseRequest, signal?: AbortSignal): Promise<void>;
   readMove(moveId: number, signal?: AbortSignal): Promise<MoveReport>;
+  /** The map that the chassis uses now, on which the metres of an order count; null when it uses none. */
+  readMap(signal?: AbortSignal): Promise<CurrentMap | null>;
   /** CHASSIS_REFUSED with the status in its details when the chassis has nothing to cancel or will not. */
   cancelCurrent(signal?: AbortSignal): Promise<void>;
 }
@@ -94,6 +96,7 @@ export function movesOf(client: ChassisClient): ChassisMoves {
         yawDeg: typeof value.target_ori === 'number' ? decodeTargetOri(value.target_ori) : null,
       };
     },
+    readMap: (signal) => client.currentMap(signal),
     async cancelCurrent(signal) {
       // A stop is sent without any check: neither the gate nor the serial number.
       const path = paths.currentMove;

@@ -45,7 +45,12 @@ export const mapListSchema = z.array(
 );
 
 /** `GET /chassis/current-map`: `id` is -1 when the map was set from data and never stored. */
-export const currentMapSchema = z.looseObject({ id: z.int(), uid: word, map_name: word });
+export const currentMapSchema = z.looseObject({
+  id: z.int(),
+  uid: word,
+  map_name: word,
+  map_version: version,
+});
 
 /** `GET /maps/<id>`: `overlays` is a JSON text inside the JSON; the overlays module reads its other forms too. */
 export const mapSchema = z.looseObject({

@@ -1,4 +1,4 @@
-import { shorten } from '../text/index.ts';
+import { quoted } from '../text/index.ts';
 
 /** One problem of a document, with its position. */
 export interface Problem {
@@ -32,17 +32,4 @@ export function pathText(path: readonly PropertyKey[]): string {
     else text += `[${quoted(String(part))}]`;
   }
   return text;
-}
-
-const MAX_QUOTED_CHARS = 60;
-
-/** A found text in quotes, on one line, without control characters, shortened. */
-export function quoted(text: string): string {
-  return `'${shorten(oneLine(text), MAX_QUOTED_CHARS)}'`;
-}
-
-/** Foreign text on one line: control characters and line ends become spaces. */
-export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { plural } from '../text/index.ts';
-import { type Problem, pathText, quoted } from './problem.ts';
+import { plural, quoted } from '../text/index.ts';
+import { type Problem, pathText } from './problem.ts';
 import type { Path, Tree } from './tree.ts';
 
 /**

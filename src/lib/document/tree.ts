@@ -12,7 +12,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { type Problem, pathText, quoted } from './problem.ts';
+import { quoted } from '../text/index.ts';
+import { type Problem, pathText } from './problem.ts';
 
 export type Path = readonly PropertyKey[];
 

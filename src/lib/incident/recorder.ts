@@ -30,9 +30,10 @@ export interface RecorderOptions {
   readonly store: IncidentStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** What names the robot and its places. */
-  readonly about: Pick<IncidentHead, 'serial' | 'site' | 'version' | 'timeZone'> &
-    Pick<IncidentBody, 'stations' | 'dock'>;
+  /** What names the robot. */
+  readonly about: Pick<IncidentHead, 'serial' | 'site' | 'version' | 'timeZone'>;
+  /** The places on its present map. */
+  readonly places: () => Pick<IncidentBody, 'stations' | 'dock'>;
   /** The present state, as the pages may show it. */
   readonly look: () => Sight;
   /** The newest current pose, `atMs` by the monotonic clock; null: none. */
@@ -59,7 +60,7 @@ interface Pending {
 }
 
 export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
-  const { store, clock, log, about, look, pose, logSince, subscribe } = options;
+  const { store, clock, log, about, places, look, pose, logSince, subscribe } = options;
   const beganMs = clock.monotonicMs();
   const poses = createRing<KeptPose>(bounds.poses);
   const scenes = createRing<{ readonly atMs: number; readonly json: string }>(bounds.scenes);
@@ -155,9 +156,10 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
       toMs: since(nowMs),
       isComplete,
     };
+    const here = places();
     const body: IncidentBody = {
-      stations: about.stations,
-      dock: about.dock,
+      stations: here.stations,
+      dock: here.dock,
       poses: poses.all().map((one) => ({ ...one, atMs: since(one.atMs) })),
       scenes: scenes.all().map(({ atMs, json }) => ({
         atMs: since(Math.max(atMs, fromMs)),

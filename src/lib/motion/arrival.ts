@@ -1,5 +1,6 @@
 import { degrees, turnBetween } from '../angle/index.ts';
 import type { ChassisSnapshot, Standing } from '../chassis/index.ts';
+import { asClause, outOfFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder } from './model.ts';
 
 interface Tolerance {
@@ -25,12 +26,14 @@ interface ArrivalSeen {
 /** Compares the pose at rest with the goal. A reported success is a word; only the pose shows the deed. */
 export function judgeArrival(order: DriveOrder, { snapshot, standing, endedAtMs }: ArrivalSeen): Arrival {
   const { link, poses, unitContradicted, values } = snapshot;
-  const { xM, yM, yawDeg } = order.goal.value;
+  const { xM, yM, yawDeg, map } = order.goal.value;
   const goal = { xM, yM, yawDeg: yawDeg ?? null };
   const open = { goal, pose: null, distanceM: null, turnDeg: null, isAtPlace: null, isAtHeading: null };
   const notKnown = (reason: string): Arrival => ({ ...open, verdict: 'not-known', reason });
 
   if (link.kind !== 'connected') return notKnown('the chassis is not connected');
+  const elsewhere = outOfFrame(map, values);
+  if (elsewhere !== null) return notKnown(asClause(elsewhere.reason));
   if (unitContradicted) return notKnown('the chassis contradicts angles.tracked-pose-ori, its heading is unknown');
   if (standing.verdict === 'moves') {
     return { ...open, verdict: 'moves', reason: `the robot still moves: ${standing.reason}` };

@@ -3,6 +3,7 @@ import { firstOf } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
 import { judgeArrival } from './arrival.ts';
 import { unfitUnderWay } from './fitness.ts';
+import { asClause, confirmMap, leftFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
 import { carryOut, nextChange, type OrderTools, reasonOf } from './orders.ts';
 import { ended } from './outcome.ts';
@@ -24,13 +25,15 @@ interface DriveTools extends OrderTools {
 /**
  * Carries out a drive, then waits until the poses show that the robot stands, and compares its pose with the goal. It
  * has succeeded only where both agree with the report of the chassis; a robot that is not proven to stand is cancelled.
- * So is one whose control mode changes, or that reports a new error, on its way.
+ * So is one whose control mode or map changes, or that reports a new error, on its way.
  */
 export async function driveToGoal(order: DriveOrder, tools: DriveTools, ended: AbortSignal): Promise<MoveOutcome> {
   const { link, although, log } = tools;
   const unfit = new AbortController();
   const check = () => {
-    const why = unfitUnderWay(link.snapshot().values, although);
+    const { values, link: state, linkForMs } = link.snapshot();
+    const about = { isConnected: state.kind === 'connected', linkForMs };
+    const why = unfitUnderWay(values, although) ?? leftFrame(order.goal.value.map, values, about);
     if (why === null || unfit.signal.aborted) return;
     log.warn({ why }, 'the running drive is cancelled');
     unfit.abort(new GwError('MOTION_REFUSED', why));
@@ -47,7 +50,7 @@ async function driveAndCompare(order: DriveOrder, tools: DriveTools, signal: Abo
   if (outcome.state !== 'succeeded') return outcome;
   const wasEndedOnItsWay = signal.aborted;
   const endedAtMs = clock.monotonicMs();
-  const arrival = await awaitArrival(order, endedAtMs, tools, signal);
+  const arrival = await confirmFrame(await awaitArrival(order, endedAtMs, tools, signal), order, tools);
   const { moveId } = outcome;
   const { verdict, reason } = arrival;
   const tookMs = () => clock.monotonicMs() - beganMs;
@@ -73,6 +76,17 @@ async function driveAndCompare(order: DriveOrder, tools: DriveTools, signal: Abo
     : 'The cancel was not delivered; it is repeated when the chassis is connected again.';
   const cause = signal.aborted ? `The move was ended: ${reasonOf(signal)}. ` : '';
   return { ...ended('unknown', moveId, `${cause}${why} ${doubt}`, tookMs()), arrival };
+}
+
+/** Also by request: a goal that was reached on a map which the chassis no longer uses is another place. */
+async function confirmFrame(arrival: Arrival, order: DriveOrder, tools: DriveTools): Promise<Arrival> {
+  if (arrival.verdict !== 'at-goal') return arrival;
+  try {
+    await confirmMap(order.goal.value.map, tools);
+    return arrival;
+  } catch (error) {
+    return { ...arrival, verdict: 'not-known', reason: asClause(asGwError(error).message) };
+  }
 }
 
 /** Until the robot stands, or the time is over. An ended run is cancelled once and waits shorter. */
@@ -101,7 +115,7 @@ async function awaitArrival(
 }
 
 /** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that is missing in the site file. */
-export function planDrive(site: Pick<Site, 'stations' | 'dock'>, target: DriveTarget): Order {
+export function planDrive(site: Pick<Site, 'stations' | 'dock' | 'maps'>, target: DriveTarget): Order {
   if ('dock' in target) {
     const order = dockOrder(site);
     if (order !== undefined) return order;

@@ -8,8 +8,9 @@ import {
   relianceOn,
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
-import type { Site } from '../site/index.ts';
+import type { PlaceMap, Site } from '../site/index.ts';
 import { closingAlerts, unfitness } from './fitness.ts';
+import { currentMapOf, noPlaceInFrame, outOfFrame } from './map-frame.ts';
 import type { GateView, KeepingTrouble, Order, PoseAlarmView, StopLatch, StopProof, UnownedMove } from './model.ts';
 import { unownedMoveText } from './unowned-move.ts';
 import { verifyRemedy } from './verify-remedy.ts';
@@ -45,6 +46,8 @@ export const factsOfOrder = {
 const POSE_MAX_AGE_MS = 3_000;
 /** A coordinate beyond this is a unit error: no site is larger. Project decision. */
 const MAX_COORDINATE_M = 10_000;
+/** A heading beyond a full turn is a unit error. Project decision. */
+const MAX_YAW_DEG = 360;
 
 /** The complete input of the gate; it reads no clock and no other state. */
 export interface GateInput {
@@ -68,6 +71,8 @@ export interface GateInput {
   readonly isUnderWay: boolean;
   /** The pose of the robot is wrong or not known. Absent: it is not. */
   readonly poseAlarm?: PoseAlarmView | null;
+  /** The maps of the places of the site file; null among them where a place names none. */
+  readonly places: readonly (PlaceMap | null)[];
   /** A running move that gw did not order. */
   readonly unownedMove: UnownedMove | null;
   /** Just connected: the chassis has not reported yet whether a move is running. */
@@ -101,6 +106,13 @@ export function judgeOrder(order: Order, input: GateInput, facts: FactJudge = ju
   return [...judgeState(order.kind, input, facts), ...judgeValues(order, input)];
 }
 
+/** All refusals of a move to any place of the site file at this moment: what people are shown. */
+export function judgeMoves(input: GateInput): readonly Refusal[] {
+  const state = judgeState('move', input);
+  const elsewhere = noPlaceInFrame(input.places, input.snapshot.values);
+  return elsewhere === null || isMapUnknown(input) ? state : [...state, refuse(elsewhere.reason)];
+}
+
 /** All refusals of any order of this kind at this moment. */
 export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJudge = judgeFacts): readonly Refusal[] {
   return [
@@ -111,6 +123,7 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeUnownedMove(input),
     ...judgeStanding(input),
     ...judgeRobot(kind, input),
+    ...judgeMap(input),
     ...(kind === 'pose' ? [] : unfitness(input.snapshot.values, input.although).map(refuse)),
     ...facts(kind, input),
     // Last: it resolves itself within seconds.
@@ -131,7 +144,7 @@ export function gateView(refusals: readonly Refusal[]): GateView {
 export function passableAlerts(input: GateInput): readonly number[] {
   const codes = [...new Set(closingAlerts(input.snapshot.values).map(({ code }) => code))];
   if (codes.length === 0) return [];
-  return judgeState('move', { ...input, although: codes }).length === 0 ? codes : [];
+  return judgeMoves({ ...input, although: codes }).length === 0 ? codes : [];
 }
 
 /**
@@ -299,6 +312,25 @@ function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): R
   return refusals;
 }
 
+/** Every order names metres on a map: without one they are no place. */
+function judgeMap({ snapshot: { link, values } }: GateInput): Refusal[] {
+  if (link.kind !== 'connected') return [];
+  const now = currentMapOf(values);
+  return typeof now === 'string' ? [refuse(`The current map is not known: ${now}.`)] : [];
+}
+
+function isMapUnknown({ snapshot: { values } }: GateInput): boolean {
+  return typeof currentMapOf(values) === 'string';
+}
+
+/** The place of an order counts in its own map only. */
+function judgeFrame(map: unknown, input: GateInput): Refusal[] {
+  if (isMapUnknown(input)) return [];
+  const isNamed = isRecord(map) && typeof map.uid === 'string' && map.uid !== '';
+  const elsewhere = outOfFrame(isNamed ? (map as unknown as PlaceMap) : null, input.snapshot.values);
+  return elsewhere === null ? [] : [refuse(elsewhere.reason)];
+}
+
 function obstacleText(obstacle: Obstacle): string {
   switch (obstacle.kind) {
     case 'emergency-stop':
@@ -344,7 +376,11 @@ export function judgeReliances(
 }
 
 /** The types exclude all of this; a cast or a JSON body may bypass them. */
-function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }: GateInput): Refusal[] {
+function judgeValues(order: Order, input: GateInput): Refusal[] {
+  const {
+    snapshot: { identity },
+    site: { motion },
+  } = input;
   const carried: unknown = order.kind === 'pose' ? order.pose : order.goal;
   if (!isRecord(carried) || !isRecord(carried.value)) return [refuse('The order has no goal.')];
   const refusals: Refusal[] = [];
@@ -382,11 +418,11 @@ function judgeValues(order: Order, { snapshot: { identity }, site: { motion } }:
   }
   const yawNeeded = order.kind !== 'move';
   if (yawNeeded || value.yawDeg !== undefined) {
-    if (typeof value.yawDeg !== 'number' || !Number.isFinite(value.yawDeg)) {
-      refusals.push(refuse(`yawDeg must be a number of degrees, found ${show(value.yawDeg)}.`));
+    if (typeof value.yawDeg !== 'number' || !(Math.abs(value.yawDeg) <= MAX_YAW_DEG)) {
+      refusals.push(refuse(`yawDeg must be a number of degrees within ±${MAX_YAW_DEG}, found ${show(value.yawDeg)}.`));
     }
   }
-  return refusals;
+  return [...refusals, ...judgeFrame(value.map, input)];
 }
 
 /** Text of any value for a refusal; never throws. */

@@ -1,6 +1,7 @@
 /** The single path to movement: the gate, move and pose orders, tours, the stop latch. */
 export { cancelAtChassis } from './cancel-at-chassis.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';
+export { frameNow } from './map-frame.ts';
 export type * from './model.ts';
 export { createMotion } from './motion.ts';
 export type { OrderLimits } from './orders.ts';

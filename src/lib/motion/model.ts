@@ -4,9 +4,11 @@ import type { Pose } from '../chassis/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Service } from '../lifecycle/index.ts';
+import type { PlaceMap } from '../site/index.ts';
 import type { Trials } from './trial/model.ts';
 import type {
   driveRunSchema,
+  frameFaultSchema,
   gateViewSchema,
   goalArrivalSchema,
   keepingTroubleSchema,
@@ -30,12 +32,18 @@ export type StopLatch = Published<typeof stopLatchSchema>;
 export type RepeatedStops = Published<typeof repeatedStopsSchema>;
 export type Standstill = Published<typeof standstillSchema>;
 export type KeepingTrouble = Published<typeof keepingTroubleSchema>;
+export type FrameFault = Published<typeof frameFaultSchema>;
 export type GateView = Published<typeof gateViewSchema>;
 export type PoseAlarmView = Published<typeof poseAlarmSchema>;
 export type MotionStatus = Published<typeof motionStatusSchema>;
 
-/** Target of a move; without `yawDeg` the chassis chooses its heading. */
-export interface Goal {
+/** A place in the frame of one map; null: which map is not known, and no order passes. */
+interface InMap {
+  readonly map: PlaceMap | null;
+}
+
+/** Target of a move, metres on its map; without `yawDeg` the chassis chooses its heading. */
+export interface Goal extends InMap {
   readonly xM: number;
   readonly yM: number;
   readonly yawDeg?: Degrees;
@@ -45,7 +53,7 @@ export interface Goal {
 export type Order =
   | { readonly kind: 'move'; readonly goal: Actionable<Goal> }
   | { readonly kind: 'dock'; readonly goal: Actionable<Goal & { readonly yawDeg: Degrees }> }
-  | { readonly kind: 'pose'; readonly pose: Actionable<Pose> };
+  | { readonly kind: 'pose'; readonly pose: Actionable<Pose & InMap> };
 
 /** An order after which the robot is to stand at a goal. */
 export type DriveOrder = Exclude<Order, { kind: 'pose' }>;

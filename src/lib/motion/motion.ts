@@ -3,7 +3,7 @@ import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
 import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
-import type { Site } from '../site/index.ts';
+import { mapsOfPlaces, type Site } from '../site/index.ts';
 import { createCanceller } from './canceller.ts';
 import { driveToGoal, planDrive, runDrive } from './drive-to-goal.ts';
 import { closingAlerts } from './fitness.ts';
@@ -11,15 +11,16 @@ import {
   type GateInput,
   gateView,
   judgeFacts,
+  judgeMoves,
   judgeOrder,
   judgeReliances,
-  judgeState,
   passableAlerts,
   refusalError,
   stopProofText,
 } from './gate.ts';
 import { startGuard } from './guard.ts';
 import { createKeepAlive, KEEP_ALIVE_MS, type KeepAlive } from './keep-alive.ts';
+import { noPlaceInFrame } from './map-frame.ts';
 import type { DriveRun, Motion, Order, RunOptions, StopLatch, TourRun } from './model.ts';
 import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
@@ -64,6 +65,7 @@ const WAIT = { remedy: 'Wait for its end, or stop it: `gw motion stop`.' };
 export function createMotion(options: MotionOptions): Motion {
   const { link, site, evidence, clock, log } = options;
   const moves = movesOf(link.client);
+  const places = mapsOfPlaces(site);
   const listeners = new Set<() => void>();
   const changed = () => {
     for (const listener of [...listeners]) listener();
@@ -117,6 +119,7 @@ export function createMotion(options: MotionOptions): Motion {
     stopProof: proofs.current(snapshot),
     isUnderWay: false,
     poseAlarm: poseAlarm.state(),
+    places,
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
   });
@@ -282,19 +285,20 @@ export function createMotion(options: MotionOptions): Motion {
       if (drive?.state === 'running') return `drive to ${drive.station ?? 'the dock'}`;
       const input = shownInput();
       if (input.unownedMove !== null) return `gate closed: ${unownedMoveText(input.unownedMove)}`;
-      const refusals = judgeState('move', input);
+      const refusals = judgeMoves(input);
       return refusals.length === 0 ? 'gate open' : `gate closed: ${refusals[0]?.reason}`;
     },
 
     status() {
       const input = shownInput();
       const { unownedMove } = input;
-      const gate = { ...gateView(judgeState('move', input)), ...passable(input) };
+      const gate = { ...gateView(judgeMoves(input)), ...passable(input) };
       const standstill = standstillOf(input.snapshot, input.stopProof);
       const last = trials.view();
       const trial = last?.state === 'running' ? { kind: last.kind } : null;
       return {
         gate,
+        frame: noPlaceInFrame(places, input.snapshot.values),
         standstill,
         poseAlarm: poseAlarm.state(),
         stop: latch.state(),

@@ -5,6 +5,7 @@ import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
+import { confirmMap } from './map-frame.ts';
 import type { DriveOrder, MoveOutcome, Order } from './model.ts';
 import { ended, failed, succeeded } from './outcome.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
@@ -60,6 +61,8 @@ const POSE_TOLERANCE_DEG = 15;
  * the chassis certainly did not accept the order.
  */
 export async function carryOut(order: Order, tools: OrderTools, signal: AbortSignal): Promise<MoveOutcome> {
+  const { map } = (order.kind === 'pose' ? order.pose : order.goal).value;
+  await confirmMap(map, tools);
   if (order.kind === 'pose') return setPose(order.pose.value, tools);
   using own = tools.watch.begin();
   const outcome = await drive(order, tools, signal, own);
@@ -278,7 +281,7 @@ async function afterLostReply(why: string, beganMs: number, tools: OrderTools): 
 /** Only a response of the chassis, or a failed connection attempt, proves that the order was not accepted. */
 export function isCertainlyNotAccepted(error: unknown): boolean {
   const { code, details, tried } = asGwError(error);
-  if (code === 'CHASSIS_BOOTING' || code === 'CHASSIS_WRONG_DEVICE') return true;
+  if (code === 'CHASSIS_BOOTING' || code === 'CHASSIS_WRONG_DEVICE' || code === 'MOTION_REFUSED') return true;
   // It failed while the serial number was verified, before the order.
   if (tried?.action?.startsWith('GET ')) return true;
   if (code === 'CHASSIS_REFUSED') return !(typeof details?.status === 'number' && details.status >= 500);

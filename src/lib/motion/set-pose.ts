@@ -1,5 +1,6 @@
 import { degrees } from '../angle/index.ts';
 import { chosen } from '../evidence/index.ts';
+import type { PlaceMap } from '../site/index.ts';
 import type { MoveOutcome, Order } from './model.ts';
 import { carryOut, isCertainlyNotAccepted, type OrderTools } from './orders.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
@@ -31,13 +32,13 @@ export async function setPoseWithAlarm(
 }
 
 /**
- * The order that sets the pose that a person chose: metres on the current map, the heading in degrees.
+ * The order that sets the pose that a person chose: metres on this map, the heading in degrees.
  * `source`: who chose it, and where. Throws RangeError when the heading is not finite.
  */
 export function chosenPose(
-  pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number },
+  pose: { readonly xM: number; readonly yM: number; readonly yawDeg: number; readonly map: PlaceMap | null },
   source: string,
 ): Order {
-  const { xM, yM, yawDeg } = pose;
-  return { kind: 'pose', pose: chosen({ xM, yM, yawDeg: degrees(yawDeg) }, source) };
+  const { xM, yM, yawDeg, map } = pose;
+  return { kind: 'pose', pose: chosen({ xM, yM, yawDeg: degrees(yawDeg), map }, source) };
 }

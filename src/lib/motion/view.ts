@@ -142,8 +142,19 @@ export const gateViewSchema = z.strictObject({
 /** The pose of the robot is wrong or not known: it must be set before it drives. */
 export const poseAlarmSchema = z.strictObject({ reason: z.string(), since: utc.nullable() });
 
+export const frameFaultSchema = z.strictObject({
+  code: z.enum(['map-unknown', 'map-unnamed', 'other-map', 'map-changed']),
+  map: z.string().nullable().describe('Name of the current map, as the chassis reports it.'),
+  measured: z.string().nullable().describe('The map of the places, as the site file names it.'),
+  reason: z.string(),
+});
+
 export const motionStatusSchema = z.strictObject({
   gate: gateViewSchema,
+  frame: frameFaultSchema
+    .nullable()
+    .exactOptional()
+    .describe('Why no place of the site file is a goal on the current map. Null or absent: one is, or there is none.'),
   poseAlarm: poseAlarmSchema
     .nullable()
     .exactOptional()

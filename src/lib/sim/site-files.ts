@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { GwError } from '../error/index.ts';
 import { replaceFile } from '../lifecycle/index.ts';
-import { dock, stations } from './chassis/floor/floor.ts';
+import { demoMap, dock, stations } from './chassis/floor/floor.ts';
 import { CA_FILE } from './cloud/certificates.ts';
 import type { CloudPlaces } from './cloud/model.ts';
 import type { TopicTemplates } from './cloud/services/topics.ts';
@@ -244,6 +244,7 @@ export async function writeSiteFiles(options: SiteFilesOptions) {
     ...(tablet !== null && {
       tablet: { host: tablet.host, adbPort: tablet.port, profileFile: TABLET_PROFILE_FILE },
     }),
+    maps: { lobby: demoMap },
     stations,
     dock,
     // The acceptance checklists drive the tour `acceptance`.

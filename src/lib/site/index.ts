@@ -4,10 +4,12 @@
  */
 
 export { CLOUD_REGION, MIN_TLS_VERSION } from './cloud-schema.ts';
+export { editSiteFile, type SiteEdit } from './edit.ts';
 export { regionOfHost } from './host-region.ts';
 export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } from './key-types.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
+export { mapOfPlace, mapsOfPlaces, type PlaceMap } from './place-map.ts';
 export {
   calledServices,
   HEARTBEAT_PORT,

@@ -70,6 +70,7 @@ function resolvePaths(file: SiteFile, path: string): Site {
       },
     }),
     ...(tablet !== undefined && { tablet: { ...tablet, profileFile: absolute(tablet.profileFile) } }),
+    maps: withoutPrototype(file.maps),
     stations: withoutPrototype(file.stations),
     tours: withoutPrototype(file.tours),
     evidenceFile: absolute(file.evidenceFile),

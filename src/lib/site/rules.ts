@@ -136,12 +136,31 @@ const WITHOUT_USER = 'an http:// or https:// address with the port it needs, wit
  */
 export function checkAcrossKeys(value: unknown, report: Report): void {
   if (!isRecord(value)) return;
+  checkMaps(value, report);
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);
   checkDevices(value, report);
   checkTopics(value, report);
   checkWishes(value, [], report);
+}
+
+/** Each place belongs to one map: with several, every place names its own. */
+function checkMaps({ maps, stations, dock }: Record<string, unknown>, report: Report): void {
+  const known = isRecord(maps) ? Object.keys(maps) : [];
+  const places = [
+    ...(isRecord(stations) ? Object.entries(stations).map(([name, at]) => ({ path: ['stations', name], at })) : []),
+    { path: ['dock'], at: dock },
+  ];
+  for (const { path, at } of places) {
+    if (!isRecord(at)) continue;
+    if (at.map === undefined && known.length > 1) {
+      report(path, { expected: `the key map, one of ${known.join(', ')}: this file names several maps` });
+    } else if (typeof at.map === 'string' && !known.includes(at.map)) {
+      const expected = known.length === 0 ? 'a map, but this file defines none' : `one of the maps ${known.join(', ')}`;
+      report([...path, 'map'], { expected, suggestion: nearest(at.map, known) });
+    }
+  }
 }
 
 function checkTours({ tours, stations }: Record<string, unknown>, report: Report): void {
@@ -235,7 +254,7 @@ function checkDevices({ network, operator }: Record<string, unknown>, report: Re
 function checkWishes(map: Record<string, unknown>, path: readonly string[], report: Report): void {
   for (const [key, value] of Object.entries(map)) {
     const here = [...path, key];
-    const isOurName = path.length === 1 && (path[0] === 'stations' || path[0] === 'tours');
+    const isOurName = path.length === 1 && (path[0] === 'stations' || path[0] === 'tours' || path[0] === 'maps');
     if (!isOurName) {
       if (/read.?only|maintenance|loopback.?port|^5174$/i.test(key)) {
         report(here, { at: 'key', found: `the key '${shorten(key, 60)}'`, expected: READ_ONLY_REASON });

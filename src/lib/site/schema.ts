@@ -119,18 +119,35 @@ const disk = z
   .prefault({})
   .meta({ description: 'Disk space of this gateway.', example: { mediaMb: 500 } });
 
+/** A map in which places were measured, as the chassis identified it then. */
+const measuredMap = z.strictObject({
+  uid: words(200).describe('`uid` of the map, as the chassis reports it.'),
+  version: z
+    .int()
+    .nullable()
+    .describe('`map_version` when the places were measured; null where the chassis reports none.'),
+  id: words(64).optional().describe('Number of the map in `gw map list`, for people only.'),
+  title: words(120).optional().describe('Name of the map, for people only.'),
+});
+
+const mapOfPlace = name
+  .optional()
+  .describe('Map in which it was measured, a key of `maps`. Absent: the only one there.');
+
 const station = z
   .strictObject({
-    xM: metres.describe('Metres on the map.'),
-    yM: metres.describe('Metres on the map.'),
+    xM: metres.describe('Metres on its map.'),
+    yM: metres.describe('Metres on its map.'),
     yawDeg: heading.optional().describe('Heading in degrees, counter-clockwise, 0 along +x.'),
+    map: mapOfPlace,
   })
   .describe('A named place, measured by a person. Never derived from point kinds of the map.');
 
 const dock = z.strictObject({
-  xM: metres.describe('Metres on the map.'),
-  yM: metres.describe('Metres on the map.'),
+  xM: metres.describe('Metres on its map.'),
+  yM: metres.describe('Metres on its map.'),
   yawDeg: heading.describe('Heading in degrees, counter-clockwise, 0 along +x.'),
+  map: mapOfPlace,
 });
 
 const tour = z.strictObject({
@@ -335,6 +352,14 @@ export const siteSchema = z.strictObject({
       'Time zone of the site (IANA name), for letters and reports; by default that of the machine that makes them.',
     example: 'Europe/Berlin',
   }),
+  maps: z
+    .record(name, measuredMap)
+    .default({})
+    .meta({
+      description:
+        'Maps in which stations and dock were measured; `gw site map` writes the current one. A place without a map is no goal: on another map its coordinates are another place.',
+      example: { lobby: { uid: '5f3a9c', version: 3, id: '1', title: 'Lobby' } },
+    }),
   stations: z
     .record(name, station)
     .default({})

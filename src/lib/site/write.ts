@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { Degrees } from '../angle/index.ts';
-import { oneLine, quoted } from '../document/index.ts';
 import { GwError } from '../error/index.ts';
 import { openFresh } from '../lifecycle/index.ts';
+import { oneLine, quoted } from '../text/index.ts';
 import { siteSchema } from './schema.ts';
 
 /** The keys that `gw site init` sets; all others start as comments. */

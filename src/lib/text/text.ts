@@ -79,3 +79,16 @@ export function eachOnce(texts: readonly string[]): readonly string[] {
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return [...counts].map(([text, count]) => (count === 1 ? text : `${text}, ${count} times`));
 }
+
+const MAX_QUOTED_CHARS = 60;
+
+/** A found text in quotes, on one line, without control characters, shortened. */
+export function quoted(text: string): string {
+  return `'${shorten(oneLine(text), MAX_QUOTED_CHARS)}'`;
+}
+
+/** Foreign text on one line: control characters and line ends become spaces. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+}

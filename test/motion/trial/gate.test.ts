@@ -5,11 +5,11 @@ import type { GateInput } from '../../../src/lib/motion/gate.ts';
 import type { Order } from '../../../src/lib/motion/index.ts';
 import { type TrialConditions, type TrialKind, trialKinds } from '../../../src/lib/motion/index.ts';
 import { judgeTrial, type TrialOrder } from '../../../src/lib/motion/trial/gate.ts';
-import { openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
+import { ground, openGate, readySnapshot, received, recordsFor, SERIAL, SOFTWARE, withValues } from '../snapshot.ts';
 
 const onSite: TrialConditions = { robotWillMove: true, spaceFree: true, emergencyStopInHand: true };
 /** The robot of these tests is at 1 m, 2 m. */
-const at = (wayM: number) => chosen({ xM: 1, yM: 2 + wayM, yawDeg: degrees(90) }, 'test');
+const at = (wayM: number) => chosen({ xM: 1, yM: 2 + wayM, yawDeg: degrees(90), map: ground }, 'test');
 const orderOf: Record<TrialKind, (wayM: number) => Order> = {
   stop: (wayM) => ({ kind: 'move', goal: at(wayM) }),
   move: (wayM) => ({ kind: 'move', goal: at(wayM) }),

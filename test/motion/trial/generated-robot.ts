@@ -12,7 +12,7 @@ import { createTrials } from '../../../src/lib/motion/trial/trials.ts';
 import { createMoveWatch } from '../../../src/lib/motion/unowned-move.ts';
 import { normal, seeded } from '../../chassis/poses.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
-import { openGate, readySnapshot, received } from '../snapshot.ts';
+import { ground, openGate, readySnapshot, received } from '../snapshot.ts';
 
 /** What a robot does about its first cancel, whatever it answers. */
 const deeds = {
@@ -218,6 +218,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     },
     readMove: async () => ({ moveId: MOVE, state: moveState, failReason: 0, failReasonText: null, yawDeg: null }),
     setPose: async () => {},
+    readMap: async () => ({ id: 1, uid: ground.uid, name: ground.title, mapVersion: 3 }),
   };
 
   const context = { link, moves, clock, log: silentLog };

@@ -8,6 +8,7 @@ import { judgeMove, type MoveSeen } from '../../../src/lib/motion/trial/judge/mo
 import { restSince } from '../../../src/lib/motion/trial/judge/numbers.ts';
 import { planTrial } from '../../../src/lib/motion/trial/plan.ts';
 import { isFull } from '../../properties.ts';
+import { ground } from '../snapshot.ts';
 import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-model.ts';
 
 const sane: RobotModel = {
@@ -30,7 +31,7 @@ function judged(
   const { distanceM = 0.8, towardsDeg, chance = () => 0.5 } = options;
   const ori = encodings[robot.encoding](robot.startDeg, robot.turns);
   const asked = { kind: 'move', who: 'x', conditions: { unattended: true }, distanceM, towardsDeg } as const;
-  const order = planTrial(asked, { ...robot, ori }, { path: 'site.yaml' });
+  const order = planTrial(asked, { ...robot, ori, map: ground }, { path: 'site.yaml', maps: {} });
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
   const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);

@@ -35,7 +35,14 @@ beforeEach(async () => {
   fake = await startFakeOperator();
   stateDir = ownFolder();
   const stations = { A: { xM: 3, yM: 4, yawDeg: 90 }, plain: { xM: 3, yM: 4 } };
-  const site = { ...fake.toolkit.site, stations, dock: { xM: 1, yM: 1, yawDeg: -90 }, stateDir } as unknown as Site;
+  const maps = { lobby: { uid: 'u1', version: 2 } };
+  const site = {
+    ...fake.toolkit.site,
+    maps,
+    stations,
+    dock: { xM: 1, yM: 1, yawDeg: -90 },
+    stateDir,
+  } as unknown as Site;
   toolkit = { ...fake.toolkit, site };
 });
 afterEach(async () => {
@@ -746,8 +753,8 @@ describe('gw motion pose', () => {
     await pose({ station: 'A' });
     await pose({ xM: -1, yM: 2.5, yawDeg: -45 });
     expect(sent).toEqual([
-      { xM: 1, yM: 1, yawDeg: -90 },
-      { xM: 3, yM: 4, yawDeg: 90 },
+      { xM: 1, yM: 1, yawDeg: -90, map: { uid: 'u1', version: 2, title: 'lobby' } },
+      { xM: 3, yM: 4, yawDeg: 90, map: { uid: 'u1', version: 2, title: 'lobby' } },
       { xM: -1, yM: 2.5, yawDeg: -45 },
     ]);
     expect(first(renderMotionPose(data))).toMatch(/reports the pose that was set: 1 m, 1 m, -90° \(site file, dock\)/);

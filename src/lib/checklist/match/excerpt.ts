@@ -1,5 +1,4 @@
-import { oneLine } from '../../document/index.ts';
-import { shorten } from '../../text/index.ts';
+import { oneLine, shorten } from '../../text/index.ts';
 
 const MAX_TEXT_CHARS = 200;
 const MAX_ITEMS = 12;

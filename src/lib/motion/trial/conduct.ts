@@ -255,7 +255,8 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
   const sets: PoseSet[] = [];
   const never = new AbortController().signal;
   const set = async (yawDeg: number): Promise<Rest | null> => {
-    const value = { xM: start.xM, yM: start.yM, yawDeg: yawDeg as typeof order.pose.value.yawDeg };
+    const { map } = order.pose.value;
+    const value = { xM: start.xM, yM: start.yM, yawDeg: yawDeg as typeof order.pose.value.yawDeg, map };
     sampler.note(`pose sent: ${JSON.stringify(value)}`);
     const outcome = await carryOut({ kind: 'pose', pose: { ...order.pose, value } }, tools, never);
     sampler.note(`pose ${outcome.state}${outcome.reason === null ? '' : `: ${outcome.reason}`}`);

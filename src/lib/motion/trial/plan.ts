@@ -1,7 +1,7 @@
 import { degrees } from '../../angle/index.ts';
 import { GwError } from '../../error/index.ts';
 import { chosen } from '../../evidence/index.ts';
-import type { Site } from '../../site/index.ts';
+import type { PlaceMap, Site } from '../../site/index.ts';
 import type { Order } from '../model.ts';
 import { dockOrder } from '../tours.ts';
 import { trialKinds } from '../verify-remedy.ts';
@@ -59,30 +59,35 @@ export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest)
   if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
 }
 
-/** Reported pose of the standing robot. */
+/** Reported pose of the standing robot, on its current map. */
 export interface Stance extends Place {
   readonly ori: number;
+  readonly map: PlaceMap | null;
 }
 
 /**
  * The order of a trial from the present pose. Without a requested course a move takes the nearest diagonal one, and
  * a stop goes straight ahead. Throws SITE_FILE_INVALID without a dock in the site file.
  */
-export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 'dock' | 'path'>): Order {
+export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 'dock' | 'path' | 'maps'>): Order {
   const source = `trial of ${request.kind}, by ${request.who}`;
+  const { map } = from;
   switch (request.kind) {
     case 'stop':
       return {
         kind: 'move',
-        goal: chosen(ahead(from, request.towardsDeg ?? from.ori, request.distanceM ?? MAX_WAY_M), source),
+        goal: chosen({ ...ahead(from, request.towardsDeg ?? from.ori, request.distanceM ?? MAX_WAY_M), map }, source),
       };
     case 'move': {
       const course = request.towardsDeg ?? nearest(coursesDeg, from.ori);
       const place = ahead(from, course, request.distanceM ?? DEFAULT_DISTANCE_M);
-      return { kind: 'move', goal: chosen({ ...place, yawDeg: degrees(finalHeading(course, from.ori)) }, source) };
+      return { kind: 'move', goal: chosen({ ...place, map, yawDeg: degrees(finalHeading(course, from.ori)) }, source) };
     }
     case 'pose':
-      return { kind: 'pose', pose: chosen({ ...placeOf(from), yawDeg: degrees(headingsToSet(from.ori)[0]) }, source) };
+      return {
+        kind: 'pose',
+        pose: chosen({ ...placeOf(from), map, yawDeg: degrees(headingsToSet(from.ori)[0]) }, source),
+      };
     case 'dock': {
       const order = dockOrder(site);
       if (order !== undefined) return order;

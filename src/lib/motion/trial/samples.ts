@@ -1,6 +1,7 @@
 import { type ChassisLink, type Obstacle, obstaclesIn, type PoseUnit } from '../../chassis/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
+import { frameNow, leftFrame } from '../map-frame.ts';
 
 /** One message of `/tracked_pose` during a trial. */
 export interface PoseSample {
@@ -62,6 +63,7 @@ export function createSampler(
 ): Sampler {
   const beganMs = clock.monotonicMs();
   const { values: first, poses: earlier } = link.snapshot();
+  const map = frameNow(first);
   const poses: PoseSample[] = earlier.map((pose) => ({ ...pose, atMs: pose.atMs - beganMs }));
   const plans: PlanSample[] = [];
   const events: EventSample[] = [];
@@ -101,6 +103,10 @@ export function createSampler(
     if (snapshot.unitContradicted) invalidatedBy ??= `/tracked_pose carries radians: ${snapshot.poseUnit.reason}`;
     else if (snapshot.poseUnit.doubt !== null) {
       invalidatedBy ??= `unit of /tracked_pose is in doubt (degrees were measured): ${snapshot.poseUnit.doubt}`;
+    }
+    if (map !== null) {
+      const about = { isConnected: snapshot.link.kind === 'connected', linkForMs: snapshot.linkForMs };
+      invalidatedBy ??= leftFrame(map, snapshot.values, about);
     }
     for (const obstacle of obstaclesIn(snapshot.values)) invalidatedBy ??= invalidation(obstacle);
     if (wheels.status === 'received') {

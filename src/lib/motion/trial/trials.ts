@@ -4,6 +4,7 @@ import { type Clock, firstOf, type Log, orAfter } from '../../lifecycle/index.ts
 import type { Site } from '../../site/index.ts';
 import { type GateInput, type Refusal, refusalError } from '../gate.ts';
 import { KEEP_ALIVE_CHECK_MS, KEEP_ALIVE_MS } from '../keep-alive.ts';
+import { frameNow } from '../map-frame.ts';
 import type { Order } from '../model.ts';
 import type { OrderTools } from '../orders.ts';
 import { conductTrial } from './conduct.ts';
@@ -17,7 +18,7 @@ import { createSampler, type Sampler } from './samples.ts';
 import type { TrialReport, TrialStore } from './store.ts';
 
 export interface TrialsOptions {
-  readonly site: Pick<Site, 'dock' | 'path'>;
+  readonly site: Pick<Site, 'dock' | 'path' | 'maps'>;
   readonly tools: OrderTools;
   readonly clock: Clock;
   readonly log: Log;
@@ -96,9 +97,10 @@ export function createTrials(options: TrialsOptions): Trials {
     const input =
       from !== null ? now : { ...now, isUnderWay: true, stopProof: isProofAwaited(now) ? null : now.stopProof };
     const { pose } = input.snapshot.values;
-    const stance =
+    const map = frameNow(input.snapshot.values);
+    const place =
       from ?? (pose.status === 'received' ? { ...pose.value, ori: pose.value.yawDeg } : { xM: 0, yM: 0, ori: 0 });
-    const order = planTrial(request, stance, site);
+    const order = planTrial(request, { ...place, map }, site);
     const { kind: of, conditions } = request;
     return { order, refusals: judgeTrial({ kind: 'trial', of, order, conditions }, input) };
   }

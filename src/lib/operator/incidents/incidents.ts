@@ -30,19 +30,17 @@ interface IncidentsOptions extends Pick<RecorderOptions, 'look' | 'subscribe'> {
 export function openIncidents(options: IncidentsOptions): Incidents {
   const { site, link, clock, log, journal, withoutPaths, version } = options;
   const store = openIncidentStore(join(site.stateDir, 'incidents'), clock.wall());
-  const { name, serial, stations, dock } = siteView(site);
   const recorder = createIncidentRecorder({
     store,
     clock,
     log,
     about: {
-      site: name,
-      serial,
+      site: site.name,
+      serial: site.chassis.serial,
       version,
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
-      stations,
-      dock,
     },
+    places: () => siteView(site, link.snapshot().values),
     look: () => withoutPaths(options.look()),
     pose: () => newestPose(link, clock.monotonicMs()),
     logSince: (ms) =>

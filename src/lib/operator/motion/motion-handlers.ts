@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { chosenPose } from '../../motion/index.ts';
+import { chosenPose, frameNow } from '../../motion/index.ts';
 import { orderEnd, setPosePage } from '../../pages/index.ts';
 import type { Answer } from '../answers/answers.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
@@ -206,8 +206,17 @@ export function driveHandlers(parts: Parts) {
   };
 }
 
-/** Metres on the current map; the heading in degrees, counter-clockwise, 0 along +x. Motion checks the range. */
-export const poseBody = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number(), seen });
+/** Metres on the map; the heading in degrees, counter-clockwise, 0 along +x. */
+export const poseBody = z.strictObject({
+  xM: z.number(),
+  yM: z.number(),
+  yawDeg: z.number().min(-360).max(360),
+  map: z
+    .strictObject({ uid: z.string().min(1).max(200), version: z.int().nullable(), title: z.string().max(200) })
+    .optional()
+    .describe('The map in which a place of the site file was measured; absent: the current one is meant.'),
+  seen,
+});
 
 /** A number as a person writes it into a form, also with the comma of a German one. */
 const written = z
@@ -215,16 +224,17 @@ const written = z
   .max(40)
   .regex(/^\s*[+-]?\d{1,9}([.,]\d{0,20})?\s*$/)
   .transform((text) => Number(text.replace(',', '.')));
-const poseForm = z.strictObject({ xM: written, yM: written, yawDeg: written, seen });
+const poseForm = z.strictObject({ xM: written, yM: written, yawDeg: written.pipe(poseBody.shape.yawDeg), seen });
 
 export function poseHandlers(parts: Parts) {
-  const { motion, log, site } = parts;
+  const { motion, log, site, link } = parts;
   return {
     /** Answers with the outcome: `succeeded` only when the chassis reports the pose that was set. */
     async set(request: FastifyRequest, reply: FastifyReply) {
       const body = (isForm(request) ? poseForm : poseBody).safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-      const { seen, ...pose } = body.data;
+      const { seen, map = frameNow(link.snapshot().values), ...at } = { map: undefined, ...body.data };
+      const pose = { ...at, map };
       const outdated = refuseOutdated(parts, seen);
       if (outdated !== null) return sendRefusal(request, reply, outdated);
       const who = `signed-in person, ${peerAddress(request)}`;

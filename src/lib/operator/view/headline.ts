@@ -76,12 +76,28 @@ export function gateNotes(snapshot: ChassisSnapshot, motion: MotionStatus): Note
     ...droveOn(motion),
     ...(keepingTrouble === null ? [] : [{ code: 'stop-not-kept' } as const]),
     ...(motion.poseAlarm == null ? [] : [{ code: 'pose-alarm' } as const]),
+    ...elsewhere(snapshot, motion),
     ...unownedMove(motion),
     ...(stop.latched ? [] : movement(motion)),
     ...(link.kind === 'connected' ? obstacles(snapshot) : [{ code: 'not-connected' } as const]),
     ...(unverified === 0 ? [] : [{ code: 'facts', count: unverified } as const]),
   ];
   return known.length === 0 ? [{ code: 'gate-closed' }] : known;
+}
+
+/** The places of the site file are those of another map. */
+function elsewhere({ link }: ChassisSnapshot, { frame }: MotionStatus): Note[] {
+  if (link.kind !== 'connected' || frame == null) return [];
+  const { code } = frame;
+  const map = frame.map ?? '';
+  switch (code) {
+    case 'other-map':
+      return [{ code, map, measured: frame.measured ?? '' }];
+    case 'map-changed':
+      return [{ code, map }];
+    default:
+      return [{ code }];
+  }
 }
 
 function unownedMove({ unownedMove: move }: MotionStatus): Note[] {

@@ -4,7 +4,7 @@ import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { isOpenRun, type MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
-import type { Site } from '../../site/index.ts';
+import { mapOfPlace, type Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
 import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
@@ -37,7 +37,6 @@ export function createPageStates(
   const { timeZone } = ofDay.resolvedOptions();
   const madeAt = new Map<string, number>();
   const runClock = createRunClock(clock);
-  const fixed = siteView(site);
   let count = 0;
 
   return {
@@ -56,7 +55,7 @@ export function createPageStates(
         time: now.toISOString(),
         timeZone,
         clock: ofDay.format(now),
-        site: fixed,
+        site: siteView(site, parts.snapshot.values),
         screen: screenView(site.operator, now),
         ...stateOf(parts, site),
         run: runClock(parts.motion),
@@ -70,8 +69,19 @@ export function createPageStates(
   };
 }
 
-/** What the site file says of the places of the robot. */
-export function siteView({ name, chassis, contacts, stations, dock, tours, operator }: Site): PageState['site'] {
+/** What the site file says of the robot, with the places on its map; of all maps while none was ever reported. */
+export function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'map'>): PageState['site'] {
+  // Also an old report: meanwhile no order passes.
+  const mapUid = live.status === 'received' ? live.value.uid : null;
+  const { name, chassis, contacts, dock, operator } = site;
+  // A place that names no map is shown on each: the gate is closed for it, and the headline says so.
+  const isHere = (place: { readonly map?: string | undefined }) => {
+    const map = mapOfPlace(site, place);
+    return mapUid === null || map === null || map.uid === mapUid;
+  };
+  const stations = Object.entries(site.stations).filter(([, place]) => isHere(place));
+  const names = stations.map(([station]) => station);
+  const tours = Object.entries(site.tours).filter(([, tour]) => tour.stations.every((via) => names.includes(via)));
   const contact = contacts?.operator;
   return {
     name,
@@ -80,9 +90,9 @@ export function siteView({ name, chassis, contacts, stations, dock, tours, opera
       contact?.name === undefined && contact?.phone === undefined
         ? null
         : { name: contact.name ?? null, phone: contact.phone ?? null },
-    stations: Object.entries(stations).map(([station, { xM, yM }]) => ({ name: station, xM, yM })),
-    dock: dock === undefined ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg },
-    tours: Object.entries(tours).map(([tour, { stations: via }]) => ({ name: tour, stations: [...via] })),
+    stations: stations.map(([station, { xM, yM }]) => ({ name: station, xM, yM })),
+    dock: dock === undefined || !isHere(dock) ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg },
+    tours: tours.map(([tour, { stations: via }]) => ({ name: tour, stations: [...via] })),
     needsSignIn: operator.tourNeedsSignIn,
   };
 }

@@ -89,7 +89,7 @@ export function MapView(props: MapProps) {
           </svg>
         </button>
       </div>
-      <p class="map-note">{mapNote(props, model)}</p>
+      <p class="map-note">{[state.map.value?.name, mapNote(props, model)].filter(Boolean).join(' · ')}</p>
     </section>
   );
 }

@@ -57,6 +57,13 @@ export const de: Texts = {
       'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das wieder geht, bleibt die Fahrt gesperrt.',
     'pose-alarm': () =>
       'Die Position des Roboters ist falsch oder nicht bekannt. Bis ein Techniker sie setzt, bleibt die Fahrt gesperrt.',
+    'map-unknown': () => 'Der Roboter meldet nicht, welche Karte er benutzt.',
+    'map-unnamed': () =>
+      'Zu welcher Karte die Stationen gehören, ist nicht eingetragen. Bis ein Techniker das nachholt, bleibt die Fahrt gesperrt.',
+    'other-map': ({ map, measured }) =>
+      `Der Roboter ist auf der Karte „${map}“; die Stationen gehören zur Karte „${measured}“.`,
+    'map-changed': ({ map }) =>
+      `Die Karte „${map}“ wurde geändert, seit die Stationen vermessen wurden. Ein Techniker muss sie prüfen.`,
     'no-pose': () => 'Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `Der Roboter fährt nach einem fremden Auftrag (Nr. ${moveId}).${

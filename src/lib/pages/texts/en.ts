@@ -57,6 +57,12 @@ export const en: Texts = {
     'stop-not-kept': () => 'A stop cannot be saved at the moment. Driving stays locked until it can.',
     'pose-alarm': () =>
       'The position of the robot is wrong or not known. Driving stays locked until a technician sets it.',
+    'map-unknown': () => 'The robot does not report which map it uses.',
+    'map-unnamed': () => 'The map of the stations is not entered. Driving stays locked until a technician enters it.',
+    'other-map': ({ map, measured }) =>
+      `The robot is on the map ‘${map}’; the stations belong to the map ‘${measured}’.`,
+    'map-changed': ({ map }) =>
+      `The map ‘${map}’ has changed since the stations were measured. A technician must check them.`,
     'no-pose': () => 'The position is not known: the robot reports no current one.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `The robot is driving by an order of another program (no. ${moveId}).${

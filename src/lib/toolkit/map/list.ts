@@ -17,7 +17,12 @@ export async function listMaps(toolkit: Toolkit, { signal, onProgress }: CheckCo
     address: { host, port, way: access.dialer.way },
     chassis: { serial, software, model },
     maps: listed.map((item) => ({ ...item, isCurrent: item.id === current?.id })),
-    current: current && { ...current, isStored: listed.some(({ id }) => id === current.id) },
+    current: current && {
+      id: current.id,
+      uid: current.uid,
+      name: current.name,
+      isStored: listed.some(({ id }) => id === current.id),
+    },
     fields: evidenceOfFields(listedFields),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { asGwError, GwError } from '../../error/index.ts';
+import { mapOfPlace, type PlaceMap } from '../../site/index.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { MotionPose } from './motion.result.ts';
@@ -31,14 +32,14 @@ export async function setPose(
 ): Promise<MotionPose> {
   const { clock } = toolkit;
   const beganMs = clock.monotonicMs();
-  const { pose, from } = poseAt(toolkit, at);
+  const { pose, from, map } = poseAt(toolkit, at);
   // Without the signal of the command: the result of the request must be known.
   const steady = { ...context, signal: new AbortController().signal };
   await using access = await signedInAccess(toolkit, way, steady).catch((error: unknown) => {
     throw notStarted(asGwError(error), 'set');
   });
   context.signal.throwIfAborted();
-  const order = () => access.ask('POST', '/api/pose', answerSchema, pose);
+  const order = () => access.ask('POST', '/api/pose', answerSchema, { ...pose, ...(map && { map }) });
   const { outcome } = await orderOnceItStands(order, access, toolkit, context).catch((thrown: unknown) => {
     const error = asGwError(thrown);
     throw isBeforeOrder(error, 'pose') ? notStarted(error, 'set') : error;
@@ -47,8 +48,12 @@ export async function setPose(
   return { pose, from, state, reason, tookMs: Math.round(clock.monotonicMs() - beganMs) };
 }
 
-function poseAt({ site }: Toolkit, at: StandsAt): Pick<MotionPose, 'pose' | 'from'> {
-  if ('xM' in at) return { pose: { xM: at.xM, yM: at.yM, yawDeg: at.yawDeg }, from: 'command line' };
+function poseAt(
+  { site }: Toolkit,
+  at: StandsAt,
+): Pick<MotionPose, 'pose' | 'from'> & { readonly map: PlaceMap | null } {
+  // A person who types metres means the current map.
+  if ('xM' in at) return { map: null, pose: { xM: at.xM, yM: at.yM, yawDeg: at.yawDeg }, from: 'command line' };
   const isDock = 'dock' in at;
   const key = isDock ? 'dock' : `stations.${at.station}`;
   const found = isDock ? site.dock : Object.hasOwn(site.stations, at.station) ? site.stations[at.station] : undefined;
@@ -64,5 +69,11 @@ function poseAt({ site }: Toolkit, at: StandsAt): Pick<MotionPose, 'pose' | 'fro
       remedy: 'Give the pose with --x, --y and --yaw, or enter yawDeg for the station.',
     });
   }
-  return { pose: { xM, yM, yawDeg }, from: `site file, ${key}` };
+  const map = mapOfPlace(site, found);
+  if (map === null) {
+    throw new GwError('STATION_UNKNOWN', `The site file does not say in which map ${key} was measured.`, {
+      remedy: 'Run `gw site map`, or give the pose with --x, --y and --yaw.',
+    });
+  }
+  return { pose: { xM, yM, yawDeg }, from: `site file, ${key}`, map };
 }

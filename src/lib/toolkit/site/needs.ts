@@ -1,5 +1,5 @@
 import type { Missing } from '../../checklist/index.ts';
-import type { Site } from '../../site/index.ts';
+import { mapsOfPlaces, type Site } from '../../site/index.ts';
 
 /** What a site file lacks for one command; nothing: it has it. */
 export type Need = (site: Site) => readonly Missing[];
@@ -68,6 +68,11 @@ export const needs = {
     what: 'no station is named, so no drive has a destination',
     remedy: 'Measure them on site, and enter each in stations.',
   }),
+  maps: unless((site) => !mapsOfPlaces(site).includes(null), {
+    key: 'maps',
+    what: 'the map in which the stations or the dock were measured is missing, so the gateway drives to none of them',
+    remedy: 'Run `gw site map` beside the robot, on the map on which they were measured.',
+  }),
   tours: unless(({ tours }) => Object.keys(tours).length > 0, {
     key: 'tours',
     what: 'no tour is defined',
@@ -83,7 +88,7 @@ export const needs = {
 
 /** What a site file is for, beyond the chassis that every one has. */
 export const purposes: readonly { readonly id: string; readonly title: string; readonly needs: readonly Need[] }[] = [
-  { id: 'drive', title: 'drive', needs: [needs.stations, needs.tours, needs.dock] },
+  { id: 'drive', title: 'drive', needs: [needs.stations, needs.maps, needs.tours, needs.dock] },
   { id: 'operator-page', title: 'operator page', needs: [needs.passwordFile] },
   { id: 'cloud', title: 'cloud', needs: [needs.enrolment, needs.cloud, needs.release, needs.tunnel] },
   { id: 'tablet', title: 'tablet', needs: [needs.tablet] },

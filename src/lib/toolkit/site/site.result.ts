@@ -66,3 +66,27 @@ export const siteInitSchema = z.strictObject({
     .describe('What the chassis said of itself (HINWEIS); null when it was not read.'),
 });
 export type SiteInit = z.infer<typeof siteInitSchema>;
+
+/** Shape of `gw site map --json`. */
+export const siteMapSchema = z.strictObject({
+  path: z.string().describe('The site file.'),
+  serial: z.string(),
+  verdict: z
+    .enum(['written', 'unchanged', 'to-confirm'])
+    .describe('to-confirm: nothing was written, since no person has confirmed where the places were measured.'),
+  key: z.string().describe('Key in `maps`.'),
+  map: z
+    .strictObject({
+      uid: z.string(),
+      version: z.int().nullable(),
+      id: z.string(),
+      title: z.string().nullable(),
+    })
+    .describe('The current map, as the chassis reports it (HINWEIS).'),
+  before: z
+    .strictObject({ version: z.int().nullable() })
+    .nullable()
+    .describe('What the site file said of this map; null: it did not name it.'),
+  places: z.array(z.string()).describe('Stations and dock that count on this map.'),
+});
+export type SiteMap = z.infer<typeof siteMapSchema>;

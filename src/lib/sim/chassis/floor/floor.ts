@@ -7,6 +7,9 @@ export interface Place {
   readonly yawDeg: number;
 }
 
+/** The map of the stations and the dock. */
+export const demoMap = { uid: '65f1c0de0000000000000001', version: 1, title: 'Erdgeschoss' } as const;
+
 /** Stations of the demo tour: a loop of short legs, with headings along the loop. */
 export const stations = {
   A: { xM: 1.4, yM: 0, yawDeg: 90 },

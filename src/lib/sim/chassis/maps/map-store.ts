@@ -1,5 +1,5 @@
 import type { CurrentMapWire, MapListItemWire, MapWire } from '../../../chassis/wire.ts';
-import { createFloorGrid, floorOverlays } from '../floor/floor.ts';
+import { createFloorGrid, demoMap, floorOverlays } from '../floor/floor.ts';
 import { blockLine, blockPolygon, type Grid, type Point } from '../floor/grid.ts';
 import { gridToPng } from './map-image.ts';
 import { createSampleGrid, oddOverlays } from './odd-overlays.ts';
@@ -58,7 +58,7 @@ export function createMapStore(serial: string, now: () => number) {
   const grid = createFloorGrid();
   const stored = (uid: string, name: string, more: Pick<FloorMap, 'grid' | 'overlays' | 'overlaysVersion'>) =>
     add({ uid, name, mapVersion: 1, pbstream: localisationOf(uid), ...more });
-  current = stored('65f1c0de0000000000000001', 'Erdgeschoss', {
+  current = stored(demoMap.uid, demoMap.title, {
     grid,
     overlaysVersion: 4,
     overlays: floorOverlays(serial),

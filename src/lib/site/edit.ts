@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import { parseSite } from './load.ts';
+import type { Site } from './schema.ts';
+import { writeSiteFile } from './write.ts';
+
+/** A key path and its new value. */
+export interface SiteEdit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/**
+ * Sets values in a site file and keeps its comments. The text is validated before it replaces the file, atomically. Throws
+ * SITE_FILE_INVALID, FILE_UNWRITABLE.
+ */
+export async function editSiteFile({ path }: Pick<Site, 'path'>, edits: readonly SiteEdit[]): Promise<Site> {
+  const document = parseDocument(await readFile(path, 'utf8'));
+  for (const edit of edits) document.setIn(edit.path, document.createNode(edit.value, { flow: edit.path.length > 1 }));
+  const text = document.toString({ lineWidth: 0 });
+  const site = parseSite(text, path);
+  await writeSiteFile(path, text, { force: true });
+  return site;
+}

@@ -1,0 +1,28 @@
+import type { SiteFile } from './schema.ts';
+
+/** The map in which a place was measured. */
+export interface PlaceMap {
+  readonly uid: string;
+  /** `map_version` at the measurement; null where the chassis reported none. */
+  readonly version: number | null;
+  /** For people. */
+  readonly title: string;
+}
+
+/** The map of a place of the site file; null where the file names none. */
+export function mapOfPlace(
+  { maps }: Pick<SiteFile, 'maps'>,
+  place: { readonly map?: string | undefined },
+): PlaceMap | null {
+  const names = Object.keys(maps);
+  const name = place.map ?? (names.length === 1 ? names[0] : undefined);
+  const map = name === undefined || !Object.hasOwn(maps, name) ? undefined : maps[name];
+  return map === undefined ? null : { uid: map.uid, version: map.version, title: map.title ?? String(name) };
+}
+
+/** The maps of all places of the site file, each once; null among them where a place has none. */
+export function mapsOfPlaces(site: Pick<SiteFile, 'maps' | 'stations' | 'dock'>): readonly (PlaceMap | null)[] {
+  const places = [...Object.values(site.stations), ...(site.dock === undefined ? [] : [site.dock])];
+  const found = new Map(places.map((place) => mapOfPlace(site, place)).map((map) => [map?.uid ?? null, map]));
+  return [...found.values()];
+}

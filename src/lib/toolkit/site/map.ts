@@ -1,0 +1,94 @@
+import { createChassisClient } from '../../chassis/index.ts';
+import { GwError } from '../../error/index.ts';
+import { editSiteFile, mapOfPlace, type Site, type SiteEdit } from '../../site/index.ts';
+import { chassisAccess } from '../chassis/access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { SiteMap } from './site.result.ts';
+
+export interface SiteMapOptions {
+  /** Key in `maps`; null: the one that has this map already, else made from its name. */
+  readonly key: string | null;
+  /** A person confirms that these places were measured on the current map, in its present version. */
+  readonly isConfirmed: boolean;
+}
+
+/**
+ * Writes the current map of the chassis into the site file, as the map of the places that name none yet, or of those on an
+ * earlier version of it. Without the confirmation of a person nothing is written. Throws MAP_UNKNOWN without a current map or
+ * a uid, SITE_FILE_INVALID, FILE_UNWRITABLE, and as the chassis client.
+ */
+export async function nameMap(toolkit: Toolkit, options: SiteMapOptions, { signal }: CheckContext): Promise<SiteMap> {
+  const { site } = toolkit;
+  const access = await chassisAccess(toolkit);
+  await using client = createChassisClient(access);
+  const { serial } = await client.identity(signal);
+  const current = await client.currentMap(signal);
+  if (current === null || current.uid === null || current.uid.trim() === '') {
+    throw new GwError(
+      'MAP_UNKNOWN',
+      `The chassis ${serial} uses ${current === null ? 'no map' : 'a map without a uid'}.`,
+      {
+        remedy: 'Select a stored map (`gw map list`, `gw map select`), then run this again.',
+      },
+    );
+  }
+  const map = { uid: current.uid, version: current.mapVersion, id: String(current.id), title: current.name };
+  const known = Object.entries(site.maps).find(([, { uid }]) => uid === map.uid);
+  const key = known?.[0] ?? options.key ?? keyOf(map.title ?? '', Object.keys(site.maps));
+  const before = known === undefined ? null : { version: known[1].version };
+  const places = placesOf(site).filter(({ at }) => {
+    const measured = mapOfPlace(site, at);
+    return measured === null || measured.uid === map.uid;
+  });
+  const isSame =
+    before !== null && before.version === map.version && places.every(({ at }) => mapOfPlace(site, at) !== null);
+  const result = { path: site.path, serial, key, map, before, places: places.map(({ name }) => name) };
+  if (isSame) return { ...result, verdict: 'unchanged' };
+  // A new map of a file that names others claims no place.
+  const needsPerson = places.length > 0;
+  if (needsPerson && !options.isConfirmed) return { ...result, verdict: 'to-confirm' };
+  await editSiteFile(site, editsFor(site, key, map));
+  return { ...result, verdict: 'written' };
+}
+
+interface NamedPlace {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly at: { readonly map?: string | undefined };
+}
+
+function placesOf({ stations, dock }: Site): readonly NamedPlace[] {
+  return [
+    ...Object.entries(stations).map(([name, at]) => ({ name, path: ['stations', name], at })),
+    ...(dock === undefined ? [] : [{ name: 'the dock', path: ['dock'], at: dock }]),
+  ];
+}
+
+function editsFor(site: Site, key: string, map: Omit<SiteMap['map'], 'title'> & { title: string | null }): SiteEdit[] {
+  const { title, ...rest } = map;
+  const isFirst = Object.keys(site.maps).length === 0;
+  const value = { ...rest, ...(title !== null && title.trim() !== '' && { title }) };
+  const [only] = Object.keys(site.maps).filter((name) => name !== key);
+  // Until now the places belonged to the only map without naming it.
+  const implied = isFirst || only === undefined ? [] : placesOf(site).filter(({ at }) => at.map === undefined);
+  return [
+    { path: isFirst ? ['maps'] : ['maps', key], value: isFirst ? { [key]: value } : value },
+    ...implied.map(({ path }) => ({ path: [...path, 'map'], value: only })),
+  ];
+}
+
+/** A key from the name of the map: letters, digits, - and _. */
+function keyOf(title: string, taken: readonly string[]): string {
+  const plain = title
+    .normalize('NFKD')
+    .replace(/ß/g, 'ss')
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .toLowerCase()
+    .slice(0, 40);
+  const base = plain === '' || plain in {} ? 'map' : plain;
+  for (let count = 1; ; count += 1) {
+    const key = count === 1 ? base : `${base}-${count}`;
+    if (!taken.includes(key)) return key;
+  }
+}
