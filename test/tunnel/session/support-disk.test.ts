@@ -179,7 +179,7 @@ describe('the records', () => {
     for (let i = 1; i <= 3; i += 1) world.offer({ token: `${TOKEN}${i}`, region: 'other' });
     await world.untilRecords(3);
     await world.clock.advance(1_000);
-    expect(world.support.view().records.notSentYet).toBe(3);
+    await expect.poll(() => world.support.view().records.notSentYet).toBe(3);
     isFailing = false;
     await world.clock.advance(60_000);
     await expect.poll(() => sent.map(({ seq }) => seq)).toEqual([1, 2, 3]);
