@@ -68,7 +68,7 @@ describe('reading maps', () => {
     expect(await (await robot()).client.currentMap()).toBeNull();
     const fromData = { id: -1, uid: '', map_name: 'x', map_version: 1 };
     const { client } = await robot({ '/chassis/current-map': JSON.stringify(fromData) });
-    expect(await client.currentMap()).toEqual({ id: -1, uid: null, name: 'x' });
+    expect(await client.currentMap()).toEqual({ id: -1, uid: null, name: 'x', mapVersion: 1 });
   });
 
   it('returns localisation data unchanged, and the error when there is none', async () => {

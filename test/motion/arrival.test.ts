@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { judgeStanding, type PoseSample, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
+import { judgeStanding, type PoseSample, type PoseUnit, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
 import { chosen } from '../../src/lib/evidence/index.ts';
 import { judgeArrival } from '../../src/lib/motion/arrival.ts';
 import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
@@ -13,7 +13,10 @@ import { time } from './time.ts';
 const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, ori: 90, atMs: 2_000, ...over });
 /** At rest at x 1 m, y 2 m, 90 degrees, with a pose since the end of the move. */
 const atRest = readySnapshot({ poses: [sample()] });
-const seen = (snapshot = atRest) => ({ snapshot, standing: snapshot.standing, endedAtMs: 1_000 });
+const seen = (snapshot = atRest, unit: PoseUnit = 'degrees') => ({
+  ...{ snapshot, unit, endedAtMs: 1_000 },
+  standing: snapshot.standing,
+});
 const dock = (xM: number, yM: number, yawDeg: number) =>
   ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg), map: ground }, 'test') }) as const;
 
@@ -67,12 +70,14 @@ describe('standing', () => {
     return verifiedStanding({ poses, poseUnit: unit, standing }, { isUnitVerified, nowMs }).verdict;
   };
 
-  it('is proven of a noisy heading where its unit was verified on this device, and is not in doubt', () => {
+  it('is proven of a noisy heading where its unit was verified on this device, and this connection shows it', () => {
     const open = { verdict: 'not-decided' } as const;
     expect(judged({ verdict: 'degrees' }, false)).toBe('stands');
-    expect(judged(open, true)).toBe('stands');
+    expect(judged(open, true)).toBe('not-known');
+    expect(judged({ ...open, shown: true }, true)).toBe('stands');
+    expect(judged({ ...open, shown: true }, false)).toBe('not-known');
     expect(judged(open, false)).toBe('not-known');
-    expect(judged({ ...open, doubt: 'looks like radians' }, true)).toBe('not-known');
+    expect(judged({ ...open, shown: true, doubt: 'looks like radians' }, true)).toBe('not-known');
     expect(judged({ verdict: 'radians' }, true)).not.toBe('stands');
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type ChassisLink, createChassisLink } from '../../src/lib/chassis/index.ts';
+import { type ChassisLink, createChassisLink, judgeStanding } from '../../src/lib/chassis/index.ts';
 import { chosen, type EvidenceRecord, type EvidenceSource, fixedEvidence } from '../../src/lib/evidence/index.ts';
 import { type Clock, silentLog } from '../../src/lib/lifecycle/index.ts';
 import {
@@ -46,6 +46,8 @@ export interface BenchOptions {
   connect?: boolean;
   /** The clock of the chassis, where it is not a scripted one. */
   clock?: Clock;
+  /** Its poses have not shown over this connection that they are in degrees. By default a turn before the test has. */
+  isUnitOpen?: boolean;
   /** The disk never answers. */
   isDiskHung?: boolean;
   /** The chassis reports no move for now: only its pose is awaited. */
@@ -79,13 +81,23 @@ export async function startBench(
   };
   const context = { signal: new AbortController().signal, fail: () => {} };
   const { clock = time } = options;
-  const link = createChassisLink({
+  const real = createChassisLink({
     endpoint: { host: address.host, port: address.port },
     expectedSerial: serial,
     dialer: directDialer,
     clock,
     log: silentLog,
   });
+  const link: ChassisLink = {
+    ...real,
+    snapshot() {
+      const seen = real.snapshot();
+      const { verdict, doubt } = seen.poseUnit;
+      if (options.isUnitOpen === true || verdict !== 'not-decided' || doubt !== null) return seen;
+      const standing = judgeStanding({ poses: seen.poses, nowMs: clock.monotonicMs(), unit: 'degrees' });
+      return { ...seen, poseUnit: { ...seen.poseUnit, verdict: 'degrees' }, standing };
+    },
+  };
   const made: Motion[] = [];
   const create = async (limits?: Partial<OrderLimits>) => {
     const given = options.evidence ?? recordsFor(serial);

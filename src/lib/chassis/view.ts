@@ -123,5 +123,9 @@ export const poseUnitSchema = z.strictObject({
   /** While it is set the verdict is 'not-decided', whatever it was before; a later proof of degrees clears it. */
   doubt: z.string().nullable().describe('Indications of radians, or of no unit, that are no proof.'),
   /** Only courses that fit degrees clear it. */
+  shown: z
+    .literal(true)
+    .optional()
+    .describe('This connection shows degrees: enough where they were proven before on this device.'),
   misfit: z.literal(true).optional().describe('The heading fits neither unit while the robot drives.'),
 });

@@ -1,7 +1,8 @@
 import { degrees, turnBetween } from '../angle/index.ts';
-import type { ChassisSnapshot, Standing } from '../chassis/index.ts';
+import type { ChassisSnapshot, PoseUnit, Standing } from '../chassis/index.ts';
 import { asClause, outOfFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder } from './model.ts';
+import { offIfInRadians } from './trial/judge/numbers.ts';
 
 interface Tolerance {
   readonly distanceM: number;
@@ -19,12 +20,14 @@ export const dockTolerance: Tolerance = { distanceM: 0.3, turnDeg: 20 };
 interface ArrivalSeen {
   readonly snapshot: ChassisSnapshot;
   readonly standing: Standing;
+  /** Unit of the heading, as far as this connection shows it. */
+  readonly unit: PoseUnit;
   /** When the success was reported, by the monotonic clock. */
   readonly endedAtMs: number;
 }
 
 /** Compares the pose at rest with the goal. A reported success is a word; only the pose shows the deed. */
-export function judgeArrival(order: DriveOrder, { snapshot, standing, endedAtMs }: ArrivalSeen): Arrival {
+export function judgeArrival(order: DriveOrder, { snapshot, standing, unit, endedAtMs }: ArrivalSeen): Arrival {
   const { link, poses, unitContradicted, values } = snapshot;
   const { xM, yM, yawDeg, map } = order.goal.value;
   const goal = { xM, yM, yawDeg: yawDeg ?? null };
@@ -50,6 +53,16 @@ export function judgeArrival(order: DriveOrder, { snapshot, standing, endedAtMs 
   const turnDeg = yawDeg === undefined ? null : Math.abs(turnBetween(degrees(yawDeg), pose.yawDeg));
   const isAtPlace = distanceM <= tolerance.distanceM;
   const isAtHeading = turnDeg === null ? null : turnDeg <= tolerance.turnDeg;
+  const found = { goal, pose: { xM: pose.xM, yM: pose.yM, yawDeg: pose.yawDeg }, distanceM, turnDeg, isAtPlace };
+  if (yawDeg !== undefined && isAtPlace && unit === 'not-decided') {
+    // The same number read as radians: until the unit is shown both readings have to agree.
+    const otherDeg = offIfInRadians(pose.yawDeg, yawDeg);
+    if (otherDeg <= tolerance.turnDeg !== isAtHeading) {
+      const readings = `${turnDeg?.toFixed(1)}° off in degrees, ${otherDeg.toFixed(1)}° in radians`;
+      const reason = `the unit of its heading is not shown over this connection (${readings}); a drive with a turn shows it`;
+      return { ...found, verdict: 'not-known', reason, isAtHeading: null };
+    }
+  }
   const at = order.kind === 'dock' ? 'the dock' : 'the goal';
   const off = [
     ...(isAtPlace ? [] : [`${distanceM.toFixed(2)} m from ${at} (up to ${tolerance.distanceM} m)`]),
@@ -58,11 +71,7 @@ export function judgeArrival(order: DriveOrder, { snapshot, standing, endedAtMs 
   return {
     verdict: off.length === 0 ? 'at-goal' : 'elsewhere',
     reason: `the robot stands ${off.length === 0 ? `${distanceM.toFixed(2)} m from ${at}` : off.join(' and ')}`,
-    goal,
-    pose: { xM: pose.xM, yM: pose.yM, yawDeg: pose.yawDeg },
-    distanceM,
-    turnDeg,
-    isAtPlace,
+    ...found,
     isAtHeading,
   };
 }

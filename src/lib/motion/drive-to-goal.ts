@@ -7,13 +7,15 @@ import { asClause, confirmMap, leftFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
 import { carryOut, nextChange, type OrderTools, reasonOf } from './orders.ts';
 import { ended } from './outcome.ts';
-import { verifiedStanding } from './standstill.ts';
+import { unitNow, verifiedStanding } from './standstill.ts';
 import { isStopped } from './tour-run.ts';
 import { dockOrder, stationOrder } from './tours.ts';
 
 /** Project decision: an ended run waits so long for the proof that the robot stands. */
 const AFTER_ABORT_MS = 6_000;
 const POLL_MS = 200;
+/** Project decision: so much longer while a noisy heading has to stand still in either unit. */
+const UNDECIDED_MS = 20_000;
 
 interface DriveTools extends OrderTools {
   /** Whether degrees in `/tracked_pose` were verified on this very device. */
@@ -107,10 +109,13 @@ async function awaitArrival(
       void canceller.cancel(reasonOf(signal));
     }
     const snapshot = link.snapshot();
-    const standing = verifiedStanding(snapshot, { isUnitVerified: isUnitVerified(), nowMs });
-    const arrival = judgeArrival(order, { snapshot, standing, endedAtMs });
-    if (arrival.pose !== null || nowMs >= untilMs) return arrival;
-    await nextChange({ link, clock }, Math.min(POLL_MS, untilMs - nowMs), isCancelled ? undefined : signal);
+    const verified = { isUnitVerified: isUnitVerified() };
+    const unit = unitNow(snapshot.poseUnit, verified);
+    const standing = verifiedStanding(snapshot, { ...verified, nowMs });
+    const arrival = judgeArrival(order, { snapshot, standing, unit, endedAtMs });
+    const leftMs = untilMs - nowMs + (unit === 'not-decided' && !isCancelled ? UNDECIDED_MS : 0);
+    if (arrival.pose !== null || leftMs <= 0) return arrival;
+    await nextChange({ link, clock }, Math.min(POLL_MS, leftMs), isCancelled ? undefined : signal);
   }
 }
 

@@ -35,12 +35,12 @@ interface Verified {
 }
 
 /**
- * The unit that standing is judged in. Where the poses alone do not decide it, the verification on this very device does:
- * read as radians, the noise of a heading in degrees would hide that the robot stands.
+ * The unit that standing and arrival are judged in. A proof of before holds only where the present connection shows degrees
+ * too: the device behind it may have restarted with another unit. Until then both readings have to agree.
  */
-export function standingUnit(poseUnit: PoseUnitVerdict, { isUnitVerified }: Verified): PoseUnitVerdict['verdict'] {
-  const isOpen = poseUnit.verdict === 'not-decided' && poseUnit.doubt === null;
-  return isOpen && isUnitVerified ? 'degrees' : poseUnit.verdict;
+export function unitNow(poseUnit: PoseUnitVerdict, { isUnitVerified }: Verified): PoseUnitVerdict['verdict'] {
+  const isShown = poseUnit.verdict === 'not-decided' && poseUnit.doubt === null && poseUnit.shown === true;
+  return isShown && isUnitVerified ? 'degrees' : poseUnit.verdict;
 }
 
 /** Whether the robot stands, in that unit. */
@@ -48,6 +48,6 @@ export function verifiedStanding(
   { poses, poseUnit, standing }: Pick<ChassisSnapshot, 'poses' | 'poseUnit' | 'standing'>,
   { nowMs, ...verified }: Verified & { readonly nowMs: number },
 ): Standing {
-  const unit = standingUnit(poseUnit, verified);
+  const unit = unitNow(poseUnit, verified);
   return unit === poseUnit.verdict ? standing : judgeStanding({ poses, nowMs, unit });
 }

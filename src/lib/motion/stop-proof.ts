@@ -1,7 +1,7 @@
 import { type ChassisSnapshot, judgeAfterStop } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { StopProof } from './model.ts';
-import { standingUnit } from './standstill.ts';
+import { unitNow } from './standstill.ts';
 
 /**
  * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove
@@ -65,7 +65,7 @@ export function createStopProofs({
     const { verdict, reason } = judgeAfterStop({
       poses,
       nowMs,
-      unit: standingUnit(poseUnit, { isUnitVerified: isUnitVerified() }),
+      unit: unitNow(poseUnit, { isUnitVerified: isUnitVerified() }),
       // A robot that arrives while it is cancelled has nothing left to accept: only its way since then is disobedience.
       acknowledgedAtMs: open.acknowledgedAtMs ?? open.sinceMs,
       orderedAtMs: beganAtMs,

@@ -164,15 +164,15 @@ describe('whether the robot stands, from its poses', () => {
     });
   });
 
-  it('decides over a longer time on request, where a heading of undecided unit has noise of half a degree', () => {
+  it('decides over a longer time where a heading of undecided unit has noise of half a degree', () => {
     const judgedOver = (maxMs?: number) =>
       Array.from({ length: 50 }, (_, random) => {
         const poses = posesOf({ hz: 1, seconds: 30, noiseM: 0.01, noiseOri: 0.5, seed: random });
         const nowMs = poses.at(-1)?.atMs ?? 0;
         return judgeStanding({ poses, nowMs, unit: 'not-decided', ...(maxMs !== undefined && { maxMs }) }).verdict;
       });
-    expect(judgedOver(30_000).filter((verdict) => verdict === 'stands').length).toBeGreaterThanOrEqual(48);
-    expect(judgedOver()).not.toContain('stands');
+    expect(judgedOver().filter((verdict) => verdict === 'stands').length).toBeGreaterThanOrEqual(48);
+    expect(judgedOver(10_000)).not.toContain('stands');
   });
 
   it('takes a heading across ±180 degrees, and across ±π, for standing', () => {
@@ -202,7 +202,7 @@ describe('the poses that standing is judged from', () => {
     for (let s = 0; s < 30; s += 0.001) track.add(pose(s));
     const before = track.poses();
     const copy = [...before];
-    expect(before.length).toBeLessThan(400);
+    expect(before.length).toBeLessThan(900);
     track.add(pose(31));
     expect(before).toEqual(copy);
   });

@@ -72,10 +72,7 @@ describe('the judge', () => {
 
   it('counts no course twice: those before a proof of degrees are settled by it', () => {
     expect(judgeAfter(...inRadians.slice(0, 5)).verdict().doubt).not.toBeNull();
-    expect(judgeAfter(...inRadians.slice(0, 5), circles, inRadians[5] ?? []).verdict()).toMatchObject({
-      verdict: 'degrees',
-      doubt: null,
-    });
+    expect(judgeAfter(...inRadians.slice(0, 5), circles, inRadians[5] ?? []).verdict().doubt).toBeNull();
   });
 
   it('counts the samples after a proof of radians, and still refuses those that are not finite', () => {

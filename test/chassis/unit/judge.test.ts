@@ -75,6 +75,19 @@ describe('the unit of the heading, whatever the robot does and however messages 
     );
   });
 
+  it('over a connection that follows proven degrees, radians are never shown to be degrees', () => {
+    const proof = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 2), calm(10));
+    fc.assert(
+      fc.property(motions, fc.constantFrom<Encoding>(...inRadians), ({ start, doings, delivery }, encoding) => {
+        expect(judged(proof).verdict).toBe('degrees');
+        const now = judged(proof, samplesOf(encoding, start, doings, delivery));
+        expect([now.verdict, now.shown]).not.toContain('degrees');
+        expect(now.shown).toBeUndefined();
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
   it('numbers within ±3.1 that follow no robot are never judged as radians', () => {
     fc.assert(
       fc.property(
@@ -113,6 +126,18 @@ describe('the unit of the heading, whatever the robot does and however messages 
 });
 
 describe('degrees', () => {
+  it('proven before hold on the next connection once a turn of a third of a circle shows them', () => {
+    const proof = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 2), calm(10));
+    for (const hz of [5, 10, 20]) {
+      for (const degPerS of [20, 40, 60]) {
+        const next = (circles: number) =>
+          judged(proof, samplesOf('degrees ±180', { deg: 100, turns: 0 }, turned(degPerS, circles), calm(hz)));
+        expect(next(0)).toMatchObject({ verdict: 'not-decided', doubt: null });
+        expect(next(1 / 3)).toMatchObject({ verdict: 'degrees', shown: true });
+      }
+    }
+  });
+
   it.each(inDegrees)('are proven by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
     for (const hz of [1, 2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {

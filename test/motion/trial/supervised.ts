@@ -91,6 +91,13 @@ export async function startSupervised(
   await until(() => link.snapshot().values.pose.status === 'received');
   await until(() => link.snapshot().values.wheels.status === 'received');
   await until(() => isLatchRead(motion));
+  if (options.isUnitVerified === true) {
+    // A proof of before counts where the present connection shows degrees too.
+    sim.setFault('turned-by-hand', true);
+    await until(() => link.snapshot().poseUnit.shown === true);
+    sim.setFault('turned-by-hand', false);
+    await until(() => motion.status().standstill.verdict === 'stands');
+  }
   const follow = async (trial: TrialView) => {
     const untilMs = clock.monotonicMs() + 90_000;
     for (let now: TrialView | null = trial; clock.monotonicMs() < untilMs; now = motion.trials.keepAlive(trial.id)) {

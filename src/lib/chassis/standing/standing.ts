@@ -34,7 +34,7 @@ export interface StandingInput {
   readonly unit: PoseUnit;
   /** Only poses from here on count. */
   readonly sinceMs?: number;
-  /** The longest time that is judged together; 10 s by default. */
+  /** The longest time that is judged together; by default 10 s, and 30 s while the unit is undecided. */
   readonly maxMs?: number;
 }
 
@@ -46,6 +46,8 @@ const SLOWEST_UNDECIDED_RAD_S = 0.087;
 /** Project decisions: standing is judged over at least this time and so many poses, and over the longer at most. */
 const MIN_MS = 3_000;
 const MAX_MS = 10_000;
+/** A noisy heading of undecided unit takes longer, with one pose a second. Project decision. */
+export const MAX_UNDECIDED_MS = 30_000;
 const MIN_POSES = 4;
 /**
  * Project decisions: fewer poses never say that it moves, since one jump of the position is no movement. Read as radians,
@@ -171,7 +173,8 @@ const places: readonly Axis[] = [placeAxis(({ xM }) => xM), placeAxis(({ yM }) =
  * is noticed with its first poses.
  */
 export function judgeStanding(input: StandingInput): Standing {
-  const { poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY, maxMs = MAX_MS } = input;
+  const { poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY } = input;
+  const { maxMs = unit === 'not-decided' ? MAX_UNDECIDED_MS : MAX_MS } = input;
   const newest = poses.at(-1);
   if (newest === undefined || newest.atMs < sinceMs) return notKnown('no pose was received', 0, 0);
   const ageMs = nowMs - newest.atMs;

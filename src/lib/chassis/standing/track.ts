@@ -1,9 +1,9 @@
 import type { PoseSample } from '../pose-sample.ts';
 import { createLateness } from './lateness.ts';
-import { judgeStanding, MAX_AGE_MS, type Standing, type StandingInput } from './standing.ts';
+import { judgeStanding, MAX_AGE_MS, MAX_UNDECIDED_MS, type Standing, type StandingInput } from './standing.ts';
 
 /** Project decisions: as far back as standing and braking are judged; poses that arrive faster are thinned out. */
-const KEPT_MS = 15_000;
+const KEPT_MS = MAX_UNDECIDED_MS + 2_000;
 const MIN_GAP_MS = 40;
 /** Project decision: beyond this speed, and more than noise, is a relocalisation: the poses before it are of another place. */
 const MAX_SPEED_M_S = 3;

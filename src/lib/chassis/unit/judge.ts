@@ -27,13 +27,21 @@ const ALLOWED_JUMPS = 2;
 const MIN_GAP_MS = 10;
 /** How far a heading in radians can be ahead of its fastest turn. */
 const MAX_AHEAD = MAX_TURN_RATE * MAX_STALL_S + ALLOWED_JUMPS * MAX_JUMP;
+/**
+ * Project decisions: what shows degrees again on a connection, where they were proven before on this device. A jump shows
+ * nothing, and neither does what arrives after a stall, which may have been measured all through it.
+ */
+const SHOWN_AHEAD = 20;
+const MAX_SHOWN_STEP = 15;
+const STALL_MS = 1_200;
+const AFTER_STALL_MS = 2_000;
 
 /**
  * Detects a change of the heading that radians could not reach, normalised or unwrapped: one that exceeds the fastest
- * turn by more than stalls and jumps explain. A seam of normalised radians reverses the turn in one jump, so it adds
- * nothing here.
+ * turn by more than `ahead`, which is what stalls and jumps explain. A seam of normalised radians reverses the turn in one
+ * jump, so it adds nothing here. A larger jump than `maxStep` begins anew.
  */
-function createSwiftTurn() {
+function createSwiftTurn({ ahead: maxAhead, maxStep = Number.POSITIVE_INFINITY }: { ahead: number; maxStep?: number }) {
   let last: PoseSample | null = null;
   const ahead = [newCourse(1), newCourse(-1)] as const;
 
@@ -51,6 +59,10 @@ function createSwiftTurn() {
       const step = shortWay(sample.ori - last.ori);
       const counted = Math.max(-MAX_JUMP, Math.min(MAX_JUMP, step));
       last = sample;
+      if (Math.abs(step) > maxStep) {
+        for (const course of ahead) Object.assign(course, newCourse(course.direction), { sinceMs: sample.atMs });
+        return null;
+      }
       for (const course of ahead) {
         course.excess += course.direction * counted - (MAX_TURN_RATE * gapMs) / 1_000;
         if (course.excess <= 0) {
@@ -60,7 +72,7 @@ function createSwiftTurn() {
           continue;
         }
         course.changed += course.direction * step;
-        if (course.excess <= MAX_AHEAD) continue;
+        if (course.excess <= maxAhead) continue;
         const seconds = (sample.atMs - course.sinceMs) / 1_000;
         const reason = `the heading changed by ${course.changed.toFixed(0)} in one direction within ${seconds.toFixed(1)} s, faster than radians can`;
         this.restart();
@@ -87,7 +99,10 @@ function shortWay(change: number): number {
 export interface UnitJudge {
   /** Adds a sample. False when one of its numbers is not finite; it is not counted then. */
   add(sample: PoseSample): boolean;
-  /** The connection was lost: later samples do not continue the earlier ones. Proofs and doubts are kept. */
+  /**
+   * The connection was lost: later samples do not continue the earlier ones. Doubts and a proof of radians are kept; a proof
+   * of degrees counts again when the next connection shows them.
+   */
   interrupt(): void;
   verdict(): PoseUnitVerdict;
 }
@@ -106,7 +121,8 @@ export interface UnitJudge {
  * @source specification, 'Angles (critical rule)' (BELEGT: degrees); the rules of judging are project decisions
  */
 export function createUnitJudge(): UnitJudge {
-  const swift = createSwiftTurn();
+  const swift = createSwiftTurn({ ahead: MAX_AHEAD });
+  const again = createSwiftTurn({ ahead: SHOWN_AHEAD, maxStep: MAX_SHOWN_STEP });
   const turns = radianRanges.map(createTurnInRange);
   const steady = createSteadyTurn();
   const courses = createCourses();
@@ -119,6 +135,21 @@ export function createUnitJudge(): UnitJudge {
   let misfit: string | null = null;
   /** Degrees were proven over the present connection. */
   let isProvenNow = false;
+  /** Degrees were proven over an earlier connection. */
+  let wasProven: string | null = null;
+  /** The present connection shows them, which is a proof only beside an earlier one. */
+  let shown: string | null = null;
+  let lastMs = Number.POSITIVE_INFINITY;
+  let stalledUntilMs = Number.NEGATIVE_INFINITY;
+
+  function showsAgain(sample: PoseSample): string | null {
+    if (sample.atMs - lastMs > STALL_MS) {
+      again.restart();
+      stalledUntilMs = sample.atMs + AFTER_STALL_MS;
+    }
+    lastMs = sample.atMs;
+    return sample.atMs < stalledUntilMs ? null : again.add(sample);
+  }
 
   function degreesProven(reason: string): void {
     degrees = reason;
@@ -137,7 +168,9 @@ export function createUnitJudge(): UnitJudge {
       largest = Math.max(largest ?? 0, Math.abs(ori));
       // A proof of radians is final.
       if (radians !== null) return true;
-      const change = swift.add(sample);
+      shown ??= showsAgain(sample);
+      const change =
+        swift.add(sample) ?? (wasProven !== null && !isProvenNow && doubt === null && misfit === null ? shown : null);
       if (change !== null) {
         degreesProven(change);
         return true;
@@ -161,8 +194,14 @@ export function createUnitJudge(): UnitJudge {
       return true;
     },
     interrupt() {
+      // The device behind the next connection may have restarted with another unit.
+      wasProven ??= degrees;
+      degrees = null;
       isProvenNow = false;
+      shown = null;
       swift.restart();
+      again.restart();
+      lastMs = Number.POSITIVE_INFINITY;
       for (const turn of turns) turn.forget();
       steady.forget();
       courses.interrupt();
@@ -171,7 +210,8 @@ export function createUnitJudge(): UnitJudge {
       return {
         samples,
         largest,
-        ...judge({ samples, largest, degrees, radians, doubt: doubt ?? misfit }),
+        ...judge({ samples, largest, degrees, wasProven, radians, doubt: doubt ?? misfit }),
+        ...(shown !== null && radians === null && { shown: true as const }),
         ...(misfit !== null && radians === null && { misfit: true }),
       };
     },
@@ -182,14 +222,16 @@ interface Found {
   readonly samples: number;
   readonly largest: number | null;
   readonly degrees: string | null;
+  readonly wasProven: string | null;
   readonly radians: string | null;
   readonly doubt: string | null;
 }
 
 function judge(found: Found): Pick<PoseUnitVerdict, 'verdict' | 'reason' | 'doubt'> {
-  const { samples, largest, degrees, radians, doubt } = found;
+  const { samples, largest, degrees, wasProven, radians, doubt } = found;
+  const before = degrees ?? wasProven;
   if (radians !== null) {
-    const also = degrees === null ? '' : `; degrees had been considered proven before: ${degrees}`;
+    const also = before === null ? '' : `; degrees had been considered proven before: ${before}`;
     return { verdict: 'radians', reason: `${radians}${also}`, doubt: null };
   }
   if (doubt !== null) return { verdict: 'not-decided', reason: doubt, doubt };

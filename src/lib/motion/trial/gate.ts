@@ -11,6 +11,7 @@ import {
   refuse,
 } from '../gate.ts';
 import type { Order } from '../model.ts';
+import { unitNow } from '../standstill.ts';
 import type { TrialKind } from '../verify-remedy.ts';
 import type { TrialConditions } from './model.ts';
 
@@ -71,12 +72,12 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
 
 /** The original pose is restored from the reported one: in another unit the robot would be left with a wrong heading. */
 function judgeProvenUnit(input: GateInput): Refusal[] {
-  if (input.snapshot.poseUnit.verdict === 'degrees') return [];
-  const isVerified =
+  const isUnitVerified =
     judgeReliances(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
-  if (isVerified) return [];
-  const why = 'Degrees in /tracked_pose are not verified on this chassis, and the trial restores the reported pose.';
-  return [refuse(`${why} Run \`gw evidence verify move\` first.`)];
+  if (unitNow(input.snapshot.poseUnit, { isUnitVerified }) === 'degrees') return [];
+  const why = 'Degrees in /tracked_pose are not shown over this connection, and the trial restores the reported pose.';
+  const then = isUnitVerified ? 'Turn the robot by hand, or let it drive with a turn' : 'Run `gw evidence verify move`';
+  return [refuse(`${why} ${then} first.`)];
 }
 
 /** By facts alone: an unverified HINWEIS passes where this trial verifies it. */

@@ -19,6 +19,11 @@ export function numberInRadians(deg: number): number {
   return (shortWay(deg, TURN_DEG) * Math.PI) / 180;
 }
 
+/** How far a reported number would be from a heading, in degrees, if it were in radians. */
+export function offIfInRadians(ori: number, deg: number): number {
+  return (Math.abs(shortWay(ori - numberInRadians(deg), TURN_RAD)) * 180) / Math.PI;
+}
+
 export interface Middle {
   readonly value: number;
   /** Largest distance of a reading from it, on the circle. */
