@@ -241,6 +241,7 @@ export function createMotion(options: MotionOptions): Motion {
     occupant,
     store: options.trialStore,
     occupy: (facts, signal, work) => occupancy.occupy({ kind: 'trial', judgeFacts: facts }, signal, work),
+    onDisobeyed: (reason) => void latch.disobeyed(reason),
     onChange: changed,
   });
 

@@ -54,7 +54,7 @@ describe('a robot with a fault', () => {
     // A cancel that does not work closes the gate for everything that relies on it, trials too.
     const second = motion.trials.start({ kind: 'stop', ...attended });
     await expect(second).rejects.toMatchObject({
-      code: 'MOTION_REFUSED',
+      code: 'MOTION_STOPPED',
       message: expect.stringMatching(/vendor.move.cancel was contradicted/),
     });
     robot.sim.setFault('cancel-ignored', false);

@@ -47,6 +47,8 @@ export interface GeneratedRobot {
   readonly oriPerS?: number;
   /** A further order of the person: the way of the trial. */
   readonly distanceM?: number;
+  /** A robot that pauses drives on after this time. */
+  readonly pauseMs?: number;
   /** How its poses arrive: at once, or held back and then one after the other. */
   readonly delivery?: Delivery;
 }
@@ -70,6 +72,10 @@ export interface Conducted {
   /** When its way since the cancel exceeded this noise; null where it did not. */
   readonly exceededAtMs: (noiseM: number) => number | null;
   readonly cancels: number;
+  /** What latches the stop. */
+  readonly disobeyed: string | null;
+  /** How far the robot had driven since it had stood, when the record was written. */
+  readonly keptAfterM: number;
 }
 
 const MOVE = 7;
@@ -80,6 +86,7 @@ const [COAST_MS, PAUSE_MS] = [4_000, 4_000];
 /** Conducts one stop trial with a robot that is made of numbers, in simulated time: everything but the wire is real. */
 export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted> {
   const { deed, speedMS, hz, seed, unit = 'degrees', noiseM = 0.01, noiseOri = 0.3, oriPerS = 0, delivery } = robot;
+  const { pauseMs = PAUSE_MS } = robot;
   const random = seeded(seed * 7_919 + 1);
   // No sockets: one round of the event loop is enough for the promises.
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -152,7 +159,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
       case 'coasts':
         return sinceMs < COAST_MS ? speedMS : 0;
       case 'pauses':
-        return sinceMs < PAUSE_MS ? 0 : speedMS;
+        return sinceMs < pauseMs ? 0 : speedMS;
       default:
         return speedMS;
     }
@@ -238,6 +245,8 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   });
   const watch = createMoveWatch({ clock, log: silentLog, policy: 'leave' });
   let report: TrialReport | undefined;
+  let keptAtM = 0;
+  let disobeyed: string | null = null;
   let alarm: Conducted['alarm'] = null;
   const trials = createTrials({
     site: { dock: undefined, path: 'site.yaml' } as never,
@@ -247,11 +256,15 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     store: {
       keep: async (written) => {
         report = written;
+        keptAtM = wayM;
         return { report: null, recorded: [], problems: [] };
       },
       adoptAll: () => Promise.reject(new Error('not in this test')),
     },
     gateInput: () => openGate({ snapshot: link.snapshot() }),
+    onDisobeyed: (why: string) => {
+      disobeyed ??= why;
+    },
     occupant: () => null,
     occupy: (_judge, signal, work) => work(signal),
     onChange: () => {
@@ -278,6 +291,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   if (ended === null || report === undefined) throw new Error('no trial');
   const atCancelM = history.find(({ atMs }) => atMs >= (cancelledAtMs ?? Number.POSITIVE_INFINITY))?.wayM ?? 0;
   const since = history.filter(({ atMs }) => cancelledAtMs !== null && atMs >= cancelledAtMs);
+  const stoodAtM = since.find(({ speed: then }) => then === 0)?.wayM ?? wayM;
   const relative = (atMs: number | undefined) => (atMs === undefined ? null : atMs - beganMs);
   const found = alarm as Conducted['alarm'];
   return {
@@ -288,5 +302,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     restAtMs: relative(since[since.findLastIndex(({ speed: then }) => then > 0) + 1]?.atMs),
     exceededAtMs: (ofM) => relative(since.find((at) => at.wayM - atCancelM > ofM)?.atMs),
     cancels,
+    disobeyed,
+    keptAfterM: keptAtM - stoodAtM,
   };
 }

@@ -60,6 +60,21 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
     }
   });
 
+  const pauses = isFull ? Array.from({ length: 24 }, (_, at) => 5_000 + at * 750) : [6_000, 9_000, 11_000, 13_000];
+  it('never verifies beside an alarm, and records nothing of a robot that has driven off', async () => {
+    for (const pauseMs of pauses) {
+      for (const found of await conducted({ deed: 'pauses', speedMS: 0.3, hz, pauseMs, distanceM: 1 }, FEW)) {
+        const { ended, report, alarm, disobeyed, keptAfterM } = found;
+        if (alarm !== null) {
+          expect([ended.outcome, report.outcome], `${pauseMs} ms`).not.toContain('verified');
+          expect(report.facts.filter(({ verdict }) => verdict === 'holds')).toEqual([]);
+          expect(disobeyed, 'the stop is latched').not.toBeNull();
+        }
+        if (ended.outcome === 'verified') expect(keptAfterM, `${pauseMs} ms`).toBeLessThan(0.3);
+      }
+    }
+  });
+
   it('never verifies a robot that spins in place, whatever the unit of its heading', {
     tags: hz > 1 ? ['large'] : [],
   }, async () => {

@@ -15,7 +15,7 @@ import { judgeStop, MAX_ANSWER_MS, SHORT_OF_GOAL_M } from './judge/stop.ts';
 import type { TrialFinding } from './model.ts';
 import { headingsToSet } from './plan.ts';
 import { untilRest } from './rest.ts';
-import { ALARM, CANCEL_AGAIN_MS } from './runaway.ts';
+import { CANCEL_AGAIN_MS } from './runaway.ts';
 import type { Sampler } from './samples.ts';
 
 /** Dependencies of one trial. */
@@ -30,6 +30,8 @@ export interface Conduct {
   setPhase(phase: string): void;
   note(text: string): void;
   alarm(text: string): void;
+  /** The robot does not obey its cancel, as a clause: the person must press the emergency stop. */
+  raise(why: string): void;
 }
 
 /** Project decisions, in milliseconds. */
@@ -210,7 +212,7 @@ async function followToRest(
   cancelled: { readonly goal: Place; readonly answeredAtMs: () => number | null },
 ): Promise<AfterCancel> {
   const { goal, answeredAtMs } = cancelled;
-  const { tools, sampler, signal, alarm } = conduct;
+  const { tools, sampler, signal, raise } = conduct;
   await sampler.until(() => answeredAtMs() !== null, MAX_ANSWER_MS, signal);
   const fromMs = answeredAtMs() ?? sampler.now();
   const after = createAfterCancel(fromMs);
@@ -219,8 +221,7 @@ async function followToRest(
   const wasShort = shortM() >= 2 * SHORT_OF_GOAL_M;
   const isDone = () => {
     const seen = after.update(sampler.poses, sampler.unit, sampler.now());
-    if (wasShort && shortM() < SHORT_OF_GOAL_M)
-      alarm(`${ALARM}: the robot drives to its goal although it was cancelled.`);
+    if (wasShort && shortM() < SHORT_OF_GOAL_M) raise('the robot drives to its goal although it was cancelled');
     if (seen.again !== null) return true;
     return seen.isMoving && !tools.canceller.isSending && sampler.now() - cancelledAtMs >= CANCEL_AGAIN_MS;
   };

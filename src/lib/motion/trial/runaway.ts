@@ -18,7 +18,10 @@ export interface RunawayWatch {
 
 /** The poses of the link decide, and a cancel that is not accepted; what the chassis reports of its moves does not. */
 export function createRunawayWatch({ link, canceller, clock }: OrderTools): RunawayWatch {
-  const beganMs = clock.monotonicMs();
+  let beganMs = clock.monotonicMs();
+  const isCancelling = () => canceller.isPending || canceller.isSending;
+  /** That of an earlier order is not one of this trial. */
+  let isEarlierOpen = isCancelling();
   let cancelledAtMs: number | null = null;
   let acceptedAtMs: number | null = null;
   let judged: unknown;
@@ -26,9 +29,14 @@ export function createRunawayWatch({ link, canceller, clock }: OrderTools): Runa
   return {
     check() {
       const nowMs = clock.monotonicMs();
-      const isAccepted = canceller.answeredAtMs >= beganMs;
+      if (isEarlierOpen) {
+        isEarlierOpen = isCancelling();
+        beganMs = nowMs;
+        return null;
+      }
+      const isAccepted = canceller.answeredAtMs > beganMs;
       if (isAccepted) acceptedAtMs ??= canceller.answeredAtMs;
-      if (isAccepted || canceller.isPending || canceller.isSending) cancelledAtMs ??= acceptedAtMs ?? nowMs;
+      if (isAccepted || isCancelling()) cancelledAtMs ??= acceptedAtMs ?? nowMs;
       if (cancelledAtMs === null) return null;
       if (acceptedAtMs === null && nowMs - cancelledAtMs > MAX_ANSWER_MS) {
         const why = canceller.failure === null ? '' : `: ${canceller.failure.replace(/\.$/, '')}`;
@@ -64,13 +72,14 @@ export async function holdUntilStill(tools: OrderTools, sampler: Sampler): Promi
   const hasNews = () => sampler.poses.length !== judgedPoses || !isConnected();
   for (;;) {
     judgedPoses = sampler.poses.length;
-    const { standing } = restNow(sampler);
+    // Only from here on: earlier poses may show a rest from which it has set out.
+    const { standing } = restNow(sampler, beganMs);
     if (standing.verdict === 'stands') return null;
     if (!isConnected()) return 'the robot may still be moving';
     if (leftMs() <= 0) return `the robot may still be moving: ${standing.reason}`;
     const { planning } = tools.link.snapshot().values;
     const isReported = planning.status === 'received' && planning.value.moveState === 'moving';
-    const isMoving = isReported || restNow(sampler, beganMs).standing.verdict === 'moves';
+    const isMoving = isReported || standing.verdict === 'moves';
     if (isMoving && !tools.canceller.isSending && sampler.now() - cancelledAtMs >= CANCEL_AGAIN_MS) {
       cancelledAtMs = sampler.now();
       void tools.canceller.cancel('a trial has ended and the robot still moves');

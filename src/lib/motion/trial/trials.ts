@@ -32,6 +32,8 @@ export interface TrialsOptions {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<void>,
   ): Promise<void>;
+  /** Called when the robot does not obey a cancel, or drives off after it: the stop is latched. */
+  readonly onDisobeyed: (reason: string) => void;
   readonly onChange: () => void;
 }
 
@@ -131,10 +133,13 @@ export function createTrials(options: TrialsOptions): Trials {
     };
     const kept = await store.keep(written);
     const isLost = result.outcome === 'verified' && kept.problems.length > 0;
+    // It may have driven off while the result was written.
+    const { alarm } = running.view;
+    const isUnsafe = result.outcome === 'verified' && alarm !== null;
     change(running, {
       state: 'ended',
-      outcome: isLost ? 'not-decided' : result.outcome,
-      reason: isLost ? 'The result could not be written, so it does not count.' : result.reason,
+      outcome: isLost || isUnsafe ? 'not-decided' : result.outcome,
+      reason: isUnsafe ? alarm : isLost ? 'The result could not be written, so it does not count.' : result.reason,
       phase: 'Ended.',
       notes: [...running.view.notes, ...kept.problems],
       report: kept.report,
@@ -148,12 +153,15 @@ export function createTrials(options: TrialsOptions): Trials {
     const invalid = new AbortController();
     const whole = firstOf(signal, invalid.signal);
     const runaway = createRunawayWatch(tools);
-    const watch = () => {
+    const raise = (why: string) => {
       if (running.view.alarm !== null) return;
-      const why = runaway.check();
-      if (why === null) return;
       change(running, { alarm: `${ALARM}: ${why}.` });
       log.error({ trial: running.view.id, why }, 'the robot does not obey a cancel');
+      options.onDisobeyed(why);
+    };
+    const watch = () => {
+      const why = running.view.alarm === null ? runaway.check() : null;
+      if (why !== null) raise(why);
     };
     const onChange = ({ invalidatedBy }: Sampler) => {
       if (invalidatedBy !== null && !invalid.signal.aborted)
@@ -192,19 +200,22 @@ export function createTrials(options: TrialsOptions): Trials {
         alarm: (text) => {
           if (running.view.alarm !== text) change(running, { alarm: text });
         },
+        raise,
       });
     } catch (error) {
       failure = asGwError(error).message;
     }
-    // Also after a failure: the order may have been sent.
+    // Also after a failure: the order may have been sent. The last look before anything is recorded.
     if (order !== undefined) {
       const moving = await holdUntilStill(tools, sampler);
-      if (moving !== null) change(running, { alarm: `${ALARM}: ${moving}.` });
+      if (moving !== null) raise(moving);
     }
+    const { snapshot } = gateInput();
+    const { alarm } = running.view;
     await finish(
       running,
       {
-        ...conclude({ of: running.view, sampler, facts, failure, signal: whole, snapshot: gateInput().snapshot }),
+        ...conclude({ of: running.view, sampler, facts, failure: failure ?? alarm, signal: whole, snapshot }),
         refusals: [],
         ...(order && { order }),
       },
