@@ -107,7 +107,7 @@ describe('a drive', () => {
         rig.chassis.wheels = { control_mode: 'manual', emergency_stop_pressed: false };
         rig.chassis.publish('/wheel_state');
       },
-      /the control mode of the robot is 'manual'/,
+      /the robot is in control mode 'manual'/,
     ],
   ])('is cancelled by %s on its way', async (_what, happen, why) => {
     await rig.motion.startTour('round', { although: [1012] });

@@ -38,13 +38,14 @@ export interface ScriptedChassis extends AsyncDisposable {
   /** Called before each message of /tracked_pose, so that the robot turns per message, whatever the delays. */
   beforePose: () => void;
   /** Sent with `publish`, and to a new subscriber. */
-  wheels: { control_mode: unknown; emergency_stop_pressed: unknown };
+  wheels: { control_mode: unknown; emergency_stop_pressed: unknown; wheels_released?: unknown };
   alerts: readonly { code: unknown; level: unknown; msg: unknown }[];
   /** Sent with `publish`; null: it uses none, and says so. */
   map: { name: string; uid: unknown; map_version: unknown; overlays_version: unknown } | null;
   /** What GET /chassis/current-map answers, where it is another map than the topic reports. */
   mapAsRead: { id: number; uid: string; map_name: string } | null | undefined;
-  publish(topic: '/wheel_state' | '/alerts' | '/map/info'): void;
+  positioning: { state: unknown; reliable: unknown; position_quality?: unknown };
+  publish(topic: '/wheel_state' | '/alerts' | '/map/info' | '/slam/state'): void;
   serial: string;
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -76,7 +77,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
       case '/map/info':
         return chassis.map ? { topic, ...chassis.map } : undefined;
       case '/slam/state':
-        return { topic, state: 'positioning', reliable: true };
+        return { topic, ...chassis.positioning };
       default:
         return undefined;
     }
@@ -157,6 +158,7 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
     beforePose: () => {},
     wheels: { control_mode: 'auto', emergency_stop_pressed: false },
     alerts: [],
+    positioning: { state: 'positioning', reliable: true },
     map: { name: ground.title, uid: ground.uid, map_version: ground.version, overlays_version: 1 },
     mapAsRead: undefined,
     publish,

@@ -135,12 +135,13 @@ describe('a tour', () => {
 
   it('checks the gate again before each station', async () => {
     await start();
-    rig.chassis.wheels = { control_mode: 'auto', emergency_stop_pressed: true };
-    rig.chassis.publish('/wheel_state');
+    // It cancels no drive, and refuses the next one.
+    rig.chassis.alerts = [{ code: 1008, level: 'error', msg: 'no progress' }];
+    rig.chassis.publish('/alerts');
     await rig.gate('closed');
     rig.succeed();
     await rig.tourEnded();
-    const reason = expect.stringMatching(/emergency stop of the robot is pressed/);
+    const reason = expect.stringMatching(/error 1008/);
     expect(rig.tour()).toMatchObject({ state: 'failed', at: 1, reason });
     expect(rig.moves()).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { isRecord } from '../json/index.ts';
-import type { Alert, LiveValue, LiveValues, Positioning, Wheels } from './model.ts';
+import type { Alert, Positioning, Wheels } from './model.ts';
 import { type KnownTopic, knownTopics } from './schema.ts';
 
 /** States of a move that is not under way. @source chassis vendor (HINWEIS) */
@@ -173,38 +173,4 @@ export function alertsAfter(last: readonly Alert[] | null, { alerts }: Said): re
     last?.some((old) => old.code === code && old.level === level && old.message === message) !== true;
   const added = alerts.filter(isNew);
   return added.length === 0 ? last : [...(last ?? []), ...added].slice(0, MAX_ALERTS);
-}
-
-function isPositionLost({ state, reliable, quality }: Positioning): boolean {
-  return !reliable || quality === LOST_QUALITY || state === 'inactive';
-}
-
-/** What the messages of the chassis say against an order. */
-export type Obstacle =
-  | { readonly kind: 'emergency-stop' }
-  | { readonly kind: 'position-lost'; readonly state: string }
-  /** The newest message of this topic could not be read, and none since. */
-  | {
-      readonly kind: 'unreadable';
-      readonly topic: '/wheel_state' | '/slam/state' | '/alerts' | '/planning_state';
-      readonly why: string;
-    };
-
-/**
- * The one judgement of what the messages forbid: for the gate, the trials and the pages. A value that is outdated still
- * forbids, and one that was never received says nothing.
- */
-export function obstaclesIn({ wheels, positioning, alerts, planning }: LiveValues): readonly Obstacle[] {
-  const unreadable = (topic: Extract<Obstacle, { kind: 'unreadable' }>['topic'], live: LiveValue<unknown>) =>
-    live.rejected === undefined ? [] : [{ kind: 'unreadable' as const, topic, why: live.rejected }];
-  return [
-    ...(wheels.status === 'received' && wheels.value.emergencyStopPressed ? [{ kind: 'emergency-stop' as const }] : []),
-    ...(positioning.status === 'received' && isPositionLost(positioning.value)
-      ? [{ kind: 'position-lost' as const, state: positioning.value.state }]
-      : []),
-    ...unreadable('/wheel_state', wheels),
-    ...unreadable('/slam/state', positioning),
-    ...unreadable('/alerts', alerts),
-    ...(planning.rejectedMoving === true ? unreadable('/planning_state', planning) : []),
-  ];
 }

@@ -1,5 +1,5 @@
-import { LOST_QUALITY } from './closing.ts';
 import type { Alert, Battery, LiveValue, LiveValues, Positioning, StaleReason, Wheels } from './model.ts';
+import { positionObstacle } from './obstacles.ts';
 
 /** The conditions the robot reports about its ability to work, with their states. */
 interface States {
@@ -45,9 +45,6 @@ export const LOW_BATTERY_PERCENT = 20;
 export const CRITICAL_BATTERY_PERCENT = 10;
 /** Percent. Project decision: a battery status 'full' below this is contradictory. */
 const MIN_FULL_PERCENT = 90;
-
-/** `position_quality`, as in closing.ts. */
-const POOR_QUALITY = 3;
 
 const knownPowerStates: readonly string[] = ['charging', 'discharging', 'full'];
 
@@ -103,12 +100,17 @@ function controlModeOf({ controlMode, wheelsReleased }: Wheels): Judged<States['
   return wheelsReleased === true ? wrong('wheels-released') : ok('auto');
 }
 
-function positioningOf({ state, reliable, quality }: Positioning): Judged<States['positioning']> {
-  if (state === 'inactive') return wrong('inactive');
-  if (!reliable || quality === LOST_QUALITY) return wrong('lost');
-  if (state === 'slam') return wrong('mapping');
+function positioningOf(positioning: Positioning): Judged<States['positioning']> {
+  const { state, quality } = positioning;
+  switch (positionObstacle(positioning)?.kind) {
+    case 'position-lost':
+      return wrong(state === 'inactive' ? 'inactive' : 'lost');
+    case 'mapping':
+      return wrong('mapping');
+    case 'position-poor':
+      return wrong('poor');
+  }
   if (quality === null) return notChecked('unreadable');
-  if (quality === POOR_QUALITY) return wrong('poor');
   return state === 'positioning' ? ok('reliable') : notChecked('unknown');
 }
 

@@ -3,7 +3,7 @@
  * moves.ts, which only the motion module may import.
  */
 export { contentOf, createChassisClient } from './client.ts';
-export { moveProgress, type Obstacle, obstaclesIn } from './closing.ts';
+export { moveProgress } from './closing.ts';
 export {
   type ConditionId,
   CRITICAL_BATTERY_PERCENT,
@@ -18,6 +18,7 @@ export { connectionFailureOf, failureDetail, isTooLarge } from './failure.ts';
 export { createChassisLink } from './link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
+export { effectOf, type Obstacle, obstaclesIn } from './obstacles.ts';
 export type { PoseSample, PoseUnit } from './pose-sample.ts';
 export { knownTopics } from './schema.ts';
 export { isSimulated } from './simulated.ts';

@@ -1,5 +1,6 @@
 import { degrees, turnBetween } from '../angle/index.ts';
 import type { ChassisSnapshot, PoseUnit, Standing } from '../chassis/index.ts';
+import { arrivalDoubt } from './fitness.ts';
 import { asClause, outOfFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder } from './model.ts';
 import { offIfInRadians } from './trial/judge/numbers.ts';
@@ -37,6 +38,8 @@ export function judgeArrival(order: DriveOrder, { snapshot, standing, unit, ende
   if (link.kind !== 'connected') return notKnown('the chassis is not connected');
   const elsewhere = outOfFrame(map, values);
   if (elsewhere !== null) return notKnown(asClause(elsewhere.reason));
+  const doubt = arrivalDoubt(values);
+  if (doubt !== null) return notKnown(asClause(doubt));
   if (unitContradicted) return notKnown('the chassis contradicts angles.tracked-pose-ori, its heading is unknown');
   if (standing.verdict === 'moves') {
     return { ...open, verdict: 'moves', reason: `the robot still moves: ${standing.reason}` };

@@ -35,7 +35,8 @@ export async function driveToGoal(order: DriveOrder, tools: DriveTools, ended: A
   const check = () => {
     const { values, link: state, linkForMs } = link.snapshot();
     const about = { isConnected: state.kind === 'connected', linkForMs };
-    const why = unfitUnderWay(values, although) ?? leftFrame(order.goal.value.map, values, about);
+    const unfitNow = unfitUnderWay(values, although);
+    const why = unfitNow === null ? leftFrame(order.goal.value.map, values, about) : asClause(unfitNow);
     if (why === null || unfit.signal.aborted) return;
     log.warn({ why }, 'the running drive is cancelled');
     unfit.abort(new GwError('MOTION_REFUSED', why));

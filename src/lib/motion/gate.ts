@@ -1,4 +1,4 @@
-import { type ChassisSnapshot, isSimulated, type Obstacle, obstaclesIn } from '../chassis/index.ts';
+import { type ChassisSnapshot, isSimulated } from '../chassis/index.ts';
 import { type ErrorCode, formatTried, GwError, type Tried } from '../error/index.ts';
 import {
   actionableBases,
@@ -124,7 +124,6 @@ export function judgeState(kind: Order['kind'], input: GateInput, facts: FactJud
     ...judgeStanding(input),
     ...judgeRobot(kind, input),
     ...judgeMap(input),
-    ...(kind === 'pose' ? [] : unfitness(input.snapshot.values, input.although).map(refuse)),
     ...facts(kind, input),
     // Last: it resolves itself within seconds.
     ...(input.stopProof?.verdict === 'awaited' ? [refuse(stopProofText(input.stopProof))] : []),
@@ -285,16 +284,9 @@ function judgeStanding({ snapshot: { link, standing }, isUnderWay }: GateInput):
 }
 
 /** Vendor values (HINWEIS) may only add refusals here, never remove one; so a value not received is not judged. */
-function judgeRobot(kind: Order['kind'], { snapshot: { values } }: GateInput): Refusal[] {
-  const refusals: Refusal[] = [];
+function judgeRobot(kind: Order['kind'], { snapshot: { values }, although }: GateInput): Refusal[] {
   const { pose, planning } = values;
-  // Setting the pose repairs a lost position, and drives nowhere.
-  const isForDrives = (obstacle: Obstacle) =>
-    obstacle.kind === 'position-lost' ||
-    (obstacle.kind === 'unreadable' && (obstacle.topic === '/slam/state' || obstacle.topic === '/alerts'));
-  for (const obstacle of obstaclesIn(values)) {
-    if (kind !== 'pose' || !isForDrives(obstacle)) refusals.push(refuse(obstacleText(obstacle)));
-  }
+  const refusals = unfitness(kind === 'pose' ? 'pose' : 'drive', values, although).map(refuse);
   if (kind === 'pose') {
     // The pose is not set while the robot moves.
     if (planning.status === 'received' && planning.value.moveState === 'moving') {
@@ -329,20 +321,6 @@ function judgeFrame(map: unknown, input: GateInput): Refusal[] {
   const isNamed = isRecord(map) && typeof map.uid === 'string' && map.uid !== '';
   const elsewhere = outOfFrame(isNamed ? (map as unknown as PlaceMap) : null, input.snapshot.values);
   return elsewhere === null ? [] : [refuse(elsewhere.reason)];
-}
-
-function obstacleText(obstacle: Obstacle): string {
-  switch (obstacle.kind) {
-    case 'emergency-stop':
-      return 'The emergency stop of the robot is pressed.';
-    case 'position-lost':
-      return `The robot has lost its position (localisation '${obstacle.state}' is not reliable).`;
-    case 'unreadable':
-      return (
-        `A message of ${obstacle.topic} could not be read (${obstacle.why}), and none has been read well since: ` +
-        'what it says against a drive is not known.'
-      );
-  }
 }
 
 /** Refusals of an order of this kind by its facts alone. */

@@ -1,4 +1,5 @@
-import { isSimulated, obstaclesIn } from '../../chassis/index.ts';
+import { effectOf, isSimulated, obstaclesIn } from '../../chassis/index.ts';
+import { obstacleText } from '../fitness.ts';
 import {
   type FactJudge,
   factsOfOrder,
@@ -113,7 +114,7 @@ function judgeConditions(conditions: TrialConditions, { snapshot: { identity } }
 /** Additional conditions of a trial. Vendor values only add refusals, so a value not received is not judged. */
 function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput): Refusal[] {
   const refusals: Refusal[] = [];
-  const { pose, planning, wheels } = values;
+  const { pose, planning } = values;
   if (identity !== null && identity.software === null) {
     refusals.push(
       refuse('The chassis does not report its software version, and a record counts for one version only.'),
@@ -122,22 +123,11 @@ function judgeRobot(of: TrialKind, { snapshot: { identity, values } }: GateInput
   if (planning.status === 'received' && planning.value.moveState === 'moving' && of !== 'pose') {
     refusals.push(refuse('The robot is driving; a trial starts only while it stands still.'));
   }
-  // For a drive the gate judges it.
-  if (of === 'pose' && wheels.status === 'received' && wheels.value.controlMode !== 'auto') {
-    refusals.push(refuse(`The robot is in control mode '${wheels.value.controlMode}', so it executes no move orders.`));
-  }
-  if (wheels.status === 'received' && wheels.value.wheelsReleased === true) {
-    refusals.push(refuse('The wheels are released: the robot could be pushed, which would verify nothing.'));
-  }
-  // A plain pose order repairs a lost position; a pose trial restores the original pose, so it must be known.
+  // A pose order repairs a lost position; a pose trial restores the original pose, so what a drive needs must hold.
   if (of === 'pose') {
     for (const obstacle of obstaclesIn(values)) {
-      if (obstacle.kind === 'position-lost') {
-        refusals.push(refuse(`The robot has lost its position (localisation '${obstacle.state}').`));
-      }
-      if (obstacle.kind === 'unreadable' && obstacle.topic === '/slam/state') {
-        refusals.push(refuse(`A message of /slam/state could not be read (${obstacle.why}).`));
-      }
+      const { refuses } = effectOf(obstacle);
+      if (refuses.includes('drive') && !refuses.includes('pose')) refusals.push(refuse(obstacleText(obstacle)));
     }
     if (pose.status === 'not-received' || pose.stale) {
       refusals.push(refuse('The position is unknown, so it could not be restored afterwards.'));

@@ -79,7 +79,7 @@ export function createSampler(
 
   function sample(): void {
     const snapshot = link.snapshot();
-    const { pose, planning, wheels } = snapshot.values;
+    const { pose, planning } = snapshot.values;
     if (pose.status === 'received' && pose.value !== lastPose) {
       lastPose = pose.value;
       const { xM, yM, yawDeg } = pose.value;
@@ -109,11 +109,6 @@ export function createSampler(
       invalidatedBy ??= leftFrame(map, snapshot.values, about);
     }
     for (const obstacle of obstaclesIn(snapshot.values)) invalidatedBy ??= invalidation(obstacle);
-    if (wheels.status === 'received') {
-      const { controlMode, wheelsReleased } = wheels.value;
-      if (controlMode !== 'auto') invalidatedBy ??= `the control mode changed to '${controlMode}'`;
-      if (wheelsReleased === true) invalidatedBy ??= 'the wheels were released';
-    }
   }
 
   const subscription = link.subscribe(() => {
@@ -163,8 +158,16 @@ function invalidation(obstacle: Obstacle): string {
   switch (obstacle.kind) {
     case 'emergency-stop':
       return 'the emergency stop was pressed';
+    case 'wheels-released':
+      return 'the wheels were released';
+    case 'control-mode':
+      return `the control mode changed to '${obstacle.mode}'`;
     case 'position-lost':
       return `the robot lost its position (localisation '${obstacle.state}')`;
+    case 'mapping':
+      return 'the robot began to map';
+    case 'position-poor':
+      return 'the robot was not sure of its position';
     case 'unreadable':
       return `a message of ${obstacle.topic} could not be read: ${obstacle.why}`;
   }
