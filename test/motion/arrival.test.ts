@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
-import { judgeStanding, type PoseSample, type PoseUnit, type PoseUnitVerdict } from '../../src/lib/chassis/index.ts';
+import type { PoseSample, PoseUnit } from '../../src/lib/chassis/index.ts';
 import { chosen } from '../../src/lib/evidence/index.ts';
 import { judgeArrival } from '../../src/lib/motion/arrival.ts';
-import { verifiedStanding } from '../../src/lib/motion/standstill.ts';
-import { moves as moving, posesOf, standingNotKnown } from '../chassis/poses.ts';
+import { moves as moving, standingNotKnown } from '../chassis/poses.ts';
 import { moveTo, until } from './bench.ts';
 import * as rig from './each-bench.ts';
 import { ground, readySnapshot, received, withValues } from './snapshot.ts';
@@ -13,10 +12,7 @@ import { time } from './time.ts';
 const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, ori: 90, atMs: 2_000, ...over });
 /** At rest at x 1 m, y 2 m, 90 degrees, with a pose since the end of the move. */
 const atRest = readySnapshot({ poses: [sample()] });
-const seen = (snapshot = atRest, unit: PoseUnit = 'degrees') => ({
-  ...{ snapshot, unit, endedAtMs: 1_000 },
-  standing: snapshot.standing,
-});
+const seen = (snapshot = atRest, unit: PoseUnit = 'degrees') => ({ snapshot, unit, endedAtMs: 1_000 });
 const dock = (xM: number, yM: number, yawDeg: number) =>
   ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg), map: ground }, 'test') }) as const;
 
@@ -58,27 +54,6 @@ describe('the arrival', () => {
     for (const order of [moveTo(1, 2), moveTo(1, 2, 90), moveTo(50, 50)]) {
       expect(judgeArrival(order, seen(snapshot))).toMatchObject({ verdict, reason: expect.stringMatching(why) });
     }
-  });
-});
-
-describe('standing', () => {
-  const poses = posesOf({ hz: 10, seconds: 10, noiseM: 0.01, noiseOri: 1 });
-  const nowMs = 10_000;
-  const judged = (poseUnit: Partial<PoseUnitVerdict>, isUnitVerified: boolean) => {
-    const unit = { ...atRest.poseUnit, ...poseUnit };
-    const standing = judgeStanding({ poses, nowMs, unit: unit.verdict });
-    return verifiedStanding({ poses, poseUnit: unit, standing }, { isUnitVerified, nowMs }).verdict;
-  };
-
-  it('is proven of a noisy heading where its unit was verified on this device, and this connection shows it', () => {
-    const open = { verdict: 'not-decided' } as const;
-    expect(judged({ verdict: 'degrees' }, false)).toBe('stands');
-    expect(judged(open, true)).toBe('not-known');
-    expect(judged({ ...open, shown: true }, true)).toBe('stands');
-    expect(judged({ ...open, shown: true }, false)).toBe('not-known');
-    expect(judged(open, false)).toBe('not-known');
-    expect(judged({ ...open, shown: true, doubt: 'looks like radians' }, true)).toBe('not-known');
-    expect(judged({ verdict: 'radians' }, true)).not.toBe('stands');
   });
 });
 

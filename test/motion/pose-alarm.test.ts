@@ -137,7 +137,7 @@ describe('the file of the pose alarm', () => {
 });
 
 it('a pose trial that leaves a wrong pose closes the gate for drives and pose trials', async () => {
-  await using robot = await startSupervised({ evidence: true, isUnitVerified: true });
+  await using robot = await startSupervised({ evidence: true, isUnitShown: true });
   const { motion: tried, sim, clock, site } = robot;
   sim.setFault('pose-in-degrees', true);
   const ended = await robot.conduct({ kind: 'pose' });

@@ -6,7 +6,7 @@ import { startSupervised } from './trial/supervised.ts';
 
 /** A simulated robot with evidence whose heading was verified; `faults` are set when it drives. */
 async function driven() {
-  const robot = await startSupervised({ evidence: true, isUnitVerified: true });
+  const robot = await startSupervised({ evidence: true, isUnitShown: true });
   const { motion, sim, site } = robot;
   const tour = () => motion.status().tour;
   const drive = () => motion.status().drive;

@@ -24,7 +24,7 @@ function arriving(speed: number, arrivesAfterS: number) {
 /** Follows a cancel that the chassis never accepts: when the alarm was raised, in seconds after it, or null. */
 async function alarmOf(robot: Omit<Robot, 'hz' | 'seconds'>, hz = 10): Promise<number | null> {
   const clock = createFakeClock({ startMs: 0 });
-  const proofs = createStopProofs({ clock, log: silentLog, isUnitVerified: () => true });
+  const proofs = createStopProofs({ clock, log: silentLog });
   const all = posesOf({ noiseM: 0.005, noiseOri: 0.3, hz, seconds: CANCEL_S + 8, ...robot });
   let alarmS: number | null = null;
   let isRequested = false;

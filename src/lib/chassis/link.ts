@@ -12,7 +12,7 @@ import { createTrack } from './standing/track.ts';
 import type { TopicMessage } from './topics/message.ts';
 import { openTopicStream, type StreamEnd, type TopicStream } from './topics/stream.ts';
 import { markHeading } from './unit/heading-mark.ts';
-import { createUnitJudge } from './unit/judge.ts';
+import { createUnitJudge, shownUnit } from './unit/judge.ts';
 
 interface Complaint {
   readonly what: string;
@@ -299,7 +299,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         identity,
         values: markHeading(values.values(), poseUnit, unitContradicted),
         poses: track.poses(),
-        standing: track.standing(clock.monotonicMs(), poseUnit.verdict),
+        standing: track.standing(clock.monotonicMs(), shownUnit(poseUnit)),
         poseUnit,
         unitContradicted,
         complaints: complaints.list(),

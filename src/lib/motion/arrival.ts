@@ -1,5 +1,5 @@
 import { degrees, turnBetween } from '../angle/index.ts';
-import type { ChassisSnapshot, PoseUnit, Standing } from '../chassis/index.ts';
+import type { ChassisSnapshot, PoseUnit } from '../chassis/index.ts';
 import { arrivalDoubt } from './fitness.ts';
 import { asClause, outOfFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder } from './model.ts';
@@ -20,7 +20,6 @@ export const dockTolerance: Tolerance = { distanceM: 0.3, turnDeg: 20 };
 /** What is known after the chassis has reported the success of a move. */
 interface ArrivalSeen {
   readonly snapshot: ChassisSnapshot;
-  readonly standing: Standing;
   /** Unit of the heading, as far as this connection shows it. */
   readonly unit: PoseUnit;
   /** When the success was reported, by the monotonic clock. */
@@ -28,8 +27,8 @@ interface ArrivalSeen {
 }
 
 /** Compares the pose at rest with the goal. A reported success is a word; only the pose shows the deed. */
-export function judgeArrival(order: DriveOrder, { snapshot, standing, unit, endedAtMs }: ArrivalSeen): Arrival {
-  const { link, poses, unitContradicted, values } = snapshot;
+export function judgeArrival(order: DriveOrder, { snapshot, unit, endedAtMs }: ArrivalSeen): Arrival {
+  const { link, poses, standing, unitContradicted, values } = snapshot;
   const { xM, yM, yawDeg, map } = order.goal.value;
   const goal = { xM, yM, yawDeg: yawDeg ?? null };
   const open = { goal, pose: null, distanceM: null, turnDeg: null, isAtPlace: null, isAtHeading: null };

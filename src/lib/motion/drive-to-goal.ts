@@ -1,3 +1,4 @@
+import { shownUnit } from '../chassis/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { firstOf } from '../lifecycle/index.ts';
 import type { Site } from '../site/index.ts';
@@ -7,7 +8,6 @@ import { asClause, confirmMap, leftFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder, DriveRun, DriveTarget, MoveOutcome, Order } from './model.ts';
 import { carryOut, nextChange, type OrderTools, reasonOf } from './orders.ts';
 import { ended } from './outcome.ts';
-import { unitNow, verifiedStanding } from './standstill.ts';
 import { isStopped } from './tour-run.ts';
 import { dockOrder, stationOrder } from './tours.ts';
 
@@ -18,8 +18,6 @@ const POLL_MS = 200;
 const UNDECIDED_MS = 20_000;
 
 interface DriveTools extends OrderTools {
-  /** Whether degrees in `/tracked_pose` were verified on this very device. */
-  readonly isUnitVerified: () => boolean;
   /** Alerts that a person passes, by their numbers. */
   readonly although: readonly number[];
 }
@@ -96,7 +94,7 @@ async function confirmFrame(arrival: Arrival, order: DriveOrder, tools: DriveToo
 async function awaitArrival(
   order: DriveOrder,
   endedAtMs: number,
-  { link, clock, canceller, limits, isUnitVerified }: DriveTools,
+  { link, clock, canceller, limits }: DriveTools,
   signal: AbortSignal,
 ): Promise<Arrival> {
   let untilMs = endedAtMs + limits.arriveMs;
@@ -110,10 +108,8 @@ async function awaitArrival(
       void canceller.cancel(reasonOf(signal));
     }
     const snapshot = link.snapshot();
-    const verified = { isUnitVerified: isUnitVerified() };
-    const unit = unitNow(snapshot.poseUnit, verified);
-    const standing = verifiedStanding(snapshot, { ...verified, nowMs });
-    const arrival = judgeArrival(order, { snapshot, standing, unit, endedAtMs });
+    const unit = shownUnit(snapshot.poseUnit);
+    const arrival = judgeArrival(order, { snapshot, unit, endedAtMs });
     const leftMs = untilMs - nowMs + (unit === 'not-decided' && !isCancelled ? UNDECIDED_MS : 0);
     if (arrival.pose !== null || leftMs <= 0) return arrival;
     await nextChange({ link, clock }, Math.min(POLL_MS, leftMs), isCancelled ? undefined : signal);

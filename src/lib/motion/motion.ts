@@ -1,4 +1,4 @@
-import type { ChassisLink, ChassisSnapshot } from '../chassis/index.ts';
+import type { ChassisLink } from '../chassis/index.ts';
 import { movesOf } from '../chassis/moves.ts';
 import { GwError } from '../error/index.ts';
 import type { EvidenceSource } from '../evidence/index.ts';
@@ -13,7 +13,6 @@ import {
   judgeFacts,
   judgeMoves,
   judgeOrder,
-  judgeReliances,
   passableAlerts,
   refusalError,
   stopProofText,
@@ -26,7 +25,7 @@ import { type ActivityKind, createOccupancy } from './occupancy.ts';
 import { type OrderLimits, type OrderTools, orderLimits } from './orders.ts';
 import { createPoseAlarm } from './pose-alarm.ts';
 import { setPoseWithAlarm } from './set-pose.ts';
-import { standstillOf, verifiedStanding } from './standstill.ts';
+import { standstillOf } from './standstill.ts';
 import { createStopLatch } from './stop-latch.ts';
 import { createStopProofs } from './stop-proof.ts';
 import { type DrivenTour, driveTour, isOpenRun } from './tour-run.ts';
@@ -74,11 +73,6 @@ export function createMotion(options: MotionOptions): Motion {
   let life = new AbortController();
   const limits: OrderLimits = { ...orderLimits, moveMs: site.motion.moveLimitS * 1_000, ...options.limits };
   const tries = limits.cancelTries;
-  /** Whether degrees in `/tracked_pose` were verified on this very device. */
-  const isUnitVerified = (snapshot = link.snapshot()) => {
-    const about = { snapshot, site, records: evidence.records(), evidenceTrouble: evidence.trouble() };
-    return judgeReliances(['angles.tracked-pose-ori'], about, ({ verifiedHere }) => verifiedHere).length === 0;
-  };
   /** A trial judges it itself, beside a person; its evidence then closes the gate. */
   const onDisobeyed = (reason: string) => {
     const { current } = occupancy;
@@ -87,7 +81,7 @@ export function createMotion(options: MotionOptions): Motion {
     // Every other activity ends with its cancel; a paused tour would outlast the stop.
     if (tour?.state === 'paused') current?.ending.abort(new GwError('MOTION_STOPPED', `the robot drove on: ${reason}`));
   };
-  const proofs = createStopProofs({ clock, log, isUnitVerified, onDisobeyed });
+  const proofs = createStopProofs({ clock, log, onDisobeyed });
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
@@ -100,14 +94,7 @@ export function createMotion(options: MotionOptions): Motion {
   let runs = 0;
   let guard: DisposableStack | null = null;
 
-  /** Standing is judged in the unit that was verified on this device. */
-  const lookNow = (): ChassisSnapshot => {
-    const snapshot = link.snapshot();
-    const about = { isUnitVerified: isUnitVerified(snapshot), nowMs: clock.monotonicMs() };
-    return { ...snapshot, standing: verifiedStanding(snapshot, about) };
-  };
-
-  const gateInput = (although: readonly number[] = [], snapshot = lookNow()): GateInput => ({
+  const gateInput = (although: readonly number[] = [], snapshot = link.snapshot()): GateInput => ({
     snapshot,
     although,
     site,
@@ -182,7 +169,7 @@ export function createMotion(options: MotionOptions): Motion {
   const follow = (order: Order, signal: AbortSignal, although: readonly number[] = []) =>
     order.kind === 'pose'
       ? setPoseWithAlarm(order, tools, poseAlarm, signal)
-      : driveToGoal(order, { ...tools, isUnitVerified, although }, signal);
+      : driveToGoal(order, { ...tools, although }, signal);
 
   /** What a person passes is in the log, with what was active. */
   function logPassed(although: readonly number[]): void {

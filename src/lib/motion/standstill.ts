@@ -1,10 +1,4 @@
-import {
-  type ChassisSnapshot,
-  judgeStanding,
-  moveProgress,
-  type PoseUnitVerdict,
-  type Standing,
-} from '../chassis/index.ts';
+import { type ChassisSnapshot, moveProgress } from '../chassis/index.ts';
 import type { Standstill, StopProof } from './model.ts';
 
 /**
@@ -27,27 +21,4 @@ function judged(snapshot: ChassisSnapshot, proof: StopProof | null): Pick<Stands
   }
   if (proof !== null) return { verdict: 'not-known', reason: proof.reason };
   return { verdict: standing.verdict, reason: standing.reason };
-}
-
-interface Verified {
-  /** Whether degrees in `/tracked_pose` were verified on this very device. */
-  readonly isUnitVerified: boolean;
-}
-
-/**
- * The unit that standing and arrival are judged in. A proof of before holds only where the present connection shows degrees
- * too: the device behind it may have restarted with another unit. Until then both readings have to agree.
- */
-export function unitNow(poseUnit: PoseUnitVerdict, { isUnitVerified }: Verified): PoseUnitVerdict['verdict'] {
-  const isShown = poseUnit.verdict === 'not-decided' && poseUnit.doubt === null && poseUnit.shown === true;
-  return isShown && isUnitVerified ? 'degrees' : poseUnit.verdict;
-}
-
-/** Whether the robot stands, in that unit. */
-export function verifiedStanding(
-  { poses, poseUnit, standing }: Pick<ChassisSnapshot, 'poses' | 'poseUnit' | 'standing'>,
-  { nowMs, ...verified }: Verified & { readonly nowMs: number },
-): Standing {
-  const unit = unitNow(poseUnit, verified);
-  return unit === poseUnit.verdict ? standing : judgeStanding({ poses, nowMs, unit });
 }

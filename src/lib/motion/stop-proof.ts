@@ -1,7 +1,6 @@
-import { type ChassisSnapshot, judgeAfterStop } from '../chassis/index.ts';
+import { type ChassisSnapshot, judgeAfterStop, shownUnit } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { StopProof } from './model.ts';
-import { unitNow } from './standstill.ts';
 
 /**
  * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove
@@ -41,12 +40,10 @@ export interface StopProofs {
 export function createStopProofs({
   clock,
   log,
-  isUnitVerified,
   onDisobeyed,
 }: {
   readonly clock: Clock;
   readonly log: Log;
-  readonly isUnitVerified: () => boolean;
   /** Called while the robot does not obey an accepted cancel, with what is seen. */
   readonly onDisobeyed?: (reason: string) => void;
 }): StopProofs {
@@ -65,7 +62,7 @@ export function createStopProofs({
     const { verdict, reason } = judgeAfterStop({
       poses,
       nowMs,
-      unit: unitNow(poseUnit, { isUnitVerified: isUnitVerified() }),
+      unit: shownUnit(poseUnit),
       // A robot that arrives while it is cancelled has nothing left to accept: only its way since then is disobedience.
       acknowledgedAtMs: open.acknowledgedAtMs ?? open.sinceMs,
       orderedAtMs: beganAtMs,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUnitJudge, type PoseSample } from '../../../src/lib/chassis/index.ts';
+import { createUnitJudge, type PoseSample, shownUnit } from '../../../src/lib/chassis/index.ts';
 import { runs } from '../../properties.ts';
 import {
   anyDelivery,
@@ -134,6 +134,13 @@ describe('degrees', () => {
           judged(proof, samplesOf('degrees ±180', { deg: 100, turns: 0 }, turned(degPerS, circles), calm(hz)));
         expect(next(0)).toMatchObject({ verdict: 'not-decided', doubt: null });
         expect(next(1 / 3)).toMatchObject({ verdict: 'degrees', shown: true });
+        // Without a proof of before it is none, and enough to read the headings of this connection.
+        const alone = judged(samplesOf('degrees ±180', { deg: 100, turns: 0 }, turned(degPerS, 1 / 6), calm(hz)));
+        expect([alone.verdict, shownUnit(alone), shownUnit({ ...alone, doubt: 'looks like radians' })]).toEqual([
+          'not-decided',
+          'degrees',
+          'not-decided',
+        ]);
       }
     }
   });

@@ -125,7 +125,7 @@ describe('a robot with a fault that its trial shows', { tags: 'large' }, () => {
   });
 
   it('pose-in-degrees: contradicted, the person is alerted that the original pose could not be restored', async () => {
-    await using robot = await startSupervised({ evidence: true, isUnitVerified: true });
+    await using robot = await startSupervised({ evidence: true, isUnitShown: true });
     robot.sim.setFault('pose-in-degrees', true);
     expect(await robot.conduct({ kind: 'pose' })).toMatchObject({
       ...{ outcome: 'contradicted', alarm: expect.stringMatching(/THE POSE OF THE ROBOT IS WRONG/) },
@@ -258,7 +258,7 @@ describe('a trial is refused', () => {
 });
 
 it('a trial cancelled after its last observation verifies nothing and records nothing', async () => {
-  await using robot = await startSupervised({ evidence: true, isUnitVerified: true });
+  await using robot = await startSupervised({ evidence: true, isUnitShown: true });
   const { trials } = robot.motion;
   const { id } = await trials.start({ kind: 'pose', ...attended });
   // By then both headings were set and reported.

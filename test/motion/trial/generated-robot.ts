@@ -239,7 +239,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   };
   const canceller = createCanceller({
     ...context,
-    proofs: createStopProofs({ ...context, isUnitVerified: () => true }),
+    proofs: createStopProofs(context),
     tries: 12,
     signal: () => new AbortController().signal,
   });

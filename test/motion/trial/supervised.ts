@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { appendFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChassisLink } from '../../../src/lib/chassis/index.ts';
@@ -49,8 +49,8 @@ export async function startSupervised(
     faults?: readonly FaultName[];
     site?: (site: Site) => Site;
     evidence?: boolean;
-    /** That the heading is reported in degrees was verified, as by a move trial. */
-    isUnitVerified?: boolean;
+    /** A turn has shown that the heading is reported in degrees. */
+    isUnitShown?: boolean;
     limits?: Partial<OrderLimits>;
     /** Of the robot, at most. */
     speedMS?: number;
@@ -71,11 +71,6 @@ export async function startSupervised(
   const loaded = await loadSite(sim.sitePath);
   const site = options.site?.(loaded) ?? loaded;
   const path = site.evidenceFile;
-  if (options.isUnitVerified === true) {
-    const [first = ''] = (await readFile(path, 'utf8')).split('\n');
-    const record = { ...JSON.parse(first), fact: 'angles.tracked-pose-ori', value: 'degrees' };
-    await appendFile(path, `${JSON.stringify(record)}\n`);
-  }
   const base = { clock, log: silentLog };
   const endpoint = { host: sim.chassis.host, port: sim.chassis.port };
   const { serial } = sim.chassis;
@@ -91,8 +86,7 @@ export async function startSupervised(
   await until(() => link.snapshot().values.pose.status === 'received');
   await until(() => link.snapshot().values.wheels.status === 'received');
   await until(() => isLatchRead(motion));
-  if (options.isUnitVerified === true) {
-    // A proof of before counts where the present connection shows degrees too.
+  if (options.isUnitShown === true) {
     sim.setFault('turned-by-hand', true);
     await until(() => link.snapshot().poseUnit.shown === true);
     sim.setFault('turned-by-hand', false);

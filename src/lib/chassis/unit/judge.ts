@@ -1,5 +1,5 @@
 import type { PoseUnitVerdict } from '../model.ts';
-import type { PoseSample } from '../pose-sample.ts';
+import type { PoseSample, PoseUnit } from '../pose-sample.ts';
 import { createCourses } from './course.ts';
 import { createSteadyTurn, createTurnInRange, radianRanges } from './turn.ts';
 
@@ -94,6 +94,14 @@ function newCourse(direction: 1 | -1) {
 
 function shortWay(change: number): number {
   return change - 360 * Math.round(change / 360);
+}
+
+/**
+ * The unit in which a heading of the present connection is read: also where it shows degrees and does not prove them. Until
+ * then both readings have to agree: the device behind a new connection may have restarted with another unit.
+ */
+export function shownUnit({ verdict, doubt, shown }: PoseUnitVerdict): PoseUnit {
+  return verdict === 'not-decided' && doubt === null && shown === true ? 'degrees' : verdict;
 }
 
 export interface UnitJudge {

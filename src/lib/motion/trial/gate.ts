@@ -1,4 +1,4 @@
-import { effectOf, isSimulated, obstaclesIn } from '../../chassis/index.ts';
+import { effectOf, isSimulated, obstaclesIn, shownUnit } from '../../chassis/index.ts';
 import { obstacleText } from '../fitness.ts';
 import {
   type FactJudge,
@@ -12,7 +12,6 @@ import {
   refuse,
 } from '../gate.ts';
 import type { Order } from '../model.ts';
-import { unitNow } from '../standstill.ts';
 import type { TrialKind } from '../verify-remedy.ts';
 import type { TrialConditions } from './model.ts';
 
@@ -73,12 +72,9 @@ export function judgeTrial(trial: TrialOrder, input: GateInput): readonly Refusa
 
 /** The original pose is restored from the reported one: in another unit the robot would be left with a wrong heading. */
 function judgeProvenUnit(input: GateInput): Refusal[] {
-  const isUnitVerified =
-    judgeReliances(['angles.tracked-pose-ori'], input, ({ verifiedHere }) => verifiedHere).length === 0;
-  if (unitNow(input.snapshot.poseUnit, { isUnitVerified }) === 'degrees') return [];
+  if (shownUnit(input.snapshot.poseUnit) === 'degrees') return [];
   const why = 'Degrees in /tracked_pose are not shown over this connection, and the trial restores the reported pose.';
-  const then = isUnitVerified ? 'Turn the robot by hand, or let it drive with a turn' : 'Run `gw evidence verify move`';
-  return [refuse(`${why} ${then} first.`)];
+  return [refuse(`${why} Run \`gw evidence verify move\` first, or turn the robot by hand.`)];
 }
 
 /** By facts alone: an unverified HINWEIS passes where this trial verifies it. */
