@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { freePort } from '../free-port.ts';
+import { until } from '../waiting.ts';
 import { type Running, startGw } from './gw.ts';
 
-export { until } from '../waiting.ts';
+export { until };
 
 /** A simulated robot with its site file, in this process: that saves a process start for each robot and fault. */
 export interface Robot extends AsyncDisposable {
@@ -20,7 +21,7 @@ export interface Robot extends AsyncDisposable {
 
 export type FaultName = Parameters<Sim['setFault']>[0];
 
-export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence'> = {}): Promise<Robot> {
+export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence' | 'speedMS'> = {}): Promise<Robot> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-robot-'));
   const operatorPort = await freePort();
   const sim = await startSim({ ...options, dir, operatorPort });
@@ -65,6 +66,20 @@ export interface StateAnswer {
 export async function chassisState(port: number): Promise<StateAnswer> {
   const reply = await fetch(`http://127.0.0.1:${port}/api/chassis/state`);
   return (await reply.json()) as StateAnswer;
+}
+
+/** Turns the robot by hand until its gateway has seen the unit of its heading, then until it stands. */
+export async function showUnit({ fault, operatorPort }: Robot): Promise<void> {
+  await fault('turned-by-hand', 'on');
+  await until(
+    () => chassisState(operatorPort),
+    ({ poseUnit }) => poseUnit.verdict === 'degrees',
+  );
+  await fault('turned-by-hand', 'off');
+  await until(
+    () => chassisState(operatorPort),
+    ({ standing }) => standing.verdict === 'stands',
+  );
 }
 
 export function readJson(path: string): unknown {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type ServeEvent, serveEventSchema } from '../../src/lib/gateway/serve.result.ts';
 import { listeners } from '../listeners.ts';
 import { runGw, startGw } from './gw.ts';
-import { chassisState, readJson, startRobot, startServe, until } from './robot.ts';
+import { chassisState, readJson, showUnit, startRobot, startServe, until } from './robot.ts';
 
 const READ_ONLY_PORT = 5174;
 
@@ -253,6 +253,7 @@ describe('gw serve that cannot start', () => {
     await using serve = await startServe(robot.site);
     const touren = async () =>
       (await (await fetch(`http://127.0.0.1:${robot.operatorPort}/api/touren`)).json()) as Runs;
+    await showUnit(robot);
     await until(touren, ({ gate }) => gate.open);
     const going = runGw(['motion', 'go', 'A', '--site', robot.site, '--robot-will-move', '--json']);
     await until(touren, ({ drive }) => drive?.state === 'running');

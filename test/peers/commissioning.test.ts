@@ -70,6 +70,15 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
     });
   });
 
+  it('premises: the stations and the dock are named as those of the current map', async () => {
+    const { gateway } = world;
+    const places = { places: ['A', 'B', 'C', 'the dock'] };
+    expect(await gw(gateway, ['site', 'map'])).toMatchObject({ code: 1, data: { verdict: 'to-confirm', ...places } });
+    expect(await gw(gateway, ['site', 'map', '--measured-on-it'])).toMatchObject({
+      ...{ code: 0, data: { verdict: 'written', ...places } },
+    });
+  });
+
   it('premises: the gateway serves the tablet', async () => {
     const { gateway, keep } = world;
     const serve = keep(inside(nameOf('gateway'), [gwBinary, 'serve', '--site', gateway.site, '--json']));

@@ -180,7 +180,6 @@ describe.concurrent('a release whose process is killed', () => {
     await assertEnd(gateway, running);
   });
 
-  let underWay = 0;
   it.each([1, 2])('at random times ends in one of the two (seed %i)', { tags: 'large' }, async (seed) => {
     const random = seededRandom(seed);
     await using gateway = await createGateway('healthy', null);
@@ -199,13 +198,8 @@ describe.concurrent('a release whose process is killed', () => {
       const isAlive = !started.hasEnded();
       if (isAlive) process.kill(-pid, 'SIGKILL');
       await started.closed;
-      if (isAlive && (await readState(gateway.dir)).run?.isReported === false) underWay += 1;
     }
     await assertEnd(gateway, await gateway.settle());
-  });
-
-  it('was under way at some of these kills', { tags: 'large' }, () => {
-    expect(underWay).toBeGreaterThan(0);
   });
 });
 

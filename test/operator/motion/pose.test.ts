@@ -105,6 +105,7 @@ describe('setting the pose of the robot', () => {
 
   it('orders from a form only numbers as a person writes them', async () => {
     const text = fc.oneof(
+      fc.double({ min: -400, max: 400, noNaN: true }).map((value) => value.toFixed(3)),
       fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value.toFixed(3)),
       fc.string({ maxLength: 12 }),
       fc.constantFrom('', ' ', '1e3', '0x10', 'NaN', 'Infinity', '1,5', '1.', '--1', '9'.repeat(50)),
@@ -115,7 +116,8 @@ describe('setting the pose of the robot', () => {
         const before = server.motion.calls.length;
         const { status } = await sendForm(wish, cookie);
         const isNumber = (one = '') => /^\s*[+-]?\d{1,9}([.,]\d{0,20})?\s*$/.test(one);
-        const isPose = [wish.xM, wish.yM, wish.yawDeg].every(isNumber);
+        const isHeading = Math.abs(Number(wish.yawDeg?.replace(',', '.'))) <= 360;
+        const isPose = [wish.xM, wish.yM, wish.yawDeg].every(isNumber) && isHeading;
         expect(status).toBe(isPose ? 200 : 400);
         expect(server.motion.calls.length - before).toBe(isPose ? 1 : 0);
       }),
