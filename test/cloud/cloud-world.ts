@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCloud } from '../../src/lib/cloud/cloud.ts';
+import type { ReceivedStop } from '../../src/lib/cloud/gate/model.ts';
 import type { LinkIdentity } from '../../src/lib/cloud/link/model.ts';
 import type { Cloud, CloudOptions, CloudView } from '../../src/lib/cloud/model.ts';
-import type { StopWire, TunnelNotificationWire } from '../../src/lib/cloud/wire.ts';
+import type { TunnelNotificationWire } from '../../src/lib/cloud/wire.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import type { CertificateAuthority } from '../../src/lib/sim/cloud/certificates.ts';
 import { type Cloud as SimulatedCloud, startCloud } from '../../src/lib/sim/cloud/cloud.ts';
@@ -20,7 +21,7 @@ export interface CloudWorld extends AsyncDisposable {
   readonly cloud: Cloud;
   readonly clock: TestClock;
   readonly stateDir: string;
-  readonly stops: StopWire[];
+  readonly stops: ReceivedStop[];
   readonly notifications: TunnelNotificationWire[];
   /** Errors with which the module has asked to be restarted. */
   readonly failures: unknown[];
@@ -71,7 +72,7 @@ ${siteLines(dir)}`,
   );
   if (config === undefined) throw new Error('the site file has no cloud');
 
-  const stops: StopWire[] = [];
+  const stops: ReceivedStop[] = [];
   const notifications: TunnelNotificationWire[] = [];
   const warnings: { fields: Record<string, unknown>; message: string }[] = [];
   const failures: unknown[] = [];

@@ -187,8 +187,8 @@ describe('a stop from the cloud', () => {
 
   it('that cannot be saved is left to the broker, which sends it again after a reconnect and after a restart', async () => {
     const disk = Promise.withResolvers<void>();
-    const stops: string[] = [];
-    const onStop = ({ id }: { id: string }) => {
+    const stops: (string | null)[] = [];
+    const onStop = ({ id }: { id: string | null }) => {
       stops.push(id);
       return disk.promise;
     };
@@ -224,18 +224,46 @@ describe('a stop from the cloud', () => {
     expect(world.cloud.view()).toMatchObject({ received: { unsavedStops: 0, discarded: { duplicate: 0 } } });
   });
 
-  it('has no effect when it is retained, then and at every later connect', async ({ world }) => {
+  it.each([
+    ['with an id', '{"id":"old"}', { id: 'old' }],
+    ['without one', 'stop', { id: null }],
+  ])('acts once when it is retained, and not at every later connect: %s', async (_, payload, expected) => {
+    await using world = await cloudWorld();
     // Retained before the first connect, so that the broker gives it out as a retained message.
-    await world.sim.send(STOP, JSON.stringify({ id: 'old' }), { retain: true });
+    await world.sim.send(STOP, payload, { retain: true });
     await world.connected();
-    const retained = (count: number) =>
-      world.until('retained', () => world.cloud.view().received?.discarded.retained === count);
-    await retained(1);
-    await world.sim.restart();
-    await retained(2);
-    expect(world.stops).toEqual([]);
-    await world.sim.stop({ id: 'new' });
     await world.until('the stop', () => world.stops.length === 1);
+    const repeated = (count: number) =>
+      world.until('repeated', () => world.cloud.view().received?.discarded.duplicate === count);
+    await world.sim.restart();
+    await repeated(1);
+    await world.stop();
+    world.another();
+    await world.connected();
+    await repeated(1);
+    expect(world.stops).toEqual([expected]);
+    await world.sim.stop({ id: 'new' });
+    await world.until('the next stop', () => world.stops.length === 2);
+  });
+
+  it('without an id that was sent while the gateway was away stops, also with the content of an earlier one', async ({
+    at,
+  }) => {
+    const { world } = at;
+    const send = () => world.sim.send(STOP, 'stop', {});
+    await send();
+    await world.until('the stop', () => world.stops.length === 1);
+    await at.recorded();
+    await world.stop();
+    await send();
+    world.another();
+    await world.connected();
+    await world.until('the next stop', () => world.stops.length === 2);
+    await at.recorded(2);
+    await at.restarted();
+    await world.sim.stop({ id: 'last' });
+    await world.until('the last stop', () => world.stops.length === 3);
+    expect(world.stops).toEqual([{ id: null }, { id: null }, { id: 'last' }]);
   });
 
   it('does not end the link when the robot cannot be stopped, and acts when it is delivered again', async () => {

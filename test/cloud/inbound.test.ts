@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InboundMessage } from '../../src/lib/cloud/gate/model.ts';
@@ -81,6 +82,7 @@ const anyTopic = fc.oneof(
 );
 const messages: fc.Arbitrary<InboundMessage> = fc.record({
   ...{ topic: anyTopic, payload: payloads, retain: fc.boolean(), dup: fc.boolean() },
+  packetId: fc.option(fc.integer({ min: 1, max: 9 })),
   oversizedBytes: fc.constantFrom(null, null, null, 200_000),
 });
 
@@ -97,8 +99,10 @@ describe('what is received', () => {
           // Nothing was asked for, so that no answer is one.
           expect(made).not.toContain('onAnswer');
           if (made.length === 0) continue;
-          expect(message.retain).toBe(false);
-          expect(message.oversizedBytes).toBeNull();
+          if (message.topic !== topics.stop) {
+            expect(message.retain).toBe(false);
+            expect(message.oversizedBytes).toBeNull();
+          }
           const expected = {
             // Its record follows when it is known whether the stop is saved.
             [topics.stop]: ['onStop'],
@@ -128,6 +132,60 @@ describe('what is received', () => {
     );
   });
 
+  const shapes = ['', '{}', 'stop', '{"command":"stop"}', '{"id":7}', '["a"]', '\u0000\u0001', ' '.repeat(5_000)];
+
+  it.each(shapes)('stops by %j, records what it is recognised by, and logs no byte of it', async (payload) => {
+    const { inbound, calls, logged, clock } = inboundWith({
+      record: (body) => void calls.push(['record', body]) as never,
+    });
+    await inbound.receive(messageOf(topics.stop, payload));
+    await clock.advance(0);
+    const content = createHash('sha256').update(payload).digest('hex');
+    expect(calls).toEqual([
+      ['onStop', { id: null }],
+      ['record', { kind: 'stop-executed', stopId: null, content, reason: null, by: null, saved: true }],
+    ]);
+    expect(inbound.view()).toMatchObject({ stops: 1, unsavedStops: 0 });
+    expect(logged.find(([text]) => text === 'stop received from the cloud')?.[1]).toEqual({
+      ...{ audit: true, id: null, form: expect.any(String), bytes: payload.length },
+    });
+  });
+
+  it('stops anew for each new message without an id, also while the one before is not saved', () => {
+    const { inbound } = inboundWith({ onStop: () => new Promise(() => {}) });
+    for (let n = 1; n <= 3; n += 1) void inbound.receive(messageOf(topics.stop, 'stop', { packetId: n }));
+    expect(inbound.view()).toMatchObject({ stops: 3, discarded: { duplicate: 0 } });
+  });
+
+  it('acts once on a message without an id that is delivered again, and acknowledges no delivery before it is saved', async () => {
+    const latched = Promise.withResolvers<void>();
+    let stops = 0;
+    const { inbound, clock } = inboundWith({
+      onStop() {
+        stops += 1;
+        return latched.promise;
+      },
+    });
+    const ended: string[] = [];
+    const receive = (name: string, flags: Partial<InboundMessage>) =>
+      void Promise.resolve(inbound.receive(messageOf(topics.stop, 'stop', flags))).then(() => ended.push(name));
+    receive('first', { packetId: 3 });
+    receive('again', { packetId: 3, dup: true });
+    receive('retained', { packetId: 9, retain: true });
+    await clock.advance(0);
+    expect([stops, ended]).toEqual([1, []]);
+    latched.resolve();
+    await clock.advance(0);
+    expect(ended).toEqual(['first', 'again', 'retained']);
+    // A person has cleared it meanwhile: what comes again of it does nothing.
+    receive('again', { packetId: 3, dup: true });
+    receive('retained', { packetId: 10, retain: true });
+    expect(stops).toBe(1);
+    // Another one, the first delivery of which was lost.
+    receive('next', { packetId: 4, dup: true });
+    expect(stops).toBe(2);
+  });
+
   it('acts on a stop before anything else is done about it, and holds its acknowledgement until it is saved', async () => {
     const [latched, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { inbound, calls, clock } = inboundWith({
@@ -144,7 +202,7 @@ describe('what is received', () => {
     await clock.advance(2_999);
     expect([calls, inbound.view().unsavedStops, inbound.troubles()]).toEqual([[], 0, []]);
     await clock.advance(1);
-    const body = { kind: 'stop-executed', stopId: 'a1', reason: null, by: null, saved: false };
+    const body = { kind: 'stop-executed', stopId: 'a1', content: null, reason: null, by: null, saved: false };
     expect(calls).toEqual([['record', body]]);
     expect(inbound.view().unsavedStops).toBe(1);
     expect(inbound.troubles()).toMatchObject([{ kind: 'stop-not-saved', detail: expect.stringContaining('1 stop') }]);

@@ -54,7 +54,7 @@ export const connectedView: CloudView = {
       { reason: 'not-json', topic: 'gw/TEST-0001/stop', bytes: 3, at: '2026-11-22T09:59:00.000Z' },
     ],
   },
-  seen: { status: 'saved', detail: 'The ids of the last 256 stops survive a restart.', remedy: null },
+  seen: { status: 'saved', detail: 'The last 256 stops are recognised after a restart too.', remedy: null },
   reporting: {
     telemetry: { intervalS: 10, accepted: 96, skipped: 2, trouble: null },
     faults: {

@@ -1,5 +1,5 @@
 // The stop latch and the cloud module of a robot, until it is killed. With `full` its state folder is a full file system
-// of its own.
+// of its own. Each line of input is a person on site who clears the stop.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createCloud } from '../../src/lib/cloud/cloud.ts';
@@ -39,7 +39,7 @@ const module = createCloud({
   version: '1.2.3',
   launched: null,
   onStop({ id }) {
-    void latch.set(id, 'cloud');
+    void latch.set(id ?? 'no id', 'cloud');
     process.stdout.write(`stopped ${id}\n`);
     return latch.untilSaved();
   },
@@ -52,7 +52,10 @@ const module = createCloud({
   restart() {},
 });
 await module.start({ signal: new AbortController().signal, fail() {} });
+process.stdin.on('data', () => {
+  void latch.clear().then(({ latched }) => process.stdout.write(`latched: ${latched}\n`));
+});
 setInterval(() => {
   const { status, received } = module.view();
-  process.stdout.write(`${status}, ${received?.unsavedStops} not saved\n`);
+  process.stdout.write(`${status}, ${received?.unsavedStops} not saved, ${received?.discarded.duplicate} repeated\n`);
 }, 100);

@@ -1,5 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,14 +16,21 @@ import { hasNamespaces, hasProgram } from './peer.ts';
 
 const child = fileURLToPath(new URL('./cloud-stop-child.ts', import.meta.url));
 
-/** mosquitto behind a TLS proxy that looks at what the gateway sends; `onPuback` is called before it is passed on. */
-async function world(onPuback: () => void) {
+/**
+ * mosquitto behind a TLS proxy that looks at what the gateway sends; `onPuback` is called before it is passed on. The
+ * network can be away, or take what either side sends without a word.
+ */
+async function world(onPuback: () => void = () => {}) {
+  let network: 'up' | 'silent' | 'away' = 'up';
+  const open = new Set<Socket>();
   const dir = mkdtempSync(join(tmpdir(), 'gw-cloud-stop-'));
   const authority = await createCa({ commonName: 'Cloud CA' });
   const identityFile = join(dir, 'identity.json');
   writeFileSync(identityFile, JSON.stringify(await identityOf(authority)), { mode: 0o600 });
   const broker = await startMosquitto(dir, authority);
   const proxy = await tlsPeer(authority, {}, (socket) => {
+    if (network === 'away') return void socket.destroy();
+    open.add(socket);
     const upstream = connect(broker.plainPort, '127.0.0.1');
     const reader = parser({ protocolVersion: 4 });
     reader.on('packet', ({ cmd }: Packet) => {
@@ -30,12 +38,15 @@ async function world(onPuback: () => void) {
     });
     socket.on('data', (bytes: Buffer) => {
       reader.parse(bytes);
-      upstream.write(bytes);
+      if (network === 'up') upstream.write(bytes);
     });
-    upstream.on('data', (bytes: Buffer) => socket.writable && socket.write(bytes));
+    upstream.on('data', (bytes: Buffer) => network === 'up' && socket.writable && socket.write(bytes));
     upstream.on('error', () => socket.destroy());
     upstream.on('close', () => socket.destroy());
-    socket.on('close', () => upstream.end());
+    socket.on('close', () => {
+      open.delete(socket);
+      upstream.destroy();
+    });
   });
   return {
     dir,
@@ -54,12 +65,28 @@ async function world(onPuback: () => void) {
         identityFile,
         ...more,
       ];
-      return startProcess(program, args);
+      return startProcess(program, args, { input: null });
     },
-    async stop(id: string) {
-      const words = ['-h', '127.0.0.1', '-p', `${broker.plainPort}`, '-t', `gw/${SERIAL}/stop`, '-q', '1'];
-      const sent = await runProcess('mosquitto_pub', [...words, '-m', JSON.stringify({ id })]);
-      expect(sent.code).toBe(0);
+    set(state: typeof network) {
+      network = state;
+      if (state === 'away') for (const socket of open) socket.destroy();
+    },
+    output: broker.output,
+    /** Ends when it has received so many records, and prints them. */
+    records: (count: number) =>
+      startProcess('mosquitto_sub', [
+        ...['-h', '127.0.0.1', '-p', `${broker.plainPort}`, '-t', `gw/${SERIAL}/records`, '-q', '1', '-C', `${count}`],
+      ]),
+    /** Publishes these bytes on the stop topic. */
+    async send(payload: string | Uint8Array, ...more: string[]) {
+      const words = ['-h', '127.0.0.1', '-p', `${broker.plainPort}`, '-t', `gw/${SERIAL}/stop`, ...more];
+      const path = join(dir, 'payload');
+      writeFileSync(path, payload);
+      const sent = await runProcess('mosquitto_pub', [
+        ...(more.includes('-q') ? words : [...words, '-q', '1']),
+        ...(payload.length === 0 ? ['-n'] : ['-f', path]),
+      ]);
+      expect(sent).toMatchObject({ code: 0 });
     },
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]();
@@ -69,34 +96,152 @@ async function world(onPuback: () => void) {
   };
 }
 
-/** The ids of the stops in the records of an outbox that was killed. */
+/** What the stops in the records of an outbox that was killed are recognised by. */
 function recordedStops(stateDir: string): string[] {
   const database = new DatabaseSync(join(stateDir, 'cloud', 'outbox', 'outbox.db'));
   const rows = database.prepare('SELECT payload FROM message ORDER BY key').all();
   database.close();
   return rows.flatMap(({ payload }) => {
-    const { kind, stopId } = JSON.parse(Buffer.from(payload as Uint8Array).toString());
-    return kind === 'stop-executed' ? [stopId] : [];
+    const { kind, stopId, content } = JSON.parse(Buffer.from(payload as Uint8Array).toString());
+    return kind === 'stop-executed' ? [stopId ?? content] : [];
   });
 }
+
+const shapes: readonly (readonly [what: string, payload: string | Uint8Array, ...more: string[]])[] = [
+  ['nothing', ''],
+  ['an empty object', '{}'],
+  ['a word', 'stop'],
+  ['another object', '{"command":"stop"}'],
+  ['a number as id', '{"id":7}'],
+  ['a list', '["stop"]'],
+  ['bytes that are no text', new Uint8Array([0, 255, 254, 128, 10, 0])],
+  ['JSON that is cut', '{"id":"a1"'],
+  ['more than is read', JSON.stringify({ id: 'a1', x: 'x'.repeat(10_000) })],
+  ['more than is kept', new Uint8Array(300_000)],
+  ['QoS 0', 'stop', '-q', '0'],
+];
+const contentOf = (payload: string | Uint8Array) =>
+  payload.length > 131_072 ? `bytes-${payload.length}` : createHash('sha256').update(payload).digest('hex');
+
+/** How often this stands in what a program has printed. */
+const times = (text: string, output: string) => output.split(text).length - 1;
 
 describe.skipIf(!hasProgram('mosquitto') || !hasProgram('mosquitto_pub'))('a stop from mosquitto', () => {
   it('has its latch and its record on the disk when it is acknowledged: kill -9 at the PUBACK loses none', async () => {
     let kill = () => {};
     await using at = await world(() => kill());
-    for (let round = 0; round < 5; round += 1) {
+    for (const [round, payload] of ['{"id":"a1"}', '{"id":"a2"}', '', 'stop', new Uint8Array(300_000)].entries()) {
       const stateDir = at.stateDir(`state-${round}`);
       await using gateway = at.run(stateDir);
-      await gateway.untilOutput('connected, 0');
+      await gateway.untilOutput('\nconnected, 0');
       kill = () => gateway.child.kill('SIGKILL');
-      await at.stop(`stop-${round}`);
+      await at.send(payload);
       expect((await gateway.closed).signal).toBe('SIGKILL');
       kill = () => {};
       const latch = JSON.parse(readFileSync(join(stateDir, 'stop-latch.json'), 'utf8'));
-      expect(latch).toMatchObject({ latched: true, reason: `stop-${round}` });
+      expect(latch).toMatchObject({ latched: true, reason: ['a1', 'a2'][round] ?? 'no id' });
       // It may have been sent, and then its removal is on the disk or not.
-      expect(recordedStops(stateDir)).toEqual([`stop-${round}`]);
+      expect(recordedStops(stateDir)).toEqual([['a1', 'a2'][round] ?? contentOf(payload)]);
     }
+  });
+
+  it('stops in whatever shape it comes, and is recorded by what it is recognised by', async () => {
+    await using at = await world();
+    const stateDir = at.stateDir('state');
+    await using records = at.records(shapes.length);
+    await using gateway = at.run(stateDir);
+    await gateway.untilOutput('\nconnected, 0');
+    for (const [index, [what, payload, ...more]] of shapes.entries()) {
+      await at.send(payload, ...more);
+      await expect.poll(() => times('stopped null', gateway.stdout()), { message: what }).toBe(index + 1);
+      gateway.child.stdin?.write('clear\n');
+      await expect.poll(() => times('latched: false', gateway.stdout())).toBe(index + 1);
+    }
+    const { stdout } = await records.closed;
+    const recorded = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(recorded.map(({ content }) => content)).toEqual(shapes.map(([, payload]) => contentOf(payload)));
+  });
+
+  it.each(['stop', '{"id":"a1"}'])(
+    'that is retained acts once: cleared, it does not come back at a reconnect or a restart (%s)',
+    async (payload) => {
+      await using at = await world();
+      const stateDir = at.stateDir('state');
+      await at.send(payload, '-r');
+      {
+        await using gateway = at.run(stateDir);
+        await gateway.untilOutput('stopped ');
+        await gateway.untilOutput('\nconnected, 0 not saved');
+        gateway.child.stdin?.write('clear\n');
+        await gateway.untilOutput('latched: false');
+        at.set('away');
+        at.set('up');
+        await expect.poll(gateway.stdout).toMatch(/\nconnected, 0 not saved, [1-9]\d* repeated/);
+        expect(times('stopped ', gateway.stdout())).toBe(1);
+        await expect.poll(() => existsSync(join(stateDir, 'cloud-seen.json'))).toBe(true);
+        gateway.child.kill('SIGTERM');
+        await gateway.closed;
+      }
+      await using again = at.run(stateDir);
+      await expect.poll(again.stdout).toMatch(/\nconnected, 0 not saved, [1-9]\d* repeated/);
+      expect(again.stdout()).not.toContain('stopped');
+      expect(JSON.parse(readFileSync(join(stateDir, 'stop-latch.json'), 'utf8'))).toMatchObject({ latched: false });
+    },
+  );
+
+  it.each(['stop', '{"id":"a1"}'])(
+    'whose PUBACK was lost is delivered again (DUP) after a person has cleared it, and does not come back (%s)',
+    async (payload) => {
+      let isLost = true;
+      await using at = await world(() => isLost && at.set('away'));
+      const stateDir = at.stateDir('state');
+      await using gateway = at.run(stateDir);
+      await gateway.untilOutput('\nconnected, 0');
+      await at.send(payload);
+      await gateway.untilOutput('stopped ');
+      await gateway.untilOutput('\nnot-connected');
+      gateway.child.stdin?.write('clear\n');
+      await gateway.untilOutput('latched: false');
+      isLost = false;
+      at.set('up');
+      await expect.poll(gateway.stdout).toMatch(/\nconnected, 0 not saved, [1-9]\d* repeated/);
+      expect(at.output()).toContain(`Sending PUBLISH to ${SERIAL} (d1, q1`);
+      expect(times('stopped ', gateway.stdout())).toBe(1);
+    },
+  );
+
+  it('without an id that was sent in an outage stops, though one of the same content was cleared before', async () => {
+    await using at = await world();
+    const stateDir = at.stateDir('state');
+    const clear = async (gateway: ReturnType<typeof at.run>, count: number) => {
+      gateway.child.stdin?.write('clear\n');
+      await expect.poll(() => times('latched: false', gateway.stdout())).toBe(count);
+    };
+    {
+      await using gateway = at.run(stateDir);
+      await gateway.untilOutput('\nconnected, 0');
+      await at.send('stop');
+      await gateway.untilOutput('stopped ');
+      await clear(gateway, 1);
+      // The broker sends it into a connection that is dead: what it delivers later is marked as a redelivery.
+      at.set('silent');
+      await at.send('stop');
+      await expect.poll(() => times(`Sending PUBLISH to ${SERIAL} (d0, q1`, at.output())).toBe(2);
+      at.set('away');
+      at.set('up');
+      await expect.poll(() => times('stopped ', gateway.stdout())).toBe(2);
+      expect(at.output()).toContain(`Sending PUBLISH to ${SERIAL} (d1, q1`);
+      await clear(gateway, 2);
+      gateway.child.kill('SIGTERM');
+      await gateway.closed;
+    }
+    // And one that waits in the session.
+    await at.send('stop');
+    await using again = at.run(stateDir);
+    await again.untilOutput('stopped ');
   });
 
   it.runIf(hasNamespaces())(
@@ -107,8 +252,8 @@ describe.skipIf(!hasProgram('mosquitto') || !hasProgram('mosquitto_pub'))('a sto
       const stateDir = at.stateDir('state');
       {
         await using gateway = at.run(stateDir, ['unshare', '--mount', '--'], 'full');
-        await gateway.untilOutput('connected, 0');
-        await at.stop('fire');
+        await gateway.untilOutput('\nconnected, 0');
+        await at.send('{"id":"fire"}');
         await gateway.untilOutput('stopped fire');
         await gateway.untilOutput('connected, 1 not saved');
         expect(pubacks).toBe(0);

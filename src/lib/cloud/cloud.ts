@@ -13,7 +13,7 @@ import {
 } from '../lifecycle/index.ts';
 import { readSiteCa } from '../net/path/index.ts';
 import { createRequester } from './gate/requester.ts';
-import { createSeen } from './gate/seen.ts';
+import { createSeen, DELIVERED_AFTER_MS } from './gate/seen.ts';
 import { createInbound } from './inbound.ts';
 import { createCloudLink } from './link/link.ts';
 import type { Connection } from './link/model.ts';
@@ -307,7 +307,13 @@ export function createCloud(options: CloudOptions): Cloud {
       // Not awaited: a hung disk must not delay a stop, and a stop that counts as new again is safe.
       void seen.load();
       const connections = link.subscribe(onConnection);
-      onAbort(ending, () => connections[Symbol.dispose]());
+      const forgetting = clock.every(DELIVERED_AFTER_MS / 4, () =>
+        seen.forgetDelivered(link.view().connection?.forMs ?? 0),
+      );
+      onAbort(ending, () => {
+        connections[Symbol.dispose]();
+        forgetting[Symbol.dispose]();
+      });
       work = [link.run(ending), readTrust(ending), keepOutbox(ending), agent.run(ending), uploads.run(ending)].map(
         (part) =>
           part.catch((error: unknown) => {

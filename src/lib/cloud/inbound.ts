@@ -36,6 +36,10 @@ export interface Inbound {
   view(): NonNullable<CloudView['received']>;
 }
 
+type StopDecision = Extract<Decision, { kind: 'stop' }>;
+
+const isBy = ({ mark, delivery }: StopDecision, recognised: string) => mark === recognised || delivery === recognised;
+
 /** How long the record of a stop waits for the stop latch, and after which a stop counts as not saved. Project decision. */
 const SAVED_WITHIN_MS = 3_000;
 
@@ -47,48 +51,56 @@ export function createInbound(options: InboundOptions): Inbound {
     ...seen,
     serial,
     topics,
+    hasSeenStop: (mark) => seen.hasSeenStop(mark) || isUnsaved(mark),
+    hasSeenDelivery: (delivery) => seen.hasSeenDelivery(delivery) || isUnsaved(delivery),
     requestOf: (clientToken) => requester.requestOf(clientToken) ?? reporting.requestOf(clientToken),
   };
   const accepted = { releases: 0, stops: 0, tunnelNotifications: 0, answers: 0 };
 
-  /** Stops that were executed and are not saved, by id. */
-  const unsaved = new Map<string, { readonly sinceMs: number; readonly saved: Promise<void> }>();
+  /** Stops that were executed and are not saved. */
+  const unsaved = new Map<StopDecision, { readonly sinceMs: number; readonly saved: Promise<void> }>();
+  const isUnsaved = (recognised: string) => [...unsaved.keys()].some((each) => isBy(each, recognised));
 
-  function stop(decision: Extract<Decision, { kind: 'stop' }>): Promise<void> {
+  function stop(decision: StopDecision, message: InboundMessage): Promise<void> {
     accepted.stops += 1;
     // Before everything else, which may fail.
     const latched = options.onStop(decision.stop);
-    const { id, reason, by } = decision.stop;
-    log.warn({ audit: true, id, reason, by }, 'stop received from the cloud');
+    const { payload, oversizedBytes, retain } = message;
+    const { stop, form } = decision;
+    log.warn(
+      { audit: true, ...stop, form, bytes: oversizedBytes ?? payload.length, ...(retain && { retain }) },
+      'stop received from the cloud',
+    );
     const saved = save(decision, latched);
-    unsaved.set(id, { sinceMs: clock.monotonicMs(), saved });
+    unsaved.set(decision, { sinceMs: clock.monotonicMs(), saved });
     return saved;
   }
 
   /** Resolves when stop latch and record are on the disk; then a redelivery is a duplicate, also after a restart. */
-  async function save(decision: Extract<Decision, { kind: 'stop' }>, latched: Promise<void>): Promise<void> {
+  async function save(decision: StopDecision, latched: Promise<void>): Promise<void> {
     const { id, reason = null, by = null } = decision.stop;
+    const described = { stopId: id, content: id === null ? decision.mark : null, reason, by };
     let isLatchSaved = false;
     try {
       const latch = latched.then(() => {
         isLatchSaved = true;
       });
       await orAfter(clock, SAVED_WITHIN_MS, latch);
-      await Promise.all([latch, record({ kind: 'stop-executed', stopId: id, reason, by, saved: isLatchSaved })]);
+      await Promise.all([latch, record({ kind: 'stop-executed', ...described, saved: isLatchSaved })]);
       seen.add(decision);
-      unsaved.delete(id);
+      unsaved.delete(decision);
     } catch (error) {
       // The broker sends it again on the next connection, and it counts as new.
-      unsaved.delete(id);
+      unsaved.delete(decision);
       log.error({ id, error: asGwError(error).message }, 'a stop from the cloud is not acknowledged: it was not saved');
       await new Promise(() => {});
     }
   }
 
-  function act(decision: Exclude<Decision, { kind: 'discard' }>): Promise<void> | undefined {
+  function act(decision: Exclude<Decision, { kind: 'discard' }>, message: InboundMessage): Promise<void> | undefined {
     switch (decision.kind) {
       case 'stop':
-        return stop(decision);
+        return stop(decision, message);
       case 'release':
         accepted.releases += 1;
         log.info({ audit: true, jobId: decision.execution.jobId }, 'release received from the cloud');
@@ -125,15 +137,12 @@ export function createInbound(options: InboundOptions): Inbound {
       );
       if (decision.kind === 'discard') {
         discarded.add(decision.reason, message);
-        return undefined;
-      }
-      const before = decision.kind === 'stop' ? unsaved.get(decision.stop.id) : undefined;
-      if (before !== undefined) {
-        discarded.add('duplicate', message);
-        return before.saved;
+        const { repeats } = decision;
+        if (repeats === undefined) return undefined;
+        return [...unsaved].find(([each]) => isBy(each, repeats))?.[1].saved;
       }
       try {
-        return act(decision);
+        return act(decision, message);
       } catch (error) {
         log.error({ kind: decision.kind, error: asGwError(error).message }, 'acting on a message of the cloud failed');
         return decision.kind === 'stop' ? new Promise(() => {}) : undefined;

@@ -1,14 +1,14 @@
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
-import type { DiscardReason, SeenView } from './gate/model.ts';
+import type { DiscardReason, ReceivedStop, SeenView } from './gate/model.ts';
 import type { LinkIdentity, LinkPath, LinkView, PathCheck } from './link/model.ts';
 import type { OutboxView } from './outbox/model.ts';
 import type { ReleaseAgentOptions } from './release/agent-model.ts';
 import type { ReleaseHealth, ReleaseView } from './release/model.ts';
 import type { CurrentFaults, ReportingView } from './reporting/model.ts';
 import type { UploadView } from './storage/model.ts';
-import type { StopWire, TunnelNotificationWire } from './wire.ts';
+import type { TunnelNotificationWire } from './wire.ts';
 
 /** What the cloud module needs of the gateway. It acts on the robot through these functions alone. */
 export interface CloudOptions {
@@ -23,7 +23,7 @@ export interface CloudOptions {
   /** The folders of the launcher that started gw; null: gw was not started by it. */
   readonly launched: ReleaseAgentOptions['launched'];
   /** Stops the robot before it returns. Never refused. Resolves when the stop is on the disk, which may be never. */
-  readonly onStop: (stop: StopWire) => Promise<void>;
+  readonly onStop: (stop: ReceivedStop) => Promise<void>;
   /**
    * The notification passed the gate; the checks of a session are its receiver's. `isRepeated`: one with this access token
    * was received before.

@@ -29,7 +29,7 @@ export interface ThinnedWire {
   to: string;
 }
 
-/** A stop on `cloud.topics.stop`. */
+/** A stop on `cloud.topics.stop` as it should be sent; any other message there stops too. */
 export interface StopWire {
   /** 1 to 64 letters, digits, `_` or `-`; a message with the same id stops once. */
   id: string;

@@ -23,6 +23,7 @@ export function contextOf(changes: Partial<GateContext> = {}): GateContext {
     topics,
     requestOf: () => null,
     hasSeenStop: () => false,
+    hasSeenDelivery: () => false,
     hasSeenNotification: () => false,
     hasSeenExecution: () => false,
     ...changes,
@@ -38,5 +39,5 @@ export function messageOf(topic: string, payload: unknown, changes: Partial<Inbo
     payload instanceof Uint8Array
       ? payload
       : new TextEncoder().encode(typeof payload === 'string' ? payload : JSON.stringify(payload));
-  return { topic, payload: bytes, retain: false, oversizedBytes: null, ...changes };
+  return { topic, payload: bytes, retain: false, dup: false, packetId: 1, oversizedBytes: null, ...changes };
 }

@@ -27,6 +27,11 @@ function code(cell: string): string {
     .replaceAll('<token>', token);
 }
 
+const received: Partial<GateContext> = {
+  ...{ hasSeenStop: () => true, hasSeenDelivery: () => true },
+  ...{ hasSeenNotification: () => true, hasSeenExecution: () => true },
+};
+
 /** The state of a row as a message and a context. Throws for a state that this test does not know. */
 function setUp({ topic, state, payload }: { topic: string; state: string; payload: string }): {
   message: InboundMessage;
@@ -50,10 +55,15 @@ function setUp({ topic, state, payload }: { topic: string; state: string; payloa
     case 'retained':
       return { ...nothing, message: { ...message, retain: true } };
     case 'received before':
-      return {
-        ...nothing,
-        context: { hasSeenStop: () => true, hasSeenNotification: () => true, hasSeenExecution: () => true },
-      };
+      return { ...nothing, context: received };
+    case 'retained, received before':
+      return { message: { ...message, retain: true }, context: received };
+    case 'delivered again':
+      return { message: { ...message, dup: true }, context: received };
+    case 'delivered again, not received before':
+      return { ...nothing, message: { ...message, dup: true } };
+    case '200000 bytes, not kept':
+      return { ...nothing, message: { ...message, oversizedBytes: 200_000 } };
     case 'not UTF-8':
       return { ...nothing, message: messageOf(topic, new Uint8Array([0xff, ...message.payload])) };
     case '17 levels':
@@ -107,7 +117,6 @@ describe("the table of docs/cloud.md, 'What gw accepts'", () => {
   });
 
   it.each([
-    ['stop', 4],
     ['tunnels/notify', 16],
     ['jobs/notify-next', 64],
   ])('names the limit of %s', (topic, kib) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../src/lib/cloud/gate/gate.ts';
@@ -5,6 +6,7 @@ import {
   type Decision,
   type DiscardReason,
   discardReasons,
+  type InboundMessage,
   type OwnRequest,
   type RequestKind,
 } from '../../../src/lib/cloud/gate/model.ts';
@@ -34,68 +36,116 @@ const ask = (kind: RequestKind, topic: string, payload: object, state: OwnReques
     contextOf(withRequest(token, { kind, topic, state })),
   );
 
+const seen = (...marks: string[]) => ({ hasSeenStop: (mark: string) => marks.includes(mark) });
+const sha = (text: string) => createHash('sha256').update(text).digest('hex');
+const unread = { kind: 'stop', stop: { id: null } };
+
 describe('a stop', () => {
   it('passes with its texts on one line and shortened', () => {
     expect(stop({ id: 'a', reason: 'fire\nalarm\u0007\u202e', by: 'x'.repeat(300) })).toEqual({
-      kind: 'stop',
-      stop: { id: 'a', reason: 'fire alarm', by: 'x'.repeat(120) },
+      ...{ kind: 'stop', stop: { id: 'a', reason: 'fire alarm', by: 'x'.repeat(120) }, form: 'documented' },
+      ...{ mark: 'a', delivery: null },
     });
     expect(stop({ id: 'a', reason: 'y'.repeat(3_000) })).toMatchObject({ stop: { reason: 'y'.repeat(200) } });
   });
 
   it('is not prevented by anything beside its id', () => {
-    const bare = { kind: 'stop', stop: { id: 'a' } };
+    const bare = { kind: 'stop', stop: { id: 'a' }, form: 'documented', mark: 'a', delivery: null };
     for (const reason of [5, null, {}, [], true, '', ' \n'])
       expect(stop({ id: 'a', reason, by: reason })).toEqual(bare);
     expect(stop({ id: 'a', other: { deep: [1, 2] } })).toEqual(bare);
     expect(stop('\ufeff{"id":"a"}')).toEqual(bare);
     expect(stop('{"id":"a","__proto__":{"id":"b"},"constructor":1,"n":1e999}')).toEqual(bare);
-    expect(stop('{"id":"a","reason":"\\ud800"}')).toEqual({ kind: 'stop', stop: { id: 'a', reason: '\ufffd' } });
+    expect(stop('{"id":"a","reason":"\\ud800"}')).toMatchObject({ stop: { id: 'a', reason: '\ufffd' } });
   });
 
   it.each([
-    ['an id of the prototype', '{"__proto__":{"id":"a"}}', 'wrong-type'],
-    ['a lone surrogate as id', '{"id":"\\ud800"}', 'wrong-type'],
-    ['an id with a control character', '{"id":"a\\n"}', 'wrong-type'],
-    ['an id of 65 characters', JSON.stringify({ id: 'a'.repeat(65) }), 'wrong-type'],
-    ['an empty id', '{"id":""}', 'wrong-type'],
-    ['null', 'null', 'wrong-type'],
-    ['a number', '1', 'wrong-type'],
+    ['nothing', '', 'empty'],
+    ['an empty object', '{}', 'no-id'],
+    ['a word', 'stop', 'not-json'],
+    ['a word in JSON', '"stop"', 'no-id'],
+    ['another object', '{"command":"stop"}', 'no-id'],
+    ['a number as id', '{"id":7}', 'no-id'],
+    ['no id', '{"reason":7}', 'no-id'],
+    ['a list', '["a"]', 'no-id'],
+    ['an id of the prototype', '{"__proto__":{"id":"a"}}', 'no-id'],
+    ['a lone surrogate as id', '{"id":"\\ud800"}', 'no-id'],
+    ['an id with a control character', '{"id":"a\\n"}', 'no-id'],
+    ['an id of 65 characters', JSON.stringify({ id: 'a'.repeat(65) }), 'no-id'],
+    ['an empty id', '{"id":""}', 'no-id'],
+    ['the serial number as id, which names the robot', JSON.stringify({ id: serial }), 'no-id'],
+    ['null', 'null', 'no-id'],
+    ['a number', '1', 'no-id'],
     ['two texts', '{"id":"a"}{"id":"a"}', 'not-json'],
     ['a key twice, one of them escaped', '{"id":"a","\\u0069d":"b"}', 'not-json'],
     ['a comment', '{"id":"a"} // now', 'not-json'],
     ['a cut text', '{"id":"a"', 'not-json'],
     ['a NUL at its end', '{"id":"a"}\u0000', 'not-json'],
-  ] as const)('is not %s', (_, payload, reason) => {
-    expect(stop(payload)).toEqual(discarded(reason));
+    ['too deep a nesting', `{"id":"a","x":${'['.repeat(MAX_DEPTH)}${']'.repeat(MAX_DEPTH)}}`, 'too-deep'],
+    ['more bytes than are read', `{"id":"a"}${' '.repeat(4_096)}`, 'oversized'],
+  ] as const)('is also one with %s, whose content is its mark', (_, payload, form) => {
+    const mark = sha(payload);
+    expect(stop(payload)).toEqual({ ...unread, form, mark, delivery: `1-${mark}` });
   });
 
-  it('is not text in another encoding', () => {
-    const utf16 = new Uint8Array(Buffer.from('\ufeff{"id":"a"}', 'utf16le'));
-    expect(stop(utf16)).toEqual(discarded('not-json'));
-    // An overlong form of a quotation mark, and a surrogate in UTF-8.
-    expect(stop(new Uint8Array([...encode('{"id":'), 0xc0, 0xa2, ...encode('a"}')]))).toEqual(discarded('not-json'));
-    expect(stop(new Uint8Array([...encode('{"id":"a","r":"'), 0xed, 0xa0, 0x80, ...encode('"}')]))).toEqual(
-      discarded('not-json'),
-    );
+  it('keeps its texts without an id', () => {
+    expect(stop({ id: 7, reason: 'fire', by: 'control centre' })).toMatchObject({
+      stop: { id: null, reason: 'fire', by: 'control centre' },
+    });
   });
 
-  it('is refused when it was oversized on the wire, whatever is left of it', () => {
-    const message = messageOf(topics.stop, { id: 'a' }, { oversizedBytes: 200_000 });
-    expect(decide(message, contextOf())).toEqual(discarded('oversized'));
+  it('is one in any bytes: another encoding, an overlong form, a surrogate in UTF-8', () => {
+    for (const bytes of [
+      new Uint8Array(Buffer.from('\ufeff{"id":"a"}', 'utf16le')),
+      new Uint8Array([...encode('{"id":'), 0xc0, 0xa2, ...encode('a"}')]),
+      new Uint8Array([...encode('{"id":"a","r":"'), 0xed, 0xa0, 0x80, ...encode('"}')]),
+    ]) {
+      expect(stop(bytes)).toMatchObject({ ...unread, form: 'not-json' });
+    }
   });
 
-  it('is accepted at the deepest permitted nesting', () => {
+  it('is one whose payload was not kept; its size stands for its content', () => {
+    const message = messageOf(topics.stop, '', { oversizedBytes: 200_000 });
+    const expected = { ...unread, form: 'oversized', mark: 'bytes-200000', delivery: '1-bytes-200000' };
+    expect(decide(message, contextOf())).toEqual(expected);
+    expect(decide({ ...message, retain: true }, contextOf(seen('bytes-200001')))).toEqual(expected);
+    expect(decide({ ...message, retain: true }, contextOf(seen('bytes-200000')))).toMatchObject(discarded('duplicate'));
+  });
+
+  it('is read at the deepest permitted nesting', () => {
     const nested = (levels: number) => `{"id":"a","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    expect(stop(nested(MAX_DEPTH - 1)).kind).toBe('stop');
-    expect(stop(nested(MAX_DEPTH))).toEqual(discarded('too-deep'));
-    expect(stop(nested(1_900))).toEqual(discarded('too-deep'));
+    expect(stop(nested(MAX_DEPTH - 1))).toMatchObject({ stop: { id: 'a' }, form: 'documented' });
+    expect(stop(nested(1_900))).toMatchObject({ ...unread, form: 'too-deep' });
   });
 
-  it('is accepted once per id', () => {
-    const hasSeenStop = (id: string) => id === 'a';
-    expect(stop({ id: 'a' }, { hasSeenStop })).toEqual(discarded('duplicate'));
-    expect(stop({ id: 'A' }, { hasSeenStop }).kind).toBe('stop');
+  it('is accepted once per id, however it is delivered', () => {
+    for (const flags of [{}, { retain: true }, { dup: true }]) {
+      const again = (id: string) => decide(messageOf(topics.stop, { id }, flags), contextOf(seen('a')));
+      expect(again('a')).toEqual({ ...discarded('duplicate'), repeats: 'a' });
+      expect(again('A').kind).toBe('stop');
+    }
+  });
+
+  it('without an id is accepted once as a retained message, and every time as a new one', () => {
+    const of = (flags: Partial<InboundMessage>, text = 'stop') =>
+      decide(messageOf(topics.stop, text, flags), contextOf(seen(sha('stop')))).kind;
+    expect(of({ retain: true })).toBe('discard');
+    expect(of({ retain: true }, 'stop!')).toBe('stop');
+    expect(of({})).toBe('stop');
+    // Sent anew, and its first delivery was lost: no reason to miss it.
+    expect(of({ dup: true })).toBe('stop');
+    expect(of({ dup: true, packetId: null })).toBe('stop');
+  });
+
+  it('without an id is recognised in a redelivery by content and packet identifier together', () => {
+    const context = contextOf({ hasSeenDelivery: (one) => one === `7-${sha('stop')}` });
+    const of = (flags: Partial<InboundMessage>, text = 'stop') =>
+      decide(messageOf(topics.stop, text, { packetId: 7, dup: true, ...flags }), context);
+    expect(of({})).toEqual({ ...discarded('duplicate'), repeats: `7-${sha('stop')}` });
+    expect(of({ packetId: 8 }).kind).toBe('stop');
+    expect(of({}, 'stop!').kind).toBe('stop');
+    // The identifier is in use again.
+    expect(of({ dup: false }).kind).toBe('stop');
   });
 });
 
@@ -350,15 +400,17 @@ describe('the gate', () => {
       on: fc.oneof(fc.record({ topic, payload }), paired),
       retain: fc.boolean(),
       dup: fc.boolean(),
+      packetId: fc.option(fc.integer({ min: 1, max: 65_535 })),
       oversizedBytes: fc.option(fc.nat(), { freq: 2 }),
     })
     .map(({ on, ...flags }) => ({ ...on, ...flags }));
   const context = fc
-    .tuple(request, fc.boolean(), fc.boolean(), fc.boolean())
-    .map(([own, stopSeen, notificationSeen, executionSeen]) =>
+    .tuple(request, fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean())
+    .map(([own, stopSeen, deliverySeen, notificationSeen, executionSeen]) =>
       contextOf({
         requestOf: (asked) => (asked === token ? own : null),
         hasSeenStop: () => stopSeen,
+        hasSeenDelivery: () => deliverySeen,
         hasSeenNotification: () => notificationSeen,
         hasSeenExecution: () => executionSeen,
       }),
@@ -396,12 +448,14 @@ describe('the gate', () => {
         switch (decision.kind) {
           case 'discard':
             expect(discardReasons).toContain(decision.reason);
+            if (given.topic === topics.stop) expect(decision.reason).toBe('duplicate');
             return;
           case 'stop':
             expect(given.topic).toBe(topics.stop);
-            expect(decision.stop.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+            if (decision.stop.id !== null) expect(decision.stop.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
             expect(allowedKeys.stop).toEqual(expect.arrayContaining(Object.keys(decision.stop)));
-            break;
+            expectClean(decision);
+            return;
           case 'tunnel-notification':
             expect(given.topic).toBe(topics.tunnels);
             expect(Object.keys(decision.notification).sort()).toEqual(allowedKeys['tunnel-notification']?.toSorted());
@@ -428,11 +482,47 @@ describe('the gate', () => {
     expect([...kinds].sort()).toEqual(isFull ? all : all.filter((kind) => kinds.has(kind)));
   });
 
-  it('never lets a retained message pass', () => {
+  it('never lets a retained message pass, except for a stop', () => {
     fc.assert(
       fc.property(message, context, (given, known) => {
+        fc.pre(given.topic !== topics.stop);
         expect(decide({ ...given, retain: true }, known)).toEqual(discarded('retained'));
       }),
+    );
+  });
+
+  it('stops by any bytes on the stop topic, however they are delivered, unless they were received before', () => {
+    fc.assert(
+      fc.property(message, (given) => {
+        expect(decide({ ...given, topic: topics.stop }, contextOf()).kind).toBe('stop');
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
+  it('recognises a stop that it has accepted, retained or delivered again, and no other one', () => {
+    const id = fc.option(fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/));
+    const any = fc.oneof(
+      payload,
+      id.map((given) => encode(JSON.stringify({ id: given, reason: 'r' }))),
+    );
+    fc.assert(
+      fc.property(any, any, fc.integer({ min: 1, max: 65_535 }), (one, other, packetId) => {
+        const first = decide(messageOf(topics.stop, one, { packetId }), contextOf());
+        if (first.kind !== 'stop') throw new Error('not a stop');
+        const known = contextOf({
+          hasSeenStop: (mark) => mark === first.mark,
+          hasSeenDelivery: (delivery) => delivery === first.delivery,
+        });
+        const again = (bytes: Uint8Array, flags: Partial<InboundMessage>) =>
+          decide(messageOf(topics.stop, bytes, { packetId, ...flags }), known).kind;
+        expect([again(one, { retain: true }), again(one, { dup: true })]).toEqual(['discard', 'discard']);
+        expect(again(one, {})).toBe(first.stop.id === null ? 'stop' : 'discard');
+        const second = decide(messageOf(topics.stop, other), contextOf());
+        if (second.kind !== 'stop' || second.mark === first.mark) return;
+        expect([again(other, { retain: true }), again(other, { dup: true })]).toEqual(['stop', 'stop']);
+      }),
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decide } from '../../../src/lib/cloud/gate/gate.ts';
-import { createSeen, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/seen.ts';
+import { createSeen, DELIVERED_AFTER_MS, MAX_SEEN, type Seen } from '../../../src/lib/cloud/gate/seen.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { runs } from '../../properties.ts';
@@ -21,7 +21,11 @@ afterEach(() => {
 });
 
 const path = () => join(dir, 'state', 'cloud-seen.json');
-const stop = (id: string) => ({ kind: 'stop', stop: { id } }) as const;
+const stop = (id: string) => ({ kind: 'stop', stop: { id }, form: 'documented', mark: id, delivery: null }) as const;
+const content = 'c'.repeat(64);
+/** One without an id, delivered under this packet identifier. */
+const bare = (packetId: number) =>
+  ({ kind: 'stop', stop: { id: null }, form: 'empty', mark: content, delivery: `${packetId}-${content}` }) as const;
 const notification = (clientAccessToken: string): Parameters<Seen['add']>[0] => ({
   kind: 'tunnel-notification',
   notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
@@ -63,10 +67,47 @@ describe('ids of accepted messages', () => {
     first.add(stop('a'));
     await first.settled();
     const { hasSeenStop } = await opened();
-    expect(decide(messageOf(topics.stop, { id: 'a' }), contextOf({ hasSeenStop }))).toEqual({
+    expect(decide(messageOf(topics.stop, { id: 'a' }), contextOf({ hasSeenStop }))).toMatchObject({
       kind: 'discard',
       reason: 'duplicate',
     });
+  });
+
+  it('of a delivery outlive the process, until the broker knows that it was acknowledged', async () => {
+    const first = await opened();
+    first.add(bare(7));
+    await first.settled();
+    const clock = createFakeClock({ settled });
+    const second = await opened(clock);
+    const known = () => [second.hasSeenDelivery(`7-${content}`), second.hasSeenDelivery(`8-${content}`)];
+    expect(known()).toEqual([true, false]);
+    await clock.advance(DELIVERED_AFTER_MS);
+    // Not connected, or not for long enough: the acknowledgement may have been lost.
+    second.forgetDelivered(0);
+    second.forgetDelivered(DELIVERED_AFTER_MS - 1);
+    expect(known()).toEqual([true, false]);
+    second.add(bare(8));
+    second.forgetDelivered(DELIVERED_AFTER_MS);
+    expect(known()).toEqual([false, true]);
+    expect(second.hasSeenStop(content)).toBe(true);
+    await second.settled();
+    const third = await opened();
+    expect([third.hasSeenDelivery(`7-${content}`), third.hasSeenDelivery(`8-${content}`)]).toEqual([false, true]);
+  });
+
+  it('of deliveries are limited in number', async () => {
+    const seen = await opened();
+    for (let id = 1; id <= MAX_SEEN + 1; id += 1) seen.add(bare(id));
+    expect([1, 2, MAX_SEEN + 1].map((id) => seen.hasSeenDelivery(`${id}-${content}`))).toEqual([false, true, true]);
+  });
+
+  it('are read from the file of an earlier version, which has no deliveries', async () => {
+    mkdirSync(join(dir, 'state'), { mode: 0o700 });
+    writeFileSync(path(), JSON.stringify({ format: 'gw/cloud-seen/1', stops: ['a'], notifications: [] }), {
+      mode: 0o600,
+    });
+    const seen = await opened();
+    expect([seen.hasSeenStop('a'), seen.view().status]).toEqual([true, 'saved']);
   });
 
   it('of job executions end with the process, since the release agent keeps what was done', async () => {

@@ -274,12 +274,12 @@ describe('a stop from the cloud, rehearsed on site', () => {
       views += 1;
       const other = { ...old, topic: 'gw/SN0007/shadow/update/delta', at: '2026-11-22T11:00:00.000Z' };
       if (views === 3) gateway.set({ lastDiscarded: [other, old] });
-      const retained = { ...old, reason: 'retained', at: '2026-11-22T11:00:01.000Z' } as const;
-      if (views === 6) gateway.set({ lastDiscarded: [retained, other, old] });
+      const repeated = { ...old, reason: 'duplicate', at: '2026-11-22T11:00:01.000Z' } as const;
+      if (views === 6) gateway.set({ lastDiscarded: [repeated, other, old] });
     };
     const data = await rehearse(gateway);
     expect(verdicts(data)).toEqual({ received: 'wrong', latched: 'not-checked', cleared: 'not-checked' });
-    expect(details(data)).toContain('a stop arrived and was discarded: retained');
+    expect(details(data)).toContain('a stop arrived and was discarded: duplicate');
     expect(views).toBeGreaterThanOrEqual(6);
   });
 

@@ -34,7 +34,7 @@ export function createDiscarded({
   let kept: DiscardedMessage[] = [];
 
   return {
-    add(reason, { topic, payload, oversizedBytes }) {
+    add(reason, { topic, payload, retain, oversizedBytes }) {
       counts[reason] += 1;
       const bytes = oversizedBytes ?? payload.length;
       const shown = displayText(topic, MAX_TOPIC_CHARACTERS) ?? '';
@@ -42,7 +42,7 @@ export function createDiscarded({
       if (kept.length > MAX_KEPT) kept = withoutOldestOf(kept, commonestReason(kept));
       const fields = { reason, topic: shown, bytes };
       // An event of its own, so that other discarded messages do not fold it away.
-      if (topic === topics.stop && reason !== 'retained') log.warn(fields, 'message on the stop topic discarded');
+      if (topic === topics.stop && !retain) log.warn(fields, 'message on the stop topic discarded');
       else if (reason === 'empty-queue') log.debug(fields, 'message from the cloud discarded: no release is queued');
       else log.warn(fields, 'message from the cloud discarded');
     },

@@ -1,10 +1,11 @@
 import { isRecord } from '../../json/index.ts';
-import type { StopWire, TunnelNotificationWire } from '../wire.ts';
+import type { TunnelNotificationWire } from '../wire.ts';
 import { readExecution } from './execution.ts';
 import { count, displayText, type Fields, field, hasOther, matching, textListOf, textsOf } from './fields.ts';
 import { type InboundTopic, inboundTopicOf, MAX_PAYLOAD_BYTES } from './inbound-topic.ts';
 import type { Answer, Decision, DiscardReason, GateContext, InboundMessage } from './model.ts';
 import { parsePayload } from './payload.ts';
+import { decideStop } from './stop.ts';
 
 type AnswerTopic = Extract<InboundTopic, { readonly kind: 'answer' }>;
 
@@ -83,23 +84,6 @@ function storageOf(value: Fields): Answer | DiscardReason {
   return { kind: 'storage', storage: { url, ...(headers !== undefined && { headers }) } };
 }
 
-const STOP_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const MAX_REASON_CHARACTERS = 200;
-const MAX_BY_CHARACTERS = 120;
-
-/**
- * A stop; null for anything that is not one. The id alone makes it a stop: every other field is dropped or shortened
- * where it is unusable, because a missed stop is dangerous and a needless one is not.
- */
-function readStop(value: unknown): StopWire | null {
-  if (!isRecord(value)) return null;
-  const id = matching(field(value, 'id'), STOP_ID);
-  if (id === null) return null;
-  const reason = displayText(field(value, 'reason'), MAX_REASON_CHARACTERS);
-  const by = displayText(field(value, 'by'), MAX_BY_CHARACTERS);
-  return { id, ...(reason && { reason }), ...(by && { by }) };
-}
-
 const names = ['clientAccessToken', 'clientMode', 'region', 'services'];
 
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
@@ -131,9 +115,11 @@ const offered: readonly string[] = ['QUEUED', 'IN_PROGRESS'];
  * @source specification, 'Core network rule' 3
  */
 export function decide(message: InboundMessage, context: GateContext): Decision {
+  const topic = inboundTopicOf(message.topic, context.topics);
+  // Before every check of its form.
+  if (topic?.kind === 'stop') return decideStop(message, context);
   // A retained message is of an unknown time in the past.
   if (message.retain) return discard('retained');
-  const topic = inboundTopicOf(message.topic, context.topics);
   if (topic === null) return discard('misaddressed');
   if (message.oversizedBytes !== null || message.payload.length > MAX_PAYLOAD_BYTES[topic.kind]) {
     return discard('oversized');
@@ -141,8 +127,6 @@ export function decide(message: InboundMessage, context: GateContext): Decision 
   const payload = parsePayload(message.payload);
   if (!payload.ok) return discard(payload.reason);
   switch (topic.kind) {
-    case 'stop':
-      return stopOf(payload.value, context);
     case 'tunnel-notification':
       return notificationOf(payload.value, context);
     case 'notify-next':
@@ -157,12 +141,6 @@ export function decide(message: InboundMessage, context: GateContext): Decision 
 
 function discard(reason: DiscardReason): Decision {
   return { kind: 'discard', reason };
-}
-
-function stopOf(value: unknown, { hasSeenStop }: GateContext): Decision {
-  const stop = readStop(value);
-  if (stop === null) return discard('wrong-type');
-  return hasSeenStop(stop.id) ? discard('duplicate') : { kind: 'stop', stop };
 }
 
 function notificationOf(value: unknown, { hasSeenNotification }: GateContext): Decision {

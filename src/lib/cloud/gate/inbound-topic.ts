@@ -3,7 +3,8 @@ import type { RequestKind } from './model.ts';
 
 /** What a message on a topic can be. */
 export type InboundTopic =
-  | { readonly kind: 'stop' | 'notify-next' | 'tunnel-notification' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'notify-next' | 'tunnel-notification' }
   | {
       readonly kind: 'answer';
       readonly request: RequestKind;
@@ -14,7 +15,7 @@ export type InboundTopic =
     };
 
 /**
- * Max. payload in bytes by kind. Project decisions: a stop and a notification have few short fields; a job document has
+ * Max. payload in bytes by kind; a longer stop stops without being read. Project decisions: a stop and a notification have few short fields; a job document has
  * at most 32 KiB and a shadow 30 KiB with a common vendor (HINWEIS), and answers repeat them.
  */
 export const MAX_PAYLOAD_BYTES: Readonly<Record<InboundTopic['kind'], number>> = {

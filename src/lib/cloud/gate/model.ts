@@ -3,17 +3,20 @@ import type {
   JobExecutionWire,
   RejectedWire,
   ShadowAcceptedWire,
-  StopWire,
   StorageAnswerWire,
   TunnelNotificationWire,
 } from '../wire.ts';
 
-/** A received PUBLISH packet. Without the DUP flag: it does not say whether the first delivery arrived. */
+/** A received PUBLISH packet. */
 export interface InboundMessage {
   readonly topic: string;
   /** Empty for an oversized message, whose payload is not kept. */
   readonly payload: Uint8Array;
   readonly retain: boolean;
+  /** The broker has sent it before; that does not say whether the first delivery arrived. */
+  readonly dup: boolean;
+  /** The same in every delivery of a message, and later that of other messages; null: of QoS 0. */
+  readonly packetId: number | null;
   /** Size of the payload on the wire when it was above the limit; null: not oversized. */
   readonly oversizedBytes: number | null;
 }
@@ -21,7 +24,15 @@ export interface InboundMessage {
 /** What the gate makes of a message. Nothing else of the payload reaches the rest of gw. */
 export type Decision =
   | { readonly kind: 'release'; readonly execution: JobExecutionWire }
-  | { readonly kind: 'stop'; readonly stop: StopWire }
+  | {
+      readonly kind: 'stop';
+      readonly stop: ReceivedStop;
+      readonly form: StopForm;
+      /** What the message is recognised by: its id, or without one its content. */
+      readonly mark: string;
+      /** What a redelivery of a message without id is recognised by; null: it has an id, or is never redelivered. */
+      readonly delivery: string | null;
+    }
   | {
       readonly kind: 'tunnel-notification';
       readonly notification: TunnelNotificationWire;
@@ -29,7 +40,23 @@ export type Decision =
       readonly isRepeated: boolean;
     }
   | { readonly kind: 'answer'; readonly clientToken: string; readonly answer: Answer }
-  | { readonly kind: 'discard'; readonly reason: DiscardReason };
+  | {
+      readonly kind: 'discard';
+      readonly reason: DiscardReason;
+      /** What a repeated stop was recognised by; absent: it is none. */
+      readonly repeats?: string;
+    };
+
+/** What was readable of a stop. */
+export interface ReceivedStop {
+  /** null: it has none of the documented form. */
+  readonly id: string | null;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** How a stop came: as docs/cloud.md describes it, or what of that it lacks. For the log. */
+export type StopForm = 'documented' | 'no-id' | 'empty' | 'not-json' | 'too-deep' | 'oversized';
 
 /** The answer to a request of this gateway. */
 export type Answer =
@@ -61,8 +88,10 @@ export interface GateContext {
   readonly topics: Topics;
   /** The request of this gateway that carries this client token; null: none is known. */
   readonly requestOf: (clientToken: string) => OwnRequest | null;
-  /** Whether a stop with this id was accepted before, also before a restart. */
-  readonly hasSeenStop: (id: string) => boolean;
+  /** Whether a stop with this mark was accepted before, also before a restart. */
+  readonly hasSeenStop: (mark: string) => boolean;
+  /** Whether this delivery of a stop was accepted before, and the broker may not know that yet. */
+  readonly hasSeenDelivery: (delivery: string) => boolean;
   /** The same for a notification with this access token. */
   readonly hasSeenNotification: (clientAccessToken: string) => boolean;
   /** Whether this job execution was offered as a release since the start of gw. */

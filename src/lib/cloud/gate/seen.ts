@@ -15,9 +15,23 @@ const SAVE_EVERY_MS = 1_000;
 /** The same after a failure. */
 const RETRY_MS = 10_000;
 const ids = z.array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)).max(MAX_SEEN);
-const seenFile = z.object({ format: z.literal(FORMAT), stops: ids, notifications: ids });
+const deliveries = z.array(z.string().regex(/^\d{1,5}-[a-z0-9-]{1,64}$/)).max(MAX_SEEN);
+const seenFile = z.object({
+  format: z.literal(FORMAT),
+  stops: ids,
+  notifications: ids,
+  deliveries: deliveries.default([]),
+});
 
-export interface Seen extends Pick<GateContext, 'hasSeenStop' | 'hasSeenNotification' | 'hasSeenExecution'> {
+/**
+ * After this time on one connection the broker has received the acknowledgements before it, since it has answered a
+ * PINGREQ (every 30 s, answered within 45 s) that followed them. Project decision.
+ */
+export const DELIVERED_AFTER_MS = 120_000;
+
+type Lookups = 'hasSeenStop' | 'hasSeenDelivery' | 'hasSeenNotification' | 'hasSeenExecution';
+
+export interface Seen extends Pick<GateContext, Lookups> {
   /** Adds the ids of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */
   load(): Promise<void>;
   /**
@@ -25,19 +39,26 @@ export interface Seen extends Pick<GateContext, 'hasSeenStop' | 'hasSeenNotifica
    * again after a failure. No failure of the disk has an effect on a stop.
    */
   add(decision: Exclude<Decision, { readonly kind: 'answer' | 'discard' }>): void;
+  /**
+   * Forgets the deliveries that the broker knows as acknowledged: their packet identifiers are free for other messages, and
+   * a stop that takes one must not be taken for an earlier one. `connectedForMs`: how long the present connection lasts.
+   */
+  forgetDelivered(connectedForMs: number): void;
   /** Resolves when what was added is saved, or could not be. For an orderly end. */
   settled(): Promise<void>;
   view(): SeenView;
 }
 
 /**
- * Ids of the accepted stops and hashes of the access tokens of notifications, across restarts. Job executions are
+ * Marks of the accepted stops (ids, and SHA-256 of those without one) and hashes of the access tokens of notifications, across restarts. Job executions are
  * remembered until the restart only: what was done about them is kept by the release agent.
  */
 export function createSeen(options: { readonly stateDir: string; readonly clock: Clock; readonly log: Log }): Seen {
   const { clock, log } = options;
   const path = join(options.stateDir, FILE);
   const stops = new Set<string>();
+  /** With the time since which each is known. */
+  const delivered = new Map<string, number>();
   const notifications = new Set<string>();
   const executions = new Set<string>();
   let view: SeenView = { status: 'not-checked', detail: 'The file has not been read yet.', remedy: null };
@@ -56,7 +77,10 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
     isChanged = false;
     let pauseMs = SAVE_EVERY_MS;
     try {
-      await writeStateFile(path, { format: FORMAT, stops: [...stops], notifications: [...notifications] });
+      await writeStateFile(path, {
+        ...{ format: FORMAT, stops: [...stops], notifications: [...notifications] },
+        deliveries: [...delivered.keys()],
+      });
       if (view.status === 'failing') log.info({ path }, 'ids of cloud messages are saved again');
       view = { status: isChanged ? 'saving' : 'saved', detail: savedDetail(), remedy: null };
     } catch (error) {
@@ -78,11 +102,12 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
   }
 
   function savedDetail(): string {
-    return `The ids of the last ${MAX_SEEN} stops and notifications survive a restart.`;
+    return `The last ${MAX_SEEN} stops and notifications are recognised after a restart too.`;
   }
 
   return {
-    hasSeenStop: (id) => stops.has(id),
+    hasSeenStop: (mark) => stops.has(mark),
+    hasSeenDelivery: (delivery) => delivered.has(delivery),
     hasSeenNotification: (token) => notifications.has(sha256(token)),
     hasSeenExecution: (jobId, executionNumber) => executions.has(`${jobId} ${executionNumber}`),
 
@@ -93,6 +118,7 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
         if (kept !== null) {
           prepend(stops, kept.stops);
           prepend(notifications, kept.notifications);
+          for (const each of kept.deliveries) if (!delivered.has(each)) delivered.set(each, clock.monotonicMs());
         }
         if (view.status === 'not-checked') view = { status: 'saved', detail: savedDetail(), remedy: null };
       } catch (error) {
@@ -106,13 +132,28 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
           remember(executions, `${decision.execution.jobId} ${decision.execution.executionNumber}`);
           return;
         case 'stop':
-          remember(stops, decision.stop.id);
+          remember(stops, decision.mark);
+          if (decision.delivery !== null) {
+            delivered.set(decision.delivery, clock.monotonicMs());
+            for (const oldest of delivered.keys()) if (delivered.size > MAX_SEEN) delivered.delete(oldest);
+          }
           break;
         case 'tunnel-notification':
           remember(notifications, sha256(decision.notification.clientAccessToken));
       }
       isChanged = true;
       if (view.status === 'saved') view = { ...view, status: 'saving' };
+      start();
+    },
+
+    forgetDelivered(connectedForMs) {
+      if (connectedForMs < DELIVERED_AFTER_MS) return;
+      const before = clock.monotonicMs() - DELIVERED_AFTER_MS;
+      for (const [delivery, sinceMs] of delivered) {
+        if (sinceMs > before) continue;
+        delivered.delete(delivery);
+        isChanged = true;
+      }
       start();
     },
 

@@ -191,11 +191,12 @@ export async function connectMqtt(
     if (cmd === 'puback') strayAcks += 1;
   });
   client.on('connect', ({ sessionPresent }) => connack.resolve({ kind: 'accepted', sessionPresent, tookMs: tookMs() }));
-  client.handleMessage = ({ topic, payload, retain, qos, messageId = 0 }, done) => {
+  client.handleMessage = ({ topic, payload, retain, dup, qos, messageId = 0 }, done) => {
     const oversizedBytes = limit.nextPublish();
     let handled: Promise<void> | undefined;
     try {
-      handled = onMessage({ topic, payload: payload as Buffer, retain, oversizedBytes });
+      const packetId = qos === 1 ? messageId : null;
+      handled = onMessage({ topic, payload: payload as Buffer, retain, dup, packetId, oversizedBytes });
     } catch (error) {
       // Acknowledged all the same: the broker would send it again for ever.
       log.error({ error: String(error), topic }, 'a received cloud message could not be handled');
