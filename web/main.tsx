@@ -12,6 +12,7 @@ import { createMap } from './map.ts';
 import { startMedia } from './media.tsx';
 import { orders } from './orders.ts';
 import { createPosing } from './pose.ts';
+import { createQuestion } from './question.ts';
 import { serviceActs } from './service.ts';
 import { followStates } from './states.ts';
 
@@ -55,6 +56,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       isPlanned = false;
       render(element(), root);
       map.painted(state, ui);
+      question.painted();
       posing?.painted();
     });
   }
@@ -63,13 +65,16 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   const isService = kind === 'service';
   const map = createMap({ viewer, show });
   const acts = orders({ state: () => state, ui: () => ui, show });
+  const question = createQuestion({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
   const dim =
     isService || viewer.readOnly
       ? () => {}
-      : createDimming({ state: () => state, ui: () => ui, onDim: () => show({ choice: null, order: null }) });
-  show({ act: { ...acts, ...(service?.acts ?? noService), zoom: map.zoom, follow: map.follow } });
+      : createDimming({ state: () => state, ui: () => ui, onDim: question.close });
+  const { zoom, follow } = map;
+  show({ act: { ...acts, ...question.acts, ...(service?.acts ?? noService), zoom, follow } });
+  if (choice !== null) question.acts.choose(choice);
   /** The technician page has a map only where the pose is set, and of an incident. */
   const hasMap = () => !isService || document.querySelector('details#set-pose[open], .replay') !== null;
   // Another choice than the address says would come back with a reload.
@@ -80,6 +85,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       const { build } = state;
       state = next;
       show({ isSilent: false, ...acts.progress() });
+      question.onState();
       if (hasMap()) map.follows(state);
       service?.onState();
       dim();
@@ -90,7 +96,8 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       }
     },
     onSilence() {
-      show({ isSilent: true, choice: null, lastHour: 'loading' });
+      show({ isSilent: true, lastHour: 'loading' });
+      question.close();
       dim();
     },
   });

@@ -1,6 +1,5 @@
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Actions, Interaction, StopProgress } from '../src/lib/pages/ui.ts';
-import { type Choice, orderPath } from '../src/lib/pages/viewer.ts';
 
 /** A stop is sent again this often while nothing answers. */
 const STOP_TRIES = 5;
@@ -13,7 +12,7 @@ export interface OrdersOptions {
   readonly show: (change: Partial<Interaction>) => void;
 }
 
-/** The orders of a page. None waits for a connection: what the gateway does not answer now is not ordered later. */
+/** The stop of a page, and the ends of a run: none is asked about, and none is refused. */
 export function orders({ state, ui, show }: OrdersOptions) {
   let pressedAt = 0;
   const sincePressed = () => performance.now() - pressedAt;
@@ -38,22 +37,7 @@ export function orders({ state, ui, show }: OrdersOptions) {
     }
   }
 
-  async function confirm(choice: Choice, although: string | null): Promise<void> {
-    show({ order: { state: 'sending' } });
-    const target =
-      choice.kind === 'dock' ? { dock: true } : { [choice.kind === 'station' ? 'station' : 'tour']: choice.name };
-    const body = { ...target, ...(although !== null && { although }), seen: state().id };
-    const answer = await send('POST', orderPath(choice), body, ORDER_MS);
-    if (answer?.ok) show({ order: null, choice: null });
-    else {
-      const code = (answer?.body as { readonly error?: { readonly code?: string } } | undefined)?.error?.code;
-      show({ order: { state: 'refused', code: code ?? 'NO_ANSWER' } });
-    }
-  }
-
   return {
-    choose: (choice) => show({ choice, order: null }),
-    confirm: (choice, although) => void confirm(choice, although),
     stop: () => void stop(),
     endRun: () => void send('POST', '/api/fahrt/ende', {}, ORDER_MS),
     pauseTour: () => void send('POST', '/api/touren/lauf/pause', {}, ORDER_MS),
@@ -71,15 +55,19 @@ export function orders({ state, ui, show }: OrdersOptions) {
 
 /** The answer of the gateway; null: none within this time. */
 export async function send(method: string, path: string, body: object, limitMs: number) {
+  const late = new AbortController();
+  const limit = setTimeout(() => late.abort(), limitMs);
   try {
     const reply = await fetch(path, {
       method,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(limitMs),
+      signal: late.signal,
     });
     return { ok: reply.ok, body: (await reply.json()) as unknown };
   } catch {
     return null;
+  } finally {
+    clearTimeout(limit);
   }
 }

@@ -98,7 +98,7 @@ describe('the operator surface without script', () => {
     const asked = surface(paused, onSite, 'resume:lunch');
     expect(asked).toMatch(/<form[^>]*action="\/api\/touren\/lauf\/weiter"/);
     expect(asked).toContain('<input type="hidden" name="tour" value="lunch"');
-    expect(asked).toMatch(/<button type="submit" class="go">Weiter/);
+    expect(asked).toMatch(/<button type="submit" class="go confirms">Weiter/);
     // Every other order waits for the end of the paused tour, and the end of the pause for its start.
     for (const [state, choice] of [
       [paused, 'station:A'],
@@ -106,7 +106,7 @@ describe('the operator surface without script', () => {
       [driving, 'resume:lunch'],
       [ready, 'resume:lunch'],
     ] as const) {
-      expect(surface(state, onSite, choice)).toMatch(/<button type="submit" class="go" disabled/);
+      expect(surface(state, onSite, choice)).toMatch(/<button type="submit" class="go confirms" disabled/);
     }
     expect(surface(ready, onSite, 'resume:lunch')).toContain('Diese Tour ist nicht in Pause.');
     expect(surface(paused, remote, 'resume:lunch')).not.toMatch(/<form|ziel=/);
@@ -118,7 +118,7 @@ describe('the operator surface without script', () => {
     expect(page).toContain('Aufheben: Techniker anmelden');
     expect(page).not.toContain('/api/stopp/freigabe');
     expect(surface(latched, technician)).toContain('action="/api/stopp/freigabe"');
-    expect(surface(latched, onSite, 'station:A')).toMatch(/<button[^>]*class="go"[^>]*disabled/);
+    expect(surface(latched, onSite, 'station:A')).toMatch(/<button[^>]*class="go[^"]*"[^>]*disabled/);
   });
 
   it('says of an unsaved stop that it is not saved', () => {

@@ -7,6 +7,7 @@ import { HANG_MS } from '../waiting.ts';
 export const sizes = [
   { name: 'tablet', width: 1280, height: 800 },
   { name: 'phone', width: 390, height: 844 },
+  { name: 'upright tablet', width: 800, height: 1280 },
 ] as const;
 
 /** Opens a document as a file, with scripts allowed, and records requests and errors. */

@@ -605,6 +605,8 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
       if (await live.page.evaluate('document.activeElement.classList.contains("go")')) break;
       await live.page.keyboard.press('Tab');
     }
+    // A key that is pressed too soon answers nothing.
+    await live.page.locator('.go:not([aria-disabled])').waitFor();
     await live.page.keyboard.press('Enter');
     await untilShown(live.page, 'Fahrt zu C');
     await live.page.locator('.stop-button').focus();

@@ -16,11 +16,13 @@ interface DocumentProps extends Pick<Props, 't' | 'viewer'> {
   readonly kind: PageKind;
   /** Null: nothing on this page changes by itself. */
   readonly data: string | null;
+  /** A question is open on it: without script it closes before the page would count as outdated. */
+  readonly isAsking?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A complete page. Without script it reloads every few seconds, unless it holds a form to fill in. */
-export function Document({ title, site, kind, data, viewer, children }: DocumentProps) {
+export function Document({ title, site, kind, data, isAsking = false, viewer, children }: DocumentProps) {
   return (
     <html lang={viewer.language}>
       <head>
@@ -32,7 +34,7 @@ export function Document({ title, site, kind, data, viewer, children }: Document
         <link rel="stylesheet" href="/assets/style.css" />
         {data !== null && kind !== 'media' && (
           <noscript>
-            <meta http-equiv="refresh" content="5" />
+            <meta http-equiv="refresh" content={isAsking ? '10; url=/' : '5'} />
           </noscript>
         )}
         {data !== null && <script type="module" src="/assets/main.js" />}
@@ -103,16 +105,33 @@ export function Banners({ t, viewer }: Pick<Props, 't' | 'viewer'>) {
 /** States in which a person has to press the emergency stop on the robot. */
 const alarms: ReadonlySet<PageState['headline']['code']> = new Set(['does-not-stop', 'still-moves']);
 
-/** The headline in one line, and the reasons why it is not green. */
-export function Headline({ state, ui, t, f }: Props) {
+/** What is in view on every page of the robot, however far the rest is scrolled: its state, and a stop that is set. */
+export function Truth({ children, ...props }: Props & { readonly children?: ComponentChildren }) {
+  return (
+    <div class="truth">
+      <Headline {...props} />
+      <div class="aside">
+        <StopState {...props} />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** The headline in one line, and the reasons why it is not green. What a person must do at once does not scroll with them. */
+function Headline({ state, ui, t, f }: Props) {
   const { code, level, notes } = state.headline;
   const isAlarm = !ui.isSilent && alarms.has(code);
+  // The set stop has its own place beside it.
+  const others = notes.filter((note) => note.code !== 'stop-latched');
+  const first = isAlarm ? others.shift() : undefined;
   return (
     <div class="headline" data-level={ui.isSilent ? 'bad' : level} data-alarm={isAlarm ? '' : undefined}>
       <h1 aria-live="polite">{ui.isSilent ? t.ui.noGateway : t.headline[code](state, f)}</h1>
-      {!ui.isSilent && notes.length > 0 && (
+      {first && <p class="press">{noteText(first, t, f)}</p>}
+      {!ui.isSilent && others.length > 0 && (
         <ul class="why">
-          {notes.map((note) => (
+          {others.map((note) => (
             <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>
           ))}
         </ul>
@@ -199,7 +218,7 @@ function Dot({ is, text }: { readonly is: boolean; readonly text: string }) {
 }
 
 /** The latched stop: by whom, since when, and how it is cleared. */
-export function StopState({ state, viewer, ui, t, f }: Props) {
+function StopState({ state, viewer, ui, t, f }: Props) {
   const { stop } = state;
   if (!stop.latched || ui.isSilent) return null;
   const by = [
@@ -224,7 +243,9 @@ export function StopState({ state, viewer, ui, t, f }: Props) {
       {!viewer.readOnly &&
         (viewer.signedIn ? (
           <form method="post" action="/api/stopp/freigabe">
-            <button type="submit">{t.ui.clearStop}</button>
+            <button type="submit" class="confirms">
+              {t.ui.clearStop}
+            </button>
           </form>
         ) : (
           <a class="button" href="/anmeldung">

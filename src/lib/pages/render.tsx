@@ -45,6 +45,7 @@ function livePage(
       viewer={viewer}
       t={t}
       data={JSON.stringify({ kind, state, viewer, choice })}
+      isAsking={choice !== null}
     >
       <Page state={state} viewer={viewer} ui={{ ...still, choice }} t={t} f={f} />
     </Document>,

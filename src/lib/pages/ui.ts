@@ -22,6 +22,10 @@ export interface StopProgress {
 export interface Interaction {
   readonly choice: Choice | null;
   readonly order: { readonly state: 'sending' } | { readonly state: 'refused'; readonly code: string } | null;
+  /** The question has been there for so long that a press is meant for it. */
+  readonly isArmed: boolean;
+  /** Why the last question closed by itself, while that is news. */
+  readonly closed: 'late' | 'changed' | null;
   readonly stop: StopProgress | null;
   /** No state has arrived for a while: no value on the page holds now. */
   readonly isSilent: boolean;
@@ -53,6 +57,8 @@ export interface Actions extends IncidentActions {
 export const still: Interaction = {
   choice: null,
   order: null,
+  isArmed: false,
+  closed: null,
   stop: null,
   isSilent: false,
   map: 'loading',

@@ -81,7 +81,7 @@ function AskRemove({ file, ui, t }: EntryProps) {
     >
       <p role="alert">{t.media.askRemove(name)}</p>
       <p class="choices">
-        <button type="submit" disabled={ui.isDeleting}>
+        <button type="submit" class="confirms" disabled={ui.isDeleting}>
           {ui.isDeleting ? t.media.removing : t.media.remove}
         </button>
         {act === null ? (

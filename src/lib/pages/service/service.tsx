@@ -1,4 +1,4 @@
-import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
+import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { Incidents } from '../incident/incidents.tsx';
 import type { Cell, Lamp } from '../model.ts';
 import { ageText, Value, type ValueKey } from '../surface/values.tsx';
@@ -16,9 +16,8 @@ export function Service(props: Props) {
     <div class="service" data-stop={state.stop.latched ? 'latched' : 'free'} data-silent={ui.isSilent ? '' : undefined}>
       <Header site={state.site.name} kind="service" t={t} viewer={viewer} />
       <Banners t={t} viewer={viewer} />
+      <Truth {...props} />
       <main>
-        <Headline {...props} />
-        <StopState {...props} />
         <Support {...props} />
         <nav class="lamps" aria-label={t.ui.lamps}>
           {state.lamps.map(({ id, level }) => (

@@ -9,7 +9,15 @@ import { type Choice, orderPath } from '../viewer.ts';
 export function Sheet(props: Props) {
   const { viewer, ui, t, f } = props;
   const { choice, order } = ui;
-  if (choice === null || viewer.readOnly) return null;
+  if (viewer.readOnly) return null;
+  if (choice === null)
+    return (
+      ui.closed !== null && (
+        <p class="sheet closed" role="status">
+          {t.ui.questionClosed[ui.closed]}
+        </p>
+      )
+    );
   const [goes, passes] = [mayGo(props, choice), mayPass(props, choice)];
   const close = () => ui.act?.choose(null);
   return (
@@ -25,7 +33,9 @@ export function Sheet(props: Props) {
         ui.act.confirm(choice, field?.value ?? null);
       }}
     >
-      <h2 id="sheet-title">{t.ask(choice)}</h2>
+      <h2 id="sheet-title" tabIndex={-1}>
+        {t.ask(choice)}
+      </h2>
       {choice.kind === 'dock' ? (
         <input type="hidden" name="dock" value="true" />
       ) : (
@@ -36,30 +46,37 @@ export function Sheet(props: Props) {
           {t.refusals[order.code] ?? t.ui.notPossible}
         </p>
       )}
-      {!goes && <Why {...props} choice={choice} />}
-      {passes && (
+      {!goes && order === null && <Why {...props} choice={choice} />}
+      {passes && order === null && (
         <label>
           {t.ui.alertNumbers}
           <input name="although" inputMode="numeric" autocomplete="off" required />
         </label>
       )}
       <p class="choices">
-        <button type="submit" class="go" disabled={!(goes || passes) || order?.state === 'sending'}>
-          {order?.state === 'sending'
-            ? t.ui.sending
-            : passes
-              ? t.ui.goAlthough
-              : choice.kind === 'resume'
-                ? t.ui.resume
-                : t.ui.go}
-        </button>
+        {order?.state !== 'refused' && (
+          <button
+            type="submit"
+            class={ui.act === null ? 'go confirms' : 'go'}
+            disabled={!(goes || passes) || order !== null}
+            aria-disabled={ui.act !== null && !ui.isArmed ? 'true' : undefined}
+          >
+            {order !== null
+              ? t.ui.sending
+              : passes
+                ? t.ui.goAlthough
+                : choice.kind === 'resume'
+                  ? t.ui.resume
+                  : t.ui.go}
+          </button>
+        )}
         {ui.act === null ? (
           <a class="button" href="/">
             {t.ui.goBack}
           </a>
         ) : (
           <button type="button" onClick={close}>
-            {t.ui.goBack}
+            {order?.state === 'refused' ? t.ui.close : t.ui.goBack}
           </button>
         )}
       </p>

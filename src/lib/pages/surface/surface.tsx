@@ -1,4 +1,4 @@
-import { Banners, Header, Headline, StopBar, StopState } from '../document.tsx';
+import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { MapView } from '../map/map-view.tsx';
 import type { Props } from '../ui.ts';
 import { choiceText } from '../viewer.ts';
@@ -6,7 +6,7 @@ import { Orders } from './orders.tsx';
 import { Sheet } from './sheet.tsx';
 import { Battery, Values } from './values.tsx';
 
-/** The operator surface, for the staff at the tablet: left where the robot is, right what can be done. */
+/** The operator surface, for the staff at the tablet: left where the robot is, right what can be done. Only the list scrolls. */
 export function Surface(props: Props) {
   const { state, viewer, ui, t } = props;
   return (
@@ -16,26 +16,25 @@ export function Surface(props: Props) {
         <time class="clock">{ui.isSilent ? '' : state.clock}</time>
       </Header>
       <Banners t={t} viewer={viewer} />
+      <Truth {...props}>
+        <Contact {...props} />
+      </Truth>
       <main>
-        <div class="left">
-          <MapView {...props} />
-          <Values {...props} />
-        </div>
-        <div class="right">
-          <Headline {...props} />
-          <StopState {...props} />
-          <Contact {...props} />
-          <Orders {...props} />
+        <div class="content">
+          <div class="left">
+            <MapView {...props} />
+            <Values {...props} />
+          </div>
+          <div class="right">
+            <Orders {...props} />
+          </div>
         </div>
         <Sheet {...props} />
       </main>
-      {!viewer.readOnly && (
-        <footer>
-          <Progress {...props} />
-          <StopBar {...props} />
-        </footer>
-      )}
-      {viewer.readOnly && <Progress {...props} />}
+      <footer>
+        <Progress {...props} />
+        {!viewer.readOnly && <StopBar {...props} />}
+      </footer>
     </div>
   );
 }

@@ -216,6 +216,11 @@ export const deUi = {
   dock: 'Zur Ladestation',
   go: 'Fahren',
   goBack: 'Abbrechen',
+  close: 'Schließen',
+  questionClosed: {
+    late: 'Die Frage hat sich geschlossen, weil niemand geantwortet hat. Der Roboter fährt nicht los.',
+    changed: 'Die Frage hat sich geschlossen, weil sich etwas geändert hat. Bitte nachsehen und noch einmal wählen.',
+  },
   endRun: 'Fahrt beenden',
   pause: 'Pause',
   resume: 'Weiter',

@@ -219,6 +219,11 @@ export const enUi: typeof deUi = {
   dock: 'To the charging station',
   go: 'Drive',
   goBack: 'Cancel',
+  close: 'Close',
+  questionClosed: {
+    late: 'The question has closed since it was not answered. The robot does not set out.',
+    changed: 'The question has closed because something changed. Please look, and choose again.',
+  },
   endRun: 'End the drive',
   pause: 'Pause',
   resume: 'Continue',

@@ -1,0 +1,23 @@
+import type { PageState } from '../model.ts';
+import type { Choice } from '../viewer.ts';
+
+/**
+ * What a question before a drive asks about, as a text to compare: whether the robot may drive and what stands in its way,
+ * the target, and the map that it is a place of. Not what changes all the time: ages, the pose, the charge.
+ */
+export function situationOf({ site, headline, link, stop, gate, run, map }: PageState, choice: Choice): string {
+  const placeOf = (name: string) => site.stations.find((station) => station.name === name) ?? null;
+  const tour = 'name' in choice ? site.tours.find(({ name }) => name === choice.name) : undefined;
+  const target =
+    choice.kind === 'dock'
+      ? site.dock
+      : choice.kind === 'station'
+        ? placeOf(choice.name)
+        : (tour?.stations.map((name) => [name, placeOf(name)]) ?? null);
+  return JSON.stringify([
+    [choice, target, map.value?.uid, map.value?.mapVersion],
+    [headline.code, link.kind, stop.latched],
+    [gate.isOpen, gate.notes.map(({ code }) => code), gate.passable.map(({ code }) => code)],
+    run && [run.kind, run.name, run.state, run.at],
+  ]);
+}
