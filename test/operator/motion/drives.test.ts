@@ -168,7 +168,7 @@ describe('operator.tourNeedsSignIn', () => {
 
   it('asks for a sign-in before a drive, and lets a signed-in person drive', async () => {
     const asked = '/?ziel=tour:breakfast';
-    const go = /<button type="submit" class="go"( disabled)?/;
+    const go = /<button type="submit" class="go confirms"( disabled)?/;
     const before = await page(asked, {}, strict);
     expect(before).toContain('Fahren darf nur, wer angemeldet ist.');
     expect(go.exec(before)?.[1]).toBe(' disabled');
@@ -191,7 +191,7 @@ describe('a move that gw did not order', () => {
     server.motion.set({ unownedMove, gate: { open: false, reasons: ['move 7007'] } });
     const shown = await page('/?ziel=tour:breakfast');
     expect(shown.match(/fremden Auftrag \(Nr\. 7007\)/g)?.length).toBeGreaterThan(1);
-    expect(shown).toMatch(/class="go" disabled/);
+    expect(shown).toMatch(/class="go confirms" disabled/);
     expect((await ask(server.full, '/api/touren')).data.unownedMove).toEqual(unownedMove);
   });
 
@@ -199,7 +199,7 @@ describe('a move that gw did not order', () => {
     await start(DRIVE, toA);
     const shown = await page('/?ziel=tour:breakfast');
     expect(shown).toContain('Fahrt zu A · seit');
-    expect(shown).toMatch(/class="go" disabled/);
+    expect(shown).toMatch(/class="go confirms" disabled/);
   });
 });
 
