@@ -235,6 +235,28 @@ describe('a pose', () => {
     });
   });
 
+  it('fails where the chassis takes it and returns to another one a moment later', async () => {
+    shows({ pos: [3, 4], ori: 90 });
+    const ended = rig.motion.execute(order);
+    await until(() => rig.chassis.pose?.pos[0] === 3);
+    await time.sleep(1_000);
+    rig.chassis.pose = { pos: [1, 2], ori: 90 };
+    expect(await ended).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/took the pose, and then reports 1 m/),
+    });
+    expect(rig.status().poseAlarm).not.toBeNull();
+  });
+
+  it('is unknown where the chassis falls silent after it', async () => {
+    shows({ pos: [3, 4], ori: 90 });
+    const ended = rig.motion.execute(order);
+    await until(() => rig.chassis.pose?.pos[0] === 3);
+    await time.sleep(300);
+    rig.chassis.pose = null;
+    expect(await ended).toMatchObject({ state: 'unknown', reason: expect.stringMatching(/too few poses since/) });
+  });
+
   it('fails when another one is reported back, and is unknown without one', async () => {
     shows({ pos: [3, 4], ori: 1.5708 });
     const reason = expect.stringMatching(/reports another one: 3 m, 4 m, 1\.5708°/);

@@ -55,6 +55,10 @@ export interface OrderTools {
 /** How far the chassis may correct a given pose by its own sensors. Project decision. */
 const POSE_TOLERANCE_M = 0.5;
 const POSE_TOLERANCE_DEG = 15;
+/** Project decisions: a pose that was set must be reported all this time, by so many messages, within the longer one. */
+const HELD_MS = 3_000;
+const MIN_HELD_POSES = 4;
+const MAX_HELD_MS = 8_000;
 
 /**
  * Sends an order that passed the gate and follows it to its end. Aborting the signal cancels the move. Throws only when
@@ -298,7 +302,10 @@ async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   }
 }
 
-/** The reported pose must be the pose that was sent: a wrong unit is detected only here. */
+/**
+ * The reported pose must be the pose that was sent, and stay it: a wrong unit is detected only here, and a chassis may take a
+ * pose and return to its own a moment later.
+ */
 async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   const { moves, clock, link, limits, log } = tools;
   const beganMs = clock.monotonicMs();
@@ -307,22 +314,42 @@ async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcom
   const sentMs = clock.monotonicMs();
   log.info({ ...pose }, 'the pose was set');
   let seen: Pose | undefined;
-  for (let nowMs = sentMs; nowMs < sentMs + limits.readBackMs; nowMs = clock.monotonicMs()) {
+  let last: Pose | undefined;
+  /** Since when every reported pose has been near, and how many were. */
+  let held = null as { readonly sinceMs: number; readonly poses: number } | null;
+  const tookMs = () => clock.monotonicMs() - beganMs;
+  for (;;) {
+    const nowMs = clock.monotonicMs();
     const reported = link.snapshot().values.pose;
     const reportedMs = reported.status === 'received' ? nowMs - reported.ageMs : Number.NEGATIVE_INFINITY;
-    if (reported.status === 'received' && reportedMs > beganMs) {
-      if (isNear(pose, reported.value)) return succeeded(null, nowMs - beganMs);
+    if (reported.status === 'received' && reported.value !== last && reportedMs > beganMs) {
+      last = reported.value;
+      if (isNear(pose, last)) held = { sinceMs: held?.sinceMs ?? reportedMs, poses: (held?.poses ?? 0) + 1 };
       // A pose received before the response may be older than the new pose.
-      if (reportedMs > sentMs) seen = reported.value;
+      else if (reportedMs > sentMs) {
+        seen = last;
+        if (held !== null)
+          return ended('failed', null, `The chassis took the pose, and then reports ${poseText(last)}.`, tookMs());
+      }
     }
-    await nextChange(tools, Math.min(200, Math.max(1, sentMs + limits.readBackMs - nowMs)));
+    if (held !== null && held.poses >= MIN_HELD_POSES && reportedMs - held.sinceMs >= HELD_MS) {
+      return succeeded(null, tookMs());
+    }
+    const leftMs = (held === null ? sentMs + limits.readBackMs : held.sinceMs + MAX_HELD_MS) - nowMs;
+    if (leftMs <= 0) break;
+    await nextChange(tools, Math.min(200, Math.max(1, leftMs)));
   }
-  const tookMs = clock.monotonicMs() - beganMs;
+  if (held !== null) {
+    return ended('unknown', null, 'The chassis took the pose, but has reported too few poses since.', tookMs());
+  }
   if (!seen) {
-    return ended('unknown', null, 'The chassis accepted the pose, but has not reported a pose since.', tookMs);
+    return ended('unknown', null, 'The chassis accepted the pose, but has not reported a pose since.', tookMs());
   }
-  const found = `${seen.xM} m, ${seen.yM} m, ${seen.yawDeg}°`;
-  return ended('failed', null, `The chassis accepted the pose, but reports another one: ${found}.`, tookMs);
+  return ended('failed', null, `The chassis accepted the pose, but reports another one: ${poseText(seen)}.`, tookMs());
+}
+
+function poseText({ xM, yM, yawDeg }: Pose): string {
+  return `${xM} m, ${yM} m, ${yawDeg}°`;
 }
 
 function isNear(a: Pose, b: Pose): boolean {

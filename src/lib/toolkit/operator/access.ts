@@ -91,6 +91,8 @@ export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDi
 }
 
 const TIMEOUT_MS = 5_000;
+/** A pose that was set is answered once it has been reported for seconds. */
+const slowRoutes: Readonly<Record<string, number>> = { '/api/pose': 20_000 };
 export const DIAL_MS = 2_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const SIGN_IN_PATH = '/api/anmeldung';
@@ -276,7 +278,7 @@ interface Asked {
 /** `text` is null when it exceeds the limit. */
 async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Asked, signal: AbortSignal) {
   const late = new AbortController();
-  using _deadline = afterOverLink(way.dialer, way.clock, way.timeoutMs ?? TIMEOUT_MS, () =>
+  using _deadline = afterOverLink(way.dialer, way.clock, way.timeoutMs ?? slowRoutes[path] ?? TIMEOUT_MS, () =>
     late.abort(new DOMException('no answer in time', 'TimeoutError')),
   );
   const { requestOver } = await import('../../net/http/index.ts');
