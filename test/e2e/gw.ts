@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Ended, runProcess, type StartOptions, startProcess } from '../process.ts';
+import { type Ended, runProcess, type Started, type StartOptions, startProcess } from '../process.ts';
 
 /** The built binary. `npm test` builds it first. */
 export const gwBinary = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
@@ -36,7 +36,7 @@ export interface Running extends AsyncDisposable {
 }
 
 /** Starts gw as a long-running program; ended by its pid at the end of the scope. */
-export function startGw(args: readonly string[], options: RunOptions = {}): Running {
+export function startGw(args: readonly string[], options: RunOptions = {}): Running & Pick<Started, 'closed'> {
   const command = commandOf(args, options);
   const started = startProcess(process.execPath, command.args, { input: null, ...command.options });
   return {

@@ -200,14 +200,14 @@ describe.concurrent('gw motion stop without a gateway', () => {
     expect((await startTour()).status).toBe(202);
     await drives();
     await serve?.end('SIGKILL');
-    const { code, stdout } = await run('motion', 'stop');
+    const { code, stdout } = await run('motion', 'stop', '--timeout', '5');
     expect([code, stdout]).toEqual([3, expect.stringMatching(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/)]);
     expect((await moves())[0]?.state).toBe('cancelled');
   });
 
   it('lists the attempts, and asks to press the emergency stop, when no gateway answers', async () => {
     await using other = await startRobot();
-    const { code, stdout } = await runGw(['motion', 'stop', '--site', other.site]);
+    const { code, stdout } = await runGw(['motion', 'stop', '--site', other.site, '--timeout', '2']);
     expect(code).toBe(3);
     expect(stdout).toMatch(
       /^NOT STOPPED: the stop could not be delivered\. Press the emergency stop of the robot now\./,
@@ -215,6 +215,34 @@ describe.concurrent('gw motion stop without a gateway', () => {
     expect(stdout).toContain(`127.0.0.1:${other.operatorPort}`);
     expect(stdout).toContain('gw.sock');
   });
+});
+
+describe('gw motion stop while the gateway is away', () => {
+  beforeEach(putInOrder);
+
+  it.each([10, 40])(
+    'is latched by the gateway that comes back after %d s, and says each second that it is not yet',
+    async (seconds) => {
+      expect((await startTour()).status).toBe(202);
+      await drives();
+      await serve?.end('SIGKILL');
+      await using stop = startGw(['motion', 'stop', '--site', robot.site, '--json']);
+      const left = () => [
+        ...stop.stderr().matchAll(/NOT STOPPED yet, trying for (\d+) s more\. Press the emergency stop/g),
+      ];
+      await until(
+        async () => left(),
+        (found) => Number(found.at(-1)?.[1] ?? 60) <= 60 - seconds,
+      );
+      expect(stop.stderr()).toContain(`network 127.0.0.1:${robot.operatorPort}: not connected`);
+      expect(stop.child.exitCode).toBeNull();
+      serve = await startServe(robot.site);
+      const { stdout } = await stop.closed;
+      expect(JSON.parse(stdout)).toMatchObject({ data: { delivered: true, cancelledAtChassis: true, saved: true } });
+      expect((await status()).stop.latched).toBe(true);
+      expect((await moves())[0]?.state).toBe('cancelled');
+    },
+  );
 });
 
 describe('after kill -9 in the middle of a move', () => {

@@ -20,7 +20,7 @@ export interface Slowness {
   readonly everyMs: number;
 }
 
-export async function startLink(to: number, slowness?: Slowness): Promise<Link> {
+export async function startLink(to: number, slowness?: Slowness, port = 0): Promise<Link> {
   let isFrozen = false;
   let received = 0;
   const sockets = new Set<Socket>();
@@ -42,7 +42,7 @@ export async function startLink(to: number, slowness?: Slowness): Promise<Link> 
       if (!isFrozen) back(chunk);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const reset = () => {
     for (const socket of sockets) socket.resetAndDestroy();

@@ -75,7 +75,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     expect(error?.details?.delivered).toBe(false);
   }
   async function failsToStop(...words: string[]): Promise<void> {
-    const command = ['motion', 'stop', '--site', robot.site, ...words];
+    const command = ['motion', 'stop', '--site', robot.site, '--timeout', '2', ...words];
     const [text, json] = await Promise.all([runGw(command, home()), runGw([...command, '--json'], home())]);
     isNotStopped(text);
     expect(json.code).not.toBe(0);
@@ -97,7 +97,7 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
     it('where the link freezes or is reset in the login', async () => {
       for (const act of ['freeze', 'reset'] as const) {
         await using link = await linkTo();
-        const command = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${link.port}`];
+        const command = ['motion', 'stop', '--site', robot.site, '--timeout', '2', '--via', `127.0.0.1:${link.port}`];
         await using stop = startGw(command, home());
         await until(
           async () => link.received(),
@@ -129,17 +129,26 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
       await using closed = await startSshd({ config: ['AllowTcpForwarding no'] });
       closed.trust();
       const words = ['motion', 'stop', '--site', robot.site, '--via', `127.0.0.1:${closed.port}`];
-      isNotStopped(await runGw(words, { env: { HOME: closed.home } }));
+      isNotStopped(await runGw([...words, '--timeout', '2'], { env: { HOME: closed.home } }));
     });
 
     it('where the link freezes or is reset while the gateway has not answered', async () => {
       await using silence = await startSilence();
-      for (const [act, code] of [
-        ['freeze', 'SSH_LOST'],
-        ['reset', 'SSH_LOST'],
+      for (const [act, codes] of [
+        ['freeze', ['SSH_LOST']],
+        // Within the time the connection is made again.
+        ['reset', ['SSH_LOST', 'OPERATOR_NOT_REACHABLE']],
       ] as const) {
         await using link = await linkTo();
-        const words = ['--via', `127.0.0.1:${link.port}`, '--operator-port', `${silence.port}`, '--json'];
+        const words = [
+          '--via',
+          `127.0.0.1:${link.port}`,
+          '--operator-port',
+          `${silence.port}`,
+          '--json',
+          '--timeout',
+          '1',
+        ];
         // Without a site file, so that no chassis is cancelled directly.
         await using stop = startGw(['motion', 'stop', '--site', join(robot.dir, 'none.yaml'), ...words], home());
         await until(
@@ -152,8 +161,30 @@ describe.skipIf(!isThere)('orders and stops through a real OpenSSH server', () =
           (exit) => exit !== null,
         );
         saysSo(stop.stdout());
-        expect((JSON.parse(stop.stdout()) as Envelope).error?.code).toBe(code);
+        expect(codes).toContain((JSON.parse(stop.stdout()) as Envelope).error?.code);
       }
+    });
+
+    it('and is carried out as soon as the host, which was away, accepts a connection', async () => {
+      const port = await freePort();
+      await using away = await startRobot();
+      const via = `127.0.0.1:${port}`;
+      await using stop = startGw(['motion', 'stop', '--site', away.site, '--via', via, '--json'], home());
+      const connecting = `NOT STOPPED yet: connecting to ${via} over SSH. Press the emergency stop`;
+      await until(
+        async () => stop.stderr().split(connecting).length,
+        (count) => count > 3,
+      );
+      sshd.trust(port);
+      await using _link = await startLink(sshd.port, undefined, port);
+      // Its gateway is away as well.
+      await until(
+        async () => stop.stderr(),
+        (text) => /NOT STOPPED yet, trying for \d+ s more/.test(text),
+      );
+      await using _serve = await startServe(away.site);
+      const { stdout } = await stop.closed;
+      expect(JSON.parse(stdout)).toMatchObject({ data: { delivered: true, saved: true } });
     });
 
     it('where it is interrupted, and where its command line is wrong', async () => {

@@ -44,7 +44,11 @@ const tour = async (more: object = {}, signal?: AbortSignal) =>
   await runTour(await story.toolkit(), { tour: 'demo', ...follow, ...more }, context(signal));
 async function stop(more: { readonly port?: number } = {}) {
   const { place: stopped } = await openStopPlace({ sitePath: story.sitePath, port: more.port }, undefined);
-  const data = await stopTheRobot({ ...stopped, clock: story.clock }, { reason: 'drill' }, context());
+  const data = await stopTheRobot(
+    { ...stopped, clock: story.clock },
+    { reason: 'drill', timeoutMs: 60_000 },
+    context(),
+  );
   return { data, text: renderMotionStop(data) };
 }
 

@@ -21,7 +21,8 @@ import {
   motionStopSchema,
 } from '../../../src/lib/toolkit/motion/motion.result.ts';
 import { setPose } from '../../../src/lib/toolkit/motion/pose.ts';
-import { openStopPlace, type StopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
+import { openStopPlace, stopTheRobot } from '../../../src/lib/toolkit/motion/stop.ts';
+import type { StopPlace } from '../../../src/lib/toolkit/motion/stop-ways.ts';
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { tourRunSchema } from '../../../src/lib/toolkit/tour/run.result.ts';
 import { runTour } from '../../../src/lib/toolkit/tour/run.ts';
@@ -473,7 +474,8 @@ describe('gw motion stop', () => {
     chassis: null,
     ...over,
   });
-  const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), { reason: 'drill' }, context());
+  const options = { reason: 'drill', timeoutMs: 5_000 };
+  const stop = (over: Partial<StopPlace> = {}) => stopTheRobot(place(over), options, context());
   const answers = (answer: object) => {
     fake.override = ({ url }: IncomingMessage) =>
       url === '/api/stopp' ? [200, { stop: answer, standstill: fake.standstill() }] : undefined;
@@ -618,6 +620,45 @@ describe('gw motion stop', () => {
     expect(await stop()).toMatchObject({ delivered: true });
   });
 
+  it.each([
+    ['refuses', 10_000],
+    ['refuses', 40_000],
+    ['hangs', 10_000],
+  ])(
+    'is latched by a gateway that %s for %d ms and is back, and says each second that it is not yet',
+    async (how, awayMs) => {
+      const beganMs = fake.nowMs();
+      const isAway = () => fake.nowMs() - beganMs < awayMs;
+      await using hanging = await httpServer((request, response) => {
+        if (!isAway()) response.end(JSON.stringify({ stop: { latched: true, saved: true } }));
+        else if (how === 'refuses') request.destroy();
+      });
+      const notes: string[] = [];
+      const data = await stopTheRobot(
+        place({ port: hanging.port }),
+        { reason: 'drill', timeoutMs: 60_000 },
+        { ...context(), onProgress: (text) => notes.push(text) },
+      );
+      expect(data).toMatchObject({ delivered: true, saved: true });
+      const yet = notes.filter((note) => note.startsWith('NOT STOPPED yet, trying for '));
+      const left = yet.map((note) => Number(/trying for (\d+) s more\. Press the emergency stop/.exec(note)?.[1]));
+      expect(left.slice(0, awayMs / 1_000 - 1)).toEqual(Array.from({ length: awayMs / 1_000 - 1 }, (_, at) => 59 - at));
+      expect(yet.every((note) => note.includes(`network 127.0.0.1:${hanging.port}: `))).toBe(true);
+    },
+  );
+
+  it('gives up after the stated time, and begins no attempt after an interruption', async () => {
+    answerOn('POST /api/stopp', () => [503, {}]);
+    const beganMs = fake.nowMs();
+    const given = await stopTheRobot(place(), { reason: 'drill', timeoutMs: 20_000 }, context());
+    expect(given.delivered).toBe(false);
+    expect(Math.round((fake.nowMs() - beganMs) / 1_000)).toBe(20);
+    const ending = new AbortController();
+    const onProgress = () => ending.abort(new Error('interrupted'));
+    await stopTheRobot(place(), { reason: 'drill', timeoutMs: 60_000 }, { signal: ending.signal, onProgress });
+    expect(fake.nowMs() - beganMs).toBeLessThan(23_000);
+  });
+
   it('uses the local socket when the network connection hangs', async () => {
     mkdirSync(join(stateDir, 'local'));
     const progress: string[] = [];
@@ -657,7 +698,11 @@ describe('gw motion stop', () => {
     const data = await stop(at);
     expect(motionStopSchema.parse(data)).toEqual(data);
     expect(data).toMatchObject({ delivered: false, cancelledAtChassis: true, move: 'not-known' });
-    expect(progress).toEqual(['PATCH /chassis/moves/current']);
+    // Each second after the first one: a robot that was cancelled once may drive on.
+    expect(progress).toEqual(Array(4).fill('PATCH /chassis/moves/current'));
+    expect(data.ways).toContainEqual(
+      expect.objectContaining({ way: 'chassis', detail: expect.stringContaining('accepted 4 cancels') }),
+    );
     expect(first(renderMotionStop(data))).toMatch(/^NOT STOPPED: CANCELLED AT THE CHASSIS, NOT LATCHED/);
     status = 500;
     expect(await stop(at)).toMatchObject({ delivered: false, cancelledAtChassis: false });
