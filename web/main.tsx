@@ -1,11 +1,12 @@
 import { hydrate, render } from 'preact';
 import { ROOT_ID, STATE_ID } from '../src/lib/pages/document.tsx';
+import type { PlainPage } from '../src/lib/pages/form-pages.tsx';
 import type { MediaPage } from '../src/lib/pages/media/media-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
 import { Service } from '../src/lib/pages/service/service.tsx';
 import { Surface } from '../src/lib/pages/surface/surface.tsx';
 import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
-import { type Interaction, still } from '../src/lib/pages/ui.ts';
+import { type Interaction, isStopOpen, still } from '../src/lib/pages/ui.ts';
 import type { Choice, Viewer } from '../src/lib/pages/viewer.ts';
 import { createDimming } from './dimming.ts';
 import { createMap } from './map.ts';
@@ -15,6 +16,7 @@ import { createPosing } from './pose.ts';
 import { createQuestion } from './question.ts';
 import { serviceActs } from './service.ts';
 import { followStates } from './states.ts';
+import { startStop, startStopForm } from './stop.tsx';
 
 /** Brings a page to life that is whole without it: present values, the map, and orders that need no reload. */
 interface Page {
@@ -33,8 +35,9 @@ const noService = {
 const root = document.getElementById(ROOT_ID);
 const data = document.getElementById(STATE_ID)?.textContent;
 if (root !== null && data) {
-  const page = JSON.parse(data) as Page | MediaPage;
+  const page = JSON.parse(data) as Page | MediaPage | PlainPage;
   if (page.kind === 'media') startMedia(root, page);
+  else if (page.kind === 'plain') startStopForm(root, page.viewer);
   else start(root, page);
 }
 
@@ -64,7 +67,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   hydrate(element(), root);
   const isService = kind === 'service';
   const map = createMap({ viewer, show });
-  const acts = orders({ state: () => state, ui: () => ui, show });
+  const acts = orders();
   const question = createQuestion({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
@@ -72,8 +75,13 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
     isService || viewer.readOnly
       ? () => {}
       : createDimming({ state: () => state, ui: () => ui, onDim: question.close });
+  const stop = startStop(root, viewer, (progress) => {
+    if (isStopOpen(progress)) question.close();
+    show({ stop: progress });
+  });
+  const press = () => stop.press(state.site.serial);
   const { zoom, follow } = map;
-  show({ act: { ...acts, ...question.acts, ...(service?.acts ?? noService), zoom, follow } });
+  show({ act: { ...acts, ...question.acts, ...(service?.acts ?? noService), stop: press, zoom, follow } });
   if (choice !== null) question.acts.choose(choice);
   /** The technician page has a map only where the pose is set, and of an incident. */
   const hasMap = () => !isService || document.querySelector('details#set-pose[open], .replay') !== null;
@@ -84,12 +92,14 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
     onState(next) {
       const { build } = state;
       state = next;
-      show({ isSilent: false, ...acts.progress() });
+      stop.onState(state);
+      show({ isSilent: false });
       question.onState();
       if (hasMap()) map.follows(state);
       service?.onState();
       dim();
-      const isIdle = ui.choice === null && state.standing === 'stands' && state.run?.state !== 'running';
+      const isIdle =
+        ui.choice === null && !isStopOpen(ui.stop) && state.standing === 'stands' && state.run?.state !== 'running';
       if (next.build !== build) {
         if (isIdle) location.reload();
         else state = { ...next, build };

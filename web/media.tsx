@@ -9,6 +9,7 @@ import {
 } from '../src/lib/pages/media/media-model.ts';
 import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
 import { send } from './orders.ts';
+import { startStopForm } from './stop.tsx';
 import { uploadFile } from './upload.ts';
 
 const REMOVE_MS = 10_000;
@@ -91,7 +92,7 @@ export function startMedia(root: HTMLElement, { site, viewer, chosen, ...page }:
   // Another choice than the address says would come back with a reload.
   if (chosen !== null) history.replaceState(null, '', location.pathname);
   // A browser has six connections to the gateway. STOPP waits for none of those that this page still uses.
-  root.querySelector('form.stop')?.addEventListener('submit', () => {
+  startStopForm(root, viewer, () => {
     cancel?.();
     for (const player of players(root)) release(player);
     window.stop();

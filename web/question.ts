@@ -1,6 +1,6 @@
 import type { PageState } from '../src/lib/pages/model.ts';
 import { situationOf } from '../src/lib/pages/surface/situation.ts';
-import type { Actions, Interaction } from '../src/lib/pages/ui.ts';
+import { type Actions, type Interaction, isStopOpen } from '../src/lib/pages/ui.ts';
 import { type Choice, orderPath } from '../src/lib/pages/viewer.ts';
 import { send } from './orders.ts';
 
@@ -48,7 +48,7 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
   function choose(choice: Choice | null): void {
     // Its answer belongs to the question that was confirmed.
     if (isSending) return;
-    if (choice === null) {
+    if (choice === null || isStopOpen(ui().stop)) {
       close();
       return;
     }

@@ -4,7 +4,7 @@ import { needsLight, shiftAt } from '../../src/lib/pages/surface/dimming.ts';
 import { still } from '../../src/lib/pages/ui.ts';
 import { driving, latched, ready } from './states.ts';
 
-const pressed = { acknowledgedAfterMs: null, saved: 'pending', standingAfterMs: null, isUnanswered: false } as const;
+const pressed = { acknowledgedAfterMs: null, saved: 'pending', standingAfterMs: null, unansweredForMs: null } as const;
 
 describe('a dark page', () => {
   it('is for a robot at rest alone, also where a condition is not met', () => {

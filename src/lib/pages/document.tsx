@@ -14,7 +14,7 @@ interface DocumentProps extends Pick<Props, 't' | 'viewer'> {
   readonly title: string;
   readonly site: string;
   readonly kind: PageKind;
-  /** Null: nothing on this page changes by itself. */
+  /** What the script of the page needs; null: the page has none. */
   readonly data: string | null;
   /** A question is open on it: without script it closes before the page would count as outdated. */
   readonly isAsking?: boolean;
@@ -32,7 +32,7 @@ export function Document({ title, site, kind, data, isAsking = false, viewer, ch
         <title>{`${title} – ${site}`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/style.css" />
-        {data !== null && kind !== 'media' && (
+        {(kind === 'surface' || kind === 'service') && (
           <noscript>
             <meta http-equiv="refresh" content={isAsking ? '10; url=/' : '5'} />
           </noscript>
@@ -121,6 +121,15 @@ export function Truth({ children, ...props }: Props & { readonly children?: Comp
 /** The headline in one line, and the reasons why it is not green. What a person must do at once does not scroll with them. */
 function Headline({ state, ui, t, f }: Props) {
   const { code, level, notes } = state.headline;
+  // Until a state shows the stop that was pressed here, no state holds.
+  if (ui.stop !== null && (ui.stop.unansweredForMs !== null || !state.stop.latched)) {
+    const isFailing = ui.stop.unansweredForMs !== null;
+    return (
+      <div class="headline" data-level={isFailing ? 'bad' : 'attention'} data-alarm={isFailing ? '' : undefined}>
+        <h1>{isFailing ? t.ui.notStopped : t.ui.stopUnderWay}</h1>
+      </div>
+    );
+  }
   const isAlarm = !ui.isSilent && alarms.has(code);
   // The set stop has its own place beside it.
   const others = notes.filter((note) => note.code !== 'stop-latched');
@@ -178,7 +187,7 @@ function StopPath({ state, ui, t, f }: Props) {
   const isAlive = !ui.isSilent && chassis === 'ready';
   const stop = ui.stop;
   if (stop !== null) {
-    if (stop.isUnanswered && stop.acknowledgedAfterMs === null)
+    if (stop.unansweredForMs !== null)
       return (
         <p class="stop-path dead" role="status">
           {t.ui.stopFailed}

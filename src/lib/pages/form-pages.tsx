@@ -13,6 +13,12 @@ export interface Frame {
   readonly t: Texts;
 }
 
+/** What its script needs: nothing there changes by itself, but a stop that was pressed there is tried until it is answered. */
+export interface PlainPage {
+  readonly kind: 'plain';
+  readonly viewer: Viewer;
+}
+
 function Plain({
   site,
   viewer,
@@ -22,7 +28,14 @@ function Plain({
   children,
 }: Frame & { kind: 'sign-in' | 'notice'; title: string; children: ComponentChildren }) {
   return (
-    <Document title={title} site={site} kind={kind} data={null} viewer={viewer} t={t}>
+    <Document
+      title={title}
+      site={site}
+      kind={kind}
+      data={viewer.readOnly ? null : JSON.stringify({ kind: 'plain', viewer } satisfies PlainPage)}
+      viewer={viewer}
+      t={t}
+    >
       <Header site={site} kind={kind} t={t} viewer={viewer} />
       <main>
         <section>

@@ -14,8 +14,13 @@ export interface StopProgress {
   readonly saved: boolean | 'pending';
   /** When the poses of the robot showed that it stands. */
   readonly standingAfterMs: number | null;
-  /** The gateway did not answer. */
-  readonly isUnanswered: boolean;
+  /** How long the gateway has not answered; null: it has, or the first attempt has time yet. */
+  readonly unansweredForMs: number | null;
+}
+
+/** Whether a stop that was pressed on this page has no answer yet: nothing is ordered meanwhile. */
+export function isStopOpen(stop: StopProgress | null): boolean {
+  return stop !== null && stop.acknowledgedAfterMs === null;
 }
 
 /** What only a page with script has. */
@@ -84,6 +89,7 @@ export function mayGo(props: Props, choice: Choice): boolean {
   const { state, ui, viewer } = props;
   return (
     !ui.isSilent &&
+    ui.stop === null &&
     !viewer.readOnly &&
     isFreeFor(choice, props) &&
     state.gate.isOpen &&

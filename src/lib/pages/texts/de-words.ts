@@ -207,6 +207,12 @@ export const deUi = {
   stopAcknowledged: 'bestätigt',
   stopStanding: 'steht',
   stopFailed: 'KEINE ANTWORT: roten Knopf am Roboter drücken',
+  stopUnderWay: 'STOPP wird gesendet',
+  notStopped: 'Ihr STOPP wurde NICHT ausgeführt',
+  notStoppedPress: 'Den Not-Halt am Roboter drücken.',
+  notStoppedFor: (span: string) =>
+    `Die Steuerung des Roboters bestätigt ihn seit ${span} nicht. Er wird weiter gesendet, bis sie ihn bestätigt.`,
+  giveUpStop: 'Nicht weiter senden',
   gateway: 'Gateway',
   robot: 'Roboter',
   cancel: 'Abbruch',

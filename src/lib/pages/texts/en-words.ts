@@ -210,6 +210,12 @@ export const enUi: typeof deUi = {
   stopAcknowledged: 'acknowledged',
   stopStanding: 'standing',
   stopFailed: 'NO ANSWER: press the red button on the robot',
+  stopUnderWay: 'STOP is being sent',
+  notStopped: 'Your STOP was NOT carried out',
+  notStoppedPress: 'Press the emergency stop on the robot.',
+  notStoppedFor: (span: string) =>
+    `The control of the robot has not acknowledged it for ${span}. It is sent again and again until it is acknowledged.`,
+  giveUpStop: 'Give up sending it',
   gateway: 'Gateway',
   robot: 'Robot',
   cancel: 'Cancel',
