@@ -212,7 +212,7 @@ describe.each(['de', 'en'] as const)('a page in %s whose stop is not answered', 
     expect(html).not.toContain(`>${t.headline.ready(ready, f)}<`);
     if (Page === Surface) {
       expect(html.match(/class="target(?!s)[^"]*"/g)?.every((target) => target.includes('waiting'))).toBe(true);
-      expect(html).toMatch(/<button type="submit" class="go" disabled/);
+      expect(html).toMatch(/<button type="submit" class="go confirms" disabled/);
     }
   });
 
