@@ -6,6 +6,7 @@ const ORDER_MS = 5_000;
 export function orders() {
   return {
     endRun: () => void send('POST', '/api/fahrt/ende', {}, ORDER_MS),
+    runSeen: (id) => void send('POST', '/api/fahrt/gesehen', { id }, ORDER_MS),
     pauseTour: () => void send('POST', '/api/touren/lauf/pause', {}, ORDER_MS),
   } satisfies Partial<Actions>;
 }

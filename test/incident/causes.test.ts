@@ -19,6 +19,7 @@ const pressed = (is: boolean) => ({
 });
 const tour = (state: string, more: Partial<Omit<Sight, 'scene'>> = {}, failReason: number | null = null) =>
   sightWith({ run: { ...run, state, failReason } as Sight['scene']['run'] }, more);
+const nowhere = { offM: null, offDeg: null };
 const stop = (change: object) => sightWith({ ...stopped.scene, stop: { ...stopped.scene.stop, ...change } });
 const cut = { kind: 'not-connected', failure: 'cut' } as const;
 const alerting = (...list: Parameters<typeof alerts>) => sightWith({ alerts: alerts(...list) });
@@ -43,6 +44,12 @@ describe('what makes an incident', () => {
       calm,
       sightWith({ gate: { isOpen: false, notes: [{ code: 'pose-alarm' }] } }),
       ['position-lost'],
+    ],
+    [
+      'a tour that stopped without a person',
+      tour('running'),
+      tour('stopped', { runFailure: nowhere }),
+      ['move-failed'],
     ],
     ['a failed tour', tour('running'), tour('failed', {}, 103), ['move-failed']],
     [
@@ -73,6 +80,11 @@ describe('what makes an incident', () => {
     ['an alert of level none', calm, alerting({ ...slip, level: 'none' })],
     ['a link that comes back', sightWith({ link: cut }), sightWith({}, { linkForMs: 40 })],
     ['a failed tour that stays the last one', tour('failed', { runForMs: 100 }), tour('failed', { runForMs: 350 })],
+    [
+      'a tour that stopped without a person, and stays the last one',
+      tour('stopped', { runFailure: nowhere, runForMs: 100 }),
+      tour('stopped', { runFailure: nowhere, runForMs: 350 }),
+    ],
     ['a tour that a person ended', tour('running'), tour('stopped')],
     ['the failed move of a tour, which is the tour of the next line', onTour('moving'), onTour('failed')],
   ])('not %s', (_, before, after) => expect(codes(before, after)).toEqual([]));
@@ -81,7 +93,9 @@ describe('what makes an incident', () => {
     expect(between(calm, stopped)).toEqual([{ code: 'stop', atMs: 0, origin: 'surface', by: '192.0.2.9' }]);
     expect(between(calm, alerting(slip))).toEqual([{ code: 'alert', atMs: 0, alertCode: 3001, text: 'slip' }]);
     expect(between(tour('running'), tour('failed', {}, 103))).toEqual([
-      { code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103 },
+      { code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103, offM: null, offDeg: null },
     ]);
+    const missed = tour('failed', { runFailure: { offM: 0.42, offDeg: 14 } });
+    expect(between(tour('running'), missed)).toMatchObject([{ code: 'move-failed', offM: 0.42, offDeg: 14 }]);
   });
 });

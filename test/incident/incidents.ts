@@ -7,6 +7,7 @@ const fact = { isUnreadable: false, stale: null, doubts: [] };
 export const calm: Sight = {
   linkForMs: 3_600_000,
   runForMs: null,
+  runFailure: null,
   scene: {
     headline: { level: 'good', code: 'ready', notes: [] },
     link: { kind: 'connected', failure: null },

@@ -14,6 +14,7 @@ const acts = [
   ['DELETE', '/api/touren/lauf', undefined, 'end of tour requested'],
   ['POST', '/api/fahrt', { station: 'A' }, 'drive started'],
   ['DELETE', '/api/fahrt', undefined, 'end of drive requested'],
+  ['POST', '/api/fahrt/gesehen', { id: 'd1' }, 'end of the run seen'],
   ['POST', '/api/pose', { xM: 1, yM: 2, yawDeg: 90 }, 'pose set'],
   ['POST', '/api/versuch', { kind: 'stop', who: 'J. Doe', conditions }, 'trial started'],
   ['DELETE', '/api/versuch', undefined, 'trial cancelled'],
@@ -32,6 +33,10 @@ describe('the audit log', () => {
       const cookie = await signIn(server.full);
       support.state = runningSupport;
       server.motion.set({ tour: { ...(await server.motion.startTour('breakfast')), state: 'paused' } });
+      if (path === '/api/fahrt/gesehen') {
+        const drive = { id: 'd1', kind: 'move', station: 'A', state: 'failed', outcome: null, reason: 'x' } as const;
+        server.motion.set({ tour: null, drive });
+      }
       const response = await ask(server.full, path, {
         method,
         headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },

@@ -31,6 +31,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   ...{ stop: { reason: 'test' }, startTour: { tour: 'breakfast', keepAlive: true, although: [8004] } },
   ...{ pauseTour: { id: 'r1' }, continueTour: { tour: 'breakfast' }, endTour: { id: 'r1' }, keepTour: { id: 'r1' } },
   ...{ startDrive: { station: 'A' }, endDrive: { id: 'd1' }, keepDrive: { id: 'd1' } },
+  seeRun: { id: 'd1' },
   ...{ setPose: { xM: 1, yM: 2, yawDeg: 90 }, startTrial: { kind: 'stop', who: 'A. Person', conditions } },
   keepTrial: { id: 't1' },
 };

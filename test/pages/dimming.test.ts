@@ -20,6 +20,17 @@ describe('a dark page', () => {
     ['a latched stop', latched],
     ['a paused tour', { ...driving, standing: 'stands', run: driving.run && { ...driving.run, state: 'paused' } }],
     ['a bad headline', { ...ready, headline: { level: 'bad', code: 'locked', notes: [] } }],
+    [
+      'a failed drive that was not seen',
+      {
+        ...ready,
+        run: driving.run && {
+          ...driving.run,
+          state: 'failed',
+          failure: { cause: 'given-up', offM: null, offDeg: null, technical: null, isSeen: false },
+        },
+      },
+    ],
     ['an alert', { ...ready, alerts: { ...ready.alerts, value: [{ code: 1, level: 'warning', message: '' }] } }],
   ])('is never shown for %s', (_what, state) => expect(needsLight(state, still)).toBe(true));
 

@@ -20,7 +20,15 @@ import {
 } from '../../src/lib/pages/index.ts';
 import { Media } from '../../src/lib/pages/media/media.tsx';
 import { type MediaInteraction, stillMedia } from '../../src/lib/pages/media/media-model.ts';
-import { doubts, headlineCodes, lampIds, lampLevels, noteSchema, staleReasons } from '../../src/lib/pages/model.ts';
+import {
+  doubts,
+  failureCauses,
+  headlineCodes,
+  lampIds,
+  lampLevels,
+  noteSchema,
+  staleReasons,
+} from '../../src/lib/pages/model.ts';
 import { noPose, type PoseDraft } from '../../src/lib/pages/service/pose-draft.ts';
 import { Service } from '../../src/lib/pages/service/service.tsx';
 import { noteText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
@@ -205,7 +213,7 @@ describe('texts of others', () => {
 const nothing = () => {};
 /** The technician page as a browser with script has it. */
 const acts =
-  'choose confirm stop endRun pauseTour zoom follow openLog editPose setPose openIncidents showIncident seek play';
+  'choose confirm stop endRun pauseTour runSeen zoom follow openLog editPose setPose openIncidents showIncident seek play';
 const act = Object.fromEntries(acts.split(' ').map((name) => [name, nothing])) as unknown as Interaction['act'];
 const alive: Interaction = { ...still, act };
 const service = (viewer: Viewer, ui: Partial<Interaction>, state = ready) =>
@@ -346,6 +354,17 @@ describe('the catalogues', () => {
         (['tour', 'drive', 'dock', 'trial', 'order'] as const).map((kind) => ({
           ...ready,
           run: { ...run(), kind, state, failReason: 103, although: [7005] },
+        })),
+      ),
+      ...failureCauses.flatMap((cause) =>
+        [0.42, null].map((offM) => ({
+          ...ready,
+          run: {
+            ...run(),
+            state: 'failed' as const,
+            failReason: 5,
+            failure: { cause, offM, offDeg: 14, technical: 'the robot is not there', isSeen: false },
+          },
         })),
       ),
       {

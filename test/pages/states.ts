@@ -62,6 +62,6 @@ export const driving: PageState = {
   standing: 'moves',
   run: {
     ...{ kind: 'tour', name: 'lunch', stations: ['A', 'B'], at: 1, state: 'running', forMs: 40_000 },
-    ...{ failReason: null, although: [] },
+    ...{ id: 'r-1', failReason: null, although: [], failure: null },
   },
 };

@@ -23,6 +23,7 @@ const isBad: ReadonlySet<Code> = new Set([
   ...(['not-connected', 'connecting', 'booting'] as const),
 ]);
 const run = {
+  id: 'r-1',
   kind: 'tour',
   name: 'lunch',
   stations: ['A', 'B'],
@@ -30,6 +31,7 @@ const run = {
   forMs: 40_000,
   failReason: null,
   although: [],
+  failure: null,
 } as const;
 
 /** A state of the pages with this headline. */

@@ -207,6 +207,14 @@ export const contracts: Readonly<Record<string, Contract>> = {
     answer: json(answers.endedAny, 'The last tour and the last drive.'),
     form: redirect('/'),
   },
+  'POST /api/fahrt/gesehen': {
+    id: 'seeRun',
+    description: 'The failure of this run is no longer the headline of the pages.',
+    body: requests.seen,
+    answer: json(answers.seen, 'It counts as seen.'),
+    form: redirect('/'),
+    refusals: ['NOT_FOUND'],
+  },
   'POST /api/fahrt/lebenszeichen': { id: 'keepDrive', ...keepAlive },
 
   'POST /api/pose': {

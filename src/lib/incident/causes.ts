@@ -7,6 +7,8 @@ export interface Sight {
   readonly linkForMs: number;
   /** Since when the run drives to its station; null without a run. */
   readonly runForMs: number | null;
+  /** How far from its goal the robot stood; null where the run did not fail. */
+  readonly runFailure: { readonly offM: number | null; readonly offDeg: number | null } | null;
 }
 
 /** As the vendor names an alert that is none. HINWEIS */
@@ -62,23 +64,28 @@ function isLinkLost(before: Sight, after: Sight, sinceMs: number): boolean {
 const isLost = ({ positioning, gate }: Sighted) =>
   positioning.value?.quality === 'lost' || gate.notes.some(({ code }) => code === 'pose-alarm');
 
-type Move = Pick<Extract<Cause, { code: 'move-failed' }>, 'kind' | 'name' | 'failReason'>;
+type Move = Omit<Extract<Cause, { code: 'move-failed' }>, 'code' | 'atMs'>;
+
+/** Also a run that stopped, where no person ended it. */
+const hasFailed = ({ scene, runFailure }: Sight) => scene.run?.state === 'failed' || runFailure !== null;
 
 function moveFailed(before: Sight, after: Sight): Move[] {
   const [old, now] = [before.scene, after.scene];
   const { run } = now;
-  if (run !== null && run.state === 'failed') {
+  if (run !== null && hasFailed(after)) {
     const isSame =
       old.run !== null &&
-      old.run.state === 'failed' &&
+      hasFailed(before) &&
       old.run.kind === run.kind &&
       old.run.name === run.name &&
       (after.runForMs ?? 0) >= (before.runForMs ?? 0);
-    return isSame ? [] : [{ kind: run.kind, name: run.name, failReason: run.failReason }];
+    const { kind, name, failReason } = run;
+    const { offM = null, offDeg = null } = after.runFailure ?? {};
+    return isSame ? [] : [{ kind, name, failReason, offM, offDeg }];
   }
   // A move that no run of this gateway ordered.
   if (run?.state === 'running' && run.kind !== 'order') return [];
   const [last, next] = [old.planning.value, now.planning.value];
   if (last === null || next === null || next.moveState !== 'failed' || last.moveState === 'failed') return [];
-  return [{ kind: 'order', name: null, failReason: next.failReason }];
+  return [{ kind: 'order', name: null, failReason: next.failReason, offM: null, offDeg: null }];
 }

@@ -204,6 +204,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     const subscriptions = new DisposableStack();
     subscriptions.use(link.subscribe(listener));
     subscriptions.use(motion.subscribe(listener));
+    subscriptions.use(states.runs.subscribe(listener));
     return subscriptions;
   };
   const events = createLiveEvents({
@@ -229,6 +230,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       supportView,
       pageState,
       stateAgeMs: states.ageMs,
+      endAsked: (id) => states.runs.endAsked(motion.status(), id),
+      runSeen: (id) => states.runs.seen(motion.status(), id),
       lastHour: lastHour.view,
       log,
       assets,

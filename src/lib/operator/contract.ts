@@ -10,6 +10,7 @@ import {
   keepAliveBody,
   poseBody,
   resumeBody,
+  seenBody,
   stopBody,
   tourBody,
 } from './motion/motion-handlers.ts';
@@ -28,6 +29,7 @@ export const requestSchemas = {
   resume: resumeBody,
   end: endBody,
   keepAlive: keepAliveBody,
+  seen: seenBody,
   pose: poseBody,
   trial: trialBody,
   trialKeepAlive: trialKeepAliveBody,

@@ -22,6 +22,10 @@ export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 
   readonly pageState: () => PageState;
   /** How long ago the state of this id was made; null: not known. */
   readonly stateAgeMs: (id: string) => number | null;
+  /** A person asks for the end of what runs now, or only of the run of this id. */
+  readonly endAsked: (id: string | undefined) => void;
+  /** A person has seen how this run ended. false: it is neither the last tour nor the last drive. */
+  readonly runSeen: (id: string) => boolean;
   /** For the charts of the technician page. */
   readonly lastHour: () => LastHour;
   readonly assets: Assets;

@@ -310,6 +310,13 @@ export function routeTable(handlers: Handlers): readonly Route[] {
     },
     {
       method: 'POST',
+      path: '/api/fahrt/gesehen',
+      ...onSite,
+      meaning: 'A person has seen how the last run ended; for forms too',
+      handler: drives.seen,
+    },
+    {
+      method: 'POST',
       path: '/api/fahrt/lebenszeichen',
       ...onSite,
       meaning: 'Keep-alive of the drive, from its client',

@@ -105,13 +105,20 @@ export function Banners({ t, viewer }: Pick<Props, 't' | 'viewer'>) {
 /** States in which a person has to press the emergency stop on the robot. */
 const alarms: ReadonlySet<PageState['headline']['code']> = new Set(['does-not-stop', 'still-moves']);
 
+interface TruthProps extends Props {
+  readonly children?: ComponentChildren;
+  /** For the technician: with the words of the gateway. */
+  readonly isTechnical?: boolean;
+}
+
 /** What is in view on every page of the robot, however far the rest is scrolled: its state, and a stop that is set. */
-export function Truth({ children, ...props }: Props & { readonly children?: ComponentChildren }) {
+export function Truth({ children, isTechnical = false, ...props }: TruthProps) {
   return (
     <div class="truth">
       <Headline {...props} />
       <div class="aside">
         <StopState {...props} />
+        <FailedRun {...props} isTechnical={isTechnical} />
         {children}
       </div>
     </div>
@@ -144,6 +151,39 @@ function Headline({ state, ui, t, f }: Props) {
             <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>
           ))}
         </ul>
+      )}
+    </div>
+  );
+}
+
+/** How the last run failed, and what to do next, until a person has seen it. */
+function FailedRun({ state, viewer, ui, t, f, isTechnical }: Props & { readonly isTechnical: boolean }) {
+  const { run } = state;
+  if (run === null || run.failure === null || run.failure.isSeen || ui.isSilent) return null;
+  const { id, failure } = run;
+  return (
+    <div class="failed">
+      <p>
+        <strong>{t.run(run, f)}.</strong> {t.ui.failedNext}{' '}
+        {isTechnical && failure.technical !== null && (
+          <small lang="en" class="technical">
+            {failure.technical}
+          </small>
+        )}
+      </p>
+      {!viewer.readOnly && (
+        <form
+          method="post"
+          action="/api/fahrt/gesehen"
+          onSubmit={(event) => {
+            if (ui.act === null) return;
+            event.preventDefault();
+            ui.act.runSeen(id);
+          }}
+        >
+          <input type="hidden" name="id" value={id} />
+          <button type="submit">{t.ui.failedSeen}</button>
+        </form>
       )}
     </div>
   );
@@ -211,7 +251,11 @@ function StopPath({ state, ui, t, f }: Props) {
     <p class={`stop-path${isAlive ? '' : ' dead'}`} role="status">
       <span class="lamps">
         <Dot is={!ui.isSilent} text={t.ui.gateway} /> <Dot is={isAlive} text={t.ui.robot} />{' '}
-        <Dot is={isAlive && cancel === 'ready'} text={t.ui.cancel} />
+        {isAlive && cancel === 'awaited' ? (
+          <span class="dot busy">{`◐ ${t.ui.cancelRuns}`}</span>
+        ) : (
+          <Dot is={isAlive && cancel === 'ready'} text={t.ui.cancel} />
+        )}
       </span>{' '}
       {isAlive ? t.ui.stopPathReady : t.ui.stopPathAway}
     </p>

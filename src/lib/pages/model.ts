@@ -49,10 +49,15 @@ export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('facts'), count }),
   z.strictObject({ code: z.literal('gate-closed') }),
   z.strictObject({ code: z.literal('not-connected') }),
+  z.strictObject({ code: z.literal('robot-starting') }),
+  z.strictObject({ code: z.literal('link-starting') }),
   z.strictObject({ code: z.literal('evidence-revoked') }),
   z.strictObject({ code: z.literal('evidence-unreadable') }),
   z.strictObject({ code: z.literal('service-down') }),
   z.strictObject({ code: z.literal('disk') }),
+  z.strictObject({ code: z.literal('disk-unwritable') }),
+  z.strictObject({ code: z.literal('disk-silent') }),
+  z.strictObject({ code: z.literal('disk-not-checked') }),
   z.strictObject({ code: z.literal('support-not-recorded') }),
   z.strictObject({ code: z.literal('cloud-away') }),
   z.strictObject({ code: z.literal('gateway-degraded') }),
@@ -130,7 +135,10 @@ const lamp = z.strictObject({
 });
 export type Lamp = z.infer<typeof lamp>;
 
+export const failureCauses = ['missed', 'not-proven', 'given-up', 'refused', 'cancelled', 'unknown'] as const;
+
 const run = z.strictObject({
+  id: z.string().describe('Of the tour or drive, for whoever has seen its end; empty of a trial.'),
   kind: z.enum(['tour', 'drive', 'dock', 'trial', 'order']),
   /** Of the tour or the station; null for the dock and for a trial. */
   name: foreign.nullable(),
@@ -142,6 +150,23 @@ const run = z.strictObject({
   /** As the chassis reported it; only 103 has a measured meaning. */
   failReason: z.int().nullable(),
   although: z.array(z.int()),
+  failure: z
+    .strictObject({
+      cause: z
+        .enum(failureCauses)
+        .describe(
+          'missed: it stands beside its goal. not-proven: nothing shows that it stands at its goal. given-up: the chassis reports it as failed. refused: it never set out.',
+        ),
+      offM: z.number().nullable().describe('Metres from the goal; null: within the tolerance, or not known.'),
+      offDeg: z
+        .number()
+        .nullable()
+        .describe('Degrees off the heading of the goal; null: within the tolerance, or not known.'),
+      technical: foreign.nullable(),
+      isSeen: z.boolean().describe('A person has seen how it ended.'),
+    })
+    .nullable()
+    .describe('Why it did not reach its goal. Null where it did, where it has not ended, and where a person ended it.'),
 });
 export type Run = z.infer<typeof run>;
 
@@ -151,6 +176,8 @@ export const headlineCodes = [
   'paused',
   'trial',
   'limited',
+  'failed',
+  'comes-to-rest',
   'locked',
   'stopped',
   'does-not-stop',

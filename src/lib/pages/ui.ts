@@ -51,6 +51,8 @@ export interface Actions extends IncidentActions {
   readonly stop: () => void;
   readonly endRun: () => void;
   readonly pauseTour: () => void;
+  /** A person has seen how this run failed. */
+  readonly runSeen: (id: string) => void;
   readonly zoom: (factor: number) => void;
   readonly follow: () => void;
   readonly openLog: (isOpen: boolean) => void;

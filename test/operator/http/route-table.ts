@@ -35,6 +35,7 @@ const ownRoutes: readonly (readonly [full: number, readOnly: number, method: str
   [409, 403, 'DELETE', '/api/wartung/sitzung'],
   [409, 403, 'POST', '/api/wartung/sitzung/ende /api/touren/lauf/pause'],
   [400, 403, 'POST', '/api/fahrt /api/touren/lauf/weiter /api/touren/lauf/lebenszeichen /api/fahrt/lebenszeichen'],
+  [400, 403, 'POST', '/api/fahrt/gesehen'],
   [303, 403, 'POST', '/api/abmeldung'],
   [404, 404, 'GET', '/api/chassis/maps/99'],
 ];

@@ -168,7 +168,7 @@ describe('operator.tourNeedsSignIn', () => {
 
   it('asks for a sign-in before a drive, and lets a signed-in person drive', async () => {
     const asked = '/?ziel=tour:breakfast';
-    const go = /<button type="submit" class="go confirms"( disabled)?/;
+    const go = /<button type="submit" class="go[^"]*"( disabled)?/;
     const before = await page(asked, {}, strict);
     expect(before).toContain('Fahren darf nur, wer angemeldet ist.');
     expect(go.exec(before)?.[1]).toBe(' disabled');
@@ -191,7 +191,7 @@ describe('a move that gw did not order', () => {
     server.motion.set({ unownedMove, gate: { open: false, reasons: ['move 7007'] } });
     const shown = await page('/?ziel=tour:breakfast');
     expect(shown.match(/fremden Auftrag \(Nr\. 7007\)/g)?.length).toBeGreaterThan(1);
-    expect(shown).toMatch(/class="go confirms" disabled/);
+    expect(shown).toMatch(/class="go[^"]*" disabled/);
     expect((await ask(server.full, '/api/touren')).data.unownedMove).toEqual(unownedMove);
   });
 
@@ -199,7 +199,47 @@ describe('a move that gw did not order', () => {
     await start(DRIVE, toA);
     const shown = await page('/?ziel=tour:breakfast');
     expect(shown).toContain('Fahrt zu A · seit');
-    expect(shown).toMatch(/class="go confirms" disabled/);
+    expect(shown).toMatch(/class="go[^"]*" disabled/);
+  });
+});
+
+describe('a drive that failed', () => {
+  const failed = { id: 'd1', kind: 'move', station: 'B', state: 'failed', outcome: null, reason: 'x' } as const;
+  const level = async () => /class="headline" data-level="([^"]+)"/.exec(await page('/'))?.[1];
+  const SEEN = '/api/fahrt/gesehen';
+
+  it('is the headline until a person on site has seen it, without signing in', async () => {
+    server.motion.set({ drive: failed });
+    const text = await page('/');
+    expect(text).toContain('<h1 aria-live="polite">Fahrt zu B gescheitert</h1>');
+    expect(text).toContain('action="/api/fahrt/gesehen"');
+    expect(await level()).toBe('attention');
+    expect(await refused(SEEN, { id: 'd0' })).toEqual([404, 'NOT_FOUND']);
+    expect(await refused(SEEN, {})).toEqual([400, 'BAD_REQUEST']);
+    expect((await postJson(server.readOnly, SEEN, { id: 'd1' })).status).toBe(403);
+    expect(await level()).toBe('attention');
+    const far = await page('/', {}, { ...server, full: server.readOnly });
+    expect([far.includes('Fahrt zu B gescheitert'), far.includes('gesehen')]).toEqual([true, false]);
+    expect((await start(SEEN, { id: 'd1' })).data).toEqual({ seen: true });
+    expect(await level()).toBe('good');
+    server.motion.set({ drive: { ...failed, id: 'd2' } });
+    expect(await level()).toBe('attention');
+    expect((await form(SEEN, { id: 'd2' })).status).toBe(303);
+    expect(await level()).toBe('good');
+  });
+
+  it('is none where a person ended it', async () => {
+    for (const [id, end] of [
+      ['e1', () => ask(server.full, DRIVE, { method: 'DELETE' })],
+      ['e2', () => form('/api/fahrt/ende', {})],
+    ] as const) {
+      server.motion.set({ drive: { ...failed, id, state: 'running' } });
+      await end();
+      server.motion.set({ drive: { ...failed, id, state: 'stopped' } });
+      expect([id, await level()]).toEqual([id, 'good']);
+    }
+    server.motion.set({ drive: { ...failed, id: 'e3', state: 'stopped' } });
+    expect(await level()).toBe('attention');
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { gateNotes, headlineOf, stoppedState } from '../../../src/lib/operator/view/headline.ts';
+import type { Run } from '../../../src/lib/pages/index.ts';
 import { runs } from '../../properties.ts';
 import { freeMotion, snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
@@ -10,8 +11,8 @@ const connected = snapshotWith({ kind: 'connected', tried });
 const health = standInHealth({ version: '1', upForMs: 1 });
 const free = freeMotion;
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
-const of = (change: Partial<ChassisSnapshot> = {}, motion = free, gateway = health) =>
-  headlineOf({ ...connected, ...change }, motion, gateway);
+const of = (change: Partial<ChassisSnapshot> = {}, motion = free, gateway = health, run: Run | null = null) =>
+  headlineOf({ ...connected, ...change }, motion, gateway, run);
 const codes = ({ notes }: ReturnType<typeof of>) => notes.map(({ code }) => code);
 const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
@@ -46,7 +47,9 @@ describe('the headline', () => {
   const service = {
     ...{ name: 'fleet', status: 'restarting' as const, restarts: 1, lastError: 'x', remedy: 'y', detail: '' },
   } as const;
-  const lowDisk = { ...health.disk, media: { ...health.disk.media, status: 'low' } } as const;
+  const mediaDisk = (status: 'low' | 'unusable' | 'not-checked', remedy: string | null = 'x') => ({
+    disk: { ...health.disk, media: { ...health.disk.media, status, remedy } },
+  });
   const unverified = { ...closed.gate, unverified: ['vendor.move.cancel' as const] };
   const notKept = { reason: 'x', remedy: 'y' };
   it.each<[string, ReturnType<typeof of>, string]>([
@@ -85,7 +88,10 @@ describe('the headline', () => {
     ['a stale pose', of(withValues({ pose: stale(connected.values.pose) })), 'no-pose'],
     ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'complaints'],
     ['a service that is down', degraded({ services: [service] }), 'service-down'],
-    ['a disk without free space', degraded({ disk: lowDisk }), 'disk'],
+    ['a disk without free space', degraded(mediaDisk('low')), 'disk'],
+    ['a disk that nothing can be written to', degraded(mediaDisk('unusable')), 'disk-unwritable'],
+    ['a disk that does not answer', degraded(mediaDisk('not-checked')), 'disk-silent'],
+    ['a disk that was not looked at yet', degraded(mediaDisk('not-checked', null)), 'disk-not-checked'],
     ['a gateway that is degraded by something else', degraded(), 'gateway-degraded'],
     [
       'support without records',
@@ -143,7 +149,12 @@ describe('the headline', () => {
           judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
           values.pose.status === 'received' &&
           !values.pose.stale;
-        const { level, notes } = headlineOf(snapshot, motion, { ...health, status: degraded ? 'degraded' : 'ok' });
+        const { level, notes } = headlineOf(
+          snapshot,
+          motion,
+          { ...health, status: degraded ? 'degraded' : 'ok' },
+          null,
+        );
         expect(level === 'good').toBe(inOrder);
         if (level !== 'good' && !latched) expect(notes).not.toEqual([]);
         expect(gateNotes(snapshot, motion).length === 0).toBe(open);
@@ -214,6 +225,86 @@ describe('a latched stop', () => {
     const headline = of({ link, ...withValues({ planning: planning('cancelled') }) }, latched);
     expect(headline.code).toBe('not-connected');
     expect(codes(headline)).toContain('standing-not-known');
+  });
+});
+
+describe('a link that is not there', () => {
+  const away = (kind: 'connecting' | 'booting', linkForMs: number) =>
+    of({ link: kind === 'booting' ? { kind, progress: 0.45, step: 's', tried } : { kind, tried }, linkForMs });
+
+  it.each([
+    ['booting', 'robot-starting'],
+    ['connecting', 'link-starting'],
+  ] as const)('only takes its time while it is %s; after five minutes it needs a technician', (kind, note) => {
+    expect(away(kind, 299_000)).toEqual({ level: 'bad', code: kind, notes: [{ code: note }] });
+    expect(codes(away(kind, 300_000))).toEqual(['not-connected']);
+    const snapshot = { ...connected, link: { kind: 'booting', progress: 0.45, step: 's', tried } as const };
+    expect(gateNotes(snapshot, closed).map(({ code }) => code)).toEqual(['robot-starting']);
+  });
+
+  it('is for a technician at once where it was lost', () => {
+    const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
+    expect(codes(of({ link, linkForMs: 0 }))).toEqual(['not-connected']);
+  });
+});
+
+const ended: Run = {
+  ...{ id: 'r', kind: 'drive', name: 'B', stations: [], at: 0, state: 'succeeded', forMs: 1_000 },
+  ...{ failReason: null, although: [], failure: null },
+};
+const missed: Run = {
+  ...{ ...ended, state: 'failed' },
+  failure: { cause: 'missed', offM: 0.42, offDeg: null, technical: 'x', isSeen: false },
+};
+
+describe('a run that has ended', () => {
+  const rests = (verdict: 'moves' | 'not-known' | 'drives-on', isOwed = true): MotionStatus => ({
+    ...closed,
+    standstill: { verdict, reason: 'r', isOwed },
+  });
+
+  it.each<[string, MotionStatus, Run]>([
+    ['is cancelled and moves', rests('moves'), { ...ended, state: 'stopped' }],
+    ['is cancelled and not seen to stand yet', rests('not-known'), { ...ended, state: 'stopped' }],
+    ['has arrived and turns', rests('moves', false), ended],
+    ['is paused and moves', rests('moves'), { ...ended, kind: 'tour', state: 'paused' }],
+  ])('comes to rest, which is no fault: it %s', (_what, motion, run) => {
+    expect(of({}, motion, health, run)).toMatchObject({ level: 'attention', code: 'comes-to-rest' });
+    const low = withValues({ battery: known({ percent: 8, status: 'discharging' }) });
+    expect(of(low, motion, health, run).code).toBe('comes-to-rest');
+  });
+
+  it.each<[string, MotionStatus, Run | null, Partial<ChassisSnapshot>?]>([
+    ['moves long after', rests('moves'), { ...ended, forMs: 15_000 }],
+    ['moves without any run', rests('moves'), null],
+    [
+      'moves by an order of another program',
+      { ...rests('moves'), unownedMove: { moveId: 9, type: 's', isBeingCancelled: false } },
+      ended,
+    ],
+    ['does not obey', rests('drives-on'), { ...ended, state: 'stopped' }],
+    ['moves with a pressed emergency stop', rests('moves'), ended, withValues({ wheels: wheels('auto', true) })],
+    ['moves without a known pose', rests('moves'), ended, withValues({ pose: stale(connected.values.pose) })],
+    ['stands, and the gate is closed', closed, ended],
+  ])('is locked where the robot %s', (_what, motion, run, change = {}) => {
+    expect(of(change, motion, health, run)).toMatchObject({ level: 'bad', code: 'locked' });
+  });
+
+  it('is the headline where it failed, until a person has seen it', () => {
+    expect(of({}, free, health, missed)).toMatchObject({ level: 'attention', code: 'failed' });
+    expect(of({}, closed, health, missed)).toMatchObject({ level: 'bad', code: 'failed' });
+    expect(codes(of({}, closed, health, missed))).toEqual(['gate-closed']);
+    const seen: Run = { ...missed, failure: missed.failure && { ...missed.failure, isSeen: true } };
+    expect(of({}, free, health, seen)).toMatchObject({ level: 'good', code: 'ready' });
+    expect(of({}, closed, health, seen)).toMatchObject({ level: 'bad', code: 'locked' });
+  });
+
+  it('is never more urgent than a robot that does not stop, a set stop and a lost link', () => {
+    expect(of({}, rests('drives-on'), health, missed)).toMatchObject({ level: 'bad', code: 'locked' });
+    const stop = { ...free.stop, latched: true };
+    expect(of({}, { ...rests('drives-on'), stop }, health, missed).code).toBe('does-not-stop');
+    const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
+    expect(of({ link }, closed, health, missed).code).toBe('not-connected');
   });
 });
 

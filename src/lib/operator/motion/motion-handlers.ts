@@ -135,6 +135,7 @@ export function tourHandlers(parts: Parts) {
     resume,
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
+      parts.endAsked(idIn(request));
       const run = await motion.endTour(requesterOf(request), idIn(request));
       return sendJson(reply, { run } satisfies Answer<'tour'>);
     },
@@ -157,6 +158,8 @@ function keepRun({ motion }: Parts, request: FastifyRequest, reply: FastifyReply
   if (motion.keepAlive(body.data.id)) return sendJson(reply, { kept: true } satisfies Answer<'kept'>);
   return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'No supervised run of this id.' }));
 }
+
+export const seenBody = z.strictObject({ id: z.string().min(1).max(200) });
 
 export const driveBody = z.union([
   z.strictObject({ station: z.string().min(1).max(64), keepAlive, although, seen }),
@@ -191,6 +194,7 @@ export function driveHandlers(parts: Parts) {
     },
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
+      parts.endAsked(idIn(request));
       const run = await motion.endDrive(requesterOf(request), idIn(request));
       return sendJson(reply, { run } satisfies Answer<'drive'>);
     },
@@ -198,8 +202,24 @@ export function driveHandlers(parts: Parts) {
     async endAny(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of the run requested');
       const by = requesterOf(request);
+      parts.endAsked(undefined);
       const [tour, drive] = await Promise.all([motion.endTour(by), motion.endDrive(by)]);
       return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive } satisfies Answer<'endedAny'>);
+    },
+    /** A failed run is the headline of all pages until a person on site has seen it. */
+    seen(request: FastifyRequest, reply: FastifyReply) {
+      const body = seenBody.safeParse(request.body);
+      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      const { id } = body.data;
+      if (!parts.runSeen(id)) {
+        return sendRefusal(
+          request,
+          reply,
+          refuse('NOT_FOUND', { message: 'It is neither the last tour nor the last drive.' }),
+        );
+      }
+      log.info({ audit: true, address: peerAddress(request), id }, 'end of the run seen');
+      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { seen: true } satisfies Answer<'seen'>);
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
     keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),

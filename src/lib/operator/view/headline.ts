@@ -1,31 +1,47 @@
 import { type ChassisSnapshot, moveProgress, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Note, PageState } from '../../pages/index.ts';
-import type { GatewayHealth } from '../health.ts';
+import type { Note, PageState, Run } from '../../pages/index.ts';
+import type { FolderHealth, GatewayHealth } from '../health.ts';
 import { conditionGaps, conditionProblems } from './conditions.ts';
 
 export type Headline = PageState['headline'];
 
 /** How long a malformed message keeps the headline from being green. Project decision. */
 const COMPLAINT_COUNTS_MS = 300_000;
+/** A robot that starts, or a link that is begun, for longer than this needs a technician. Project decision. */
+const STARTS_WITHIN_MS = 300_000;
+/** By then a robot whose run has ended stands, and its poses show it; later its movement has no cause. Project decision. */
+const RESTS_WITHIN_MS = 15_000;
 
-/** The headline of the pages: green only when nothing prevents a drive and every value was reported. */
-export function headlineOf(snapshot: ChassisSnapshot, motion: MotionStatus, health: GatewayHealth): Headline {
+/**
+ * The headline of the pages: green only when nothing prevents a drive, every value was reported, and a person has seen how
+ * the last run failed, if it did.
+ */
+export function headlineOf(
+  snapshot: ChassisSnapshot,
+  motion: MotionStatus,
+  health: GatewayHealth,
+  run: Run | null,
+): Headline {
   const { link } = snapshot;
   const { latched } = motion.stop;
   if (link.kind !== 'connected') {
-    const notes: Note[] = latched
-      ? [{ code: 'stop-latched' }, { code: 'standing-not-known' }]
-      : [{ code: 'not-connected' }];
+    const notes: Note[] = latched ? [{ code: 'stop-latched' }, { code: 'standing-not-known' }] : [awayNote(snapshot)];
     return { level: 'bad', code: link.kind, notes };
   }
   const others = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
   if (latched) return stoppedHeadline(stoppedState(snapshot, motion), [...droveOn(motion), ...others]);
   const notes = [...disobedience(motion), ...others];
+  const isUnseen = run !== null && run.failure !== null && !run.failure.isSeen;
   if (!motion.gate.open) {
     // The reasons of the closed gate come first, before unrelated hints.
-    return { level: 'bad', code: 'locked', notes: [...gateNotes(snapshot, motion), ...hints(snapshot, health)] };
+    const reasons = [...gateNotes(snapshot, motion), ...hints(snapshot, health)];
+    const drivesOn = motion.standstill.verdict === 'drives-on';
+    if (isUnseen && !drivesOn) return { level: 'bad', code: 'failed', notes: reasons };
+    if (comesToRest(snapshot, motion, run)) return { level: 'attention', code: 'comes-to-rest', notes: reasons };
+    return { level: 'bad', code: 'locked', notes: reasons };
   }
+  if (isUnseen) return { level: 'attention', code: 'failed', notes };
   // A person must drive it on or end it: no state to be left alone in green.
   if (motion.tour?.state === 'paused') return { level: 'attention', code: 'paused', notes };
   const isRunning = motion.tour?.state === 'running' || motion.drive?.state === 'running';
@@ -59,6 +75,27 @@ function stoppedHeadline(state: PageState['stop']['state'], notes: readonly Note
   }
 }
 
+/** The gate is closed by nothing but the last movement of a run that has just ended, or was just paused. */
+function comesToRest(snapshot: ChassisSnapshot, motion: MotionStatus, run: Run | null): boolean {
+  const isOver = run !== null && run.state !== 'running' && run.state !== 'failed';
+  if (!isOver || run.forMs >= RESTS_WITHIN_MS || movement(motion).length === 0) return false;
+  return gateNotes(snapshot, motion).every((note) => resting.has(note.code) || closesNothing(note));
+}
+
+const resting: ReadonlySet<Note['code']> = new Set(['moves', 'standing-awaited']);
+
+/** Conditions that are named beside the reasons of a closed gate. */
+function closesNothing(note: Note): boolean {
+  if (note.code === 'positioning') return note.state === 'poor';
+  return note.code === 'battery' || note.code === 'battery-contradictory';
+}
+
+/** Why there is no connection, for people: a robot that starts is waited for, and not repaired. */
+function awayNote({ link, linkForMs }: ChassisSnapshot): Note {
+  if (linkForMs >= STARTS_WITHIN_MS || link.kind === 'not-connected') return { code: 'not-connected' };
+  return { code: link.kind === 'booting' ? 'robot-starting' : 'link-starting' };
+}
+
 /** The state of the move, as the chassis reported it over the current connection. */
 function moveProgressOf({ link, values: { planning } }: ChassisSnapshot): ReturnType<typeof moveProgress> {
   const isCurrent = link.kind === 'connected' && planning.status === 'received' && !planning.stale;
@@ -79,7 +116,7 @@ export function gateNotes(snapshot: ChassisSnapshot, motion: MotionStatus): Note
     ...elsewhere(snapshot, motion),
     ...unownedMove(motion),
     ...(stop.latched ? [] : movement(motion)),
-    ...(link.kind === 'connected' ? obstacles(snapshot) : [{ code: 'not-connected' } as const]),
+    ...(link.kind === 'connected' ? obstacles(snapshot) : [awayNote(snapshot)]),
     ...(unverified === 0 ? [] : [{ code: 'facts', count: unverified } as const]),
   ];
   return known.length === 0 ? [{ code: 'gate-closed' }] : known;
@@ -150,13 +187,27 @@ function gatewayHints({ status, services, disk, evidence, cloud, support }: Gate
     evidence.status === 'revoked' && { code: 'evidence-revoked' },
     evidence.status === 'unreadable' && { code: 'evidence-unreadable' },
     services.some((service) => service.status !== 'running') && { code: 'service-down' },
-    Object.values(disk).some((folder) => folder.status !== 'ok') && { code: 'disk' },
+    ...[...new Set(Object.values(disk).map(diskCode))].map((code): false | Note => code !== null && { code }),
     support.records === 'failing' && { code: 'support-not-recorded' },
     // Below the minute that degrades the gateway, a lost link is no news for the people at the robot.
     status !== 'ok' && cloud.status === 'not-connected' && { code: 'cloud-away' },
   ];
   const notes = found.filter((note) => note !== false);
   return status !== 'ok' && notes.length === 0 ? [{ code: 'gateway-degraded' }] : notes;
+}
+
+/** What is wrong with a folder. A disk that is slow, or was not looked at yet, is not a full one. */
+function diskCode({ status, remedy }: FolderHealth): Extract<Note['code'], `disk${string}`> | null {
+  switch (status) {
+    case 'ok':
+      return null;
+    case 'low':
+      return 'disk';
+    case 'unusable':
+      return 'disk-unwritable';
+    case 'not-checked':
+      return remedy === null ? 'disk-not-checked' : 'disk-silent';
+  }
 }
 
 /** @source specification, 'Angles (critical rule)': degrees; a device with other values contradicts it */

@@ -2,7 +2,7 @@ import { type ChassisSnapshot, type LiveValue, moveProgress } from '../../chassi
 import { formatTried } from '../../error/index.ts';
 import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import { isOpenRun, type MotionStatus } from '../../motion/index.ts';
+import type { MotionStatus } from '../../motion/index.ts';
 import type { Live, PageState, Run } from '../../pages/index.ts';
 import { mapOfPlace, type Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
@@ -10,6 +10,8 @@ import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
+import { createRest } from './rest.ts';
+import { createRunView, type RunView } from './run-view.ts';
 import { screenView } from './screen.ts';
 import { sightOf } from './sight.ts';
 
@@ -20,6 +22,7 @@ export interface PageStates {
   sight(parts: Parts): Sight;
   /** How long ago the state of this id was made; null: not by this process, or too long ago to be known. */
   ageMs(id: string): number | null;
+  readonly runs: Omit<RunView, 'now'>;
 }
 
 /** States that an order may name; at 25 a second this is twenty seconds. */
@@ -36,8 +39,14 @@ export function createPageStates(
   const ofDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
   const { timeZone } = ofDay.resolvedOptions();
   const madeAt = new Map<string, number>();
-  const runClock = createRunClock(clock);
+  const runs = createRunView(clock);
+  const rest = createRest();
   let count = 0;
+
+  function changing(parts: Parts): Changing {
+    const motion = { ...parts.motion, standstill: rest(parts.snapshot, parts.motion.standstill) };
+    return stateOf({ ...parts, motion }, runs.now(motion), site);
+  }
 
   return {
     compose(parts) {
@@ -57,11 +66,11 @@ export function createPageStates(
         clock: ofDay.format(now),
         site: siteView(site, parts.snapshot.values),
         screen: screenView(site.operator, now),
-        ...stateOf(parts, site),
-        run: runClock(parts.motion),
+        ...changing(parts),
       };
     },
-    sight: (parts) => sightOf({ ...stateOf(parts, site), run: runClock(parts.motion) }),
+    sight: (parts) => sightOf(changing(parts)),
+    runs,
     ageMs(id) {
       const at = madeAt.get(id);
       return at === undefined ? null : clock.monotonicMs() - at;
@@ -97,13 +106,13 @@ export function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values
   };
 }
 
-type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'clock' | 'site' | 'screen' | 'run'>;
+type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'clock' | 'site' | 'screen'>;
 
-function stateOf(parts: Parts, site: Site): Changing {
+function stateOf(parts: Parts, run: Run | null, site: Site): Changing {
   const { snapshot, motion, health, support, neighbours } = parts;
   const { link, values, identity } = snapshot;
   const { stop } = motion;
-  const headline = headlineOf(snapshot, motion, health);
+  const headline = headlineOf(snapshot, motion, health, run);
   const position = positioningState(snapshot);
   const poseDoubts: Live<unknown>['doubts'] = [
     ...(position === 'lost' || position === 'inactive' ? ['position-lost' as const] : []),
@@ -143,6 +152,7 @@ function stateOf(parts: Parts, site: Site): Changing {
       technical: [...motion.gate.reasons],
       passable: passable(snapshot, motion),
     },
+    run,
     pose: live(values.pose, ({ xM, yM }) => ({ xM, yM }), poseDoubts, 'xM'),
     heading: live(values.pose, ({ yawDeg }): number => yawDeg, [...headingDoubts(snapshot), ...poseDoubts], 'yawDeg'),
     battery: live(
@@ -235,55 +245,4 @@ function supportState({ status, running }: SupportView): PageState['support'] {
   if (status !== 'running' || running === null) return null;
   const { since, forMs, leftMs, services, state, open } = running;
   return { since, forMs, leftMs: Math.max(0, leftMs), services: [...services], state, open };
-}
-
-/** The run that the pages show, and since when it drives to its present station. */
-function createRunClock(clock: Pick<Clock, 'monotonicMs'>): (motion: MotionStatus) => Run | null {
-  let [key, sinceMs] = ['', 0];
-  return (motion) => {
-    const run = runOf(motion);
-    const now = `${run?.key}`;
-    if (now !== key) [key, sinceMs] = [now, clock.monotonicMs()];
-    return run && { ...run.run, forMs: clock.monotonicMs() - sinceMs };
-  };
-}
-
-/** What runs, otherwise what ran last. */
-function runOf({
-  tour,
-  drive,
-  trial,
-}: MotionStatus): { readonly key: string; readonly run: Omit<Run, 'forMs'> } | null {
-  const none = { stations: [], at: 0, failReason: null, although: [] };
-  if (trial !== null)
-    return { key: `trial ${trial.kind}`, run: { ...none, kind: 'trial', name: null, state: 'running' } };
-  const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
-  if (drive !== null && isLater && !isOpenRun(tour)) {
-    const { id, kind, station, state, outcome, although = [] } = drive;
-    return {
-      key: `${id} ${state}`,
-      run: {
-        ...none,
-        kind: kind === 'dock' ? 'dock' : 'drive',
-        name: station,
-        state,
-        failReason: outcome?.failReason ?? null,
-        although: [...although],
-      },
-    };
-  }
-  if (tour === null) return null;
-  const { id, tour: name, stations, at, state, outcomes, although = [] } = tour;
-  return {
-    key: `${id} ${at} ${state}`,
-    run: {
-      kind: 'tour',
-      name,
-      stations: [...stations],
-      at,
-      state,
-      failReason: outcomes.at(-1)?.failReason ?? null,
-      although: [...although],
-    },
-  };
 }

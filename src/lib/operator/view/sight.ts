@@ -7,10 +7,11 @@ export function sightOf(
 ): Sight {
   const { headline, link, stop, standing, stopPath, gate, lamps, planning } = state;
   const { saved: _saved, ...stopped } = stop;
-  const { forMs = null, ...run } = state.run ?? {};
+  const { id: _id, forMs = null, failure = null, ...run } = state.run ?? {};
   return {
     linkForMs: link.forMs,
     runForMs: forMs,
+    runFailure: failure && { offM: failure.offM, offDeg: failure.offDeg },
     scene: {
       headline,
       link: { kind: link.kind, failure: link.failure },
@@ -18,7 +19,7 @@ export function sightOf(
       standing,
       stopPath,
       gate: { isOpen: gate.isOpen, notes: gate.notes },
-      run: state.run === null ? null : (run as Omit<NonNullable<PageState['run']>, 'forMs'>),
+      run: state.run === null ? null : (run as NonNullable<Sight['scene']['run']>),
       battery: kept(state.battery),
       positioning: kept(state.positioning),
       wheels: kept(state.wheels),

@@ -1,8 +1,9 @@
+import type { Format } from '../texts/format.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { Cause } from './incident-model.ts';
 
 /** One cause in the words of a language. */
-export function causeText(cause: Cause, t: Texts): string {
+export function causeText(cause: Cause, t: Texts, f: Format): string {
   const texts = t.incident.causes;
   switch (cause.code) {
     case 'stop':
@@ -12,7 +13,7 @@ export function causeText(cause: Cause, t: Texts): string {
     case 'link-lost':
       return texts['link-lost'](cause.failure === null ? null : (t.failure[cause.failure] ?? cause.failure));
     case 'move-failed':
-      return texts['move-failed'](whereTo(cause, t), reasonOf(cause, t));
+      return texts['move-failed'](whereTo(cause, t), reasonOf(cause, t, f));
     default:
       return texts[cause.code]();
   }
@@ -25,5 +26,8 @@ function whereTo({ kind, name }: Move, { incident: { to } }: Texts): string | nu
   return name !== null && (kind === 'tour' || kind === 'drive') ? to[kind](name) : null;
 }
 
-const reasonOf = ({ failReason }: Move, t: Texts) =>
-  failReason === null || failReason === 0 ? null : t.failReason(failReason);
+/** How far off it stood, or what the robot reported. */
+function reasonOf({ failReason, offM = null, offDeg = null }: Move, t: Texts, f: Format): string | null {
+  if (offM !== null || offDeg !== null) return t.offGoal(offM, offDeg, f);
+  return failReason === null || failReason === 0 ? null : t.failReason(failReason);
+}

@@ -20,7 +20,7 @@ export function incidentEvents(recording: Recording, t: Texts, f: Format): reado
   const causes = head.causes.map((cause) => ({
     atMs: cause.atMs,
     kind: 'cause' as const,
-    text: causeText(cause, t),
+    text: causeText(cause, t, f),
   }));
   const [first] = body.scenes;
   const began =

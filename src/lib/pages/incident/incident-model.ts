@@ -37,7 +37,7 @@ const sceneSchema = z.strictObject({
   standing,
   stopPath,
   gate: gate.pick({ isOpen: true, notes: true }),
-  run: run.unwrap().omit({ forMs: true }).nullable(),
+  run: run.unwrap().omit({ id: true, forMs: true, failure: true }).nullable(),
   battery: battery.pick(kept),
   positioning: positioning.pick(kept),
   wheels: wheels.pick(kept),
@@ -65,6 +65,12 @@ export const causeSchema = z.discriminatedUnion('code', [
     kind: run.unwrap().shape.kind,
     name: foreign.nullable(),
     failReason: z.int().nullable(),
+    offM: z
+      .number()
+      .nullable()
+      .exactOptional()
+      .describe('Metres from the goal. Null or absent: within the tolerance, or not known.'),
+    offDeg: z.number().nullable().exactOptional().describe('Degrees off the heading of the goal, likewise.'),
   }),
 ]);
 export type Cause = z.infer<typeof causeSchema>;

@@ -6,8 +6,8 @@ import type { IncidentBody, IncidentHead } from './incident-model.ts';
 
 /** The causes of an incident in English, for commands; one that occurred several times once, with their number. */
 export function causeTexts({ causes, timeZone }: IncidentHead): readonly string[] {
-  const { t } = textsOf('en', timeZone);
-  return eachOnce(causes.map((cause) => causeText(cause, t)));
+  const { t, f } = textsOf('en', timeZone);
+  return eachOnce(causes.map((cause) => causeText(cause, t, f)));
 }
 
 /** What happened in an incident, in English. */

@@ -75,7 +75,7 @@ function Entry({ head, list, viewer, ui, t, f }: Props & { readonly head: Incide
       <div class="what">
         <time dateTime={at}>{f.time(at)}</time>
         <p>
-          {causes.map((cause) => causeText(cause, t)).join(' · ')}
+          {causes.map((cause) => causeText(cause, t, f)).join(' · ')}
           {moreCauses > 0 && ` ${t.incident.moreCauses(moreCauses)}`}
         </p>
         {!isComplete && <small>{list.recording === id ? t.incident.recording : t.incident.cutShort}</small>}

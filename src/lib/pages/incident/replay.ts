@@ -42,7 +42,7 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
     identity: null,
     stop: { ...scene.stop, saved: 'pending' },
     gate: { ...scene.gate, unverified: [], technical: [], passable: [] },
-    run: run && { ...run, forMs: 0 },
+    run: run && { ...run, id: '', forMs: 0, failure: null },
     ...poseAt(body, scene, atMs),
     battery: { ...ago(scene.battery), value: scene.battery.value },
     positioning: { ...ago(scene.positioning), value: scene.positioning.value },

@@ -170,7 +170,10 @@ function Pin({ ui, viewer, isPosing = false, choice, at, label }: PinProps) {
   );
 }
 
-/** An arrow along the heading: degrees counter-clockwise with y up, so clockwise on the screen. Its ring grows with the age of the pose. */
+/**
+ * An arrow along the heading: degrees counter-clockwise with y up, so clockwise on the screen; a disc where the heading is not
+ * known. Its ring grows with the age of the pose.
+ */
 function Robot({ state, ui }: Props) {
   const { value, ageMs, stale } = state.pose;
   const { value: yawDeg, doubts } = state.heading;
@@ -184,7 +187,11 @@ function Robot({ state, ui }: Props) {
     >
       <g class="upright">
         <circle class="age" r={18 + Math.min(60, Math.max(0, (ageMs ?? 0) - 500) / 100)} />
-        <Arrow yawDeg={yawDeg ?? 0} />
+        {yawDeg === null || doubts.includes('radians') ? (
+          <circle class="no-heading" r="9" />
+        ) : (
+          <Arrow yawDeg={yawDeg} />
+        )}
       </g>
     </g>
   );

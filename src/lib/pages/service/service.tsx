@@ -16,7 +16,7 @@ export function Service(props: Props) {
     <div class="service" data-stop={state.stop.latched ? 'latched' : 'free'} data-silent={ui.isSilent ? '' : undefined}>
       <Header site={state.site.name} kind="service" t={t} viewer={viewer} />
       <Banners t={t} viewer={viewer} />
-      <Truth {...props} />
+      <Truth {...props} isTechnical />
       <main>
         <Support {...props} />
         <nav class="lamps" aria-label={t.ui.lamps}>

@@ -12,9 +12,16 @@ export function needsLight(
   ui: Pick<Interaction, 'stop'>,
 ): boolean {
   const isUnderWay = run?.state === 'running' || run?.state === 'paused';
+  const isUnseen = run !== null && run.failure !== null && !run.failure.isSeen;
   const hasAlert = alerts.value !== null && alerts.value.length > 0;
   return (
-    standing !== 'stands' || stop.latched || ui.stop !== null || isUnderWay || headline.level === 'bad' || hasAlert
+    standing !== 'stands' ||
+    stop.latched ||
+    ui.stop !== null ||
+    isUnderWay ||
+    isUnseen ||
+    headline.level === 'bad' ||
+    hasAlert
   );
 }
 

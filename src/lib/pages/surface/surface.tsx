@@ -39,10 +39,13 @@ export function Surface(props: Props) {
   );
 }
 
-/** Whom staff call while the robot does not drive. */
+/** Whom staff call while the robot does not drive; not while it starts, which only takes its time. */
 function Contact({ state, t }: Props) {
-  const { contact } = state.site;
-  if (contact === null || state.headline.level !== 'bad') return null;
+  const { site, headline, stop } = state;
+  const { contact } = site;
+  const isWaiting = headline.notes.some(({ code }) => code === 'robot-starting' || code === 'link-starting');
+  const isFor = headline.code === 'failed' || (headline.level === 'bad' && (stop.latched || !isWaiting));
+  if (contact === null || !isFor) return null;
   return <p class="contact">{t.ui.call(contact.name, contact.phone)}</p>;
 }
 

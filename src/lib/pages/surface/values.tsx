@@ -98,6 +98,11 @@ export function Battery(props: Props) {
   const { value } = state.battery;
   const doubt = doubtText('battery', props);
   if (value === null) return <span class="battery">{`${t.ui.battery}: ${valueText('battery', props)}`}</span>;
+  const shown = (
+    <>
+      {`${f.number(value.percent, 0)} %`} <small>{t.ui.batteryState(value.status)}</small>
+    </>
+  );
   const share = Math.min(100, Math.max(0, value.percent));
   const level = share < 10 ? 'bad' : share < 20 ? 'attention' : 'good';
   return (
@@ -110,10 +115,9 @@ export function Battery(props: Props) {
         <rect x="1" y="1" width="38" height="18" rx="3" class="case" />
         <rect x="40" y="6" width="3" height="8" class="tip" />
         <rect x="3" y="3" width={(34 * share) / 100} height="14" class="charge" />
-        {value.status === 'charging' && <path d="M22 2L14 11H20L18 18L27 8H21Z" class="bolt" />}
+        {value.status === 'charging' && doubt === '' && <path d="M22 2L14 11H20L18 18L27 8H21Z" class="bolt" />}
       </svg>{' '}
-      {doubt === '' ? `${f.number(value.percent, 0)} %` : <s title={doubt}>{`${f.number(value.percent, 0)} %`}</s>}{' '}
-      <small>{t.ui.batteryState(value.status)}</small>
+      {doubt === '' ? shown : <s title={doubt}>{shown}</s>}
     </span>
   );
 }

@@ -216,6 +216,7 @@ export const deUi = {
   gateway: 'Gateway',
   robot: 'Roboter',
   cancel: 'Abbruch',
+  cancelRuns: 'Abbruch läuft',
   where: 'Wohin?',
   tours: 'Touren',
   noStations: 'Es sind keine Stationen eingerichtet.',
@@ -228,6 +229,9 @@ export const deUi = {
     changed: 'Die Frage hat sich geschlossen, weil sich etwas geändert hat. Bitte nachsehen und noch einmal wählen.',
   },
   endRun: 'Fahrt beenden',
+  failedNext:
+    'Bitte nachsehen, wo der Roboter steht und was ihn aufhält. Dann kann er noch einmal fahren. Scheitert er wieder: den Techniker rufen.',
+  failedSeen: 'Gesehen',
   pause: 'Pause',
   resume: 'Weiter',
   sending: 'wird gesendet …',

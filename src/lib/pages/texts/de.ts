@@ -1,6 +1,7 @@
 import { basisWordsDe } from '../../evidence/fact.ts';
 import type { Run } from '../model.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
+import type { Format } from './format.ts';
 import { deIncident } from './incident.ts';
 import { deMedia } from './media.ts';
 import { deService } from './service-de.ts';
@@ -24,6 +25,28 @@ const positioning: Readonly<Record<string, string>> = {
 const where = ({ kind, name }: Run) =>
   kind === 'dock' ? 'zur Ladestation' : kind === 'tour' ? `Tour ${name}` : kind === 'drive' ? `zu ${name}` : '';
 
+const ending = ({ state }: Run) => (state === 'stopped' ? 'abgebrochen' : 'gescheitert');
+
+/** Why a run did not reach its goal, as a clause. */
+function failureText({ failure, failReason }: Run, f: Format): string {
+  switch (failure?.cause) {
+    case undefined:
+      return failReason === null || failReason === 0 ? '' : ` (${de.failReason(failReason)})`;
+    case 'missed':
+      return `: Der Roboter steht ${de.offGoal(failure.offM, failure.offDeg, f)}`;
+    case 'not-proven':
+      return ': Der Roboter meldet die Ankunft, aber ob er am Ziel steht, ist nicht bekannt';
+    case 'given-up':
+      return `: Der Roboter hat sie aufgegeben${failReason ? ` (${de.failReason(failReason)})` : ''}`;
+    case 'refused':
+      return ': Der Roboter hat den Auftrag nicht angenommen';
+    case 'cancelled':
+      return ': nicht durch eine Person';
+    case 'unknown':
+      return ': Wie sie endete, ist nicht bekannt';
+  }
+}
+
 const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` trotz Störmeldung ${codes.join(', ')}`);
 
 /** German texts of the pages. Staff read `/`: no gateway, chassis, topic or file there. */
@@ -34,6 +57,8 @@ export const de: Texts = {
     paused: ({ run }) => (run === null ? 'Pause' : `Pause: ${where(run)}`),
     trial: () => 'Begleiteter Versuch läuft',
     limited: () => 'Bereit, mit Einschränkungen',
+    failed: ({ run }) => (run === null ? 'Fahrt gescheitert' : `Fahrt ${where(run)} ${ending(run)}`),
+    'comes-to-rest': () => 'Kommt zum Stehen',
     locked: () => 'Fahrt gesperrt',
     stopped: () => 'Angehalten',
     'does-not-stop': () => 'STOPP gesetzt – ROBOTER HÄLT NICHT AN',
@@ -94,10 +119,15 @@ export const de: Texts = {
     facts: () => 'Der Roboter darf noch nicht fahren. Bitte den Techniker rufen.',
     'gate-closed': () => 'Der Roboter darf jetzt nicht fahren. Bitte den Techniker rufen.',
     'not-connected': () => 'Der Roboter ist nicht verbunden. Bitte den Techniker rufen, wenn das anhält.',
+    'robot-starting': () => 'Das dauert einige Minuten. Danach ist der Roboter von selbst wieder da.',
+    'link-starting': () => 'Die Verbindung zum Roboter wird gerade aufgebaut.',
     'evidence-revoked': () => 'Nachweise wurden zurückgenommen. Näheres auf der Seite „Technik“.',
     'evidence-unreadable': () => 'Die Nachweise sind nicht lesbar. Näheres auf der Seite „Technik“.',
     'service-down': () => 'Ein Teil der Steuerung läuft nicht. Näheres auf der Seite „Technik“.',
     disk: () => 'Es fehlt Speicherplatz. Näheres auf der Seite „Technik“.',
+    'disk-unwritable': () => 'Die Steuerung kann zurzeit nichts speichern. Näheres auf der Seite „Technik“.',
+    'disk-silent': () => 'Der Speicher der Steuerung antwortet nicht. Näheres auf der Seite „Technik“.',
+    'disk-not-checked': () => 'Der Speicher der Steuerung ist noch nicht geprüft.',
     'support-not-recorded': () => 'Die Fernwartung kann nicht aufgezeichnet werden. Näheres auf der Seite „Technik“.',
     'cloud-away': () => 'Keine Verbindung zur Cloud. Näheres auf der Seite „Technik“.',
     'gateway-degraded': () => 'Die Steuerung ist beeinträchtigt. Näheres auf der Seite „Technik“.',
@@ -146,7 +176,7 @@ export const de: Texts = {
     'vendor.move.charge-target': 'Das Ziel des Andockens ist die Ladestation',
     'vendor.pose.request': 'Die Position wird so übernommen, wie sie gesetzt wird',
   },
-  origins: { surface: 'auf dieser Seite', command: 'durch einen Befehl', cloud: 'aus der Cloud' },
+  origins: { surface: 'auf einer Bedienseite', command: 'durch einen Befehl', cloud: 'aus der Cloud' },
   refusals: {
     CHASSIS_NOT_CONNECTED: 'Der Roboter ist nicht verbunden.',
     CHASSIS_BOOTING: 'Der Roboter startet noch.',
@@ -172,6 +202,11 @@ export const de: Texts = {
   },
   failReason: (code) =>
     code === 103 ? 'Grund 103: Ausrichtung des Ziels ungültig' : `Grund ${code}: Bedeutung nicht bekannt`,
+  offGoal: (offM, offDeg, f) =>
+    [
+      ...(offM === null ? [] : [`${f.number(offM, 2)}\u00a0m neben dem Ziel`]),
+      ...(offDeg === null ? [] : [`um ${f.number(offDeg, 0)}° verdreht`]),
+    ].join(' und '),
   lamps: {
     chassis: 'Fahrgestell',
     gate: 'Fahrfreigabe',
@@ -208,11 +243,8 @@ export const de: Texts = {
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} beendet` : `Angekommen ${where(run)}`;
       case 'failed':
-        return `Fahrt ${where(run)}${of} gescheitert${
-          run.failReason === null || run.failReason === 0 ? '' : ` (${de.failReason(run.failReason)})`
-        }`;
       case 'stopped':
-        return `Fahrt ${where(run)}${of} abgebrochen`;
+        return `Fahrt ${where(run)}${of} ${ending(run)}${failureText(run, f)}`;
     }
   },
   ask: (choice) =>

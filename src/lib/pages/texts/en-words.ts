@@ -219,6 +219,7 @@ export const enUi: typeof deUi = {
   gateway: 'Gateway',
   robot: 'Robot',
   cancel: 'Cancel',
+  cancelRuns: 'Cancel under way',
   where: 'Where to?',
   tours: 'Tours',
   noStations: 'No stations are set up.',
@@ -231,6 +232,9 @@ export const enUi: typeof deUi = {
     changed: 'The question has closed because something changed. Please look, and choose again.',
   },
   endRun: 'End the drive',
+  failedNext:
+    'Please look where the robot stands and what keeps it. Then it can drive again. If it fails again: call the technician.',
+  failedSeen: 'Seen',
   pause: 'Pause',
   resume: 'Continue',
   sending: 'sending …',

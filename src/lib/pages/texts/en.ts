@@ -1,5 +1,6 @@
 import type { Run } from '../model.ts';
 import { enLabels, enUi, enWords, modes } from './en-words.ts';
+import type { Format } from './format.ts';
 import { enIncident } from './incident.ts';
 import { enMedia } from './media.ts';
 import { enService } from './service-en.ts';
@@ -25,6 +26,28 @@ const where = ({ kind, name }: Run) =>
 
 const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` despite alert ${codes.join(', ')}`);
 
+const ending = ({ state }: Run) => (state === 'stopped' ? 'cancelled' : 'failed');
+
+/** Why a run did not reach its goal, as a clause. */
+function failureText({ failure, failReason }: Run, f: Format): string {
+  switch (failure?.cause) {
+    case undefined:
+      return failReason === null || failReason === 0 ? '' : ` (${en.failReason(failReason)})`;
+    case 'missed':
+      return `: the robot stands ${en.offGoal(failure.offM, failure.offDeg, f)}`;
+    case 'not-proven':
+      return ': the robot reports its arrival, but it is not known whether it stands at the goal';
+    case 'given-up':
+      return `: the robot gave it up${failReason ? ` (${en.failReason(failReason)})` : ''}`;
+    case 'refused':
+      return ': the robot did not accept the order';
+    case 'cancelled':
+      return ': not by a person';
+    case 'unknown':
+      return ': how it ended is not known';
+  }
+}
+
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** English texts of the pages. */
@@ -35,6 +58,8 @@ export const en: Texts = {
     paused: ({ run }) => (run === null ? 'Paused' : `Paused: ${where(run)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
+    failed: ({ run }) => (run === null ? 'Drive failed' : `${capital(`drive ${where(run)}`)} ${ending(run)}`),
+    'comes-to-rest': () => 'Coming to rest',
     locked: () => 'Driving is locked',
     stopped: () => 'Stopped',
     'does-not-stop': () => 'STOP set – THE ROBOT DOES NOT STOP',
@@ -91,10 +116,15 @@ export const en: Texts = {
     facts: () => 'The robot must not drive yet. Please call the technician.',
     'gate-closed': () => 'The robot must not drive now. Please call the technician.',
     'not-connected': () => 'The robot is not connected. Please call the technician if this continues.',
+    'robot-starting': () => 'This takes some minutes. Then the robot is back by itself.',
+    'link-starting': () => 'The connection to the robot is being established.',
     'evidence-revoked': () => "Evidence was withdrawn. Details on the page 'Service'.",
     'evidence-unreadable': () => "The evidence cannot be read. Details on the page 'Service'.",
     'service-down': () => "A part of the control is not running. Details on the page 'Service'.",
     disk: () => "Disk space is missing. Details on the page 'Service'.",
+    'disk-unwritable': () => "The control cannot save anything at the moment. Details on the page 'Service'.",
+    'disk-silent': () => "The disk of the control does not answer. Details on the page 'Service'.",
+    'disk-not-checked': () => 'The disk of the control is not checked yet.',
     'support-not-recorded': () => "Remote support cannot be recorded. Details on the page 'Service'.",
     'cloud-away': () => "No connection to the cloud. Details on the page 'Service'.",
     'gateway-degraded': () => "The control is degraded. Details on the page 'Service'.",
@@ -152,7 +182,7 @@ export const en: Texts = {
     'vendor.move.charge-target': 'The target of docking is the charging station',
     'vendor.pose.request': 'The pose is taken over as it is set',
   },
-  origins: { surface: 'on this page', command: 'by a command', cloud: 'from the cloud' },
+  origins: { surface: 'on an operator page', command: 'by a command', cloud: 'from the cloud' },
   refusals: {
     CHASSIS_NOT_CONNECTED: 'The robot is not connected.',
     CHASSIS_BOOTING: 'The robot is still starting.',
@@ -178,6 +208,11 @@ export const en: Texts = {
   },
   failReason: (code) =>
     code === 103 ? 'reason 103: invalid heading of the target' : `reason ${code}: meaning not known`,
+  offGoal: (offM, offDeg, f) =>
+    [
+      ...(offM === null ? [] : [`${f.number(offM, 2)}\u00a0m beside the goal`]),
+      ...(offDeg === null ? [] : [`turned by ${f.number(offDeg, 0)}°`]),
+    ].join(' and '),
   lamps: {
     chassis: 'Chassis',
     gate: 'Motion gate',
@@ -208,11 +243,8 @@ export const en: Texts = {
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run).replace(/^to /, 'at ')}`;
       case 'failed':
-        return `${capital(`drive ${where(run)}${of}`)} failed${
-          run.failReason === null || run.failReason === 0 ? '' : ` (${en.failReason(run.failReason)})`
-        }`;
       case 'stopped':
-        return `${capital(`drive ${where(run)}${of}`)} cancelled`;
+        return `${capital(`drive ${where(run)}${of}`)} ${ending(run)}${failureText(run, f)}`;
     }
   },
   ask: (choice) =>

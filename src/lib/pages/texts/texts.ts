@@ -22,6 +22,8 @@ export interface Texts {
   readonly origins: Readonly<Record<'surface' | 'command' | 'cloud', string>>;
   readonly refusals: Readonly<Record<string, string>>;
   readonly failReason: (code: number) => string;
+  /** Where the robot stands beside its goal; null: within the tolerance. */
+  readonly offGoal: (offM: number | null, offDeg: number | null, format: Format) => string;
   readonly lamps: Readonly<Record<LampId, string>>;
   readonly levels: Readonly<Record<(typeof lampLevels)[number], string>>;
   readonly labels: Readonly<Record<LabelCode, string>>;
