@@ -18,6 +18,15 @@ const robotInOrder = () => {
   if (!main) throw new Error('there is no robot');
   return main;
 };
+async function driveToDock({ operatorPort, during, until }: World): Promise<void> {
+  const url = `http://127.0.0.1:${operatorPort}/api/fahrt`;
+  const headers = { 'content-type': 'application/json' };
+  const begun = await during(fetch(url, { method: 'POST', headers, body: JSON.stringify({ dock: true }) }));
+  expect(begun.status).toBe(202);
+  const run = async () => ((await (await fetch(url)).json()) as { run: { state: string } | null }).run?.state;
+  await until(run, (state) => state === 'succeeded');
+}
+
 /** One list after the other, since there is one robot to drive. It ends at B, so that every drive of a fault is one. */
 async function workThrough(world: World, resume: boolean): Promise<Results> {
   const results = new Map<string, StepResult>();
@@ -53,6 +62,8 @@ describe('faults of the gateway', () => {
   test('after repair, their steps are ok again', { tags: 'large' }, async () => {
     const { world } = robotInOrder();
     await world.goBack();
+    // Not where the stop of the checklist finds its first station reached.
+    await driveToDock(world);
     expect(verdicts(steps, await workThrough(world, true))).toEqual(allOk(steps));
   });
 });

@@ -82,7 +82,7 @@ describe('what people see of a robot that drives', () => {
       await drives();
       const { place } = await openStopPlace({ sitePath: story.sitePath }, undefined);
       const stopped = await story.during(
-        stopTheRobot({ ...place, clock: story.clock }, { reason: 'drill' }, context()),
+        stopTheRobot({ ...place, clock: story.clock }, { reason: 'drill', timeoutMs: 10_000 }, context()),
       );
       expect(stopped.standstill).toBe('stands');
       const seen = await headlines(10_000);
