@@ -250,12 +250,13 @@ describe('a stop from the cloud', () => {
     at,
   }) => {
     const { world } = at;
-    const send = () => world.sim.send(STOP, 'stop', {});
+    const send = (options: object = {}) => world.sim.send(STOP, 'stop', options);
     await send();
     await world.until('the stop', () => world.stops.length === 1);
     await at.recorded();
     await world.stop();
-    await send();
+    // Also retained: the session has it as a new message.
+    await send({ retain: true });
     world.another();
     await world.connected();
     await world.until('the next stop', () => world.stops.length === 2);

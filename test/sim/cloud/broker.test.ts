@@ -70,6 +70,29 @@ describe('sessions', () => {
     await world.cloud.restart();
     await using third = await again();
     expect(await third.next('stop')).toEqual({ id: 'unacknowledged' });
+    // Only a copy is marked as one, and what waited is no retained message.
+    expect([second, third].map(({ received }) => received.map(({ dup, retain }) => [dup, retain]))).toEqual([
+      [
+        [false, false],
+        [false, false],
+      ],
+      [[true, false]],
+    ]);
+  });
+
+  it('gives out a retained message that waited in the session as a new one, and once more as retained', async () => {
+    const first = await world.join();
+    await first.subscribe('stop');
+    await world.cloud.restart();
+    await first.closed;
+    await world.cloud.send(first.topic('stop'), '{"id":"kept"}', { retain: true });
+    await using second = await world.connect({ clean: false }, first.serial);
+    await second.subscribe('stop');
+    await second.next('stop', 1);
+    expect(second.received.map(({ dup, retain }) => [dup, retain])).toEqual([
+      [false, false],
+      [false, true],
+    ]);
   });
 
   it('waits with a message until the broker is back', async () => {

@@ -100,6 +100,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const discarded: Record<DiscardedPublish, number> = { 'qos-2': 0, rate: 0, 'in-flight': 0 };
   const sockets = new WeakMap<object, TLSSocket>();
   const clients = new Map<string, ReturnType<Aedes['handle']>>();
+  const unacknowledged = new Map<string, Set<number>>();
 
   function noteClosed(clientId: string, reason: string): void {
     closed.push({ clientId, reason });
@@ -155,6 +156,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   let up: Promise<Aedes> = Promise.resolve(aedes);
 
   async function forgetSession(id: string): Promise<void> {
+    unacknowledged.get(id)?.clear();
     await persistence.cleanSubscriptions({ id });
     const waiting: object[] = [];
     for await (const packet of persistence.outgoingStream({ id })) waiting.push(packet);
@@ -164,6 +166,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const onDiscard = (reason: DiscardedPublish) => {
     discarded[reason] += 1;
   };
+  function unacknowledgedBy(serial: string): Set<number> {
+    const ids = unacknowledged.get(serial) ?? new Set();
+    unacknowledged.set(serial, ids);
+    return ids;
+  }
   const own = { requestCert: true, rejectUnauthorized: true, ca: ca.caPem } as const;
   const accept = (socket: TLSSocket) => {
     if (faults.is('cloud-no-connack')) {
@@ -177,7 +184,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const serial = commonName(socket) ?? '';
     const stream: Duplex = createGuardedStream(socket, {
       codec,
-      guard: createGuard({ serial, limits, clock, faults, onDiscard }),
+      guard: createGuard({ serial, limits, clock, faults, onDiscard, unacknowledged: unacknowledgedBy(serial) }),
       clock,
       delayMs: () => (faults.is('cloud-slow') ? SLOW_MS : 0),
       onClose: (reason) => noteClosed(serial, reason),

@@ -63,19 +63,33 @@ export interface GuardOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly faults: Pick<Faults, 'is'>;
   readonly onDiscard: (reason: DiscardedPublish) => void;
+  /** Packet ids that this client has not acknowledged, over all of its connections. */
+  readonly unacknowledged: Set<number>;
 }
 
 const SECOND_MS = 1_000;
 /** Number of packet ids, 1 to 65535. */
 const PACKET_IDS = 0xffff;
 
-export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardOptions): Guard {
+export function createGuard({ serial, limits, clock, faults, onDiscard, unacknowledged }: GuardOptions): Guard {
   /** Times of the last publishes in both directions, oldest first. */
   const recent: number[] = [];
   const inFlight = new Set<number>();
   const filters = new Set<string>();
   /** Packet ids of copies that the broker does not know. */
   const copies = new Set<number>();
+
+  /**
+   * What the library leaves out of a message that waited in the session: it is marked as delivered again where it was
+   * (MQTT 3.1.1, 3.3.1.1), and otherwise is no retained message, which only a SUBSCRIBE brings (3.3.1.3).
+   */
+  function asMarked(packet: IPublishPacket): IPublishPacket {
+    const { messageId } = packet;
+    const isRestored = filters.size === 0;
+    const dup = isRestored && messageId !== undefined && unacknowledged.has(messageId);
+    if (messageId !== undefined) unacknowledged.add(messageId);
+    return isRestored ? { ...packet, dup, retain: packet.retain && dup } : packet;
+  }
 
   function isAboveRate(): boolean {
     const now = clock.monotonicMs();
@@ -123,6 +137,7 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
         case 'subscribe':
           return subscribeVerdict(packet);
         case 'puback':
+          unacknowledged.delete(packet.messageId ?? 0);
           return copies.delete(packet.messageId ?? 0) ? 'discard' : 'forward';
         // Of QoS 2, which is not supported.
         case 'pubrec':
@@ -140,11 +155,12 @@ export function createGuard({ serial, limits, clock, faults, onDiscard }: GuardO
       }
       if (packet.cmd !== 'publish') return [packet];
       recent.push(clock.monotonicMs());
-      if (packet.messageId === undefined || !faults.is('cloud-duplicates')) return [packet];
+      const marked = asMarked(packet);
+      if (marked.messageId === undefined || !faults.is('cloud-duplicates')) return [marked];
       // Far from the ids that the broker uses next.
-      const messageId = ((packet.messageId + (PACKET_IDS >> 1)) % PACKET_IDS) + 1;
+      const messageId = ((marked.messageId + (PACKET_IDS >> 1)) % PACKET_IDS) + 1;
       copies.add(messageId);
-      return [packet, { ...packet, messageId }];
+      return [marked, { ...marked, messageId }];
     },
   };
 }
