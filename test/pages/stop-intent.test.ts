@@ -83,7 +83,6 @@ describe('a stop that was pressed on a page', () => {
   it.each<[string, StopAnswer]>([
     ['that nothing is latched', { ...acknowledged, latched: false }],
     ['for another robot, which is at this address now', { ...acknowledged, robot: 'SN-2' }],
-    ['without the name of its robot', { ...acknowledged, robot: null }],
   ])('is not answered by one %s', async (_, answer) => {
     const page = pageWith(() => answer);
     page.intent.press('SN-1');
@@ -92,9 +91,12 @@ describe('a stop that was pressed on a page', () => {
     expect(page.last()).toMatchObject({ acknowledgedAfterMs: null, unansweredForMs: 1_500 });
   });
 
-  it('counts for any robot on a page that shows none', async () => {
-    const page = pageWith(() => acknowledged);
-    page.intent.press(null);
+  it.each<[string, string | null, StopAnswer]>([
+    ['any robot on a page that shows none', null, acknowledged],
+    ['a gateway of an earlier version, which does not name its robot', 'SN-1', { ...acknowledged, robot: null }],
+  ])('counts for %s', async (_, robot, answer) => {
+    const page = pageWith(() => answer);
+    page.intent.press(robot);
     await page.clock.advance(0);
     expect(page.last()?.acknowledgedAfterMs).toBe(0);
   });

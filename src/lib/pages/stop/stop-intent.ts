@@ -85,7 +85,7 @@ export function createStopIntent({ send, nowMs, after, keep, show }: StopPorts):
       const nextMs = nowMs() + AGAIN_MS;
       const answer = await send();
       if (open !== intent) return;
-      if (answer?.latched && (robot === null || answer.robot === robot)) {
+      if (answer?.latched && (robot ?? answer.robot) === (answer.robot ?? robot)) {
         const atMs = nowMs();
         const progress = { ...sent, acknowledgedAfterMs: atMs - sinceMs, saved: answer.saved };
         [open, answered] = [null, { sinceMs, atMs, isSeen: false, progress }];
