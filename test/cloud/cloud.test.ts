@@ -246,6 +246,21 @@ describe('a stop from the cloud', () => {
     await world.until('the next stop', () => world.stops.length === 2);
   });
 
+  it('without an id is known by its delivery until the broker must have the acknowledgement', async ({ at }) => {
+    const { world } = at;
+    const deliveries = (): string[] => {
+      const path = join(world.stateDir, 'cloud-seen.json');
+      return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).deliveries : [];
+    };
+    await world.sim.send(STOP, 'stop', {});
+    await world.until('saved', () => deliveries().length === 1);
+    const savedMs = world.clock.monotonicMs();
+    await world.until('forgotten', () => deliveries().length === 0, 300_000);
+    expect(world.clock.monotonicMs() - savedMs).toBeGreaterThanOrEqual(110_000);
+    // Its content is known all the same, for a retained copy.
+    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8')).stops).toHaveLength(1);
+  });
+
   it('without an id that was sent while the gateway was away stops, also with the content of an earlier one', async ({
     at,
   }) => {
