@@ -496,18 +496,16 @@ export const cloudRows: readonly Row[] = [
     ],
   },
   {
-    fault: 'the cloud account sends stops without an id',
+    fault: 'the cloud account sends every stop under the id of the first',
     brings: async () => () => {},
     options: ({ sim }) => ({
       onProgress(text) {
         if (text.startsWith('Send a stop to ')) {
-          void sim.cloud?.send('gw/SIM-0001/stop', '{"reason":"fire alarm"}');
+          void sim.cloud?.stop({ id: 'stop-1', reason: 'fire alarm' });
         }
       },
     }),
-    fails: [
-      ['premises/cloud-stop', /findings: expected every finding ok, found 1 of 3 wrong: .*discarded: wrong-type/],
-    ],
+    fails: [['premises/cloud-stop', /findings: expected every finding ok, found 1 of 3 wrong: .*discarded: duplicate/]],
   },
   {
     fault: 'the package of the release was damaged in the object storage',

@@ -183,6 +183,7 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
     return packed;
   };
   let tunnel: Promise<string> | undefined;
+  let stops = 0;
   const atCloudAccount = (text: string) => {
     if (text.startsWith('Open a tunnel for ')) {
       const opened = askCloud({ dir }, { action: 'tunnel-open', services: ['web'], lifetimeMs: 600_000 });
@@ -194,7 +195,10 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
       const options = { lifetimeMs: 600_000, paths: ['/service'], timeoutMs: 20_000, signal: context.signal };
       void tunnel?.then((tunnelId) => simTunnelBrowse({ dir }, { ...options, tunnelId })).catch(() => {});
     }
-    if (text.startsWith('Send a stop to ')) void sim.cloud?.stop({ reason: 'rehearsal', by: 'control centre' });
+    if (text.startsWith('Send a stop to ')) {
+      stops += 1;
+      void sim.cloud?.stop({ id: `stop-${stops}`, reason: 'rehearsal', by: 'control centre' });
+    }
     if (text.startsWith('Release a version to ')) {
       void releasePackage().then((file) => sim.cloud?.release({ file }));
     }
