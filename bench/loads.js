@@ -1,6 +1,9 @@
 import { endlessLoads } from './loads/endless-bytes.js';
+import { everyRouteLoads } from './loads/every-route.js';
 
-/** Names of the attacks; those without a file of their own in loads/ are in endless-bytes.js. */
+const generated = new Map([...endlessLoads.values(), ...everyRouteLoads].map((load) => [load.name, load]));
+
+/** Names of the attacks; those without a file of their own in loads/ are generated. */
 export const loadNames = [
   'unread-log',
   'idle-connections',
@@ -14,11 +17,13 @@ export const loadNames = [
   'large-topics',
   'unread-maps',
   'stop-flood',
+  'slow-stops',
+  'pipelined-stops',
   'password-flood',
-  ...endlessLoads.keys(),
+  ...generated.keys(),
   'returning-crowd',
 ];
 
 export async function loadOf(name) {
-  return endlessLoads.get(name) ?? (await import(`./loads/${name}.js`)).default;
+  return generated.get(name) ?? (await import(`./loads/${name}.js`)).default;
 }

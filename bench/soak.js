@@ -1,4 +1,4 @@
-// `npm run soak [-- --minutes N] [--seed N] [--keep]`: a gateway with a simulated robot, random faults and twenty-two
+// `npm run soak [-- --minutes N] [--seed N] [--keep]`: a gateway with a simulated robot, random faults and twenty-five
 // clients, also slow and greedy ones. Prints a verdict; exit code 1 when it does not hold.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

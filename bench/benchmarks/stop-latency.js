@@ -67,6 +67,7 @@ async function measure(load, robot, bareTarget) {
   await using stack = new AsyncDisposableStack();
   let site;
   let chassis;
+  load.prepare?.(robot.dir);
   if (load.chassis) {
     chassis = stack.use(startWorker('hostile-chassis.js', [load.name, `${robot.chassisPort}`]));
     site = siteBefore(robot, (await chassis.request({ what: 'where' })).port);

@@ -1,10 +1,13 @@
-// A process with the twenty-two clients of the soak, each with its own address and random numbers.
+// A process with the twenty-five clients of the soak, each with its own address and random numbers.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { floodRequests, holdConnections, requestText } from '../attack.js';
 import { seededRandom } from '../figures.ts';
 import { endlessLoads } from '../loads/endless-bytes.js';
+import { everyRouteLoads } from '../loads/every-route.js';
+import pipelinedStops from '../loads/pipelined-stops.js';
+import slowStops from '../loads/slow-stops.js';
 import { callOnce, signIn } from '../probe.js';
 import { serveRequests } from '../worker.js';
 
@@ -19,6 +22,8 @@ const crowd = [
   [2, 'hoarder', hoarder],
   [1, 'wrong password', wrongPassword],
   [2, 'byte flooder', byteFlooder],
+  [2, 'route reader', routeReader],
+  [1, 'stop flooder', stopFlooder],
 ];
 
 const over = new AbortController();
@@ -290,6 +295,27 @@ async function wrongPassword(client) {
   await call(client, 'DELETE', '/api/stopp');
   await call(client, 'GET', `/${'x'.repeat(Math.floor(between(client, 1, 3_000)))}`);
   await pause(between(client, 500, 3_000));
+}
+
+/** Reads every route of one socket at once, then rests. */
+async function routeReader(client) {
+  const { target, from } = client;
+  const load = pick(client, everyRouteLoads);
+  const flood = load.attack({ target, from: Array.isArray(load.from) ? Array(20).fill(from) : from });
+  await pause(between(client, 1_000, 6_000));
+  flood.stop();
+  client.did('routes read', flood.counts.requests);
+  await pause(between(client, 4_000, 15_000));
+}
+
+/** Stops whose bodies never come, or many at a time; rarely, since the robot drives on only after a person has cleared them. */
+async function stopFlooder(client) {
+  await pause(between(client, 30_000, 60_000));
+  const { target, from } = client;
+  const flood = pick(client, [slowStops, pipelinedStops]).attack({ target, from, connections: 40 });
+  await pause(between(client, 500, 2_000));
+  flood.stop();
+  client.did('stops flooded', flood.counts.most);
 }
 
 /** One of the loads that cost the parser much, over many connections; also on the read-only socket. */

@@ -62,6 +62,8 @@ const requiredActions: Readonly<Record<string, readonly string[]>> = {
   hoarder: ['connections held'],
   'wrong password': ['POST 401'],
   'byte flooder': ['connections flooded'],
+  'route reader': ['routes read'],
+  'stop flooder': ['stops flooded'],
 };
 
 /** The verdict, line by line. An undecided line does not hold. */

@@ -38,6 +38,8 @@ const healthy: Soak = {
     hoarder: { did: { 'connections held': 90 } },
     'wrong password': { did: { 'POST 401': 1 } },
     'byte flooder': { did: { 'connections flooded': 1 } },
+    'route reader': { did: { 'routes read': 90 } },
+    'stop flooder': { did: { 'stops flooded': 40 } },
   },
 };
 

@@ -159,4 +159,16 @@ describe('the condition that the robot reports', () => {
       }),
     );
   });
+
+  it('keeps of a text of the robot its beginning, in whatever form it was sent', () => {
+    const msg = 'x'.repeat(60_000);
+    const alertsAfter = (...messages: object[]) => {
+      const { alerts } = valuesAfter(...messages).values;
+      return alerts.status === 'received' ? alerts.value.map(({ message }) => message.length) : alerts.status;
+    };
+    expect(alertsAfter({ topic: '/alerts', alerts: [{ code: 1, level: 'error', msg }] })).toEqual([500]);
+    // Not readable as a whole, but it says that there is an alert.
+    const beside = { topic: '/alerts', alerts: [{ code: '1', level: 'error', msg }] };
+    expect(alertsAfter({ topic: '/alerts', alerts: [] }, beside)).toEqual([500]);
+  });
 });

@@ -218,6 +218,15 @@ describe('a support session', () => {
       () => viewOf(robot),
       ({ records }) => records.notSentYet === 0,
     );
+    // Its last record is on the disk before head.json names it.
+    const written = async (name: string) => readFile(join(robot.dir, 'state', 'support', name), 'utf8');
+    await until(
+      async () => [
+        JSON.parse(await written('head.json')).seq,
+        (await written('sessions.jsonl')).split('\n').length - 1,
+      ],
+      ([seq, lines]) => seq === lines,
+    );
     const copy = join(robot.dir, 'cloud-records.jsonl');
     const received = robot.sim.cloud
       ?.received()

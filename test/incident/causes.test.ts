@@ -95,6 +95,8 @@ describe('what makes an incident', () => {
     expect(between(tour('running'), tour('failed', {}, 103))).toEqual([
       { code: 'move-failed', atMs: 0, kind: 'tour', name: 'lunch', failReason: 103, offM: null, offDeg: null },
     ]);
+    const long = 'x'.repeat(60_000);
+    expect(between(calm, alerting({ ...slip, message: long }))).toMatchObject([{ text: long.slice(0, 200) }]);
     const missed = tour('failed', { runFailure: { offM: 0.42, offDeg: 14 } });
     expect(between(tour('running'), missed)).toMatchObject([{ code: 'move-failed', offM: 0.42, offDeg: 14 }]);
   });

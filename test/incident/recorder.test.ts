@@ -31,6 +31,7 @@ async function setUp(over: Partial<IncidentStore> = {}) {
   let pose: KeptPose | null = null;
   const events: LogEntry[] = [];
   let listener = () => {};
+  let posed = () => {};
   const recorder = createIncidentRecorder({
     store,
     clock,
@@ -44,12 +45,17 @@ async function setUp(over: Partial<IncidentStore> = {}) {
       listener = fn;
       return { [Symbol.dispose]: () => {} };
     },
+    followPose(fn) {
+      posed = fn;
+      return { [Symbol.dispose]: () => {} };
+    },
   });
   /** Poses at ten a second for this long. */
   async function drive(ms: number) {
     for (let left = ms; left > 0; left -= 100) {
       await clock.advance(100);
       pose = { atMs: clock.monotonicMs(), xM: clock.monotonicMs() / 1_000, yM: 0, yawDeg: 90 };
+      posed();
       listener();
     }
   }
@@ -170,6 +176,34 @@ describe('the memory of incidents', () => {
     expect(head.causes).toHaveLength(32);
     expect(head.moreCauses).toBeGreaterThan(100);
   });
+
+  it.each(['y', 'ü', '漢', '\u0000'])(
+    'of texts of %j by others stays readable, and its entry in the list small',
+    async (character) => {
+      const { become, clock, events, settled, store } = await setUp();
+      const long = character.repeat(60_000);
+      for (let count = 0; count < 2_000; count += 1) {
+        const fields = { by: character.repeat(1_000) };
+        events.push({ level: 'warn', message: 'm', fields, count: 1, atMs: clock.monotonicMs() });
+      }
+      for (let code = 0; code < 200; code += 1) {
+        const value = [{ code, level: long, message: long }];
+        await become(sightWith({ alerts: { ...calm.scene.alerts, value } }));
+      }
+      await clock.advance(60_000);
+      await settled();
+      expect((await readFile(join(dir, 'incident-1.jsonl'))).length).toBeLessThan(2_000_000);
+      const again = openIncidentStore(dir, new Date());
+      const heads = await again.heads();
+      expect([again.unreadable(), heads]).toEqual([0, await store.heads()]);
+      for (const head of heads) expect(Buffer.byteLength(JSON.stringify(head))).toBeLessThan(8_000);
+      // The file has what the list leaves out.
+      const bytes = await again.read(1);
+      const { head } = decodeIncident(bytes ?? new Uint8Array(), 'x');
+      expect(head.causes.length + head.moreCauses).toBe(8 + (heads.at(-1)?.moreCauses ?? 0));
+      expect(head.causes).toHaveLength(32);
+    },
+  );
 
   it('says that it could not be written', async () => {
     const { become, clock, recorder } = await setUp({ save: () => Promise.reject(new Error('disk full')) });

@@ -87,6 +87,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       this.setState(first);
     },
     snapshot: () => ({ ...snapshotWith(state), ...overrides }),
+    state: () => ({ ...snapshotWith(state), ...overrides }).link,
     poseWasSet: () => {},
     subscribe(listener) {
       listeners.add(listener);

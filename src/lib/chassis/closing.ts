@@ -1,6 +1,6 @@
 import { isRecord } from '../json/index.ts';
 import type { Alert, Positioning, Wheels } from './model.ts';
-import { type KnownTopic, knownTopics } from './schema.ts';
+import { type KnownTopic, knownTopics, MAX_TEXT } from './schema.ts';
 
 /** States of a move that is not under way. @source chassis vendor (HINWEIS) */
 const ENDED: readonly string[] = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
@@ -85,11 +85,11 @@ export function saidIn(fields: Fields, named: readonly KnownTopic[]): Said {
     wheels: {
       ...(of('/wheel_state', 'emergency_stop_pressed').some(saysYes) && { emergencyStopPressed: true }),
       ...(of('/wheel_state', 'wheels_released').some(saysYes) && { wheelsReleased: true }),
-      ...(modes.length > 0 && { controlMode: modes[0] as string }),
+      ...(modes.length > 0 && { controlMode: String(modes[0]).slice(0, MAX_TEXT) }),
     },
     positioning: {
       ...((isUnreliable || isLost || isInactive) &&
-        states.length > 0 && { state: isInactive ? 'inactive' : (states[0] as string) }),
+        states.length > 0 && { state: isInactive ? 'inactive' : String(states[0]).slice(0, MAX_TEXT) }),
       ...(isUnreliable && { reliable: false }),
       ...(isLost && { quality: LOST_QUALITY }),
     },
@@ -117,7 +117,8 @@ function alertsIn(list: unknown): Alert[] {
     const { code, level, msg } = entry;
     const number = typeof code === 'string' && code.trim() !== '' ? Number(code) : code;
     if (typeof number !== 'number' || !Number.isSafeInteger(number)) return [];
-    const text = (value: unknown, otherwise: string) => (typeof value === 'string' && value !== '' ? value : otherwise);
+    const text = (value: unknown, otherwise: string) =>
+      typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : otherwise;
     return [{ code: number, level: text(level, 'unknown'), message: text(msg, '') }];
   });
 }

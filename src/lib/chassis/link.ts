@@ -305,6 +305,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         complaints: complaints.list(),
       };
     },
+    state: () => state,
     poseWasSet() {
       track.interrupt();
     },

@@ -142,6 +142,8 @@ export interface ChassisClient extends AsyncDisposable {
 export interface ChassisLink extends Service {
   readonly client: ChassisClient;
   snapshot(): ChassisSnapshot;
+  /** That of the snapshot, which is expensive. */
+  state(): LinkState;
   /** A pose was set: the poses from here on do not continue the earlier ones, and show no movement together. */
   poseWasSet(): void;
   /** Called after every change of the link or a value, until the result is disposed. */

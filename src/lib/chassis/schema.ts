@@ -7,11 +7,18 @@ import { quote } from '../json/index.ts';
  * @source vendor description (HINWEIS), unless a line says otherwise
  */
 
+/** Characters of a text that are kept: it goes to every page, record and log from here. Project decision. */
+export const MAX_TEXT = 500;
+const MAX_ID = 200;
+
+const text = z.string().transform((given) => given.slice(0, MAX_TEXT));
 /** A text that may be absent, empty or null. */
-const word = z
+const word = text.nullish().transform((given) => given || null);
+/** A name that is compared: one that is too long is none, since a cut one would be another. */
+const identifier = z
   .string()
   .nullish()
-  .transform((text) => (text === undefined || text === null || text === '' ? null : text));
+  .transform((given) => (given && given.length <= MAX_ID ? given : null));
 const version = z
   .int()
   .nullish()
@@ -37,8 +44,8 @@ export const bootProgressSchema = z.looseObject({
 export const mapListSchema = z.array(
   z.looseObject({
     id: z.int(),
-    uid: word,
-    map_name: z.string(),
+    uid: identifier,
+    map_name: text,
     map_version: version,
     overlays_version: version,
   }),
@@ -47,7 +54,7 @@ export const mapListSchema = z.array(
 /** `GET /chassis/current-map`: `id` is -1 when the map was set from data and never stored. */
 export const currentMapSchema = z.looseObject({
   id: z.int(),
-  uid: word,
+  uid: identifier,
   map_name: word,
   map_version: version,
 });
@@ -61,12 +68,12 @@ export const mapSchema = z.looseObject({
 });
 
 /** Reply to `POST /maps/`. */
-export const mapCreatedSchema = z.looseObject({ id: z.int(), uid: word });
+export const mapCreatedSchema = z.looseObject({ id: z.int(), uid: identifier });
 
 /** Reply to `GET /chassis/moves/<id>`. `target_ori` is in radians (specification, 'Angles'). */
 export const moveSchema = z.looseObject({
   id: z.int(),
-  state: z.string().nullish(),
+  state: text.nullish(),
   fail_reason: z.int().nullish(),
   fail_reason_str: word,
   target_ori: z.number().nullish(),
@@ -84,25 +91,25 @@ export const topicSchemas = {
   '/planning_state': z.looseObject({
     action_id: z.int(),
     action_type: word,
-    move_state: z.string(),
+    move_state: text,
     fail_reason: z.int(),
     fail_reason_str: word,
     remaining_distance: z.number().nullish(),
   }),
   '/battery_state': z.looseObject({ percentage: z.number().min(0).max(1), power_supply_status: word }),
   '/wheel_state': z.looseObject({
-    control_mode: z.string(),
+    control_mode: text,
     emergency_stop_pressed: z.boolean(),
     // Optional in the software: a malformed value must not reject the other fields.
     wheels_released: z.unknown().optional(),
   }),
-  '/slam/state': z.looseObject({ state: z.string(), reliable: z.boolean(), position_quality: z.unknown().optional() }),
+  '/slam/state': z.looseObject({ state: text, reliable: z.boolean(), position_quality: z.unknown().optional() }),
   '/alerts': z.looseObject({
     alerts: z.array(z.looseObject({ code: z.int(), level: word, msg: word })).max(500),
   }),
   '/map/info': z.looseObject({
-    name: z.string(),
-    uid: z.string(),
+    name: text,
+    uid: z.string().max(MAX_ID),
     map_version: version,
     overlays_version: version,
   }),

@@ -50,7 +50,7 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
       releaseHealth({
         services: health().services,
         cloudName: cloud.name,
-        isChassisConnected: link.snapshot().link.kind === 'connected',
+        isChassisConnected: link.state().kind === 'connected',
         isCloudConnected: cloud.view().status === 'connected',
       }),
   });

@@ -14,6 +14,10 @@ export interface Sight {
 /** As the vendor names an alert that is none. HINWEIS */
 const NO_ALERT = 'none';
 
+/** Characters of a text of others in a cause. Project decision. */
+const MAX_CAUSE_TEXT = 200;
+const cut = (text: string) => text.slice(0, MAX_CAUSE_TEXT);
+
 /**
  * What happened between two sights that makes an incident, `sinceMs` apart. What was so before the first sight is not news:
  * a gateway that starts beside a pressed emergency stop records nothing.
@@ -26,7 +30,13 @@ export function causesBetween(before: Sight, after: Sight, sinceMs: number, atMs
     ...(isPressed(now) === true && isPressed(old) === false ? [{ code: 'emergency-stop' as const, atMs }] : []),
     ...newAlerts(old, now).map((alert) => ({ code: 'alert' as const, atMs, ...alert })),
     ...(isLinkLost(before, after, sinceMs)
-      ? [{ code: 'link-lost' as const, atMs, failure: now.link.kind === 'connected' ? null : now.link.failure }]
+      ? [
+          {
+            code: 'link-lost' as const,
+            atMs,
+            failure: now.link.kind === 'connected' ? null : now.link.failure && cut(now.link.failure),
+          },
+        ]
       : []),
     ...(isLost(now) && !isLost(old) ? [{ code: 'position-lost' as const, atMs }] : []),
     ...moveFailed(before, after).map((move) => ({ code: 'move-failed' as const, atMs, ...move })),
@@ -41,7 +51,7 @@ function stopped(
   { stop }: Sighted,
 ): { code: 'stop'; origin: Scene['stop']['origin']; by: string | null }[] {
   const isNew = stop.latched && (!old.stop.latched || old.stop.since !== stop.since || stop.repeats > old.stop.repeats);
-  return isNew ? [{ code: 'stop', origin: stop.origin, by: stop.by }] : [];
+  return isNew ? [{ code: 'stop', origin: stop.origin, by: stop.by && cut(stop.by) }] : [];
 }
 
 /** undefined: it was never reported. */
@@ -52,7 +62,7 @@ function newAlerts(old: Sighted, now: Sighted): { alertCode: number; text: strin
   if (known === null) return [];
   return (now.alerts.value ?? [])
     .filter(({ code, level }) => level !== NO_ALERT && !known.some((alert) => alert.code === code))
-    .map(({ code, message }) => ({ alertCode: code, text: message }));
+    .map(({ code, message }) => ({ alertCode: code, text: cut(message) }));
 }
 
 function isLinkLost(before: Sight, after: Sight, sinceMs: number): boolean {
@@ -81,7 +91,7 @@ function moveFailed(before: Sight, after: Sight): Move[] {
       (after.runForMs ?? 0) >= (before.runForMs ?? 0);
     const { kind, name, failReason } = run;
     const { offM = null, offDeg = null } = after.runFailure ?? {};
-    return isSame ? [] : [{ kind, name, failReason, offM, offDeg }];
+    return isSame ? [] : [{ kind, name: name && cut(name), failReason, offM, offDeg }];
   }
   // A move that no run of this gateway ordered.
   if (run?.state === 'running' && run.kind !== 'order') return [];

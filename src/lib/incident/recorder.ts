@@ -19,6 +19,7 @@ const FIRST_SAVE_MS = 1_000;
 const MAX_CAUSES = 32;
 const END_WITHIN_MS = 500;
 
+/** In bytes as they are written. */
 const bounds = { poses: 200_000, scenes: 400_000, log: 400_000 } as const;
 /** Of texts and lists of others in a scene. */
 const MAX_TEXT = 300;
@@ -42,6 +43,8 @@ export interface RecorderOptions {
   readonly logSince: (ms: number) => readonly LogEntry[];
   /** Called after every change of what is looked at. */
   readonly subscribe: (listener: () => void) => Disposable;
+  /** Called after every pose, at least. */
+  readonly followPose: (listener: () => void) => Disposable;
 }
 
 /** Remembers the last minute, and keeps it when something happens. */
@@ -60,7 +63,7 @@ interface Pending {
 }
 
 export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
-  const { store, clock, log, about, places, look, pose, logSince, subscribe } = options;
+  const { store, clock, log, about, places, look, pose, logSince, subscribe, followPose } = options;
   const beganMs = clock.monotonicMs();
   const poses = createRing<KeptPose>(bounds.poses);
   const scenes = createRing<{ readonly atMs: number; readonly json: string }>(bounds.scenes);
@@ -73,11 +76,14 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   let writing: Promise<void> = Promise.resolve();
   let notKept: IncidentList['notKept'] = null;
 
-  function changed(): void {
+  function posed(): void {
     const newest = pose();
     if (newest !== null && newest.atMs - (poses.newest()?.atMs ?? Number.NEGATIVE_INFINITY) >= MIN_POSE_MS) {
-      poses.push(newest, JSON.stringify(newest).length);
+      poses.push(newest, jsonBytes(newest));
     }
+  }
+
+  function changed(): void {
     soon ??= clock.after(GATHER_MS, observe);
   }
 
@@ -97,7 +103,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
     const json = JSON.stringify(scene, shortened);
     if (json === shown) return;
     shown = json;
-    scenes.push({ atMs, json }, json.length);
+    scenes.push({ atMs, json }, Buffer.byteLength(json));
   }
 
   function forget(nowMs: number): void {
@@ -141,8 +147,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
     const fromMs = Math.max(beganMs, firstMs - BEFORE_MS);
     const since = (ms: number) => Math.round(ms - firstMs);
     const entries = createRing<LogEntry>(bounds.log);
-    for (const entry of logSince(fromMs))
-      entries.push({ ...entry, atMs: since(entry.atMs) }, JSON.stringify(entry).length);
+    for (const entry of logSince(fromMs)) entries.push({ ...entry, atMs: since(entry.atMs) }, jsonBytes(entry));
     const head: Omit<IncidentHead, 'id'> = {
       format: INCIDENT_FORMAT,
       serial: about.serial,
@@ -187,7 +192,10 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   }
 
   keep(sight.scene, beganMs);
-  const changes = subscribe(changed);
+  using subscriptions = new DisposableStack();
+  subscriptions.use(followPose(posed));
+  subscriptions.use(subscribe(changed));
+  const changes = subscriptions.move();
   return {
     list: async () => ({
       incidents: [...(await store.heads())],
@@ -208,6 +216,8 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
     },
   };
 }
+
+const jsonBytes = (value: object) => Buffer.byteLength(JSON.stringify(value));
 
 function shortened(_key: string, value: unknown): unknown {
   if (typeof value === 'string' && value.length > MAX_TEXT) return value.slice(0, MAX_TEXT);

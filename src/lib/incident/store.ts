@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { assertOwnFolder, readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
 import type { IncidentBody, IncidentHead } from '../pages/index.ts';
+import { mapTexts } from '../text/index.ts';
 import { encodeIncident, INCIDENT_FORMAT, MAX_INCIDENT_BYTES, notAnIncident, readLines } from './incident-file.ts';
 
 /** Project decision. With at most 2 MB each they take 100 MB at most; a usual one has 60 kB. */
@@ -11,7 +12,10 @@ const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
 
 /** The kept incidents of one gateway, a file each. */
 export interface IncidentStore {
-  /** Heads of the kept incidents, newest first; waits until the folder has been read. */
+  /**
+   * Heads of the kept incidents, newest first, with the first causes and the beginnings of their texts: the list goes to
+   * anyone, and its size must not be in the hands of others. Waits until the folder has been read.
+   */
   heads(): Promise<readonly IncidentHead[]>;
   /** Files in the folder that cannot be read as incidents. They are left where they are. */
   unreadable(): number;
@@ -44,7 +48,7 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
         last = Math.max(last, id);
         const head = await readHead(join(dir, name)).catch(() => null);
         if (head === null || head.id !== id) unreadable.add(id);
-        else heads.set(id, head);
+        else heads.set(id, listed(head));
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
@@ -81,7 +85,7 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
       await loaded;
       await assertOwnFolder(dir);
       await replaceFile(pathOf(head.id), encodeIncident(head, body), { mode: 0o600, folderMode: 0o700, durable: true });
-      heads.set(head.id, head);
+      heads.set(head.id, listed(head));
       for (let id = surplus(); id !== null; id = surplus()) {
         heads.delete(id);
         await rm(pathOf(id), { force: true }).catch(() => unreadable.add(id));
@@ -98,6 +102,15 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
       return bytes;
     },
   };
+}
+
+/** Project decisions: what a list has of each incident. */
+const MAX_LISTED_CAUSES = 8;
+const MAX_LISTED_TEXT = 100;
+
+function listed(head: IncidentHead): IncidentHead {
+  const causes = mapTexts(head.causes.slice(0, MAX_LISTED_CAUSES), (text) => text.slice(0, MAX_LISTED_TEXT));
+  return { ...head, causes, moreCauses: head.moreCauses + head.causes.length - causes.length };
 }
 
 /**

@@ -38,8 +38,10 @@ export function createCanceller(options: {
   let triesLeft = 0;
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   let failure: string | null = null;
-  let loop: Promise<void> | null = null;
+  let isSending = false;
+  let attempt = Promise.withResolvers<void>();
 
+  /** Until every cancel that was asked for is answered, or the tries are used up. Never rejects. */
   async function run(why: string): Promise<void> {
     const backoff = createBackoff({ firstMs: 100, maxMs: 2_000 }, clock);
     const signal = options.signal();
@@ -58,7 +60,16 @@ export function createCanceller(options: {
         log.warn({ why, triesLeft, error: failure }, 'the cancel was not delivered to the chassis');
         if (triesLeft > 0) await clock.sleep(backoff.nextMs(), signal).catch(() => {});
       }
+      attempted();
     }
+    isSending = false;
+    attempted();
+  }
+
+  /** Whoever asked before an attempt need not wait for the attempts of those who asked during it. */
+  function attempted(): void {
+    attempt.resolve();
+    attempt = Promise.withResolvers();
   }
 
   async function cancelOnce(signal: AbortSignal): Promise<void> {
@@ -81,17 +92,18 @@ export function createCanceller(options: {
       requested += 1;
       const mine = requested;
       triesLeft = options.tries;
-      loop ??= run(why).finally(() => {
-        loop = null;
-      });
-      await loop;
+      if (!isSending) {
+        isSending = true;
+        void run(why);
+      }
+      while (answered < mine && isSending) await attempt.promise;
       return answered >= mine;
     },
     get isPending() {
       return answered < requested;
     },
     get isSending() {
-      return loop !== null;
+      return isSending;
     },
     get answeredAtMs() {
       return answeredAtMs;

@@ -411,7 +411,7 @@ export function createMotion(options: MotionOptions): Motion {
       occupancy.current?.ending.abort(new GwError('MOTION_STOPPED', `stopped by ${by}: ${reason}`));
       const cancelled = canceller.cancel(`stop by ${by}`);
       // Without a connection there is no answer to wait for; the cancel is sent after the reconnect.
-      const isAway = link.snapshot().link.kind === 'not-connected';
+      const isAway = link.state().kind === 'not-connected';
       await Promise.all([
         orAfter(clock, STOP_WAIT_MS.disk, saved),
         isAway || orAfter(clock, STOP_WAIT_MS.chassis, cancelled),

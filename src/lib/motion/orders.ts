@@ -225,7 +225,7 @@ async function abandon(
     if (nowMs >= untilMs) break;
     await nextChange(tools, Math.min(200, untilMs - nowMs));
   }
-  if (link.snapshot().link.kind === 'connected') {
+  if (link.state().kind === 'connected') {
     const update = await updateFromRequest(tools, moveId);
     if (update?.end === 'cancelled') return ended(state, moveId, reason, clock.monotonicMs() - beganMs);
     if (update?.end) return outcomeOf(update, moveId, clock.monotonicMs() - beganMs);

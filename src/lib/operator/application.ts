@@ -315,7 +315,6 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       events.end();
       passwordFile[Symbol.dispose]();
       logLevel[Symbol.dispose]();
-      reads[Symbol.dispose]();
       lastHour[Symbol.dispose]();
       outflow[Symbol.dispose]();
       await app.close();

@@ -1,19 +1,17 @@
 import { performance } from 'node:perf_hooks';
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import { type TrialRequest, trialKinds } from '../motion/index.ts';
 import { readChoice, servicePage, setPosePage, signInPage, surfacePage } from '../pages/index.ts';
 import type { Answer, Settings } from './answers/answers.ts';
-import { notConnected, type Passed, type ReadResult } from './chassis/chassis-reads.ts';
+import { notConnected, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
-import { holdOpen } from './connections/connections.ts';
+import { holdOpen, inTurn } from './connections/connections.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
-import type { Outflow } from './connections/outflow.ts';
 import { contractHandlers } from './contract-handlers.ts';
-import { malformed, param, sendJson, sendPage, sendRefusal } from './http/answer.ts';
+import { malformed, param, type SharedBody, sendJson, sendPage, sendRefusal, sendShared } from './http/answer.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
 import { incidentHandlers } from './incidents/incident-handlers.ts';
 import { logLevelHandlers } from './log-level.ts';
@@ -169,20 +167,19 @@ function pageHandlers({ site, pageState, sessions, assets }: Parts) {
 }
 
 function chassisHandlers({ link, reads, outflow }: Parts) {
-  const pass = (request: FastifyRequest, reply: FastifyReply, read: Promise<ReadResult>) =>
-    read.then(
-      (passed) => {
-        if (passed === 'busy') return sendRefusal(request, reply, refuse('BUSY'));
-        if (passed === 'too-large') return sendRefusal(request, reply, refuse('MAP_TOO_LARGE'));
-        if (passed === null) {
-          return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Not found on the chassis.' }));
-        }
-        return passed.body.length > SMALL_BODY
-          ? sendLarge(request, reply, outflow, passed)
-          : reply.header('content-type', passed.contentType).send(passed.body);
-      },
-      (error: unknown) => sendRefusal(request, reply, refusalOf(error)),
-    );
+  async function pass(request: FastifyRequest, reply: FastifyReply, read: Promise<ReadResult>) {
+    const passed = await read.catch(refusalOf);
+    const send = () => {
+      if (passed === 'busy') return sendRefusal(request, reply, refuse('BUSY'));
+      if (passed === 'too-large') return sendRefusal(request, reply, refuse('MAP_TOO_LARGE'));
+      if (passed === null) {
+        return sendRefusal(request, reply, refuse('NOT_FOUND', { message: 'Not found on the chassis.' }));
+      }
+      return 'status' in passed ? sendRefusal(request, reply, passed) : sendShared(request, reply, outflow, passed);
+    };
+    // The bytes of a large body are counted only once it has a reader.
+    return Buffer.isBuffer((passed as Partial<SharedBody> | null)?.body) ? send() : inTurn(request.raw, send);
+  }
   return {
     deviceInfo: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.deviceInfo()),
     maps: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.maps()),
@@ -214,18 +211,6 @@ function metricsSource({ link, motion, health, neighbours, cloud, supportView, e
   };
 }
 
-/** Bodies up to this size are sent in one piece. */
-const SMALL_BODY = 64 * 1024;
-
-/** Streams a body from the buffer that all readers of the same bytes share. */
-function sendLarge(request: FastifyRequest, reply: FastifyReply, outflow: Outflow, { contentType, body }: Passed) {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-  // For HEAD the framework omits the body and keeps the given content-length.
-  const stream = request.method === 'HEAD' ? Readable.from([]) : outflow.send(bytes, reply.raw);
-  if (stream === null) return sendRefusal(request, reply, refuse('BUSY'));
-  return reply.header('content-type', contentType).header('content-length', bytes.length).send(stream);
-}
-
 /** The snapshot with a one-line summary for people; without the poses that its standing is judged from. */
 function chassisState(link: ChassisLink) {
   const { poses: _poses, ...snapshot } = link.snapshot();
@@ -239,12 +224,12 @@ function peerHandlers({ voice, building }: Parts) {
     if (peer === null) {
       return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: `No ${what} is configured.` }));
     }
-    try {
-      const { contentType, body } = await peer.read();
-      return reply.header('content-type', contentType).send(body);
-    } catch (error) {
-      return sendRefusal(request, reply, refusalOf(error));
-    }
+    const passed = await peer.read().catch(refusalOf);
+    return inTurn(request.raw, () =>
+      'status' in passed
+        ? sendRefusal(request, reply, passed)
+        : reply.header('content-type', passed.contentType).send(passed.body),
+    );
   };
   return { voice: read('voice service', voice), building: read('building module', building) };
 }

@@ -5,13 +5,13 @@ import { checkJson, type JsonBounds } from '../json/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { Agent, requestOver } from '../net/http/index.ts';
 import { MIN_TLS_VERSION } from '../site/index.ts';
-import { JSON_TYPE, type Passed } from './chassis/chassis-reads.ts';
+import { JSON_TYPE, type SharedBody } from './http/answer.ts';
 import { refusalTable } from './http/refusal.ts';
 
 /** A configured device of the site whose answer is forwarded without interpretation. */
 export interface Peer extends AsyncDisposable {
   /** Throws PEER_NOT_REACHABLE naming the address. */
-  read(): Promise<Passed>;
+  read(): Promise<SharedBody>;
 }
 
 /**
@@ -51,9 +51,9 @@ export function createPeer(what: string, url: string, path: string, clock: Pick<
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MAX_BYTES,
   });
-  let reading: Promise<Passed> | undefined;
+  let reading: Promise<SharedBody> | undefined;
 
-  async function fetchAnswer(): Promise<Passed> {
+  async function fetchAnswer(): Promise<SharedBody> {
     const late = new AbortController();
     using _limit = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)));
     const answer = await requestOver(agent, {

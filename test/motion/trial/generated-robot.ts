@@ -134,6 +134,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
       standing: track.standing(clock.monotonicMs(), unit),
       poseUnit: { ...ready.poseUnit, verdict: unit },
     }),
+    state: () => ready.link,
     poseWasSet: () => track.interrupt(),
     subscribe(listener) {
       listeners.add(listener);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTurns, type TurnRequest } from '../../../src/lib/operator/connections/turns.ts';
 
-interface Work extends TurnRequest {
-  readonly name: string;
+interface Work extends Pick<TurnRequest, 'peer' | 'isUrgent'> {
   readonly takesMs: number;
   readonly isAborted: boolean;
 }
@@ -20,7 +19,7 @@ function harness() {
   let now = 1_000_000;
   const deferred: (() => void)[] = [];
   const order: string[] = [];
-  const turns = createTurns<Work, Received>({
+  const turns = createTurns<Received>({
     monotonicMs: () => now,
     defer: (callback) => deferred.push(callback),
     parse(reader) {
@@ -32,18 +31,20 @@ function harness() {
       if (reader.pieces > 0) turns.addReceived(reader);
       return true;
     },
-    run({ name, takesMs, isAborted }) {
-      if (isAborted) return false;
-      order.push(name);
-      now += takesMs;
-      return true;
-    },
   });
   return {
     order,
     accept: () => turns.noteAccepted(),
-    add: (name: string, more: Partial<Work> = {}) =>
-      turns.add({ name, peer: name[0] ?? '', isUrgent: false, takesMs: 0, isAborted: false, ...more }),
+    add: (name: string, { takesMs = 0, isAborted = false, ...more }: Partial<Work> = {}) =>
+      turns.add({
+        ...{ peer: name[0] ?? '', isUrgent: false, ...more },
+        run() {
+          if (isAborted) return false;
+          order.push(name);
+          now += takesMs;
+          return true;
+        },
+      }),
     receive: (name: string, pieces: number, takesMs = 0, then?: () => void) =>
       turns.addReceived({ name, peer: name[0] ?? '', pieces, takesMs, ...(then && { then }) }),
     /** Completes the given number of event loop rounds. */

@@ -30,6 +30,8 @@ const remedyOf = (text: string) => ({ remedy: expect.stringContaining(text) });
 let dir: string;
 beforeEach(async () => {
   await rm(media, { recursive: true, force: true });
+  // What others do in the folder is seen at the next reading.
+  shared.clock.advance(1_000);
   dir = join(await mkdtemp(join(tmpdir(), 'gw-media-')), 'small');
 });
 afterEach(() => rm(dirname(dir), { recursive: true, force: true }));

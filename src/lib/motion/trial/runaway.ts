@@ -67,7 +67,7 @@ export async function holdUntilStill(tools: OrderTools, sampler: Sampler): Promi
   const beganMs = sampler.now();
   let cancelledAtMs = Number.NEGATIVE_INFINITY;
   const leftMs = () => MAX_RUNAWAY_MS - (sampler.now() - beganMs);
-  const isConnected = () => tools.link.snapshot().link.kind === 'connected';
+  const isConnected = () => tools.link.state().kind === 'connected';
   let judgedPoses = 0;
   const hasNews = () => sampler.poses.length !== judgedPoses || !isConnected();
   for (;;) {

@@ -10,13 +10,19 @@ import { createTurns, type TurnRequest } from './turns.ts';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** What protects a connection from eviction. Each kind has a share of its own, so that streams take none from the stops. */
+type Held = 'stop' | 'stream' | 'upload';
+
 /** One accepted connection. */
 interface Connection {
   readonly socket: Socket;
   readonly peer: string;
-  isHeldOpen: boolean;
+  heldFor: Held | null;
+  readonly isHeldOpen: boolean;
   /** Protects it from eviction until its answer is sent. */
-  readonly hold: () => void;
+  readonly hold: (what: Held) => void;
+  /** Asks the scheduler of its listener for a turn. */
+  readonly takeTurn: (request: TurnRequest) => void;
   isUpload: boolean;
   /** The answer in progress. */
   current: ServerResponse | null;
@@ -51,12 +57,37 @@ export function allowUpload(request: IncomingMessage): void {
   const connection = connections.get(request.socket);
   if (connection === undefined) return;
   connection.isUpload = true;
-  connection.hold();
+  connection.hold('upload');
 }
 
 /** Protects the connection of a live stream from eviction while protected ones are a small part of all. */
 export function holdOpen(request: IncomingMessage): void {
-  connections.get(request.socket)?.hold();
+  connections.get(request.socket)?.hold('stream');
+}
+
+/**
+ * Does the work of a request that had to wait (for a disk, a peer) in a turn of its own. What follows an `await` would
+ * otherwise run at once, however many requests waited for the same, and a stop behind all of them. The work of a request
+ * whose connection is lost is not done, and the promise never settles.
+ */
+export function inTurn<T>(request: IncomingMessage, work: () => T): Promise<T> {
+  const connection = connections.get(request.socket);
+  if (connection === undefined) return Promise.resolve().then(work);
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  connection.takeTurn({
+    peer: connection.peer,
+    isUrgent: false,
+    run() {
+      if (connection.socket.destroyed) return false;
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+      return true;
+    },
+  });
+  return promise;
 }
 
 /** Evictions and refusals since the last report. */
@@ -75,6 +106,7 @@ const PIECE_BYTES = 1_024;
 /** The same of an upload of a signed-in person: less than a millisecond. A quarter of it took a quarter more processor time (measured). */
 const UPLOAD_PIECE_BYTES = 64 * 1_024;
 const CROWDING_REPORT_MS = 60_000;
+/** Of all connections, for each kind. */
 const HELD_PART = 1 / 4;
 
 export interface ConnectionTableOptions {
@@ -97,20 +129,21 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   const open = createAdmission<Connection>(limits);
   const crowded = { evicted: 0, refused: 0, peer: '' };
   let crowdingReportedMs = Number.NEGATIVE_INFINITY;
-  const turns = createTurns<Exchange, Reader>({
+  const turns = createTurns<Reader>({
     monotonicMs: clock.monotonicMs,
     defer: setImmediate,
-    run: (exchange) => {
-      const { connection, request, response, isUrgent } = exchange;
-      // A stop is carried out even if its connection was lost meanwhile.
-      if (connection.socket.destroyed && !isUrgent) return false;
-      exchange.isRunning = true;
-      answer(request, response);
-      connection.reader?.wake();
-      return true;
-    },
     parse: (reader) => reader.parsePiece(),
   });
+
+  function run(exchange: Exchange): boolean {
+    const { connection, request, response, isUrgent } = exchange;
+    // A stop is carried out even if its connection was lost meanwhile.
+    if (connection.socket.destroyed && !isUrgent) return false;
+    exchange.isRunning = true;
+    answer(request, response);
+    connection.reader?.wake();
+    return true;
+  }
 
   function noteCrowding(what: 'evicted' | 'refused', peer: string): void {
     crowded[what] += 1;
@@ -123,11 +156,11 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     crowded.refused = 0;
   }
 
-  function hold(connection: Connection): void {
+  function hold(connection: Connection, what: Held): void {
     let held = 0;
-    for (const { isHeldOpen } of open.connections()) if (isHeldOpen) held += 1;
+    for (const { heldFor } of open.connections()) if (heldFor === what) held += 1;
     // Unlimited protected connections could keep every new one out.
-    if (held < limits.total * HELD_PART) connection.isHeldOpen = true;
+    if (held < limits.total * HELD_PART) connection.heldFor = what;
   }
 
   function begin(exchange: Exchange): void {
@@ -136,9 +169,9 @@ export function createConnectionTable(options: ConnectionTableOptions) {
     exchange.isBegun = true;
     open.touch(connection);
     if (exchange.isUrgent) {
-      connection.hold();
+      connection.hold('stop');
       exchange.response.once('close', () => {
-        connection.isHeldOpen = false;
+        connection.heldFor = null;
       });
     }
     turns.add(exchange);
@@ -147,7 +180,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
   function makeCurrent(connection: Connection, response: ServerResponse): void {
     connection.current = response;
     connection.silentTimes = 0;
-    connection.isHeldOpen = false;
+    connection.heldFor = null;
     connection.isUpload = false;
   }
 
@@ -214,8 +247,12 @@ export function createConnectionTable(options: ConnectionTableOptions) {
       const connection: Connection = {
         socket,
         peer,
-        isHeldOpen: false,
-        hold: () => hold(connection),
+        heldFor: null,
+        get isHeldOpen() {
+          return connection.heldFor !== null;
+        },
+        hold: (what) => hold(connection, what),
+        takeTurn: turns.add,
         isUpload: false,
         current: null,
         waiting: [],
@@ -254,6 +291,7 @@ export function createConnectionTable(options: ConnectionTableOptions) {
         response,
         peer: connection.peer,
         isUrgent: isUrgent(request),
+        run: () => run(exchange),
         isBegun: false,
         isRunning: false,
         bodyLeft: limits.bodyBytes,

@@ -2,6 +2,8 @@
 const ROUND_MS = 10;
 /** Part of it for received bytes, so that requests have their turn as well. */
 const PARSING_MS = 5;
+/** Stops go on for this long while connections arrive: of two hundred that come at once none waits for two hundred rounds. */
+const CROWDED_STOPS_MS = 2;
 /** Once begun, parsing goes on for this long while connections arrive, one per round. */
 const CROWDED_PARSING_MS = 0.5;
 /**
@@ -10,10 +12,13 @@ const CROWDED_PARSING_MS = 0.5;
  */
 const CROWDED_PARTS = { parsing: 5, requests: 10 };
 
+/** A request, or what is left of it after it had to wait for something. */
 export interface TurnRequest {
   readonly peer: string;
   /** A stop: before everything else. */
   readonly isUrgent: boolean;
+  /** False when it was aborted meanwhile, which does not use up the turn. */
+  readonly run: () => boolean;
 }
 
 /** A connection with received bytes. */
@@ -21,12 +26,10 @@ export interface TurnReader {
   readonly peer: string;
 }
 
-export interface TurnsOptions<T extends TurnRequest, R extends TurnReader> {
+export interface TurnsOptions<R extends TurnReader> {
   readonly monotonicMs: () => number;
   /** Calls back after the read phase of this event loop round: `setImmediate`. */
   readonly defer: (callback: () => void) => void;
-  /** Handles a request. False when it was aborted meanwhile, which does not use up the turn. */
-  readonly run: (request: T) => boolean;
   /** Parses one piece of what a connection received. False when there was nothing to parse. */
   readonly parse: (reader: R) => boolean;
 }
@@ -35,16 +38,12 @@ export interface TurnsOptions<T extends TurnRequest, R extends TurnReader> {
  * Scheduler of parsing and requests. Both run at once while the round has time left; after that stops run first, then
  * one piece or request per peer in turn, so that many connections of one peer count no more than one of another.
  */
-export function createTurns<T extends TurnRequest, R extends TurnReader>({
-  monotonicMs,
-  defer,
-  run,
-  parse,
-}: TurnsOptions<T, R>) {
+export function createTurns<R extends TurnReader>({ monotonicMs, defer, parse }: TurnsOptions<R>) {
   const received = createPeerQueue<R>();
   let isParsing = false;
-  const urgent = createPeerQueue<T>();
-  const ordinary = createPeerQueue<T>();
+  const urgent = createPeerQueue<TurnRequest>();
+  const ordinary = createPeerQueue<TurnRequest>();
+  const run = (request: TurnRequest) => request.run();
   let roundBeganMs: number | null = null;
   /** Remaining rounds in which more connections are expected. */
   let crowdedRounds = 0;
@@ -86,7 +85,7 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
     const isCrowded = crowdedRounds > 0;
     const isWithinRound = () => !isCrowded && hasTime(beganMs);
     const parsingMs = isCrowded ? CROWDED_PARSING_MS : PARSING_MS;
-    drain(urgent, run, isWithinRound);
+    drain(urgent, run, () => (isCrowded ? monotonicMs() - beganMs < CROWDED_STOPS_MS : hasTime(beganMs)));
     parsing(isCrowded, () => drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs));
     requests(isCrowded, () => drain(ordinary, run, isWithinRound));
     crowdedRounds = Math.max(0, crowdedRounds - 1);
@@ -101,11 +100,11 @@ export function createTurns<T extends TurnRequest, R extends TurnReader>({
       beginRound();
     },
     /** Runs the request now or queues it. */
-    add(request: T): void {
+    add(request: TurnRequest): void {
       const queue = request.isUrgent ? urgent : ordinary;
       const isNext = urgent.isEmpty() && queue.isEmpty() && crowdedRounds === 0;
       if (isNext && hasTime(beginRound())) {
-        run(request);
+        request.run();
         return;
       }
       queue.push(request);

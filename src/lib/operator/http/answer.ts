@@ -1,9 +1,14 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { formatTried } from '../../error/index.ts';
 import { refusedPage, unknownPage } from '../../pages/index.ts';
 import { scopeOf } from '../connections/listener.ts';
+import type { Outflow } from '../connections/outflow.ts';
 import { type Refusal, refuse } from './refusal.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+export const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** Whether the request is a form submission of a page without script, which expects a page as the answer. */
 export function isForm(request: FastifyRequest): boolean {
@@ -59,12 +64,37 @@ export function sendJson(
   const isTrusted = isSignedIn || scopeOf(reply.request.raw) === 'local';
   const shown = isTrusted ? data : reply.server.withoutPaths(data);
   // As bytes, so that the framework runs no serializer.
-  return reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(JSON.stringify(shown)));
+  return reply.header('content-type', JSON_TYPE).send(Buffer.from(JSON.stringify(shown)));
 }
 
 export function sendPage(reply: FastifyReply, page: string): FastifyReply {
   const text = reply.server.withoutPaths(page);
-  return reply.header('content-type', 'text/html; charset=utf-8').send(text);
+  return reply.header('content-type', HTML_TYPE).send(text);
+}
+
+/** Bodies up to this size are sent in one piece. */
+const SMALL_BODY = 64 * 1024;
+
+/** An answer that many readers share. */
+export interface SharedBody {
+  readonly contentType: string;
+  /** Short text as a string: Node then writes head and body in one piece, a quarter faster (measured). */
+  readonly body: Buffer | string;
+}
+
+/** Streams a large body from the bytes that all of its readers share, at their pace; small ones are sent at once. */
+export function sendShared(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  outflow: Outflow,
+  { contentType, body }: SharedBody,
+): FastifyReply {
+  if (body.length <= SMALL_BODY) return reply.header('content-type', contentType).send(body);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+  // For HEAD the framework omits the body and keeps the given content-length.
+  const stream = request.method === 'HEAD' ? Readable.from([]) : outflow.send(bytes, reply.raw);
+  if (stream === null) return sendRefusal(request, reply, refuse('BUSY'));
+  return reply.header('content-type', contentType).header('content-length', bytes.length).send(stream);
 }
 
 /** The refusal of a request body with its validation errors. */

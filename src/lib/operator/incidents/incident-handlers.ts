@@ -1,14 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GwError } from '../../error/index.ts';
 import { incidentFileName } from '../../incident/index.ts';
+import { inTurn } from '../connections/connections.ts';
 import { param, sendJson, sendRefusal } from '../http/answer.ts';
 import { refusalOf } from '../http/refusal.ts';
+import { createSharedReading } from '../http/shared-reading.ts';
 import type { Parts } from '../parts.ts';
 
-export function incidentHandlers({ site, incidents }: Parts) {
+/** How long a list counts: many readers share one. Project decision. */
+const LIST_MS = 500;
+
+export function incidentHandlers({ site, incidents, clock }: Parts) {
+  const reading = createSharedReading(() => incidents.list(), LIST_MS, clock);
   return {
-    async list(_request: FastifyRequest, reply: FastifyReply) {
-      return sendJson(reply, await incidents.list());
+    async list(request: FastifyRequest, reply: FastifyReply) {
+      const list = await reading.get();
+      return inTurn(request.raw, () => sendJson(reply, list));
     },
     async file(request: FastifyRequest, reply: FastifyReply) {
       const id = Number(param(request, 'id'));

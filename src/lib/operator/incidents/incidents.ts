@@ -18,7 +18,7 @@ export interface Incidents extends IncidentRecorder, Pick<IncidentStore, 'read'>
 
 interface IncidentsOptions extends Pick<RecorderOptions, 'look' | 'subscribe'> {
   readonly site: Site;
-  readonly link: Pick<ChassisLink, 'snapshot'>;
+  readonly link: Pick<ChassisLink, 'snapshot' | 'subscribe'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly journal: Pick<Journal, 'since'>;
@@ -55,6 +55,7 @@ export function openIncidents(options: IncidentsOptions): Incidents {
           })),
       ),
     subscribe: options.subscribe,
+    followPose: link.subscribe,
   });
   return Object.assign(recorder, { read: store.read });
 }

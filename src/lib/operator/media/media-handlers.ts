@@ -5,26 +5,35 @@ import { type MediaLibraryView, mediaPage } from '../../pages/index.ts';
 import type { Answer } from '../answers/answers.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isClientAbort } from '../connections/client-abort.ts';
-import { isForm, param, sendJson, sendPage, sendRefusal, wantsPage } from '../http/answer.ts';
+import { inTurn } from '../connections/connections.ts';
+import { HTML_TYPE, isForm, JSON_TYPE, param, sendJson, sendRefusal, sendShared, wantsPage } from '../http/answer.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import { mediaContentPolicy } from '../http/security-headers.ts';
+import { createSharedReading } from '../http/shared-reading.ts';
 import type { Parts } from '../parts.ts';
 import { asked } from '../view/asked.ts';
 import { MAX_MEDIA_BYTES, type MediaLibrary, type StoreOutcome } from './media.ts';
 
-/** The list, and how much it still takes. */
-async function viewOf(library: MediaLibrary) {
+/** What all readers share: the list with how much it still takes, its JSON, and the pages made of it. */
+async function read(library: MediaLibrary) {
   const { files, more } = await library.list();
-  return { files, moreFiles: more, maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
+  const view = { files, moreFiles: more, maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
+  const json = Buffer.from(JSON.stringify(view satisfies Answer<'media'>));
+  return { library: view, json, pages: new Map<string, Buffer>() };
 }
 
 /** What the page shows of a folder that cannot be read. */
 const unreadableLibrary: MediaLibraryView = { files: null, moreFiles: 0, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
 
-export function mediaHandlers({ site, library, outflow, log }: Parts) {
+/** How long a reading of the folder counts, unless the library itself changes it. Project decision. */
+const READING_MS = 1_000;
+
+export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
+  const reading = createSharedReading(() => read(library), READING_MS, clock);
+
   async function removeNamed(request: FastifyRequest): Promise<string | null> {
     const name = param(request, 'name');
-    if (!(await library.remove(name))) return null;
+    if (!(await library.remove(name).finally(reading.forget))) return null;
     log.info({ audit: true, address: peerAddress(request), name }, 'media file deleted');
     return name;
   }
@@ -32,17 +41,31 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
   return {
     async page(request: FastifyRequest, reply: FastifyReply) {
       const { query, viewer } = asked(request, reply);
-      const view: MediaLibraryView = await viewOf(library).catch((error: unknown) => {
+      const found = await reading.get().catch((error: unknown) => {
         log.warn({ error: refusalOf(error).body.error.message }, 'media library not readable');
-        return unreadableLibrary;
+        return { library: unreadableLibrary, pages: new Map<string, Buffer>() };
       });
-      return sendPage(
-        reply.code(view.files === null ? 500 : 200),
-        mediaPage({ site: site.name, viewer, library: view, chosen: query.loeschen ?? null }),
-      );
+      return inTurn(request.raw, () => {
+        const { library, pages } = found;
+        const asks = library.files?.some(({ name }) => name === query.loeschen) ? query.loeschen : undefined;
+        const key = JSON.stringify([viewer, asks]);
+        let body = pages.get(key);
+        if (body === undefined) {
+          const page = mediaPage({ site: site.name, viewer, library, chosen: asks ?? null });
+          body = Buffer.from(request.server.withoutPaths(page));
+          // The questions about a thousand files would be a thousand pages.
+          if (asks === undefined) pages.set(key, body);
+        }
+        return sendShared(request, reply.code(library.files === null ? 500 : 200), outflow, {
+          contentType: HTML_TYPE,
+          body,
+        });
+      });
     },
-    list: async (_request: FastifyRequest, reply: FastifyReply) =>
-      sendJson(reply, (await viewOf(library)) satisfies Answer<'media'>),
+    async list(request: FastifyRequest, reply: FastifyReply) {
+      const { json } = await reading.get();
+      return inTurn(request.raw, () => sendShared(request, reply, outflow, { contentType: JSON_TYPE, body: json }));
+    },
     async download(request: FastifyRequest, reply: FastifyReply) {
       const range = request.method === 'HEAD' ? undefined : request.headers.range;
       const file = await library.open(param(request, 'name'), range);
@@ -91,6 +114,7 @@ export function mediaHandlers({ site, library, outflow, log }: Parts) {
         const { file } = part;
         const outcome = await library
           .store(part.filename, file, () => restOf(parts, file.bytesRead, Number(request.headers['content-length'])))
+          .finally(reading.forget)
           .catch((error: unknown) => {
             throw error === file.errored ? malformedUpload(error) : error;
           });

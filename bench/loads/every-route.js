@@ -1,0 +1,109 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeIncident } from '../../src/lib/incident/incident-file.ts';
+import { routeTable } from '../../src/lib/operator/routes.ts';
+import { addresses, holdConnections, requestText } from '../attack.js';
+
+/** @source specification, 'Operator server': the read-only socket */
+const READ_ONLY = { host: '127.0.0.1', port: 5174 };
+const MEDIA_FILES = 1_000;
+const INCIDENTS = 50;
+
+const anyHandler = new Proxy({}, { get: () => () => {} });
+const handlers = new Proxy({}, { get: () => anyHandler });
+/** Every route that is read, so that a new one cannot escape. */
+const reads = routeTable(handlers).filter(({ method }) => method === 'GET');
+const pathOf = ({ path }) => path.replace(/:id(\([^)]*\))?/, '1').replace(':name', 'file-1.png');
+const isStream = (path) => path === '/api/events';
+
+/** Requests of these paths one after the other on each connection; those of a live stream end with its first bytes. */
+function readAll({ target, from, connections, paths }) {
+  const sent = { requests: 0, statuses: {} };
+  let turn = 0;
+  const held = holdConnections({
+    ...{ target, from, count: connections },
+    use(socket) {
+      let path = '';
+      let rest = 0;
+      const send = () => {
+        path = paths[turn % paths.length];
+        turn += 1;
+        sent.requests += 1;
+        socket.write(requestText('GET', path));
+      };
+      socket.on('data', (chunk) => {
+        if (isStream(path)) {
+          socket.destroy();
+          return;
+        }
+        if (rest > 0) rest -= chunk.length;
+        else {
+          const head = chunk.toString('latin1', 0, 4_096);
+          const status = /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 'none';
+          sent.statuses[status] = (sent.statuses[status] ?? 0) + 1;
+          const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+          rest = head.indexOf('\r\n\r\n') + 4 + length - chunk.length;
+        }
+        if (rest <= 0) send();
+      });
+      socket.resume();
+      send();
+    },
+  });
+  return {
+    get counts() {
+      return { ...held.counts, ...sent };
+    },
+    stop: () => held.stop(),
+  };
+}
+
+/** A full media library, and as many incidents as are kept, with causes as long as an earlier version wrote them. */
+function prepare(dir) {
+  const incidents = join(dir, 'state', 'incidents');
+  mkdirSync(incidents, { recursive: true, mode: 0o700 });
+  for (let id = 1; id <= INCIDENTS; id += 1) {
+    const causes = Array.from({ length: 32 }, (_, alertCode) => ({
+      ...{ code: 'alert', atMs: 0, alertCode, text: 'x'.repeat(2_000) },
+    }));
+    const head = {
+      ...{ format: 'gw/incident/1', id, serial: 'SIM-0001', site: 'Bench', version: '0', timeZone: 'UTC' },
+      ...{ at: '2026-01-31T12:00:00.000Z', causes, moreCauses: 0, fromMs: 0, toMs: 0, isComplete: true },
+    };
+    const none = { poses: 0, scenes: 0, log: 0 };
+    const body = { stations: [], dock: null, poses: [], scenes: [], log: [], leftOut: none };
+    writeFileSync(join(incidents, `incident-${id}.jsonl`), encodeIncident(head, body), { mode: 0o600 });
+  }
+  const media = join(dir, 'media');
+  mkdirSync(media, { recursive: true });
+  for (let at = 0; at < MEDIA_FILES; at += 1) writeFileSync(join(media, `file-${at}.png`), 'x');
+}
+
+export const everyRouteLoads = [
+  {
+    name: 'every-route',
+    title: `every GET route by 400 addresses, with ${MEDIA_FILES} media and ${INCIDENTS} incidents`,
+    from: addresses(16, 400),
+    prepare,
+    attack: ({ target, from }) => readAll({ target, from, connections: from.length, paths: reads.map(pathOf) }),
+  },
+  {
+    name: 'every-read-only-route',
+    title: 'every GET route of the read-only socket on 64 connections',
+    from: '127.0.0.1',
+    prepare,
+    attack: ({ from }) =>
+      readAll({
+        target: READ_ONLY,
+        from,
+        connections: 64,
+        paths: reads.filter(({ readOnly }) => readOnly).map(pathOf),
+      }),
+  },
+  ...['/api/vorfaelle', '/api/medien', '/medien'].map((path) => ({
+    name: `only ${path}`,
+    title: `${path} without a pause on 64 connections of one address, with ${MEDIA_FILES} media and ${INCIDENTS} incidents`,
+    prepare,
+    attack: ({ target, from }) => readAll({ target, from, connections: 64, paths: [path] }),
+  })),
+];
