@@ -142,6 +142,8 @@ describe('two maps in one site file', () => {
     rig.succeed();
     await rig.driveEnded();
     await onFirst();
+    // One of its places, though not the first, is on this map.
+    expect(rig.status().gate.reasons.filter((reason) => reason.includes('measured'))).toEqual([]);
     await rig.motion.startDrive({ station: 'F' });
     await rig.ordered(2);
   });
