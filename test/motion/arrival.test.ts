@@ -13,6 +13,8 @@ const sample = (over: Partial<PoseSample> = {}): PoseSample => ({ xM: 1, yM: 2, 
 /** At rest at x 1 m, y 2 m, 90 degrees, with a pose since the end of the move. */
 const atRest = readySnapshot({ poses: [sample()] });
 const seen = (snapshot = atRest, unit: PoseUnit = 'degrees') => ({ snapshot, unit, endedAtMs: 1_000 });
+const onMap = (other: object) =>
+  received({ name: ground.title, uid: ground.uid as string, mapVersion: 3, overlaysVersion: 1, ...other });
 const dock = (xM: number, yM: number, yawDeg: number) =>
   ({ kind: 'dock', goal: chosen({ xM, yM, yawDeg: degrees(yawDeg), map: ground }, 'test') }) as const;
 
@@ -48,6 +50,18 @@ describe('the arrival', () => {
       { ...atRest, values: withValues({ pose: stalePose }).values },
       'not-known',
       /no current pose/,
+    ],
+    [
+      'it is on another map, at the same coordinates',
+      { ...atRest, values: withValues({ map: onMap({ uid: 'map-first', name: 'First floor' }) }).values },
+      'not-known',
+      /on the map 'First floor'/,
+    ],
+    [
+      'its map has changed',
+      { ...atRest, values: withValues({ map: onMap({ mapVersion: 4 }) }).values },
+      'not-known',
+      /version 3, now 4/,
     ],
     ['its angles contradict the measured unit', { ...atRest, unitContradicted: true }, 'not-known', /angles/],
   ] as const)('is never at the goal while %s', (_what, snapshot, verdict, why) => {

@@ -100,6 +100,18 @@ describe('a place counts in its own map only', () => {
     await rig.gate('open');
   });
 
+  it('a drive ends where the chassis reports no map for five seconds after a reconnect', async () => {
+    await orders.drive();
+    await rig.ordered();
+    rig.chassis.map = null;
+    await rig.lose();
+    await rig.chassis.restore();
+    await rig.connection('connected');
+    await rig.driveEnded();
+    expect(rig.drive()?.reason).toMatch(/current map is not known: .* since the reconnect/);
+    expect(rig.cancels()).toBeGreaterThan(0);
+  });
+
   it('poses of two maps are no movement together', async () => {
     await rig.bench.stands();
     rig.chassis.pose = { pos: [40, -30], ori: 0 };

@@ -257,6 +257,23 @@ describe('a pose', () => {
     expect(await ended).toMatchObject({ state: 'unknown', reason: expect.stringMatching(/too few poses since/) });
   });
 
+  it('is not proven by two poses three seconds apart', async () => {
+    shows({ pos: [3, 4], ori: 90 });
+    const ended = rig.motion.execute(order);
+    await until(() => rig.chassis.pose?.pos[0] === 3);
+    const shown = rig.chassis.pose;
+    let left = 1;
+    rig.chassis.beforePose = () => {
+      left -= 1;
+      rig.chassis.pose = left < 0 ? null : shown;
+    };
+    await until(() => left < 0);
+    await time.sleep(3_200);
+    left = 1;
+    rig.chassis.pose = shown;
+    expect(await ended).toMatchObject({ state: 'unknown', reason: expect.stringMatching(/too few poses since/) });
+  });
+
   it('fails when another one is reported back, and is unknown without one', async () => {
     shows({ pos: [3, 4], ori: 1.5708 });
     const reason = expect.stringMatching(/reports another one: 3 m, 4 m, 1\.5708°/);

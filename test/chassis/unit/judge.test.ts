@@ -145,6 +145,15 @@ describe('degrees', () => {
     }
   });
 
+  it('are not shown by unwrapped radians that a stall has held back, and that then come all at once', () => {
+    const turn: Doing[] = [{ kind: 'turn', seconds: 25, degPerS: 100 }];
+    const samples = samplesOf('radians unwrapped', { deg: 0, turns: 0 }, turn, calm(10));
+    const endMs = samples.at(-1)?.atMs ?? 0;
+    const late = samples.map((sample, i) => (i < 5 ? sample : { ...sample, atMs: endMs + 4 * i }));
+    const { shown = false, verdict } = judged(late);
+    expect([shown, verdict]).toEqual([false, 'not-decided']);
+  });
+
   it.each(inDegrees)('are proven by one full turn by hand, at usual speeds and rates: %s', (encoding) => {
     for (const hz of [1, 2, 5, 10, 20]) {
       for (const degPerS of [20, 40, 60, 100]) {
@@ -426,6 +435,17 @@ describe('a doubt', () => {
     expect(judged(both)).toMatchObject({ verdict: 'degrees', doubt: null });
     const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), quiet);
     expect(judged(before, alone).doubt).not.toBeNull();
+  });
+
+  it('is not ended by a turn that shows degrees proven before, and proves none', () => {
+    const before = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), calm(10));
+    const creeping: Doing[] = [
+      { kind: 'stand', seconds: 1 },
+      { kind: 'turn', seconds: 5, degPerS: 2 },
+      ...turned(60, 1 / 6),
+    ];
+    const next = samplesOf('degrees ±180', { deg: 0, turns: 0 }, creeping, { ...calm(10), noiseDeg: 0 });
+    expect(judged(before, next)).toMatchObject({ verdict: 'not-decided', shown: true, doubt: expect.any(String) });
   });
 
   it('persists over a lost connection', () => {

@@ -174,6 +174,23 @@ describe('a trial that is ended early', () => {
     });
   });
 
+  it('by a switch to another map: its poses are not of one frame', async () => {
+    await using robot = await startSupervised({ evidence: true });
+    const began = await robot.motion.trials.start({ kind: 'move', ...attended });
+    const following = robot.follow(began);
+    await until(() => robot.sim.state().moving);
+    const { host, port } = robot.sim.chassis;
+    const base = `http://${host}:${port}`;
+    const picture = Buffer.from(await (await fetch(`${base}/maps/1.png`)).arrayBuffer()).toString('base64');
+    const grid = { occupancy_grid: picture, grid_resolution: 0.05, grid_origin_x: 0, grid_origin_y: 0 };
+    const body = JSON.stringify({ map_name: 'First floor', carto_map: '', ...grid });
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(`${base}/chassis/current-map`, { method: 'POST', body, headers })).status).toBe(200);
+    const ended = await following;
+    expect(ended).toMatchObject({ outcome: 'cancelled', recorded: [], reason: expect.stringMatching(/map/) });
+    expect(Object.values(verdicts(ended))).not.toContain('holds');
+  });
+
   it('by the emergency stop, and by a lost connection', async () => {
     for (const fault of ['emergency-stop', 'cut'] as const) {
       await using robot = await startSupervised({ evidence: true, limits: { cancelTries: 3 } });
