@@ -11,13 +11,21 @@ const INCIDENTS = 50;
 
 const anyHandler = new Proxy({}, { get: () => () => {} });
 const handlers = new Proxy({}, { get: () => anyHandler });
-/** Every route that is read, so that a new one cannot escape. */
-const reads = routeTable(handlers).filter(({ method }) => method === 'GET');
+/** Every route of the table, so that a new one cannot escape. */
+const routes = routeTable(handlers);
+const reads = routes.filter(({ method }) => method === 'GET');
+const changes = routes.filter(({ method }) => method !== 'GET');
 const pathOf = ({ path }) => path.replace(/:id(\([^)]*\))?/, '1').replace(':name', 'file-1.png');
 const isStream = (path) => path === '/api/events';
+const requestOf = (route) => {
+  const path = pathOf(route);
+  const text = requestText(route.method, path, route.method === 'GET' ? {} : { body: '{}' });
+  return { path, text };
+};
 
-/** Requests of these paths one after the other on each connection; those of a live stream end with its first bytes. */
-function readAll({ target, from, connections, paths }) {
+/** These requests one after the other on each connection; those of a live stream end with its first bytes. */
+function requestAll({ target, from, connections, routes }) {
+  const requests = routes.map(requestOf);
   const sent = { requests: 0, statuses: {} };
   let turn = 0;
   const held = holdConnections({
@@ -26,10 +34,11 @@ function readAll({ target, from, connections, paths }) {
       let path = '';
       let rest = 0;
       const send = () => {
-        path = paths[turn % paths.length];
+        const next = requests[turn % requests.length];
+        path = next.path;
         turn += 1;
         sent.requests += 1;
-        socket.write(requestText('GET', path));
+        socket.write(next.text);
       };
       socket.on('data', (chunk) => {
         if (isStream(path)) {
@@ -85,7 +94,7 @@ export const everyRouteLoads = [
     title: `every GET route by 400 addresses, with ${MEDIA_FILES} media and ${INCIDENTS} incidents`,
     from: addresses(16, 400),
     prepare,
-    attack: ({ target, from }) => readAll({ target, from, connections: from.length, paths: reads.map(pathOf) }),
+    attack: ({ target, from }) => requestAll({ target, from, connections: from.length, routes: reads }),
   },
   {
     name: 'every-read-only-route',
@@ -93,17 +102,18 @@ export const everyRouteLoads = [
     from: '127.0.0.1',
     prepare,
     attack: ({ from }) =>
-      readAll({
-        target: READ_ONLY,
-        from,
-        connections: 64,
-        paths: reads.filter(({ readOnly }) => readOnly).map(pathOf),
-      }),
+      requestAll({ target: READ_ONLY, from, connections: 64, routes: reads.filter(({ readOnly }) => readOnly) }),
+  },
+  {
+    name: 'every-change',
+    title: 'every route that changes something, without sign-in, by 400 addresses',
+    from: addresses(18, 400),
+    attack: ({ target, from }) => requestAll({ target, from, connections: from.length, routes: changes }),
   },
   ...['/api/vorfaelle', '/api/medien', '/medien'].map((path) => ({
     name: `only ${path}`,
     title: `${path} without a pause on 64 connections of one address, with ${MEDIA_FILES} media and ${INCIDENTS} incidents`,
     prepare,
-    attack: ({ target, from }) => readAll({ target, from, connections: 64, paths: [path] }),
+    attack: ({ target, from }) => requestAll({ target, from, connections: 64, routes: [{ method: 'GET', path }] }),
   })),
 ];
