@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Crowding } from '../../../src/lib/operator/connections/connections.ts';
+import { type Crowding, holdOpen } from '../../../src/lib/operator/connections/connections.ts';
 import { connectionLimits, openFileLimit, totalWithin } from '../../../src/lib/operator/connections/limits.ts';
 import { openListener, type RequestHandler } from '../../../src/lib/operator/connections/listener.ts';
 import { until } from '../../waiting.ts';
@@ -92,6 +92,31 @@ describe('a flood of connections', () => {
     await streams[2]?.closed;
     expect(streams.map((stream) => stream.isClosed())).toEqual([false, false, true, false, false, false, false, false]);
     for (const stream of streams) stream.socket.destroy();
+  });
+
+  it('closes no stop in progress, however many live streams there are', async () => {
+    const stop = Promise.withResolvers<ServerResponse>();
+    await using server = await listener(
+      (request, response) => {
+        if (request.url === '/stop') return stop.resolve(response);
+        if (request.url === '/stream') holdOpen(request);
+        response.write('begun');
+      },
+      { limits: { total: 8, perPeer: 8, smallPeer: 8 }, isUrgent: ({ url }) => url === '/stop' },
+    );
+    using streams = await connections(server.port, 4);
+    for (const stream of streams) {
+      stream.send(head('GET /stream'));
+      await stream.until((text) => text.includes('begun'));
+    }
+    using person = await client(server.port, '127.0.0.2');
+    person.send(head('POST /stop', 'Content-Length: 0'));
+    const answer = await stop.promise;
+    using _crowd = await connections(server.port, 30, (nth) => `127.1.1.${nth + 1}`);
+    await Promise.all(streams.slice(2).map(({ closed }) => closed));
+    answer.end('stopped');
+    expect(await person.until((text) => text.includes('stopped'))).toContain(OK);
+    expect(streams.slice(0, 2).map((stream) => stream.isClosed())).toEqual([false, false]);
   });
 
   it('on a Unix socket, where there are no addresses, closes the oldest one', async () => {
