@@ -30,6 +30,16 @@ async function robot(answers: Readonly<Record<string, string | Buffer>> = {}) {
 }
 
 describe('reading maps', () => {
+  it('takes a uid that is longer than any for none: a shortened one would be that of another map', async () => {
+    const named = (length: number) => ({ id: length, uid: 'u'.repeat(length), map_name: 'n'.repeat(60_000) });
+    const { client } = await robot({ '/maps/': JSON.stringify([named(200), named(201)]) });
+    const maps = await client.listMaps();
+    expect(maps.map(({ uid, name }) => [uid?.length ?? null, name?.length])).toEqual([
+      [200, 500],
+      [null, 500],
+    ]);
+  });
+
   it('returns the document of a map byte for byte, whatever its whitespace, escapes and unknown keys', async () => {
     const body = Buffer.from(
       `\n {"never_seen" : 1.0, "overlays":"\\u007b}", "grid_origin_x":0,"grid_origin_y":-0.0 ,"grid_resolution":5e-2}\n`,

@@ -99,15 +99,22 @@ describe('a flood of connections', () => {
     await using server = await listener(
       (request, response) => {
         if (request.url === '/stop') return stop.resolve(response);
+        if (request.url === '/answered') return void response.end('stopped');
         if (request.url === '/stream') holdOpen(request);
         response.write('begun');
       },
-      { limits: { total: 8, perPeer: 8, smallPeer: 8 }, isUrgent: ({ url }) => url === '/stop' },
+      { limits: { total: 8, perPeer: 8, smallPeer: 8 }, isUrgent: ({ method }) => method === 'POST' },
     );
     using streams = await connections(server.port, 4);
     for (const stream of streams) {
       stream.send(head('GET /stream'));
       await stream.until((text) => text.includes('begun'));
+    }
+    // Nor do connections whose stop was answered, and which stay open.
+    using answered = await connections(server.port, 2, '127.0.0.3');
+    for (const one of answered) {
+      one.send(head('POST /answered', 'Content-Length: 0'));
+      await one.until((text) => text.includes('stopped'));
     }
     using person = await client(server.port, '127.0.0.2');
     person.send(head('POST /stop', 'Content-Length: 0'));
