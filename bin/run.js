@@ -15,6 +15,9 @@ const MINIMUM = [22, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);
 const modern = major > MINIMUM[0] || (major === MINIMUM[0] && minor >= MINIMUM[1]);
 
+/** Polling interval of the launcher. Project decision. */
+const LAUNCHER_CHECK_MS = 250;
+
 /** Flags of the JavaScript engine, by command; a topic stands for all of its commands. */
 const engineFlags = {
   // The daemon idles on a small computer beside other programs: its young generation stays small from the first
@@ -32,6 +35,7 @@ const engineFlags = {
 };
 
 if (modern) {
+  endWithLauncher();
   // The version was looked at above; the command framework would load fifty modules to look at it once more.
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const argv = process.argv.slice(2);
@@ -89,6 +93,23 @@ function compileCacheFolder() {
   }
 }
 
+/**
+ * A program that started this one and only waits for it says so in GW_LAUNCHER, by its process id. SIGKILL does not reach
+ * this process, which would drive the robot on without anyone who can end it: its end is taken as SIGTERM.
+ */
+function endWithLauncher() {
+  const { GW_LAUNCHER: launcher } = process.env;
+  if (!launcher) return;
+  // Not for the programs that this one starts.
+  delete process.env.GW_LAUNCHER;
+  const looking = setInterval(() => {
+    if (String(process.ppid) === launcher) return;
+    clearInterval(looking);
+    process.kill(process.pid, 'SIGTERM');
+  }, LAUNCHER_CHECK_MS);
+  looking.unref();
+}
+
 /** Node is too old: start again on the runtime that `npm ci` brought along on Linux. */
 async function restartOnBundledRuntime() {
   const { spawn } = await import('node:child_process');
@@ -105,7 +126,8 @@ async function restartOnBundledRuntime() {
     return;
   }
   // The watchdog of systemd concerns the child, which has another process id.
-  const { WATCHDOG_PID: _, ...env } = process.env;
+  const { WATCHDOG_PID: _, ...inherited } = process.env;
+  const env = { ...inherited, GW_LAUNCHER: String(process.pid) };
   const words = ['--disable-sigusr1', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const child = spawn(bundled, words, { stdio: 'inherit', env });
   // Those of src/cli/long-running.ts.

@@ -38,9 +38,9 @@ program=$releases/$folder/bin/run.js
 
 # An unconfirmed release is watched: one that hangs is killed, so that the next start counts, and the exit code 78 of an
 # invalid site file does not end the service, because the version before it may accept the file. The watchdog of systemd
-# concerns the program, which has another process id.
+# concerns the program, which has another process id. The program ends with this launcher, also when that is killed.
 unset WATCHDOG_PID
-node $flag "$program" "$@" &
+GW_LAUNCHER=$$ node $flag "$program" "$@" &
 child=$!
 (
   sleep "$limit" &

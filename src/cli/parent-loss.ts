@@ -4,8 +4,7 @@ import { type Clock, systemClock } from '../lib/lifecycle/index.ts';
 const CHECK_INTERVAL_MS = 250;
 
 /**
- * Calls back once when the parent process has ended. On an older Node the parent is `gw` itself, whose SIGKILL does not
- * reach this process.
+ * Calls back once when the parent process has ended, whichever it is: a shell, a script, or the gateway.
  */
 export function onParentLoss(onLoss: () => void, clock: Pick<Clock, 'every'> = systemClock): Disposable {
   const parent = process.ppid;

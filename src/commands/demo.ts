@@ -103,7 +103,8 @@ export default class Demo extends GwCommand<Result> {
 }
 
 function environmentOfChildren(): Record<string, string> {
-  const environment: Record<string, string> = { NO_COLOR: '1' };
+  // A demo that is killed leaves no robot and no gateway behind; bin/run.js reads it.
+  const environment: Record<string, string> = { NO_COLOR: '1', GW_LAUNCHER: String(process.pid) };
   for (const name of PASSED_ON) {
     const value = process.env[name];
     if (value !== undefined) environment[name] = value;

@@ -107,17 +107,30 @@ describe('the build', () => {
     expect(readFileSync(path, 'utf8').split('\n')[Number(line) - 1]).toContain('unknownFact(');
   });
 
+  /** The simulated robot, started by an older Node.js. */
+  function simOnOlderNode() {
+    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+    const dir = mkdtempSync(join(scratch, 'sim-'));
+    const words = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', '5173', '--json'];
+    // Only the first process: the flag is not inherited.
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(old)}`];
+    return startGw(words, { node, env: { WATCHDOG_PID: '1' } });
+  }
+
+  it('ends in order when the older Node.js that restarted it is killed', async () => {
+    await using sim = simOnOlderNode();
+    await sim.untilOutput('"event":"ready"');
+    const { pid = 0 } = sim.child;
+    expect(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')).toMatch(/^\d+ $/);
+    // Resolves when nothing has its output open any more.
+    const { signal, stdout } = await sim.end('SIGKILL');
+    expect([signal, stdout.trim().split('\n').at(-1)]).toEqual(['SIGKILL', expect.stringContaining('"event":"ended"')]);
+  });
+
   it.for(isFull ? (['SIGQUIT', 'SIGTERM'] as const) : (['SIGQUIT'] as const))(
     'restarts itself from an older Node.js, which passes %s on, and opens no inspector',
     async (signal) => {
-      const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
-      const dir = mkdtempSync(join(scratch, 'sim-'));
-      const words = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', '5173', '--json'];
-      await using sim = startGw(words, {
-        // Only the first process: the flag is not inherited.
-        node: ['--import', `data:text/javascript,${encodeURIComponent(old)}`],
-        env: { WATCHDOG_PID: '1' },
-      });
+      await using sim = simOnOlderNode();
       await sim.untilOutput('"event":"ready"');
       const { pid = 0 } = sim.child;
       const [bundled = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');

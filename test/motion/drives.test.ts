@@ -134,6 +134,7 @@ describe.each(kinds)('a %s', (kind) => {
     });
     expect([rig.moves().length, rig.cancels()]).toEqual([1, 1]);
     expect(rig.status().stop.latched).toBe(false);
+    expect(rig.motion.keepAlive(id)).toBe(false);
   });
 
   it('that is not supervised runs on without its client', async () => {
@@ -150,8 +151,10 @@ it('a run is not kept by the id of an earlier one, and does not end a later one'
   await rig.ordered();
   rig.succeed();
   await rig.driveEnded();
+  expect(rig.motion.keepAlive(first)).toBe(false);
   const second = await begin.drive();
   expect(second).not.toBe(first);
+  expect(rig.motion.keepAlive(first)).toBe(false);
   await time.sleep(4_000);
   expect([rig.drive()?.state, rig.cancels()]).toEqual(['running', 0]);
 });

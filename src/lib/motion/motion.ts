@@ -191,7 +191,7 @@ export function createMotion(options: MotionOptions): Motion {
     await orAfter(clock, END_RUN_WAIT_MS, activity.done);
   }
 
-  /** Of the running tour or drive, where a client supervises it. */
+  /** Of the running tour or drive, where a client supervises it; null from its end on. */
   let supervised: { readonly id: string; readonly alive: KeepAlive } | null = null;
 
   /** Ends the activity that was just begun when its client is gone; disposed with its end. */
@@ -203,8 +203,14 @@ export function createMotion(options: MotionOptions): Motion {
       const why = `no keepalive of the command that ordered it for ${KEEP_ALIVE_MS / 1_000} s`;
       activity.ending.abort(new GwError('INTERRUPTED', why));
     });
-    supervised = { id, alive };
-    return alive;
+    const mine = { id, alive };
+    supervised = mine;
+    return {
+      [Symbol.dispose]() {
+        alive[Symbol.dispose]();
+        if (supervised === mine) supervised = null;
+      },
+    };
   }
 
   const factsOf = (order: Order['kind']) => () => judgeFacts(order, gateInput());

@@ -241,6 +241,17 @@ describe('launch.sh', () => {
     }
   });
 
+  it('names itself to an unconfirmed release, which ends with it; any other takes its place', async ({ at }) => {
+    await at.program(`console.log(process.env.GW_LAUNCHER === String(process.ppid));`);
+    for (const [phase, seen] of [
+      ['switched', 'true\n'],
+      ['confirmed', 'false\n'],
+    ] as const) {
+      await writeState(at.dir, stateOf({ phase }));
+      expect((await at.launch()).stdout).toBe(seen);
+    }
+  });
+
   it('starts base and releases with their arguments, and names the release to them', async ({ at }) => {
     expect((await at.launch()).stdout).toBe('base  serve,--json\n');
     await at.link('1.0.0');
