@@ -47,10 +47,7 @@ describe('a move', () => {
     if (text !== '') expect(await ended).toMatchObject({ failReasonText: text });
   });
 
-  it('is not completed by a success of another move, or by one received before the order', async () => {
-    rig.chassis.plan({ action_id: 41, move_state: 'succeeded' });
-    await until(() => rig.planned() === 'succeeded');
-    rig.chassis.onMove = () => ({ status: 200, json: { id: 41 } });
+  it('is not completed by a success of another move', async () => {
     const { ended } = await rig.begin();
     rig.chassis.plan({ action_id: 40, move_state: 'succeeded' });
     let done = false;
@@ -61,6 +58,49 @@ describe('a move', () => {
     expect(done).toBe(false);
     rig.chassis.plan({ action_id: 41, move_state: 'failed', fail_reason: 9 });
     expect(await ended).toMatchObject({ state: 'failed', failReason: 9 });
+  });
+
+  it.each(['a foreign move', 'an earlier order'])(
+    'has an unknown result, and is cancelled, where its number is that of %s',
+    async (earlier) => {
+      if (earlier === 'an earlier order') {
+        const first = await rig.begin();
+        rig.succeed();
+        expect(await first.ended).toMatchObject({ moveId: 41, state: 'succeeded' });
+        await rig.bench.stands();
+      } else {
+        rig.chassis.plan({ action_id: 41, move_state: 'succeeded' });
+        await until(() => rig.planned() === 'succeeded');
+      }
+      rig.chassis.onMove = () => {
+        // As a chassis does that publishes the state of the earlier one again.
+        rig.chassis.plan({ action_id: 41, move_state: 'succeeded' });
+        return { status: 200, json: { id: 41 } };
+      };
+      const outcome = await rig.motion.execute(moveTo(3, 4));
+      expect(outcome).toMatchObject({ state: 'unknown', reason: expect.stringContaining('number 41') });
+      expect(rig.cancels()).toBeGreaterThan(0);
+    },
+  );
+
+  it('is no success that names a reason of its failure', async () => {
+    rig.chassis.onQuestion = (id) => ({ status: 200, json: { id, state: 'succeeded', fail_reason: 5 } });
+    const { ended } = await rig.begin();
+    rig.chassis.plan({ move_state: 'succeeded', fail_reason: 5, fail_reason_str: 'x' });
+    expect(await ended).toMatchObject({
+      state: 'unknown',
+      reason: expect.stringContaining("'succeeded' with fail_reason 5"),
+    });
+    expect(rig.cancels()).toBeGreaterThan(0);
+  });
+
+  it('is a success once that is reported without such a reason', async () => {
+    const { ended } = await rig.begin();
+    rig.chassis.plan({ move_state: 'succeeded', fail_reason: 5 });
+    await time.sleep(200);
+    rig.chassis.plan({ fail_reason: 0 });
+    rig.succeed();
+    expect(await ended).toMatchObject({ state: 'succeeded', failReason: null });
   });
 
   it.each(['finished', 'idle', 'oscillating', ''])('never treats the state %j as success', async (state) => {

@@ -150,7 +150,8 @@ export async function startScriptedChassis({ isPlanSilent = false } = {}): Promi
         const ori = target_ori === undefined ? chassis.pose.ori : (target_ori * 180) / Math.PI;
         chassis.pose = { pos: [target_x, target_y], ori };
       }
-      planning = { ...idle, ...planning, ...change };
+      const anew = change.move_state === 'moving' && { fail_reason: 0, fail_reason_str: '' };
+      planning = { ...idle, ...planning, ...anew, ...change };
       publish('/planning_state');
     },
     pose: { pos: [1, 2], ori: 90 },

@@ -7,7 +7,7 @@ import { onAbort } from '../lifecycle/index.ts';
 import type { Canceller } from './canceller.ts';
 import { confirmMap } from './map-frame.ts';
 import type { DriveOrder, MoveOutcome, Order } from './model.ts';
-import { ended, failed, succeeded } from './outcome.ts';
+import { ended, failed, isDoubtfulSuccess, succeeded } from './outcome.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
@@ -79,6 +79,7 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
   const { xM, yM, yawDeg } = order.goal.value;
   const beganMs = clock.monotonicMs();
   let moveId: number;
+  let isNew: boolean;
   try {
     // Without the caller's signal: an aborted request may have been accepted, and its number would be unknown.
     const request = { type: order.kind === 'dock' ? 'charge' : 'standard', xM, yM } as const;
@@ -87,11 +88,12 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
       new AbortController().signal,
     );
     moveId = sent.moveId;
-    own.accepted(moveId);
+    isNew = own.accepted(moveId);
   } catch (error) {
     if (isCertainlyNotAccepted(error)) throw error;
     return afterLostReply(asGwError(error).message, beganMs, tools);
   }
+  if (!isNew) return afterLostReply(`it has the number ${moveId} of an earlier move`, beganMs, tools);
   log.info({ moveId, kind: order.kind, source: order.goal.source }, 'the chassis accepted the order');
 
   let lastUpdateMs = clock.monotonicMs();
@@ -132,7 +134,7 @@ async function drive(order: DriveOrder, tools: OrderTools, signal: AbortSignal, 
     } else {
       unclearSinceMs ??= nowMs;
       if (nowMs - unclearSinceMs >= limits.unclearMs) {
-        const why = `The chassis reports the state '${update.unclear}', which gw does not know; the move was cancelled.`;
+        const why = `The chassis reports the state ${update.unclear}, which is no end that gw knows; the move was cancelled.`;
         return abandon(moveId, beganMs, 'unknown', why, tools);
       }
     }
@@ -149,7 +151,7 @@ interface MoveUpdate {
   /** Time of receipt by the monotonic clock. */
   readonly atMs: number;
   readonly end?: 'succeeded' | 'failed' | 'cancelled';
-  /** A state that is neither an end nor 'moving'. Never treated as success. */
+  /** A state that is neither an end nor 'moving', in quotes, or a success with a reason of its failure. Never a success. */
   readonly unclear?: string;
   readonly gone?: boolean;
   readonly failReason: number | null;
@@ -163,7 +165,7 @@ function updateFromTopic({ link, clock }: OrderTools, moveId: number, sinceMs: n
   const atMs = clock.monotonicMs() - planning.ageMs;
   if (atMs < sinceMs) return undefined;
   const { moveState, failReason, failReasonText } = planning.value;
-  return { atMs, ...meaningOf(moveState), failReason, failReasonText };
+  return { atMs, ...meaningOf(moveState, failReason), failReason, failReasonText };
 }
 
 /** Requests the state of this move, after a reconnect or without reports. */
@@ -171,7 +173,7 @@ async function updateFromRequest({ moves, clock, log }: OrderTools, moveId: numb
   try {
     const move = await moves.readMove(moveId);
     const { failReason, failReasonText } = move;
-    return { atMs: clock.monotonicMs(), ...meaningOf(move.state), failReason, failReasonText };
+    return { atMs: clock.monotonicMs(), ...meaningOf(move.state, failReason), failReason, failReasonText };
   } catch (error) {
     const gwError = asGwError(error);
     log.warn({ moveId, error: gwError.message }, 'GET of the move failed');
@@ -180,7 +182,8 @@ async function updateFromRequest({ moves, clock, log }: OrderTools, moveId: numb
   }
 }
 
-function meaningOf(state: string | null): Pick<MoveUpdate, 'end' | 'unclear'> {
+function meaningOf(state: string | null, failReason: number | null): Pick<MoveUpdate, 'end' | 'unclear'> {
+  if (isDoubtfulSuccess(state, failReason)) return { unclear: `'succeeded' with fail_reason ${failReason}` };
   switch (state) {
     case 'moving':
       return {};
@@ -189,7 +192,7 @@ function meaningOf(state: string | null): Pick<MoveUpdate, 'end' | 'unclear'> {
     case 'cancelled':
       return { end: state };
     default:
-      return { unclear: state ?? '' };
+      return { unclear: `'${state ?? ''}'` };
   }
 }
 
@@ -255,13 +258,13 @@ function outOfReach(
 }
 
 /**
- * The order was sent without a reply: the chassis may execute it. It is cancelled, and cancelled again when a movement
+ * The order was sent without a reply that names its move: the chassis may execute it. It is cancelled, and cancelled again when a movement
  * begins later.
  */
 async function afterLostReply(why: string, beganMs: number, tools: OrderTools): Promise<MoveOutcome> {
   const { canceller, clock, link, limits, log } = tools;
-  log.error({ why }, 'the reply to a move order was lost; the move is cancelled');
-  let delivered = await canceller.cancel('the reply to the order was lost');
+  log.error({ why }, 'the reply to a move order does not name its move; the move is cancelled');
+  let delivered = await canceller.cancel('the reply to the order does not name its move');
   const untilMs = clock.monotonicMs() + limits.settleMs;
   for (let nowMs = clock.monotonicMs(); nowMs < untilMs; nowMs = clock.monotonicMs()) {
     const { planning } = link.snapshot().values;

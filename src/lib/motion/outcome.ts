@@ -17,6 +17,14 @@ function explainFailReason(failReason: number | null, text: string | null): stri
   return known.length > 0 ? `fail_reason ${failReason} (${known.join('; ')})` : `fail_reason ${failReason}`;
 }
 
+/**
+ * A success that names a reason of its failure contradicts itself. 0 is none.
+ * @source Project decision: by the vendor (HINWEIS) `fail_reason` counts only for a failed move
+ */
+export function isDoubtfulSuccess(state: string | null, failReason: number | null): boolean {
+  return state === 'succeeded' && failReason !== null && failReason !== 0;
+}
+
 export function succeeded(moveId: number | null, tookMs: number): MoveOutcome {
   return { moveId, state: 'succeeded', failReason: null, failReasonText: null, reason: null, arrival: null, tookMs };
 }

@@ -10,8 +10,11 @@ const PUBLISHED_WITHIN_MS = 2_000;
 
 /** One move of gw, from before its order is sent until gw stops following it. */
 export interface OwnMove extends Disposable {
-  /** The chassis accepted the order under this number. */
-  accepted(moveId: number): void;
+  /**
+   * The chassis accepted the order under this number. false: an earlier move over this connection had it, so no report of
+   * it proves anything.
+   */
+  accepted(moveId: number): boolean;
   /** Its end is unknown: if it is still running, it counts as unowned. */
   lost(): void;
 }
@@ -45,6 +48,8 @@ export function createMoveWatch(options: {
   const { clock, log, policy } = options;
   /** Numbers of ended moves of gw over this connection: after a restart the chassis may reuse them. */
   const past = new Set<number>();
+  /** When each number of a move was first reported or given over this connection. */
+  const firstSeenMs = new Map<number, number>();
   const underWay = new Set<Mine>();
   let isConnected = false;
   /** Since when the first move report is awaited; null: decided. */
@@ -66,6 +71,14 @@ export function createMoveWatch(options: {
     // Ages are rounded to milliseconds.
     const maySoonBeMine = [...underWay].some(({ moveId, sentAtMs }) => moveId === null && reportedAtMs >= sentAtMs - 1);
     return maySoonBeMine ? 'open' : planning.value;
+  }
+
+  function remember(snapshot: ChassisSnapshot): void {
+    const planning = planningOf(snapshot);
+    // A chassis that has no move yet reports a number as well.
+    if (planning === null || planning.value.moveState === 'idle') return;
+    const { actionId } = planning.value;
+    if (!firstSeenMs.has(actionId)) firstSeenMs.set(actionId, clock.monotonicMs() - planning.ageMs);
   }
 
   function decideFirst(snapshot: ChassisSnapshot): void {
@@ -91,6 +104,10 @@ export function createMoveWatch(options: {
       return {
         accepted(moveId) {
           mine.moveId = moveId;
+          const seenMs = firstSeenMs.get(moveId);
+          if (seenMs === undefined) firstSeenMs.set(moveId, mine.sentAtMs);
+          // Ages are rounded to milliseconds.
+          return seenMs === undefined || seenMs >= mine.sentAtMs - 1;
         },
         lost() {
           mine.isLost = true;
@@ -120,8 +137,10 @@ export function createMoveWatch(options: {
       if (!isConnected) return false;
       if (!wasConnected) {
         past.clear();
+        firstSeenMs.clear();
         openSinceMs = clock.monotonicMs();
       }
+      remember(snapshot);
       decideFirst(snapshot);
       const found = unowned(snapshot);
       if (found === 'open' || openSinceMs !== null) return false;

@@ -177,6 +177,11 @@ describe('the judge of a move', () => {
   it.each<[string, Partial<MoveSeen>]>([
     ['of another number', { plans: [plan(10_000, 'moving', 6), plan(15_000, 'succeeded', 6)] }],
     ['from before the order', { plans: [plan(1_000, 'moving'), plan(2_000, 'succeeded')] }],
+    [
+      'that names a reason of its failure',
+      { plans: [plan(10_000, 'moving'), { ...plan(15_000, 'succeeded'), failReason: 5 }] },
+    ],
+    ['whose answer names a reason of its failure', { readAfter: 'succeeded with fail_reason 5' }],
     ['that was never observed moving', { plans: [plan(15_000, 'succeeded')] }],
     ['that a query does not confirm', { readAfter: null }],
     ['that was not queried during the move', { readWhileMoving: null }],

@@ -7,6 +7,7 @@ import { carryOut, type OrderTools } from '../orders.ts';
 import type { TrialKind } from '../verify-remedy.ts';
 import { type AfterCancel, createAfterCancel } from './judge/after-cancel.ts';
 import { judgeDock } from './judge/dock.ts';
+import { stateText } from './judge/finding.ts';
 import { judgeMove } from './judge/move.ts';
 import { DRIVES_M } from './judge/not-driven.ts';
 import { distanceM, type Place, type Rest } from './judge/numbers.ts';
@@ -129,9 +130,10 @@ function readWhileUnderWay({ tools, sampler, start, signal }: Conduct, onState: 
 /** The state from GET of this move; null without a response. */
 async function readState({ moves }: OrderTools, sampler: Sampler, moveId: number): Promise<string | null> {
   try {
-    const { state } = await moves.readMove(moveId);
-    sampler.note(`GET of move ${moveId}: ${state ?? 'no state'}`);
-    return state;
+    const { state, failReason } = await moves.readMove(moveId);
+    const text = state === null ? null : stateText(state, failReason);
+    sampler.note(`GET of move ${moveId}: ${text ?? 'no state'}`);
+    return text;
   } catch (error) {
     sampler.note(`GET of move ${moveId} failed: ${asGwError(error).message}`);
     return null;

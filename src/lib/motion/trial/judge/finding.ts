@@ -1,4 +1,5 @@
 import { factById } from '../../../evidence/index.ts';
+import { isDoubtfulSuccess } from '../../outcome.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample } from '../samples.ts';
 
@@ -19,8 +20,22 @@ interface Ordered {
   readonly sentAtMs: number;
 }
 
+/** A state as it is judged: a success with a reason of its failure is none. */
+export function stateText(state: string, failReason: number | null): string {
+  return isDoubtfulSuccess(state, failReason) ? `${DOUBTFUL}${failReason}` : state;
+}
+
+const DOUBTFUL = 'succeeded with fail_reason ';
+
+/** Whether the report contradicts itself, and so contradicts no fact. */
+export function isDoubtful(state: string): boolean {
+  return state.startsWith(DOUBTFUL);
+}
+
 /** The states of this move on the topic since the order was sent, without repetitions. */
 export function ownStates({ plans, moveId, sentAtMs }: Ordered): string[] {
   const own = plans.filter(({ actionId, atMs }) => actionId === moveId && atMs >= sentAtMs);
-  return own.map(({ moveState }) => moveState).filter((state, index, all) => state !== all[index - 1]);
+  return own
+    .map(({ moveState, failReason }) => stateText(moveState, failReason))
+    .filter((state, index, all) => state !== all[index - 1]);
 }

@@ -2,7 +2,7 @@ import type { PoseUnit } from '../../../chassis/index.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
-import { finding, ownStates, type Verdict } from './finding.ts';
+import { finding, isDoubtful, ownStates, type Verdict } from './finding.ts';
 import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, showsDirection, swiftTurnOf } from './heading.ts';
 import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
@@ -203,7 +203,7 @@ function judgeState(view: View): Verdict {
   const topic = ownStates(view);
   const seen = `topic reported ${topic.join(', ') || 'nothing'}; GET returned ${readWhileMoving ?? 'nothing'} on the way and ${readAfter ?? 'nothing'} after the end`;
   const strange = [...topic, readWhileMoving ?? 'moving', readAfter ?? 'moving'].find(
-    (state) => !known.includes(state),
+    (state) => !known.includes(state) && !isDoubtful(state),
   );
   if (strange !== undefined) return verdict('differs', `${seen}: the vendor names no state '${strange}'`);
   const succeeded = topic.at(-1) === 'succeeded' && readAfter === 'succeeded';
