@@ -14,7 +14,7 @@ interface Tolerance {
  * Project decisions: how far a robot at rest may be from its goal. A dock was measured by hand, and the robot aligns to
  * what it detects; the trial that every docking order relies on judges by the same numbers.
  */
-const goalTolerance: Tolerance = { distanceM: 0.3, turnDeg: 5 };
+export const goalTolerance: Tolerance = { distanceM: 0.3, turnDeg: 5 };
 export const dockTolerance: Tolerance = { distanceM: 0.3, turnDeg: 20 };
 
 /** What is known after the chassis has reported the success of a move. */

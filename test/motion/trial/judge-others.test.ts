@@ -231,6 +231,8 @@ describe('a pose', () => {
 
   it.each([
     ['the heading stayed as it was', readBack(10, 10)],
+    ['gradians are reported', readBack(-100, 100)],
+    ['gradians are reported, and its place was corrected', readBack(-94, 106)],
     ['only one of them was reported', readBack(-90, 10)],
     [
       'it was not reported',

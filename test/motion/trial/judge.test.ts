@@ -14,7 +14,7 @@ import { type Encoding, encodings, type RobotModel, samplesOf } from './robot-mo
 const sane: RobotModel = {
   ...{ encoding: 'degrees within 180', appliesTarget: 'radians', turns: 0, xM: 1, yM: -2, startDeg: 100 },
   ...{ isBackwards: false, speedMS: 0.4, turnDegS: 60, everyMs: 100, stall: null, noiseM: 0, noiseDeg: 0 },
-  ...{ jump: null, drives: 'to the goal' },
+  ...{ jump: null, drives: 'to the goal', endsOffDeg: 0 },
 };
 
 /** The trial as planned and judged; null where the gateway would not have ordered a move. */
@@ -35,7 +35,7 @@ function judged(
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
   const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);
-  const poseUnit = options.unit ?? (isDegrees(robot.encoding) ? 'degrees' : 'radians');
+  const poseUnit = options.unit ?? (robot.encoding.startsWith('radians') ? 'radians' : 'degrees');
   const start = restSince({ poses: samples.poses.filter(({ atMs }) => atMs < samples.sentAtMs), unit: poseUnit }).rest;
   if (start === null) return null;
   return judgeMove({
@@ -84,6 +84,7 @@ const model: fc.Arbitrary<RobotModel> = fc.record({
       turns: fc.integer({ min: -60, max: 60 }),
     }),
   ),
+  endsOffDeg: fc.constant(0),
   drives: fc.constantFrom('to the goal', 'to the goal', 'to the goal', 'not at all', 'half the way'),
 });
 
@@ -91,10 +92,37 @@ describe('the judge of a move', () => {
   it.each(Object.keys(encodings) as Encoding[])('a robot that reports %s', (encoding) => {
     for (const isBackwards of [false, true]) {
       const findings = judged({ ...sane, encoding, isBackwards });
-      const expected = isDegrees(encoding) ? 'holds' : 'differs';
+      const unlike = encoding.startsWith('gradians') ? 'not-decided' : 'differs';
+      const expected = isDegrees(encoding) ? 'holds' : unlike;
       expect([isBackwards, verdictOf(findings, unit)]).toEqual([isBackwards, expected]);
       expect(verdictOf(findings, target)).toBe(isDegrees(encoding) ? 'holds' : 'not-decided');
     }
+  });
+
+  it('a robot that reports gradians verifies nothing on any course that a trial takes', () => {
+    for (const encoding of ['gradians within 200', 'gradians from 0 to 400'] as const) {
+      for (const isBackwards of [false, true]) {
+        for (const towardsDeg of [30, 45, 70, 110, 135, 150, -30, -45, -70, -110, -135, -150]) {
+          for (const startDeg of [-170, -80, 10, 100]) {
+            const findings = judged({ ...sane, encoding, isBackwards, startDeg }, { towardsDeg });
+            const found = [unit, target].map((fact) => verdictOf(findings, fact));
+            expect([encoding, isBackwards, towardsDeg, startDeg, ...found]).toEqual([
+              ...[encoding, isBackwards, towardsDeg, startDeg, 'not-decided', 'not-decided'],
+            ]);
+          }
+        }
+      }
+    }
+  });
+
+  it('an end more than the tolerance of an order off its heading is a miss', () => {
+    const facts = (offDeg: number) => {
+      const robot: RobotModel = { ...sane, endsOffDeg: offDeg };
+      return [unit, target, request, state].map((fact) => verdictOf(judged(robot), fact));
+    };
+    expect(facts(4)).toEqual(['holds', 'holds', 'holds', 'holds']);
+    expect(facts(14)).toEqual(['holds', 'not-decided', 'not-decided', 'not-decided']);
+    expect(facts(-14)).toEqual(['holds', 'not-decided', 'not-decided', 'not-decided']);
   });
 
   it('a heading that counts clockwise contradicts the report, and is not blamed on target_ori', () => {

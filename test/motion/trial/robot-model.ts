@@ -12,6 +12,8 @@ export const encodings = {
   'radians within pi': (deg: number) => rad(deg - 360 * Math.round(deg / 360)),
   'radians from 0 to 2 pi': (deg: number) => rad(((deg % 360) + 360) % 360),
   'radians unwrapped': (deg: number, turns: number) => rad(deg) + 2 * Math.PI * turns,
+  'gradians within 200': (deg: number) => (deg - 360 * Math.round(deg / 360)) / 0.9,
+  'gradians from 0 to 400': (deg: number) => (((deg % 360) + 360) % 360) / 0.9,
 } as const satisfies Record<string, (deg: number, turns: number) => number>;
 export type Encoding = keyof typeof encodings;
 
@@ -37,6 +39,8 @@ export interface RobotModel {
   readonly noiseDeg: number;
   /** The localisation jumps during the drive by this offset and angle; null: it does not. */
   readonly jump: { readonly atMs: number; readonly byM: number; readonly byDeg: number; readonly turns: number } | null;
+  /** How far from the heading that it applies it ends. */
+  readonly endsOffDeg: number;
   readonly drives: 'to the goal' | 'not at all' | 'half the way';
 }
 
@@ -87,7 +91,8 @@ export function samplesOf(robot: RobotModel, wish: Wish, chance: () => number) {
       step();
     }
     if (robot.appliesTarget !== 'not at all') {
-      turnTo(robot.appliesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent);
+      const applied = robot.appliesTarget === 'radians' ? (wish.sent * 180) / Math.PI : wish.sent;
+      turnTo(applied + robot.endsOffDeg);
     }
   } else pause(2_000);
   const endedAtMs = state.atMs + 30;

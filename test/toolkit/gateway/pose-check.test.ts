@@ -45,6 +45,7 @@ describe('the pose read-back', () => {
 
   it.each([
     ['the chassis reports radians', (set: FakePose) => ({ ...set, yawDeg: (set.yawDeg * Math.PI) / 180 })],
+    ['the chassis reports gradians', (set: FakePose) => ({ ...set, yawDeg: set.yawDeg / 0.9 })],
     ['the pose changes nothing', () => ({ xM: 0, yM: 0, yawDeg: 10 })],
     ['the place is another one', (set: FakePose) => ({ ...set, xM: set.xM + 1 })],
   ])('is wrong where %s, although the gateway reports success', async (_, apply) => {

@@ -10,10 +10,10 @@ import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';
 import type { TrialRequest } from './model.ts';
 
 /**
- * Headings at which degrees and radians cannot be confused: no value in radians is near them, forwards or backwards,
- * which excludes 0 and 180. Project decision.
+ * Final headings at which degrees, gradians and radians cannot be confused: no value in radians is near them, and the number
+ * of the same heading in gradians (135° are 150 gon) is farther away than an arrival may be. Project decision.
  */
-const unambiguousDeg: readonly number[] = [90, -90, 135, -135, 45, -45];
+const unambiguousDeg: readonly number[] = [135, -135, 120, -120, 150, -150];
 /**
  * On a course of 90 degrees a heading that counts clockwise reads as that of a robot that drives backwards, so courses are
  * diagonal. Project decision.
@@ -98,7 +98,7 @@ export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 
   }
 }
 
-/** Two opposite headings, unlike any value in radians; the one farther from the present heading first. */
+/** Two opposite headings, unlike any value in radians, and in gradians 10 off each; the one farther from the present heading first. */
 export function headingsToSet(presentDeg: number): readonly [number, number] {
   return Math.abs(shortWay(presentDeg - 90, TURN_DEG)) >= 90 ? [90, -90] : [-90, 90];
 }
@@ -126,5 +126,5 @@ function finalHeading(course: number, before: number): number {
     const turn = Math.abs(shortWay(heading - course, TURN_DEG));
     return turn >= MIN_TURN_DEG && turn <= MAX_TURN_DEG;
   });
-  return candidates.toSorted((a, b) => off(b) - off(a))[0] ?? 90;
+  return candidates.toSorted((a, b) => off(b) - off(a))[0] ?? 135;
 }

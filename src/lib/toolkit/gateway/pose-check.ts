@@ -8,8 +8,8 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { PoseCheck } from './gateway.result.ts';
 import { formatPose, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
-/** Allowed correction of the set pose by the lidar. Project decision; a wrong unit is off by 88° at these headings. */
-const TOLERANCE_DEG = 15;
+/** Allowed correction of the set pose by the lidar. Project decision; at these headings radians are off by 88°, gradians by 10°. */
+const TOLERANCE_DEG = 8;
 const TOLERANCE_M = 0.5;
 /** Degrees and radians are farthest apart here, and the specification measured it: 1.5708 sent is reported as 90. */
 const HEADING_DEG = 90;

@@ -1,4 +1,5 @@
 import type { PoseUnit } from '../../../chassis/index.ts';
+import { goalTolerance } from '../../arrival.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
@@ -6,6 +7,7 @@ import { finding, isDoubtful, ownStates, type Verdict } from './finding.ts';
 import { type Course, courseOf, isSteadyInRadians, isTelling, misfit, showsDirection, swiftTurnOf } from './heading.ts';
 import { DRIVES_M, endText, farthestM, remedyText } from './not-driven.ts';
 import {
+  degreesOfGradians,
   distanceM,
   largestJumpM,
   numberInRadians,
@@ -39,6 +41,7 @@ export interface MoveSeen {
 /** Project decisions, in degrees and metres. */
 const FIT_DEG = 12;
 const FIT_RAD = 0.2;
+/** Of a heading that is counted clockwise. */
 const HEADING_DEG = 15;
 const OTHER_HEADING_DEG = 30;
 const NUMBER_DEG = 4;
@@ -64,12 +67,19 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
     orderedM: distanceM(seen.start, seen.goal),
   };
   const unit = judgeUnit(view);
+  // An end in another heading is no arrival; before its unit is decided nothing says so.
+  const isTurned = unit.verdict === 'holds' && rest !== null && offGoal(rest.ori, view) > goalTolerance.turnDeg;
   return [
     finding('angles.tracked-pose-ori', unit),
-    finding('angles.target-ori', judgeTarget(view, unit.verdict)),
-    finding('vendor.move.request', judgeRequest(view)),
-    finding('vendor.move.state', judgeState(view)),
+    finding('angles.target-ori', judgeTarget(view, unit)),
+    finding('vendor.move.request', judgeRequest({ ...view, isTurned })),
+    finding('vendor.move.state', judgeState({ ...view, isTurned })),
   ];
+}
+
+/** How far a heading is from the one that was ordered, in degrees. */
+function offGoal(headingDeg: number, { goal }: Pick<MoveSeen, 'goal'>): number {
+  return Math.abs(shortWay(headingDeg - goal.yawDeg, TURN_DEG));
 }
 
 interface View extends MoveSeen {
@@ -81,6 +91,16 @@ interface View extends MoveSeen {
   readonly orderedM: number;
 }
 
+interface UnitVerdict extends Verdict {
+  /** Degrees or gradians: nothing else is open. */
+  readonly orGradians?: true;
+}
+
+interface Arrived extends View {
+  /** It ended in another heading than ordered. */
+  readonly isTurned: boolean;
+}
+
 const verdict = (verdict: TrialVerdict, why: string, measured?: string): Verdict => ({
   verdict,
   why,
@@ -89,7 +109,7 @@ const verdict = (verdict: TrialVerdict, why: string, measured?: string): Verdict
 const open = (why: string) => verdict('not-decided', why);
 
 /** The unit of `/tracked_pose`, counter-clockwise: by the direction of travel from positions alone, and by turns too fast for radians. */
-function judgeUnit(view: View): Verdict {
+function judgeUnit(view: View): UnitVerdict {
   const { course, driven, jumpM } = view;
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m, so its course is no evidence`);
   if (course === null) return open('no straight drive with at least three poses was observed');
@@ -105,11 +125,23 @@ function judgeUnit(view: View): Verdict {
         `${seen}: on this course a heading that counts clockwise cannot be distinguished from a robot that drives backwards; repeat with --towards 45`,
       );
     }
+    if (!excludesGradians(view, course)) {
+      const why = `${seen}; gradians fit as well; repeat with --towards 135 or --towards -135`;
+      return { ...open(why), orGradians: true };
+    }
     const turn = `a change by ${swift.change.toFixed(0)} within ${(swift.tookMs / 1_000).toFixed(1)} s is too fast for radians`;
     return verdict('holds', `${seen}; ${turn}`);
   }
   const clockwise = clockwiseOf(view, course, seen);
   return clockwise ?? radiansOf(view, course, seen);
+}
+
+/** The number of a heading in gradians is larger by a ninth: 5 at 45°, which a course does not show, and 15 at 135°. */
+function excludesGradians({ goal, end, outcome }: View, { asDegrees, deg: courseDeg }: Course): boolean {
+  if (misfit(degreesOfGradians(asDegrees.value), courseDeg, TURN_DEG) > FIT_DEG) return true;
+  if (end === null || outcome.state !== 'succeeded') return false;
+  const isAtGoal = (headingDeg: number) => offGoal(headingDeg, { goal }) <= goalTolerance.turnDeg;
+  return isAtGoal(end.ori) && !isAtGoal(degreesOfGradians(end.ori));
 }
 
 /** Clockwise only where the course and the ordered end, both in degrees, fit it; null where the course does not. */
@@ -151,15 +183,20 @@ function radiansOf({ goal, end, driven, outcome }: View, course: Course, seen: s
 }
 
 /** The unit of `target_ori`: by the heading at the end, in degrees as verified on the course. */
-function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): Verdict {
-  if (unit !== 'holds' || course === null) return open('the unit of the reported heading was not verified on the way');
+function judgeTarget({ goal, end, course, outcome }: View, unit: UnitVerdict): Verdict {
+  const { verdict: unitVerdict, orGradians = false } = unit;
+  if ((unitVerdict !== 'holds' && !orGradians) || course === null) {
+    return open('the unit of the reported heading was not verified on the way');
+  }
   if (outcome.state !== 'succeeded') return open(`the move did not succeed: ${outcome.reason ?? outcome.state}`);
   if (end === null) return open('the robot was not observed at rest after the move');
   const sent = numberInRadians(goal.yawDeg);
   const seen = `${sent.toFixed(4)} sent for ${deg(goal.yawDeg)}, ${deg(end.ori)} reported at the end`;
-  const off = Math.abs(shortWay(end.ori - goal.yawDeg, TURN_DEG));
+  const offIfGradians = orGradians ? offGoal(degreesOfGradians(end.ori), { goal }) : Number.POSITIVE_INFINITY;
+  const off = Math.min(offGoal(end.ori, { goal }), offIfGradians);
   const turned = Math.abs(shortWay(end.ori - course.asDegrees.value, TURN_DEG));
-  if (off <= HEADING_DEG) {
+  if (off <= goalTolerance.turnDeg) {
+    if (orGradians) return open(`${seen}: in degrees or in gradians`);
     if (turned >= MIN_TURN_DEG) return verdict('holds', `${seen}, turned by ${turned.toFixed(0)}° from its course`);
     return open(`${seen}, but the robot had that heading before`);
   }
@@ -174,7 +211,7 @@ function judgeTarget({ goal, end, course, outcome }: View, unit: TrialVerdict): 
   return verdict('differs', `${seen}: ${off.toFixed(0)}° off, so it was not interpreted as radians`, 'not radians');
 }
 
-function judgeRequest(view: View): Verdict {
+function judgeRequest(view: Arrived): Verdict {
   const { moveId, outcome, start, end, goal, orderedM, jumpM } = view;
   if (moveId === null) return open('the order was not answered with a move id');
   if (outcome.state !== 'succeeded') return open(notSucceededText(view));
@@ -184,7 +221,7 @@ function judgeRequest(view: View): Verdict {
   const wayM = distanceM(start, end);
   const seen = `move ${moveId}: ${wayM.toFixed(2)} m driven of ${orderedM.toFixed(2)} m, ${offM.toFixed(2)} m from the goal`;
   if (!sawMoving(view)) return open(`${seen}, but 'moving' was not reported`);
-  if (hasReached(view, end)) return verdict('holds', seen);
+  if (hasReached(view, end)) return view.isTurned ? open(`${seen}, in another heading`) : verdict('holds', seen);
   if (offM >= ELSEWHERE_M && wayM >= MAX_REACHED_M) return verdict('differs', `${seen}: the robot drove elsewhere`);
   return open(seen);
 }
@@ -197,7 +234,7 @@ function notSucceededText(view: View): string {
   return `the robot was not observed driving (${movedM.toFixed(2)} m). ${end}${remedyText(view)}`;
 }
 
-function judgeState(view: View): Verdict {
+function judgeState(view: Arrived): Verdict {
   const { moveId, readWhileMoving, readAfter, end, goal, orderedM, jumpM } = view;
   if (moveId === null) return open('the order was not answered with a move id');
   const topic = ownStates(view);
@@ -221,6 +258,7 @@ function judgeState(view: View): Verdict {
   if (earlyM > MAX_REACHED_M) {
     return verdict('differs', `${seen}, but the robot drove ${earlyM.toFixed(2)} m further after the reported success`);
   }
+  if (view.isTurned) return open(`${seen}, but the robot stands in another heading`);
   if (!sawMoving(view) || readWhileMoving !== 'moving' || !hasReached(view, end)) return open(seen);
   return verdict('holds', seen);
 }

@@ -24,6 +24,11 @@ export function offIfInRadians(ori: number, deg: number): number {
   return (Math.abs(shortWay(ori - numberInRadians(deg), TURN_RAD)) * 180) / Math.PI;
 }
 
+/** The degrees of a reported number, if it were in gradians: 400 to the circle. */
+export function degreesOfGradians(ori: number): number {
+  return ori * 0.9;
+}
+
 export interface Middle {
   readonly value: number;
   /** Largest distance of a reading from it, on the circle. */

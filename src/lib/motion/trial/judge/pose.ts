@@ -16,8 +16,11 @@ export interface PoseSeen {
   readonly sets: readonly PoseSet[];
 }
 
-/** How far the lidar may correct the pose. Project decisions, as for a plain pose order. */
-const HEADING_DEG = 15;
+/**
+ * How far the lidar may correct the pose. Project decisions; the heading by less than the 10 by which gradians differ at 90°,
+ * on both sides of it where the pose was set to opposite headings.
+ */
+const HEADING_DEG = 8;
 const PLACE_M = 0.5;
 const NUMBER_DEG = 1;
 
