@@ -21,7 +21,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 it('the free space of a hung file system is not checked until the file system responds again', async () => {
   const clock = createFakeClock({ startMs: 1_000_000 });
-  using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, clock, log: silentLog });
+  using watch = watchDisk({ path: tmpdir(), key: 'stateDir', reserveBytes: 1, isHeld: true, clock, log: silentLog });
   await expect.poll(() => watch.view().status).toBe('ok');
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.answers = promise;

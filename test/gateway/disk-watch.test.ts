@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { watchDisk } from '../../src/lib/gateway/disk-watch.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
@@ -9,8 +9,8 @@ import { until } from '../waiting.ts';
 
 const dir = folderOfEach();
 
-const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 })) =>
-  watchDisk({ path, key: 'operator.mediaDir', reserveBytes, clock, log: silentLog });
+const watch = (path: string, reserveBytes = 1, clock = createFakeClock({ startMs: 1_000_000 }), isHeld = false) =>
+  watchDisk({ path, key: 'operator.mediaDir', reserveBytes, isHeld, clock, log: silentLog });
 
 const checked = (disk: ReturnType<typeof watch>) =>
   until(
@@ -68,5 +68,57 @@ describe('the free space of a folder', () => {
     mkdirSync(path);
     await clock.advance(10_000);
     await expect.poll(() => disk.view().status).toBe('ok');
+  });
+});
+
+describe('a folder in which gw keeps files open', () => {
+  it('is unusable from its removal on, also when another one takes its place, until it is back', async () => {
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    const [path, away] = [dir.at('state'), dir.at('away')];
+    mkdirSync(path);
+    using disk = watch(path, 1, clock, true);
+    expect((await checked(disk)).status).toBe('ok');
+    const after = async (change: () => void) => {
+      change();
+      await clock.advance(10_000);
+      return disk.view;
+    };
+    const becomes = (status: string) =>
+      until(
+        () => disk.view(),
+        (view) => view.status === status,
+      );
+    await after(() => renameSync(path, away));
+    expect(await becomes('unusable')).toMatchObject({
+      detail: expect.stringContaining('was removed while gw ran'),
+      remedy: expect.stringContaining('restart `gw serve`'),
+    });
+    await after(() => mkdirSync(path));
+    const replaced = (detail: string) => detail.includes('another folder');
+    await until(
+      () => disk.view().detail,
+      (detail) => replaced(detail),
+    );
+    expect(disk.view().status).toBe('unusable');
+    await after(() => {
+      rmdirSync(path);
+      renameSync(away, path);
+    });
+    expect((await becomes('ok')).remedy).toBeNull();
+  });
+
+  it('is one from the time on at which it was made', async () => {
+    const clock = createFakeClock({ startMs: 1_000_000 });
+    const path = dir.at('state');
+    using disk = watch(path, 1, clock, true);
+    expect((await checked(disk)).status).toBe('ok');
+    mkdirSync(path);
+    await clock.advance(10_000);
+    rmdirSync(path);
+    await clock.advance(10_000);
+    await until(
+      () => disk.view().status,
+      (status) => status === 'unusable',
+    );
   });
 });

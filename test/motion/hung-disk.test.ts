@@ -10,7 +10,7 @@ vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
     ...original,
     createLatchDisk(stateDir: string): ReturnType<typeof original.createLatchDisk> {
       const { path } = original.createLatchDisk(stateDir);
-      return { path, probe: never, check: never, read: never, write: never };
+      return { path, probe: never, check: never, isThere: never, read: never, write: never };
     },
   };
 });

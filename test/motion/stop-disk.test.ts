@@ -71,6 +71,7 @@ function scriptedDisk() {
       await script.checkGate;
       if (!script.checksAtOnce) await real.check();
     },
+    isThere: async () => script.checksAtOnce || (await real.isThere()),
     read: async () => (script.isUnreadable ? 'EIO' : await real.read()),
     async write(latch: KeptLatch) {
       counts.writes += 1;
@@ -157,6 +158,26 @@ describe('the saved state of a stop', () => {
     await until(() => latch.state().saved === true);
     expect(latch.trouble()).toBeNull();
     expect(onDisk()).toMatchObject({ latched: true, by: 'tablet' });
+  });
+
+  it('is no more where its file or folder was removed, until it is saved again', async () => {
+    const { latch, script, clock, counts } = await world();
+    using _watching = latch.watch();
+    await latch.set('person in the way', 'tablet');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const [path, writes] of [
+      [latchFile(), 2],
+      [stateDir, 3],
+    ] as const) {
+      script.gate = promise;
+      rmSync(path, { recursive: true });
+      await clock.advance(2_000);
+      await until(() => counts.writes === writes);
+      if (writes === 2) expect(latch.state()).toMatchObject({ latched: true, saved: 'pending' });
+      resolve();
+      await until(() => latch.state().saved === true);
+      expect(onDisk()).toMatchObject({ latched: true, reason: 'person in the way', by: 'tablet' });
+    }
   });
 
   it('is true again only for what was written: a half-failed clear is reverted', async () => {

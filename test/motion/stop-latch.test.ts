@@ -194,6 +194,7 @@ async function memoryDisk(found: KeptLatch | string = released) {
     path: '/memory/stop-latch.json',
     probe: async () => {},
     check: async () => {},
+    isThere: async () => true,
     read: async () => script.content,
     async write(latch) {
       written.push(latch);

@@ -1,4 +1,4 @@
-import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { FolderHealth } from '../operator/index.ts';
@@ -11,17 +11,23 @@ export interface DiskWatch extends Disposable {
   view(): FolderHealth;
 }
 
-/** Checks the free space of a folder, or of its nearest existing parent, without writing. Starts at once. */
+/**
+ * Checks the free space of a folder, or of its nearest existing parent, without writing. Starts at once. A folder that is held
+ * must also stay the one that was seen first: whatever writes to it next makes it anew, without all that it held.
+ */
 export function watchDisk(options: {
   readonly path: string;
   /** The key of the site file that names the folder. */
   readonly key: string;
   /** Min. free space. */
   readonly reserveBytes: number;
+  /** gw has files of it open, and a socket in it. */
+  readonly isHeld: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }): DiskWatch {
   const { path, key, reserveBytes, clock, log } = options;
+  const held = options.isHeld ? holdFolder(path) : null;
   let seen: FolderHealth = {
     path,
     status: 'not-checked',
@@ -45,7 +51,10 @@ export function watchDisk(options: {
     const nowMs = clock.monotonicMs();
     if (lookingSinceMs === null) {
       lookingSinceMs = nowMs;
-      void look(path, key, reserveBytes)
+      // What else keeps it from being used, the look at it says.
+      void (held?.problem() ?? Promise.resolve(null))
+        .catch(() => null)
+        .then((problem) => problem ?? look(path, key, reserveBytes))
         .then(take)
         .finally(() => {
           lookingSinceMs = null;
@@ -62,7 +71,50 @@ export function watchDisk(options: {
 
   const ticking = clock.every(CHECK_INTERVAL_MS, tick);
   tick();
-  return { view: () => seen, [Symbol.dispose]: () => ticking[Symbol.dispose]() };
+  return {
+    view: () => seen,
+    [Symbol.dispose]() {
+      ticking[Symbol.dispose]();
+      held?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** Open from the first time at which it is there, so that no other folder gets its number on the file system. */
+function holdFolder(path: string): Disposable & { problem(): Promise<FolderHealth | null> } {
+  let folder: FileHandle | null = null;
+  let isOver = false;
+  const close = () => void folder?.close().catch(() => {});
+
+  async function hold(): Promise<void> {
+    folder ??= await open(path, constants.O_RDONLY | constants.O_DIRECTORY).catch(() => null);
+    if (isOver) close();
+  }
+
+  return {
+    async problem() {
+      if (folder === null) await hold();
+      if (folder === null || isOver) return null;
+      const own = await folder.stat();
+      const now = await stat(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return null;
+        throw error;
+      });
+      if (now?.dev === own.dev && now.ino === own.ino) return null;
+      return {
+        ...{ path, status: 'unusable', freeBytes: null, totalBytes: null },
+        detail:
+          now === null
+            ? 'The folder was removed while gw ran.'
+            : 'It is another folder than the one with which gw began, which was removed with all that it held.',
+        remedy: 'Put the folder back, or restart `gw serve`, which begins with a new one.',
+      };
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      close();
+    },
+  };
 }
 
 async function look(path: string, key: string, reserveBytes: number): Promise<FolderHealth> {

@@ -125,9 +125,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   using starting = new DisposableStack();
   starting.use(preferMemoryAfterBursts(clock));
   const disks = {
-    state: starting.use(watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, clock, log })),
+    state: starting.use(watchDisk({ path: site.stateDir, key: 'stateDir', reserveBytes, isHeld: true, clock, log })),
     media: starting.use(
-      watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, clock, log }),
+      watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, isHeld: false, clock, log }),
     ),
   };
   const cloud = await openCloud(site, {

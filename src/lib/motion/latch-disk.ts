@@ -27,13 +27,15 @@ export type KeptLatch = Omit<z.infer<typeof schema>, 'format'>;
 
 export const released: KeptLatch = { latched: false, reason: null, by: null, since: null };
 
-/** Persistent storage of the stop latch. Everything but `read` rejects with FILE_UNWRITABLE. */
+/** Persistent storage of the stop latch. Everything but `isThere` and `read` rejects with FILE_UNWRITABLE. */
 export interface LatchDisk {
   readonly path: string;
   /** Writes a file of this size, syncs and removes it. */
   probe(): Promise<void>;
   /** Checks without writing whether the latch could be written: flash memory wears. */
   check(): Promise<void>;
+  /** false: there is no file. Never rejects; whether it can be read is not asked. */
+  isThere(): Promise<boolean>;
   /** The saved latch, or a short text why it cannot be read. A missing file means: never stopped. */
   read(): Promise<KeptLatch | string>;
   /** Durable when it resolves: synced, renamed over the old file, and the folder synced. */
@@ -84,6 +86,12 @@ export function createLatchDisk(stateDir: string): LatchDisk {
         const isFull = bavail * bsize < MIN_FREE_BYTES || (files > 0 && ffree === 0);
         if (isFull) throw unsaved(stateDir, 'no space left', REMEDY);
       }),
+
+    isThere: () =>
+      access(path).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+      ),
 
     async read() {
       try {

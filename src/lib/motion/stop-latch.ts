@@ -198,10 +198,10 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
         } catch (error) {
           setTrouble(error);
           // The content on the disk is unknown: the present state is saved again.
-          saveAgain();
+          void saveAgain();
           throw error;
         }
-        if (isLate) saveAgain();
+        if (isLate) void saveAgain();
         else if (stops === at) {
           [isLoaded, isByPerson] = [true, false];
           become({ ...released, saved: true, unsavedBecause: null, repeated: null });
@@ -226,7 +226,10 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
       let checkingSinceMs: number | null = null;
       let probedAtMs = clock.monotonicMs();
       async function check(): Promise<void> {
-        if (state.saved === false && isByPerson) await inTurn(save);
+        if (state.latched && state.saved === true && !(await disk.isThere())) {
+          log.error({ path }, 'the file of the stop latch was removed; it is saved again');
+          await saveAgain();
+        } else if (state.saved === false && isByPerson) await inTurn(save);
         else if (trouble === null) await disk.check().catch(setTrouble);
         else if (clock.monotonicMs() - probedAtMs >= PROBE_MS) {
           probedAtMs = clock.monotonicMs();
@@ -247,10 +250,11 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     },
   };
 
-  function saveAgain(): void {
+  /** Never rejects. */
+  async function saveAgain(): Promise<void> {
     if (!isByPerson) return;
     become({ ...state, saved: 'pending' });
-    void inTurn(save);
+    await inTurn(save);
   }
 }
 
