@@ -72,39 +72,41 @@ describe('the free space of a folder', () => {
 });
 
 describe('a folder in which gw keeps files open', () => {
+  /** What the next check after this change finds: it reads a real disk. */
+  async function afterChange(
+    disk: ReturnType<typeof watch>,
+    clock: ReturnType<typeof createFakeClock>,
+    change: () => void,
+  ) {
+    change();
+    const before = disk.view();
+    await clock.advance(10_000);
+    return until(
+      () => disk.view(),
+      (view) => view !== before,
+    );
+  }
+
   it('is unusable from its removal on, also when another one takes its place, until it is back', async () => {
     const clock = createFakeClock({ startMs: 1_000_000 });
     const [path, away] = [dir.at('state'), dir.at('away')];
     mkdirSync(path);
     using disk = watch(path, 1, clock, true);
     expect((await checked(disk)).status).toBe('ok');
-    const after = async (change: () => void) => {
-      change();
-      await clock.advance(10_000);
-      return disk.view;
-    };
-    const becomes = (status: string) =>
-      until(
-        () => disk.view(),
-        (view) => view.status === status,
-      );
-    await after(() => renameSync(path, away));
-    expect(await becomes('unusable')).toMatchObject({
+    expect(await afterChange(disk, clock, () => renameSync(path, away))).toMatchObject({
+      status: 'unusable',
       detail: expect.stringContaining('was removed while gw ran'),
       remedy: expect.stringContaining('restart `gw serve`'),
     });
-    await after(() => mkdirSync(path));
-    const replaced = (detail: string) => detail.includes('another folder');
-    await until(
-      () => disk.view().detail,
-      (detail) => replaced(detail),
-    );
-    expect(disk.view().status).toBe('unusable');
-    await after(() => {
+    expect(await afterChange(disk, clock, () => mkdirSync(path))).toMatchObject({
+      status: 'unusable',
+      detail: expect.stringContaining('another folder'),
+    });
+    const isBack = () => {
       rmdirSync(path);
       renameSync(away, path);
-    });
-    expect((await becomes('ok')).remedy).toBeNull();
+    };
+    expect(await afterChange(disk, clock, isBack)).toMatchObject({ status: 'ok', remedy: null });
   });
 
   it('is one from the time on at which it was made', async () => {
@@ -112,13 +114,7 @@ describe('a folder in which gw keeps files open', () => {
     const path = dir.at('state');
     using disk = watch(path, 1, clock, true);
     expect((await checked(disk)).status).toBe('ok');
-    mkdirSync(path);
-    await clock.advance(10_000);
-    rmdirSync(path);
-    await clock.advance(10_000);
-    await until(
-      () => disk.view().status,
-      (status) => status === 'unusable',
-    );
+    expect((await afterChange(disk, clock, () => mkdirSync(path))).status).toBe('ok');
+    expect((await afterChange(disk, clock, () => rmdirSync(path))).status).toBe('unusable');
   });
 });

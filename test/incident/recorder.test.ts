@@ -1,7 +1,9 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeIncident } from '../../src/lib/incident/incident-file.ts';
 import {
   createIncidentRecorder,
   decodeIncident,
@@ -230,6 +232,40 @@ describe('the folder of incidents', () => {
     expect([await store.heads(), store.unreadable(), await store.takeId()]).toEqual([[], 2, 9]);
     expect(await store.read(7)).toBe(null);
     expect((await readdir(dir)).sort()).toEqual(['incident-7.jsonl', 'incident-8.jsonl', 'notes.txt']);
+  });
+
+  it('counts on past foreign names, hides nothing for them, and writes over no file', async () => {
+    await writeFile(join(dir, 'incident-3.jsonl'), encodeIncident(sampleHead, sampleBody));
+    const absurd = encodeIncident({ ...sampleHead, id: 999_999_999 }, sampleBody);
+    const foreign = {
+      ...{
+        'incident-999999999.jsonl': absurd,
+        'incident-999999998.jsonl': 'x',
+        'incident-99999999999999999999.jsonl': 'x',
+      },
+      ...{ 'incident-0.jsonl': 'x', 'incident-05.jsonl': 'x', 'incident-6.jsonl.bak': 'x', 'incident--7.jsonl': 'x' },
+    };
+    for (const [name, text] of Object.entries(foreign)) await writeFile(join(dir, name), text);
+    await mkdir(join(dir, 'incident-4.jsonl'));
+    execFileSync('mkfifo', [join(dir, 'incident-5.jsonl')]);
+    for (const taken of [6, 7]) {
+      const store = openIncidentStore(dir, new Date());
+      const id = await store.takeId();
+      expect([id, store.unreadable()]).toEqual([taken, 3]);
+      await store.save({ ...sampleHead, id }, sampleBody);
+    }
+    const store = openIncidentStore(dir, new Date());
+    expect((await store.heads()).map(({ id }) => id)).toEqual([999_999_999, 7, 6, 3]);
+    for (const [name, text] of Object.entries(foreign)) expect(await readFile(join(dir, name), 'utf8')).toBe(text);
+  });
+
+  it('gives no number twice where a foreign name has the largest that counts', async () => {
+    await writeFile(join(dir, 'incident-99999999.jsonl'), 'x');
+    for (const taken of [100_000_000, 100_000_001]) {
+      const store = openIncidentStore(dir, new Date());
+      expect(await store.takeId()).toBe(taken);
+      await store.save({ ...sampleHead, id: taken }, sampleBody);
+    }
   });
 
   it('says that it could not be read, and is not called empty', async () => {

@@ -8,6 +8,11 @@ import { encodeIncident, INCIDENT_FORMAT, MAX_INCIDENT_BYTES, notAnIncident, rea
 
 /** Project decision. With at most 2 MB each they take 100 MB at most; a usual one has 60 kB. */
 export const MAX_KEPT = 50;
+/**
+ * A larger number in a name is not one that was counted to: with an incident a second it would be that of years. It is listed,
+ * and the numbers go on from the others. Project decision.
+ */
+const COUNTED_UP_TO = 99_999_999;
 const FILE_NAME = /^incident-([1-9][0-9]{0,8})\.jsonl$/;
 
 /** The kept incidents of one gateway, a file each. */
@@ -45,7 +50,7 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
       for (const name of await readdir(dir)) {
         const id = Number(FILE_NAME.exec(name)?.[1] ?? 0);
         if (id === 0) continue;
-        last = Math.max(last, id);
+        if (id <= COUNTED_UP_TO) last = Math.max(last, id);
         const head = await readHead(join(dir, name)).catch(() => null);
         if (head === null || head.id !== id) unreadable.add(id);
         else heads.set(id, listed(head));
@@ -78,7 +83,8 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
     folderProblem: () => folderProblem,
     async takeId() {
       await loaded;
-      last += 1;
+      do last += 1;
+      while (heads.has(last) || unreadable.has(last));
       return last;
     },
     async save(head, body) {
