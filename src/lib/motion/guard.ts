@@ -10,7 +10,7 @@ const GUARD_MS = 1_000;
 
 export interface GuardOptions {
   readonly link: ChassisLink;
-  readonly latch: { state(): Pick<StopLatch, 'latched'> };
+  readonly latch: { state(): Pick<StopLatch, 'latched'>; isKnown(): boolean };
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
   readonly proofs: Pick<StopProofs, 'current' | 'began'>;
@@ -23,7 +23,7 @@ export interface GuardOptions {
  */
 export function startGuard({ link, latch, canceller, watch, proofs, clock }: GuardOptions): DisposableStack {
   const stack = new DisposableStack();
-  let wasConnected = false;
+  let wasReady = false;
   let drivenMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
   const supervise = () => {
@@ -31,10 +31,12 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     const isDrivingUnowned = watch.update(snapshot);
     const { link: state, values, standing } = snapshot;
     const isConnected = state.kind === 'connected';
-    const isBack = isConnected && !wasConnected;
-    wasConnected = isConnected;
+    // Until it was read no order passes, but only a stop cancels the moves of others.
+    const latched = latch.isKnown() && latch.state().latched;
+    const isReady = isConnected && latch.isKnown();
+    const isBack = isReady && !wasReady;
+    wasReady = isReady;
     if (!isConnected || canceller.isSending) return;
-    const { latched } = latch.state();
     const nowMs = clock.monotonicMs();
     const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
     const isDriving = isReported || standing.verdict === 'moves';

@@ -130,6 +130,8 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
 
   return {
     state: (): StopLatch => state,
+    /** false: it has not been read yet, and counts as stopped for orders alone. */
+    isKnown: (): boolean => isLoaded || isByPerson || state.saved !== 'pending',
     /** Why a stop could not be saved now; null while it could. */
     trouble: (): KeepingTrouble | null => trouble,
 
