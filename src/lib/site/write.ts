@@ -80,7 +80,7 @@ function candidateLines({ points, maps }: SeenChassis): string[] {
   const map = maps.find(({ isCurrent }) => isCurrent);
   return [
     `Points of the current map${map === undefined ? '' : ` ${quoted(map.name)}`}, as candidates for stations. What a point is for is not known: name those that are`,
-    'stations under `stations` above, and measure each of them on site.',
+    'stations under `stations` above, measure each of them on site, then write their map: `gw site map --measured-on-it`.',
     ...points.map(({ name, xM, yM, yawDeg }) => {
       const pose = inlineYaml({ xM: rounded(xM), yM: rounded(yM), ...(yawDeg !== null && { yawDeg }) });
       return `  ${name === null ? 'a point without a name' : quoted(name)}: ${pose}`;

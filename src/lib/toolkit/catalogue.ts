@@ -193,7 +193,7 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
         towardsDeg: z.number().min(-360).max(360).optional().describe('stop, move: course on the map in degrees.'),
         distanceM: z.number().min(0.3).max(1).optional().describe('move: distance in metres, default 0.8.'),
       }),
-      needs: ({ kind }) => (kind === 'dock' ? [needs.dock] : []),
+      needs: ({ kind }) => (kind === 'dock' ? [needs.dock, needs.mapOfDock] : []),
       async run(of, run) {
         const { verifyEvidence } = await import('./evidence/verify.ts');
         // The technician confirms these by earlier steps of the list and by --robot-will-move.
@@ -325,7 +325,7 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
         tour: z.string().describe('A tour of the site file.'),
         withinMs: z.int().min(1_000).max(3_600_000).default(300_000).describe('Timeout of the tour in milliseconds.'),
       }),
-      needs: ({ tour }) => [needs.tour(tour)],
+      needs: ({ tour }) => [needs.tour(tour), needs.mapsOfTour(tour)],
       async run(of, run) {
         const { runTour } = await import('./tour/run.ts');
         const toolkit = await run.toolkit();
@@ -369,7 +369,7 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
       moves: true,
       with: z.strictObject({ tour: z.string().describe('A tour of the site file.') }),
       signsIn: true,
-      needs: ({ tour }) => [needs.tour(tour)],
+      needs: ({ tour }) => [needs.tour(tour), needs.mapsOfTour(tour)],
       async run(of, run) {
         const { checkStop } = await import('./gateway/stop-check.ts');
         return checkStop(await run.toolkit(), { ...of, password: run.password() }, run);

@@ -101,9 +101,22 @@ test('existing prerequisites, steps left out, and an unreadable site file are no
     'dock',
     'tablet',
     'fleet',
+    'maps',
   ]);
   expect(keys(await before('site', bare, { only: ['chassis-mac'] }))).toEqual(['chassis.mac']);
   expect(await before('site', { ...bare, nonsense: true })).toEqual([]);
+});
+
+test('places without a map are listed for the steps that drive to them, and no others', async () => {
+  const A = { xM: 0, yM: 0 };
+  const dock = { xM: 1, yM: 0, yawDeg: 90 };
+  const hall = { uid: 'u-1', version: 1 };
+  const missing = async (site: object) =>
+    (await before('site', { ...bare, ...site })).filter(({ key }) => key === 'maps').flatMap(({ steps }) => steps);
+  const tours = { acceptance: { stations: ['A'] } };
+  expect(await missing({ stations: { A }, dock, tours })).toEqual(['verify-dock', 'tour']);
+  expect(await missing({ stations: { A, B: A }, tours, maps: { hall } })).toEqual([]);
+  expect(await missing({ dock })).toEqual(['verify-dock']);
 });
 
 test('the device password is requested only where a step of this run can use it', async () => {

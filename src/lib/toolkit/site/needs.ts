@@ -9,6 +9,14 @@ const unless =
   (site) =>
     has(site) ? [] : [missing];
 
+/** That the site file names the map of each of these places: the numbers alone are another place on another map. */
+const withMaps = (placesOf: (site: Site) => Pick<Site, 'stations'> & { readonly dock?: Site['dock'] }): Need =>
+  unless((site) => !mapsOfPlaces({ maps: site.maps, ...placesOf(site) }).includes(null), {
+    key: 'maps',
+    what: 'the map in which the stations or the dock were measured is missing, so the gateway drives to none of them',
+    remedy: 'Run `gw site map` beside the robot, on the map on which they were measured.',
+  });
+
 const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string): Need =>
   unless((site) => site[name] !== undefined, { key: name, what, remedy: `Add ${name} to the site file.` });
 
@@ -68,11 +76,8 @@ export const needs = {
     what: 'no station is named, so no drive has a destination',
     remedy: 'Measure them on site, and enter each in stations.',
   }),
-  maps: unless((site) => !mapsOfPlaces(site).includes(null), {
-    key: 'maps',
-    what: 'the map in which the stations or the dock were measured is missing, so the gateway drives to none of them',
-    remedy: 'Run `gw site map` beside the robot, on the map on which they were measured.',
-  }),
+  maps: withMaps((site) => site),
+  mapOfDock: withMaps(({ dock }) => ({ stations: {}, dock })),
   tours: unless(({ tours }) => Object.keys(tours).length > 0, {
     key: 'tours',
     what: 'no tour is defined',
@@ -83,6 +88,11 @@ export const needs = {
       key: `tours.${name}`,
       what: `the tour '${name}' is missing`,
       remedy: `Add the tour '${name}' to the site file.`,
+    }),
+  mapsOfTour: (name: string): Need =>
+    withMaps(({ tours, stations }) => {
+      const names = Object.hasOwn(tours, name) ? (tours[name]?.stations ?? []) : [];
+      return { stations: Object.fromEntries(Object.entries(stations).filter(([station]) => names.includes(station))) };
     }),
 } as const;
 
