@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstEvent } from '../../../src/lib/toolkit/operator/first-event.ts';
+import { findEvent } from '../../../src/lib/toolkit/operator/first-event.ts';
 import { forAll } from '../kit.ts';
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const firstEvent = (stream: string, name: string) => findEvent(name)(stream);
 
 describe('the first event of a stream', () => {
   it('is the first of its name, whatever stands before and after it', () => {
@@ -19,6 +20,21 @@ describe('the first event of a stream', () => {
       expect(firstEvent(whole, 'state')).toBe(JSON.stringify(value));
     };
     forAll(fc.jsonValue(), fc.nat(400), isOfWhole);
+  });
+
+  it('is found with its last character, in whatever parts it is received', () => {
+    const isSame = (values: unknown[], cuts: number[]) => {
+      const whole = `: hello\n\n${event('other', 1)}${values.map((value) => event('state', value)).join('')}`;
+      const find = findEvent('state');
+      const ends = [...new Set(cuts.map((cut) => cut % whole.length)), whole.length].sort((a, b) => a - b);
+      let from = 0;
+      for (const end of ends) {
+        expect(find(whole.slice(from, end))).toBe(firstEvent(whole.slice(0, end), 'state'));
+        from = end;
+      }
+      expect(find('')).toBe(values.length === 0 ? null : JSON.stringify(values[0]));
+    };
+    forAll(fc.array(fc.jsonValue(), { maxLength: 3 }), fc.array(fc.nat(4_000), { maxLength: 20 }), isSame);
   });
 
   it('is found in no foreign text, and no text makes it fail', () => {

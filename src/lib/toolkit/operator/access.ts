@@ -7,7 +7,7 @@ import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from
 import { COMMAND_AGENT } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
-import { firstEvent } from './first-event.ts';
+import { findEvent } from './first-event.ts';
 
 /** As the operator server defines it: the serial number of the robot that is meant, or that answered. */
 const ROBOT_HEADER = 'gw-robot';
@@ -208,10 +208,14 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
       return text;
     },
     async askEvent<T extends z.ZodType>(path: string, name: string, schema: T): Promise<z.output<T>> {
-      const isWhole = (body: string) => firstEvent(body, name) !== null;
-      const { status, json, text, tried } = await fetch('GET', path, undefined, isWhole);
+      const find = findEvent(name);
+      let data: string | null = null;
+      const isWhole = (part: string) => {
+        data = find(part);
+        return data !== null;
+      };
+      const { status, json, tried } = await fetch('GET', path, undefined, isWhole);
       if (status >= 400) throw answeredError(status, json, tried);
-      const data = text === null ? null : firstEvent(text, name);
       const result = schema.safeParse(data === null ? undefined : asJson(data));
       if (result.success) return result.data;
       throw notTheOperator(tried, result.error);
@@ -271,8 +275,8 @@ interface Asked {
   readonly method: Method;
   readonly body: object | undefined;
   readonly cookie: string | null;
-  /** Of the text received so far: whether the rest, which may never end, is not needed. */
-  readonly isEnough?: ((text: string) => boolean) | undefined;
+  /** Called with each part of the text as it is received: whether the rest, which may never end, is not needed. */
+  readonly isEnough?: ((part: string) => boolean) | undefined;
 }
 
 /** `text` is null when it exceeds the limit. */
@@ -298,12 +302,14 @@ async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Ask
   const setCookies = [response.headers['set-cookie'] ?? []].flat();
   const robot = robotNamed(response.headers[ROBOT_HEADER]);
   const chunks: Uint8Array[] = [];
+  // A character may be cut between two parts.
+  const decoder = new TextDecoder();
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) return { status: response.statusCode, setCookies, robot, text: null };
     chunks.push(chunk);
-    if (isEnough?.(Buffer.concat(chunks).toString('utf8'))) break;
+    if (isEnough?.(decoder.decode(chunk, { stream: true }))) break;
   }
   return { status: response.statusCode, setCookies, robot, text: Buffer.concat(chunks).toString('utf8') };
 }

@@ -1,14 +1,34 @@
 /**
- * The data of the first whole event of this name in a stream of server-sent events; null: none yet. A block ends with an
- * empty line, so a half-received one is never taken for a whole one.
+ * Finds the data of the first whole event of this name in a stream of server-sent events, given in parts of any length; null:
+ * none yet. An event ends with an empty line, so a half-received one is never taken for a whole one. Each part is read once,
+ * however long the stream.
  * @source WHATWG HTML, 'Server-sent events', for line ends by LF as the gateway sends them
  */
-export function firstEvent(stream: string, name: string): string | null {
-  const blocks = stream.split('\n\n').slice(0, -1);
-  for (const block of blocks) {
-    const lines = block.split('\n');
-    if (!lines.includes(`event: ${name}`)) continue;
-    return lines.flatMap((line) => (line.startsWith('data: ') ? [line.slice('data: '.length)] : [])).join('\n');
+export function findEvent(name: string): (part: string) => string | null {
+  let line: string[] = [];
+  let lines: string[] = [];
+  let found: string | null = null;
+
+  function endLine(): void {
+    const text = line.join('');
+    line = [];
+    if (text !== '') {
+      lines.push(text);
+      return;
+    }
+    if (found === null && lines.includes(`event: ${name}`)) {
+      found = lines.flatMap((one) => (one.startsWith('data: ') ? [one.slice('data: '.length)] : [])).join('\n');
+    }
+    lines = [];
   }
-  return null;
+
+  return (part) => {
+    const [first = '', ...rest] = part.split('\n');
+    line.push(first);
+    for (const next of rest) {
+      endLine();
+      line.push(next);
+    }
+    return found;
+  };
 }
