@@ -26,7 +26,7 @@ const fleet = () =>
     broadcast: false,
     unicast: [],
     stateDir,
-    state: () => ({ moving: null, stopped: null, batteryPercent: null, pose: null, software: '' }),
+    state: () => ({ moving: null, stopped: null, batteryPercent: null, pose: null, map: null, software: '' }),
     clock: createFakeClock({ startMs: 1_000_000 }),
     log: silentLog,
   });
@@ -65,7 +65,7 @@ describe.each(['heartbeat-received.json', 'heartbeat-boots.json'])(
 
 describe('a heartbeat service that cannot run', () => {
   it('is not shown as one that received no robot', () => {
-    expect(neighboursView(fleet().view(), 'The file x is damaged.')).toMatchObject({
+    expect(neighboursView(fleet().view(), 'The file x is damaged.', null)).toMatchObject({
       status: 'not-checked',
       detail: expect.stringMatching(/none is sent or received: The file x is damaged\.$/),
       sending: null,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { type CoarseState, decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import { createKey, createKeyRing } from '../../src/lib/fleet/keys.ts';
+import { mapMark } from '../../src/lib/site/index.ts';
 import { runs } from '../properties.ts';
 import { anyCharacter } from '../text/units.ts';
 
@@ -13,18 +14,25 @@ import { anyCharacter } from '../text/units.ts';
 const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const otherSecret = Buffer.alloc(32, 0xa5);
 const idOf = (of: Buffer) => createHash('sha256').update('gw heartbeat key id\0').update(of).digest().subarray(0, 4);
+const markOf = (uid: string, version: number | null) =>
+  createHash('sha256')
+    .update(['gw heartbeat map', uid, version ?? ''].join('\0'))
+    .digest()
+    .subarray(0, 8);
 const signed = (bytes: Buffer, by = secret) => Buffer.concat([bytes, createHmac('sha256', by).update(bytes).digest()]);
 
 const plain = {
   ...{ magic: 'GWHB', version: 1, reserved: 0, keyId: idOf(secret), bootCounter: 3, sequence: 258 },
   ...{ instance: '0123456789abcdef', uptimeS: 3600, moving: 2, stopped: 1, battery: 87, purpose: 0 },
   ...{ xMm: 1500, yMm: -2250, yawMilliDeg: -90_000, serial: Buffer.from('SN0007'), software: Buffer.from('2.12.3') },
+  map: markOf('hall', 3),
   trailing: Buffer.alloc(0),
 };
 type Parts = typeof plain & { readonly serialBytes: number; readonly softwareBytes: number };
 
 const plainState = {
   ...{ moving: true, stopped: false, batteryPercent: 87, software: '2.12.3' },
+  map: markOf('hall', 3).toString('hex'),
   pose: { xM: 1.5, yM: -2.25, yawDeg: degrees(-90) },
 };
 const plainHeartbeat: Heartbeat = {
@@ -54,7 +62,8 @@ function byHand(changes: Partial<Parts> = {}): Buffer {
   view.setInt32(44, parts.yawMilliDeg);
   const serialBytes = Buffer.from([changes.serialBytes ?? parts.serial.length]);
   const softwareBytes = Buffer.from([changes.softwareBytes ?? parts.software.length]);
-  const bytes = Buffer.concat([fixed, serialBytes, parts.serial, softwareBytes, parts.software, parts.trailing]);
+  const { serial, software, map, trailing } = parts;
+  const bytes = Buffer.concat([fixed, serialBytes, serial, softwareBytes, software, map, trailing]);
   bytes.writeUInt16BE(bytes.length, 6);
   return bytes;
 }
@@ -96,6 +105,7 @@ const heartbeats = (): fc.Arbitrary<Heartbeat> =>
       stopped: threeValued(),
       batteryPercent: fc.option(fc.double({ min: 0, max: 100, noNaN: true })),
       pose: fc.option(fc.record({ xM: fitting(), yM: fitting(), yawDeg: fitting().map(degrees) })),
+      map: fc.option(fc.stringMatching(/^[0-9a-f]{16}$/).filter((mark) => !/^0+$/.test(mark))),
       software: texts(),
     }),
   });
@@ -138,10 +148,17 @@ describe('a datagram written by hand', () => {
 
   it('with fields of a later version behind its own is parsed, and these are ignored', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 417 }), (later) => {
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 409 }), (later) => {
         expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainHeartbeat);
       }),
     );
+  });
+
+  it('of a writer that names no map, or a part of one, has an unknown map and is otherwise the same', () => {
+    const unknown = { ...plainHeartbeat, state: { ...plainState, map: null } };
+    for (const length of [0, 1, 7])
+      expect(heartbeatOf(signed(byHand({ map: Buffer.alloc(length, 7) })))).toEqual(unknown);
+    expect(heartbeatOf(signed(byHand({ map: Buffer.alloc(8) })))).toEqual(unknown);
   });
 
   it('with non-zero reserved bytes, or values of a later version, is still parsed', () => {
@@ -171,9 +188,9 @@ describe('a datagram written by hand', () => {
       'a serial that is not ASCII': { serial: Buffer.from('SNé7') },
       'a serial of 129 letters': { serial: Buffer.alloc(129, 'a') },
       'a serial that goes on behind the end': { serialBytes: 128 },
-      'a serial that leaves no bytes for a length': { serialBytes: 13 },
+      'a serial that leaves no bytes for a length': { serialBytes: 21 },
       'a software version of 65 bytes': { software: Buffer.alloc(65, 'a') },
-      'a software version that goes on behind the end': { softwareBytes: 7 },
+      'a software version that goes on behind the end': { softwareBytes: 15 },
       'a software version that is no UTF-8': { software: Buffer.from([0x61, 0xff]) },
       'a software version cut inside a character': { software: Buffer.from('é').subarray(0, 1) },
       'a line end in the software version': { software: Buffer.from('2.12\n') },
@@ -184,7 +201,7 @@ describe('a datagram written by hand', () => {
     }
     // Some signatures begin with a byte that is a valid letter.
     for (let sequence = 0; sequence < 100; sequence += 1) {
-      expect(kindOf(signed(byHand({ sequence, softwareBytes: 7 })))).toBe('malformed');
+      expect(kindOf(signed(byHand({ sequence, softwareBytes: 15 })))).toBe('malformed');
     }
     const longest = byHand({ serial: Buffer.alloc(128, 'a'), software: Buffer.alloc(64, 'a') });
     expect(kindOf(signed(longest))).toBe('heartbeat');
@@ -233,6 +250,37 @@ describe('an encoded heartbeat', () => {
     for (const software of ['2.12\n', '\u001b[31m2.12', '\u0085', `${'a'.repeat(80)}\0`]) {
       expect(readBack({ software }).software).toBe('');
     }
+  });
+
+  it('carries a mark of another form as unknown', () => {
+    for (const map of [
+      '',
+      'hall',
+      '0123',
+      'g'.repeat(16),
+      'A'.repeat(16),
+      '0'.repeat(16),
+      'a'.repeat(17),
+      '1 '.repeat(8),
+    ]) {
+      expect(readBack({ map }).map, map).toBeNull();
+    }
+    expect(readBack({ map: mapMark({ uid: 'hall', version: 3 }) }).map).toBe(markOf('hall', 3).toString('hex'));
+    const marks = [mapMark({ uid: 'hall', version: 3 }), mapMark({ uid: 'hall', version: 4 })];
+    expect(
+      new Set([...marks, mapMark({ uid: 'hall', version: null }), mapMark({ uid: 'hall2', version: 3 })]).size,
+    ).toBe(4);
+  });
+
+  it('without its last field is that of an earlier writer, whose map is unknown', () => {
+    fc.assert(
+      fc.property(heartbeats(), (heartbeat) => {
+        const bytes = encodeHeartbeat(heartbeat, key).subarray(0, -32 - 8);
+        bytes.writeUInt16BE(bytes.length, 6);
+        const { map: _, ...state } = rounded(heartbeat).state;
+        expect(heartbeatOf(signed(bytes))).toEqual({ ...rounded(heartbeat), state: { ...state, map: null } });
+      }),
+    );
   });
 
   it('truncates a software version between two characters', () => {

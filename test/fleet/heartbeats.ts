@@ -1,7 +1,9 @@
 import type { CoarseState, Heartbeat } from '../../src/lib/fleet/datagram.ts';
 import type { Log } from '../../src/lib/lifecycle/index.ts';
 
-const nothingKnown: CoarseState = { moving: null, stopped: null, batteryPercent: null, pose: null, software: '' };
+const nothingKnown: CoarseState = {
+  ...{ moving: null, stopped: null, batteryPercent: null, pose: null, map: null, software: '' },
+};
 
 export function heartbeatOf(values: Partial<Heartbeat> = {}): Heartbeat {
   const some = { serial: 'R-1', bootCounter: 1, sequence: 0, instance: 'a'.repeat(16), uptimeS: 0 };

@@ -185,7 +185,12 @@ describe('texts of others', () => {
       wheels: { ...ready.wheels, value: { emergencyStopPressed: true, controlMode: evil, wheelsReleased: true } },
       alerts: { ...ready.alerts, value: [{ code: 1, level: evil, message: evil }] },
       map: { ...ready.map, value: { name: evil, uid: evil, mapVersion: 1, overlaysVersion: 1 } },
-      neighbours: [{ serial: evil, presence: 'gone', ageMs: 1, pose: null, address: evil, conflictWith: evil }],
+      neighbours: [
+        {
+          ...{ serial: evil, presence: 'gone', ageMs: 1, pose: null, isOnThisMap: null },
+          ...{ address: evil, conflictWith: evil },
+        },
+      ],
       support: { since: evil, forMs: 1, leftMs: 1, services: [evil], state: 'connected', open: 1 },
       lamps: [{ id: 'cloud', level: 'bad', state: [{ text: evil }], rows: [{ label: 'ask', cells: evilCells }] }],
     };

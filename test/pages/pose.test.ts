@@ -119,3 +119,17 @@ describe('the answer to the order', () => {
     );
   });
 });
+
+it('the map draws other robots on this map alone, and counts those that it leaves out', () => {
+  const robot = (serial: string, isOnThisMap: boolean | null, presence = 'alive') => ({
+    ...{ serial, presence, ageMs: 1, address: '127.0.0.2', conflictWith: null, isOnThisMap },
+    pose: isOnThisMap === true ? { xM: 1, yM: 2, yawDeg: 3 } : null,
+  });
+  const neighbours = [robot('R1', true), robot('R2', false), robot('R3', null), robot('R4', null, 'gone')];
+  const map = mapOf({ neighbours });
+  expect([...map.matchAll(/class="neighbour alive"[\s\S]*?<text[^>]*>(.*?)<\/text>/g)].map(([, name]) => name)).toEqual(
+    ['R1'],
+  );
+  expect(map).toContain('Nicht gezeigt: Roboter auf anderer oder unbekannter Karte (2)');
+  expect(mapOf({ neighbours: [robot('R1', true)] })).not.toContain('Nicht gezeigt');
+});

@@ -84,7 +84,10 @@ const evilState = (build: string): PageState => ({
   alerts: { ...ready.alerts, value: [{ code: 1, level: EVIL, message: EVIL }] },
   map: { ...ready.map, value: { name: EVIL, uid: 'u7', mapVersion: 1, overlaysVersion: 1 } },
   neighbours: [
-    { serial: EVIL, presence: 'gone', ageMs: 1, pose: { xM: 1, yM: 1 } as never, address: EVIL, conflictWith: EVIL },
+    {
+      ...{ serial: EVIL, presence: 'gone', ageMs: 1, pose: { xM: 1, yM: 1 } as never, address: EVIL },
+      ...{ isOnThisMap: true, conflictWith: EVIL },
+    },
   ],
   lamps: ready.lamps.map((lamp) => ({
     ...lamp,

@@ -169,7 +169,7 @@ function shortSerial({ serial }: Sender): string {
   return text.length <= MAX_SERIAL ? text : `${text.slice(0, MAX_SERIAL / 2 - 1)}…${text.slice(-MAX_SERIAL / 2)}`;
 }
 
-/** Without the pose, whose map is not identified. */
+/** Without the pose, which says nothing without its map. */
 function stateText({ test, batteryPercent, moving, stopped, software, uptimeS }: Sender): string {
   if (test) return '';
   const parts = [

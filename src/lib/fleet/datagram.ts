@@ -3,6 +3,7 @@ import type { HeartbeatKey, KeyRing } from './keys.ts';
 import {
   at,
   MAGIC,
+  MAP_BYTES,
   MAX_BYTES,
   MAX_SERIAL_BYTES,
   MAX_SOFTWARE_BYTES,
@@ -21,8 +22,10 @@ export interface CoarseState {
   readonly stopped: boolean | null;
   /** 0 to 100, whole. */
   readonly batteryPercent: number | null;
-  /** Metres of its map, to the millimetre, and degrees to a thousandth. The map is not identified. */
+  /** Metres of its map, to the millimetre, and degrees to a thousandth. */
   readonly pose: { readonly xM: number; readonly yM: number; readonly yawDeg: Degrees } | null;
+  /** `mapMark` of the map and its version in which the pose counts, 16 hex digits. */
+  readonly map: string | null;
   /** Version of the chassis software; '' when not known. */
   readonly software: string;
 }
@@ -55,6 +58,7 @@ export type DecodedDatagram =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const CONTROL = /\p{Cc}/u;
+const MARK = /^[0-9a-f]{16}$/;
 const SERIAL = /^[A-Za-z0-9:_-]{1,128}$/;
 const MM = 1000;
 const MILLI = 1000;
@@ -69,7 +73,8 @@ export function encodeHeartbeat(
   const serialBytes = Buffer.from(serial, 'latin1');
   // Text of a device; a control character in it would make the whole heartbeat malformed.
   const software = cutText(CONTROL.test(state.software) ? '' : state.software, MAX_SOFTWARE_BYTES);
-  const signedBytes = at.serial + serialBytes.length + 1 + software.length;
+  const mapAt = at.serial + serialBytes.length + 1 + software.length;
+  const signedBytes = mapAt + MAP_BYTES;
   const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
   bytes.writeUInt32BE(MAGIC, at.magic);
   bytes[at.version] = VERSION;
@@ -91,6 +96,7 @@ export function encodeHeartbeat(
   serialBytes.copy(bytes, at.serial);
   bytes[at.serial + serialBytes.length] = software.length;
   software.copy(bytes, at.serial + serialBytes.length + 1);
+  if (state.map !== null && MARK.test(state.map)) bytes.write(state.map, mapAt, 'hex');
   key.sign(bytes.subarray(0, signedBytes)).copy(bytes, signedBytes);
   return bytes;
 }
@@ -119,7 +125,7 @@ export function decodeHeartbeat(bytes: Buffer, keys: KeyRing | null): DecodedDat
   return { kind: bytes[at.purpose] === purposes.robot ? 'heartbeat' : 'test', heartbeat };
 }
 
-/** The fields of this version; later fields are ignored. */
+/** The fields of this version; one that an earlier writer lacks is unknown, and later fields are ignored. */
 function fieldsOf(bytes: Buffer, signedBytes: number): Heartbeat | null {
   const serialBytes = bytes[at.serialBytes] ?? 0;
   const softwareAt = at.serial + serialBytes + 1;
@@ -146,6 +152,7 @@ function fieldsOf(bytes: Buffer, signedBytes: number): Heartbeat | null {
       moving: booleanOf(moving),
       stopped: booleanOf(stopped),
       batteryPercent: percent <= 100 ? percent : null,
+      map: markOf(bytes.subarray(softwareAt + softwareBytes, signedBytes)),
       pose: isPlaced ? { xM: xMm / MM, yM: yMm / MM, yawDeg: degrees(yawMilliDeg / MILLI) } : null,
       software,
     },
@@ -173,6 +180,12 @@ function poseOf(pose: CoarseState['pose']): readonly [number, number, number] | 
   if (pose === null) return null;
   const [x, y, yaw] = [Math.round(pose.xM * MM), Math.round(pose.yM * MM), Math.round(pose.yawDeg * MILLI)];
   return [x, y, yaw].every((value) => Math.abs(value) <= MAX_INT32) ? [x, y, yaw] : null;
+}
+
+/** Of the fields after the software version; null where there is none. */
+function markOf(fields: Buffer): string | null {
+  const mark = fields.subarray(0, MAP_BYTES);
+  return mark.length === MAP_BYTES && mark.some((byte) => byte !== 0) ? mark.toString('hex') : null;
 }
 
 /** As UTF-8, truncated at a character boundary. */

@@ -15,7 +15,14 @@ export interface TestHeartbeatOptions {
   readonly signal: AbortSignal;
 }
 
-const nothingKnown = { moving: null, stopped: null, batteryPercent: null, pose: null, software: '' } as const;
+const nothingKnown = {
+  moving: null,
+  stopped: null,
+  batteryPercent: null,
+  pose: null,
+  map: null,
+  software: '',
+} as const;
 
 /**
  * Sends heartbeats that are marked as a test, so that no receiver lists their sender as a robot. Sent does not mean received.

@@ -50,3 +50,5 @@ export const UNKNOWN_INT32 = -0x80000000;
 export const MAX_UINT32 = 0xffffffff;
 export const MAX_SERIAL_BYTES = 128;
 export const MAX_SOFTWARE_BYTES = 64;
+/** Of the mark of the map, after the software version; all 0: unknown. */
+export const MAP_BYTES = 8;

@@ -21,7 +21,7 @@ import type { Support, SupportOptions } from '../tunnel/index.ts';
 import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
 import { watchDisk } from './disk-watch.ts';
 import type { OutputState } from './line-writer.ts';
-import { coarseState, fleetHealth, neighboursView, notListening } from './neighbours.ts';
+import { coarseState, currentMapMark, fleetHealth, neighboursView, notListening } from './neighbours.ts';
 import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
@@ -162,7 +162,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     return supervisor.health().find((service) => service.name === name)?.lastError ?? null;
   }
 
-  const neighbours = () => (fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name)));
+  const neighbours = () =>
+    fleet === null ? notListening : neighboursView(fleet.view(), lastErrorOf(fleet.name), currentMapMark(link));
   const operator = createOperator({
     site,
     link,

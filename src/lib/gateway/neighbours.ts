@@ -1,7 +1,8 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CoarseState, FleetView } from '../fleet/index.ts';
-import type { Motion } from '../motion/index.ts';
+import { frameNow, type Motion } from '../motion/index.ts';
 import type { GatewayHealth, NeighboursView } from '../operator/index.ts';
+import { mapMark } from '../site/index.ts';
 import { robotMoves } from './robot-moves.ts';
 
 /** Without a key no heartbeat is received, which is 'not checked' and not 'no other robots'. */
@@ -17,10 +18,14 @@ export const notListening: NeighboursView = {
   dropped: null,
 };
 
-/** The other robots for the operator server; `why`: the reason while the heartbeat is not running. */
+/**
+ * The other robots for the operator server; `why`: the reason while the heartbeat is not running. `ownMap`: the mark of the map
+ * that this robot uses now; null: not known.
+ */
 export function neighboursView(
   { running, robots, rejected, isTableFull, lastTest, sending, dropped, ownSerialFrom }: FleetView,
   why: string | null,
+  ownMap: string | null,
 ): NeighboursView {
   const counts = { alive: 0, late: 0, gone: 0 };
   for (const { presence } of robots) counts[presence] += 1;
@@ -48,6 +53,8 @@ export function neighboursView(
       stopped: heartbeat.state.stopped,
       batteryPercent: heartbeat.state.batteryPercent,
       pose: heartbeat.state.pose,
+      map: heartbeat.state.map,
+      isOnThisMap: ownMap === null || heartbeat.state.map === null ? null : heartbeat.state.map === ownMap,
       software: heartbeat.state.software === '' ? null : heartbeat.state.software,
       heartbeats,
       lost,
@@ -72,6 +79,12 @@ export function fleetHealth({ status, detail, robots, ownSerialFrom }: Neighbour
   return { status: isConflict ? 'conflict' : 'ok', detail };
 }
 
+/** The mark of the map that the robot uses now; null while that is not known. */
+export function currentMapMark(link: ChassisLink): string | null {
+  const map = frameNow(link.snapshot().values);
+  return map === null ? null : mapMark(map);
+}
+
 /** The state of this robot for its heartbeat: only what the chassis has reported or its poses show. */
 export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
   const snapshot = link.snapshot();
@@ -83,6 +96,7 @@ export function coarseState(link: ChassisLink, motion: Motion): CoarseState {
     batteryPercent:
       battery.status === 'received' && battery.value.orPercent === undefined ? battery.value.percent : null,
     pose: pose.status === 'received' ? pose.value : null,
+    map: currentMapMark(link),
     software: identity?.software ?? '',
   };
 }

@@ -217,6 +217,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
           ...files.neighbourFiles,
           robots,
           software,
+          map: () => server.robot.maps.current(),
           faults: server.faults,
           clock,
           onUnsent: (reason) =>

@@ -1,3 +1,4 @@
+import { sha256 } from '../lifecycle/index.ts';
 import type { SiteFile } from './schema.ts';
 
 /** The map in which a place was measured. */
@@ -18,6 +19,14 @@ export function mapOfPlace(
   const name = place.map ?? (names.length === 1 ? names[0] : undefined);
   const map = name === undefined || !Object.hasOwn(maps, name) ? undefined : maps[name];
   return map === undefined ? null : { uid: map.uid, version: map.version, title: map.title ?? String(name) };
+}
+
+/**
+ * Sixteen hex digits that are the same for the same map in the same version, and for no other: robots compare by them in
+ * which map their poses count, without naming it. Project decision.
+ */
+export function mapMark({ uid, version }: Pick<PlaceMap, 'uid' | 'version'>): string {
+  return sha256(`gw heartbeat map\0${uid}\0${version ?? ''}`).slice(0, 16);
 }
 
 /** The maps of all places of the site file, each once; null among them where a place has none. */

@@ -37,6 +37,7 @@ export const heartbeat: Parser = {
         stopped: false,
         batteryPercent: 83,
         pose: { xM: -1.5, yM: 20.25, yawDeg: degrees(179.5) },
+        map: '0123456789abcdef',
         software: '2.12.3 ä',
       },
     }),

@@ -220,6 +220,18 @@ describe('the lamps', () => {
     expect(levelOf([], [])).toBe('unknown');
   });
 
+  it('other robots have a place only on the map that this robot uses', () => {
+    const pose = { xM: 1, yM: 2, yawDeg: 3 };
+    const robot = { presence: 'alive', address: '127.0.0.2', ageMs: 1, conflictWith: null, pose };
+    const received = [true, false, null].map((isOnThisMap, index) => ({ ...robot, serial: `R${index}`, isOnThisMap }));
+    const { neighbours } = stateOf({ neighbours: { ...notListening, status: 'listening', robots: received } as never });
+    expect(neighbours.map((one) => [one.serial, one.isOnThisMap, one.pose])).toEqual([
+      ['R0', true, pose],
+      ['R1', false, null],
+      ['R2', null, null],
+    ]);
+  });
+
   it('the tablet is there only by its own address', () => {
     const withTablet = { ...(site as object), tablet: { host: '127.0.0.9', adbPort: 5555, profileFile: 'k' } } as never;
     const lampWith = (onSite: string[]) =>

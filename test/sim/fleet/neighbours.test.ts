@@ -14,7 +14,7 @@ import { createFaults } from '../../../src/lib/sim/faults.ts';
 import { startNeighbours } from '../../../src/lib/sim/fleet/neighbours.ts';
 import { type FaultName, faultNames, faultTable, startSim } from '../../../src/lib/sim/index.ts';
 import { type SimEvent, simEventSchema, simFaultSchema } from '../../../src/lib/sim/sim.result.ts';
-import { loadSite } from '../../../src/lib/site/index.ts';
+import { loadSite, mapMark } from '../../../src/lib/site/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { folderOfEach } from '../../lifecycle/folder.ts';
 import { isFull } from '../../properties.ts';
@@ -83,7 +83,17 @@ async function world(robots: number) {
   const secret = randomBytes(32);
   const faults = createFaults((name, on) => neighbours.applyFault(name, on));
   const unsent: string[] = [];
-  const about = { robots, secret, firstBoot: 1, software: SOFTWARE, faults, clock: ownClock, port: receiver.port };
+  let map: { uid: string; mapVersion: number } | undefined = { uid: 'hall', mapVersion: 3 };
+  const about = {
+    robots,
+    secret,
+    firstBoot: 1,
+    software: SOFTWARE,
+    faults,
+    clock: ownClock,
+    port: receiver.port,
+    map: () => map,
+  };
   const neighbours = undo.use(await startNeighbours({ ...about, onUnsent: (reason) => unsent.push(reason) }));
   const ring = createKeyRing([createKey(secret)]);
   const gateway = createNeighbours({
@@ -105,6 +115,9 @@ async function world(robots: number) {
     gateway,
     open: (bytes: Buffer) => decode(bytes, ring),
     last: () => gateway.list().find(({ serial }) => serial === neighbours.lastSerial),
+    useMap(next: typeof map) {
+      map = next;
+    },
     setFault(name: FaultName, on: boolean) {
       seen.add(name);
       faults.set(name, on);
@@ -144,6 +157,16 @@ describe('the heartbeats of the neighbours', () => {
       );
     }
     expect(new Set(heartbeats.map(({ instance }) => instance)).size).toBe(3);
+  });
+
+  it('name the map in which their poses count', async () => {
+    await using w = await world(1);
+    const marks = async () => (await w.receive(1, 1)).map(({ bytes }) => w.open(bytes).map);
+    expect(await marks()).toEqual([mapMark({ uid: 'hall', version: 3 })]);
+    w.useMap({ uid: 'attic', mapVersion: 1 });
+    expect(await marks()).toEqual([mapMark({ uid: 'attic', version: 1 })]);
+    w.useMap(undefined);
+    expect(await marks()).toEqual([null]);
   });
 
   it('are sent every 2 s, each neighbour with its own offset', async () => {

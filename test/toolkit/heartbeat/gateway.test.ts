@@ -77,7 +77,7 @@ describe('the feed of gw serve', () => {
         ...{ serial: 'SN-2', address: '192.0.2.2', test: false, verified: true, presence: 'alive', ageMs: 400 },
         ...{ heartbeats: 3, lost: 0, copies: null, replayed: null, periodMs: null, jitterMs: null },
         ...{ alsoFrom: [], conflictWith: [], bootCounter: null, sequence: null, uptimeS: 50 },
-        ...{ moving: false, stopped: null, batteryPercent: 87, software: '2.12.3' },
+        ...{ moving: false, stopped: null, batteryPercent: 87, map: null, software: '2.12.3' },
         pose: { xM: 1, yM: 2, yawDeg: -90 },
       },
     ]);

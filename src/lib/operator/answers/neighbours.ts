@@ -16,7 +16,17 @@ const neighbour = z.strictObject({
   pose: z
     .strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() })
     .nullable()
-    .describe('Metres of its map and degrees; the heartbeat does not name the map.'),
+    .describe('Metres of its map and degrees.'),
+  map: z
+    .string()
+    .nullable()
+    .describe('Mark of its map in its version; null: unknown to it, or its gateway does not send it yet.'),
+  isOnThisMap: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether its pose counts in the map that this robot uses now; null: not known, so the poses do not compare.',
+    ),
   software: z.string().nullable().describe('Version of its chassis software; null: unknown to it.'),
   heartbeats: count,
   lost: count.describe('Missing sequence numbers between the received heartbeats.'),

@@ -176,11 +176,13 @@ function stateOf(parts: Parts, run: Run | null, site: Site): Changing {
     })),
     alerts: live(values.alerts, (alerts) => alerts.map(({ code, level, message }) => ({ code, level, message }))),
     map: live(values.map, ({ name, uid, mapVersion, overlaysVersion }) => ({ name, uid, mapVersion, overlaysVersion })),
-    neighbours: neighbours.robots.map(({ serial, presence, ageMs, pose, address, conflictWith }) => ({
+    neighbours: neighbours.robots.map(({ serial, presence, ageMs, pose, isOnThisMap, address, conflictWith }) => ({
       serial,
       presence,
       ageMs,
-      pose: pose && { xM: pose.xM, yM: pose.yM, yawDeg: pose.yawDeg },
+      // On another map, or on one that is not known, the same numbers are another place.
+      pose: pose && isOnThisMap === true ? { xM: pose.xM, yM: pose.yM, yawDeg: pose.yawDeg } : null,
+      isOnThisMap,
       address,
       conflictWith,
     })),

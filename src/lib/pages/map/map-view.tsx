@@ -89,7 +89,9 @@ export function MapView(props: MapProps) {
           </svg>
         </button>
       </div>
-      <p class="map-note">{[state.map.value?.name, mapNote(props, model)].filter(Boolean).join(' · ')}</p>
+      <p class="map-note">
+        {[state.map.value?.name, mapNote(props, model), otherRobotsNote(props)].filter(Boolean).join(' · ')}
+      </p>
     </section>
   );
 }
@@ -99,6 +101,12 @@ function mapNote({ ui, t }: Props, model: MapModel | null): string {
   if (model === null) return t.ui.noMap;
   if (model.isPartial) return t.ui.partOfMap;
   return model.plan === null ? t.ui.noPlan : '';
+}
+
+/** Robots that it does not show, since their places count in another map or in one that is not known. */
+function otherRobotsNote({ state, t }: Props): string {
+  const elsewhere = state.neighbours.filter(({ isOnThisMap, presence }) => isOnThisMap !== true && presence !== 'gone');
+  return elsewhere.length === 0 ? '' : t.robotsElsewhere(elsewhere.length);
 }
 
 const placeAt = (at: { readonly xM: number; readonly yM: number }) => `translate(${x(at.xM)} ${y(at.yM)})`;

@@ -73,9 +73,17 @@ interface Heartbeat extends NeighbourState {
   /** 8 bytes. */
   readonly instance: Uint8Array;
   readonly uptimeS: number;
+  readonly map: MapInUse | undefined;
+}
+
+/** The map on which the robot drives. */
+interface MapInUse {
+  readonly uid: string;
+  readonly mapVersion: number;
 }
 
 const FIXED_BYTES = 48;
+const MAP_BYTES = 8;
 const SIGNATURE_BYTES = 32;
 
 /** A key with its id of 4 bytes in the datagram. */
@@ -89,7 +97,7 @@ type HeartbeatKey = ReturnType<typeof heartbeatKey>;
 function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
   const serial = Buffer.from(heartbeat.serial, 'latin1');
   const software = Buffer.from(heartbeat.software, 'utf8');
-  const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length;
+  const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length + MAP_BYTES;
   const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
   bytes.write('GWHB', 0, 'latin1');
   bytes.writeUInt8(1, 4);
@@ -109,6 +117,11 @@ function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
   bytes.set(serial, 49);
   bytes.writeUInt8(software.length, 49 + serial.length);
   bytes.set(software, 50 + serial.length);
+  if (heartbeat.map !== undefined) {
+    const words = ['gw heartbeat map', heartbeat.map.uid, String(heartbeat.map.mapVersion)];
+    const hash = createHash('sha256').update(words.join('\0')).digest();
+    bytes.set(hash.subarray(0, MAP_BYTES), 50 + serial.length + software.length);
+  }
   bytes.set(createHmac('sha256', key.secret).update(bytes.subarray(0, signedBytes)).digest(), signedBytes);
   return bytes;
 }
@@ -141,6 +154,8 @@ export interface NeighboursOptions {
   readonly secret: Uint8Array;
   readonly firstBoot: number;
   readonly software: string;
+  /** The map that the robots drive on; undefined: none. */
+  readonly map: () => MapInUse | undefined;
   readonly faults: Pick<Faults, 'is'>;
   readonly clock: Clock;
   /** Called once when sending fails, and again only after it has worked. */
@@ -245,7 +260,8 @@ export async function startNeighbours(options: NeighboursOptions) {
     const nowMs = clock.monotonicMs();
     const uptimeS = Math.max(0, Math.floor((nowMs - boot.beganMs) / 1000 + yearsOff * YEAR_S));
     const state = neighbourState(traits, (nowMs - beganMs) / 1000);
-    return encodeHeartbeat({ serial, software, bootCounter, sequence, instance, uptimeS, ...state }, key);
+    const about = { serial, software, bootCounter, sequence, instance, uptimeS, map: options.map() };
+    return encodeHeartbeat({ ...about, ...state }, key);
   }
 
   function send({ source }: Device, datagram: Buffer): void {

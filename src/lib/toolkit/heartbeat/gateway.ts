@@ -27,6 +27,7 @@ const viewSchema = z.looseObject({
       stopped: z.boolean().nullable(),
       batteryPercent: z.number().nullable(),
       pose: z.object({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).nullable(),
+      map: z.string().nullable().default(null),
       software: z.string().nullable(),
     }),
   ),
@@ -207,7 +208,7 @@ export function withFeed(own: Feed, feed: Feed): Feed {
 }
 
 function senderOf(robot: Robot, row: Row | undefined, atMs: number, sinceMs: number): Feed['senders'][number] {
-  const { serial, address, upForMs, conflictWith, moving, stopped, batteryPercent, pose, software } = robot;
+  const { serial, address, upForMs, conflictWith, moving, stopped, batteryPercent, pose, map, software } = robot;
   const ageMs = robot.ageMs + sinceMs;
   const periods = row === undefined ? 0 : robot.heartbeats + robot.lost - row.first.sequence;
   const others = conflictWith === null ? [] : [conflictWith];
@@ -218,6 +219,6 @@ function senderOf(robot: Robot, row: Row | undefined, atMs: number, sinceMs: num
     jitterMs: null,
     ...{ alsoFrom: others, conflictWith: others, bootCounter: null, sequence: null },
     uptimeS: Math.round(upForMs / 1000),
-    ...{ moving, stopped, batteryPercent, pose, software },
+    ...{ moving, stopped, batteryPercent, pose, map, software },
   };
 }

@@ -29,6 +29,13 @@ const senderSchema = z.strictObject({
   stopped: z.boolean().nullable(),
   batteryPercent: z.number().nullable(),
   pose: z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() }).nullable(),
+  map: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'Mark of the map in which the pose counts, the same for the same map in the same version. null: unknown. Absent: by a gw that does not know it yet.',
+    ),
   software: z.string().nullable(),
 });
 
