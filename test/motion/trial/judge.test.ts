@@ -42,7 +42,7 @@ function judged(
     ...samples,
     goal: { xM, yM, yawDeg },
     start,
-    unit: poseUnit,
+    end: restSince({ poses: samples.poses, unit: poseUnit, sinceMs: samples.endedAtMs }).rest,
     outcome: { state: 'succeeded', failReason: null, reason: null },
     readWhileMoving: 'moving',
     readAfter: 'succeeded',

@@ -15,7 +15,7 @@ import { judgePose, type PoseSet } from './judge/pose.ts';
 import { judgeStop, MAX_ANSWER_MS, SHORT_OF_GOAL_M } from './judge/stop.ts';
 import type { TrialFinding } from './model.ts';
 import { headingsToSet } from './plan.ts';
-import { untilRest } from './rest.ts';
+import { restNow, untilRest } from './rest.ts';
 import { CANCEL_AGAIN_MS } from './runaway.ts';
 import type { Sampler } from './samples.ts';
 
@@ -101,10 +101,10 @@ async function conductMove(conduct: Conduct): Promise<TrialFinding[]> {
   const driven = await drive(conduct, signal);
   await reading.end();
   setPhase('Move ended; verifies that the robot stands still.');
-  await untilRest(sampler, driven.endedAtMs, signal);
+  const end = await untilRest(sampler, driven.endedAtMs, signal);
   const readAfter = driven.moveId === null ? null : await readState(tools, sampler, driven.moveId);
-  const { poses, unit, plans } = sampler;
-  return judgeMove({ ...driven, goal: { xM, yM, yawDeg }, start, poses, unit, plans, readWhileMoving, readAfter });
+  const { poses, plans } = sampler;
+  return judgeMove({ ...driven, goal: { xM, yM, yawDeg }, start, end, poses, plans, readWhileMoving, readAfter });
 }
 
 /** Requests the state of the move once, while it is running. */
@@ -243,12 +243,13 @@ async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
   setPhase('Drives to the dock.');
   const driven = await drive(conduct, signal);
   setPhase('Docking ended; verifies that the robot stands still.');
-  await untilRest(sampler, driven.endedAtMs, signal);
+  const end =
+    (await untilRest(sampler, driven.endedAtMs, signal)) ?? restNow(sampler, driven.endedAtMs).standing.reason;
   const { battery } = tools.link.snapshot().values;
   const isFresh = battery.status === 'received' && battery.ageMs <= sampler.now() - driven.endedAtMs;
   const batteryStatus = isFresh ? battery.value.status : null;
-  const { poses, unit, plans } = sampler;
-  return judgeDock({ ...driven, dock: order.goal.value, start, poses, unit, plans, batteryStatus });
+  const { poses, plans } = sampler;
+  return judgeDock({ ...driven, dock: order.goal.value, start, end, poses, plans, batteryStatus });
 }
 
 /** The robot does not drive. The original pose is always restored, also when the trial is aborted. */

@@ -1,10 +1,9 @@
-import type { PoseUnit } from '../../../chassis/index.ts';
 import { dockTolerance } from '../../arrival.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding } from '../model.ts';
 import type { PlanSample, PoseSample } from '../samples.ts';
 import { finding, ownStates } from './finding.ts';
-import { distanceM, largestJumpM, type Place, type Rest, restSince, shortWay, TURN_DEG } from './numbers.ts';
+import { distanceM, largestJumpM, type Place, type Rest, shortWay, TURN_DEG } from './numbers.ts';
 
 /** Observations of a dock trial. */
 export interface DockSeen {
@@ -13,10 +12,9 @@ export interface DockSeen {
   readonly sentAtMs: number;
   readonly moveId: number | null;
   readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
-  readonly endedAtMs: number;
+  /** Where it was seen at rest after its end; otherwise why not. */
+  readonly end: Rest | string;
   readonly poses: readonly PoseSample[];
-  /** Unit of the headings as far as it is known. */
-  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   /** Battery status after the end; null where none was received. */
   readonly batteryStatus: string | null;
@@ -34,7 +32,7 @@ export function judgeDock(seen: DockSeen): TrialFinding[] {
 }
 
 function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
-  const { dock, start, outcome, moveId, poses, sentAtMs, endedAtMs, batteryStatus } = seen;
+  const { dock, start, outcome, moveId, end, poses, sentAtMs, batteryStatus } = seen;
   const open = (why: string) => ({ verdict: 'not-decided', why }) as const;
   if (moveId === null) return open('the order was not answered with a move id');
   if (outcome.state === 'failed' && outcome.failReason === INVALID_CHARGE_DOCK) {
@@ -47,11 +45,10 @@ function judge(seen: DockSeen): Pick<TrialFinding, 'verdict' | 'why'> {
   const driven = poses.filter(({ atMs }) => atMs >= sentAtMs);
   const jumpM = largestJumpM(driven);
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m`);
-  const { standing, rest } = restSince({ poses: driven, unit: seen.unit, sinceMs: endedAtMs });
-  if (rest === null) return open(`the robot was not observed at rest after docking: ${standing.reason}`);
-  const offM = distanceM(rest, dock);
-  const offDeg = Math.abs(shortWay(rest.ori - dock.yawDeg, TURN_DEG));
-  const wayM = distanceM(start, rest);
+  if (typeof end === 'string') return open(`the robot was not observed at rest after docking: ${end}`);
+  const offM = distanceM(end, dock);
+  const offDeg = Math.abs(shortWay(end.ori - dock.yawDeg, TURN_DEG));
+  const wayM = distanceM(start, end);
   const charging = batteryStatus === null ? 'battery status not received' : `battery status '${batteryStatus}'`;
   const text = `${wayM.toFixed(2)} m driven, ${offM.toFixed(2)} m and ${offDeg.toFixed(0)}° from the dock of the site file; ${charging}`;
   if (!ownStates(seen).includes('moving')) return open(`${text}; 'moving' was not reported`);

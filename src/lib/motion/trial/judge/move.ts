@@ -1,4 +1,3 @@
-import type { PoseUnit } from '../../../chassis/index.ts';
 import { goalTolerance } from '../../arrival.ts';
 import type { MoveOutcome } from '../../model.ts';
 import type { TrialFinding, TrialVerdict } from '../model.ts';
@@ -13,7 +12,6 @@ import {
   numberInRadians,
   type Place,
   type Rest,
-  restSince,
   shortWay,
   TURN_DEG,
   TURN_RAD,
@@ -29,9 +27,9 @@ export interface MoveSeen {
   readonly moveId: number | null;
   readonly outcome: Pick<MoveOutcome, 'state' | 'failReason' | 'reason'>;
   readonly endedAtMs: number;
+  /** Where it was seen at rest after its end; null where it was not, or poses are too few. */
+  readonly end: Rest | null;
   readonly poses: readonly PoseSample[];
-  /** Unit of the headings as the link judges it, as far as it is known. */
-  readonly unit: PoseUnit;
   readonly plans: readonly PlanSample[];
   /** State from GET of this move on the way and after its end; null without a request or a response. */
   readonly readWhileMoving: string | null;
@@ -53,22 +51,20 @@ const ELSEWHERE_M = 0.5;
 /** Verdicts on the facts of a move trial. */
 export function judgeMove(seen: MoveSeen): TrialFinding[] {
   const driven = seen.poses.filter(({ atMs }) => atMs >= seen.sentAtMs);
-  const { rest } = restSince({ poses: driven, unit: seen.unit, sinceMs: seen.endedAtMs });
   const view: View = {
     ...seen,
     driven,
-    end: rest,
     course: courseOf(
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,
-      rest ?? driven.at(-1) ?? seen.start,
+      seen.end ?? driven.at(-1) ?? seen.start,
     ),
     jumpM: largestJumpM(driven),
     orderedM: distanceM(seen.start, seen.goal),
   };
   const unit = judgeUnit(view);
   // An end in another heading is no arrival; before its unit is decided nothing says so.
-  const isTurned = unit.verdict === 'holds' && rest !== null && offGoal(rest.ori, view) > goalTolerance.turnDeg;
+  const isTurned = unit.verdict === 'holds' && seen.end !== null && offGoal(seen.end.ori, view) > goalTolerance.turnDeg;
   return [
     finding('angles.tracked-pose-ori', unit),
     finding('angles.target-ori', judgeTarget(view, unit)),
@@ -84,8 +80,6 @@ function offGoal(headingDeg: number, { goal }: Pick<MoveSeen, 'goal'>): number {
 
 interface View extends MoveSeen {
   readonly driven: readonly PoseSample[];
-  /** Where it came to rest; null where it did not, or poses are too few. */
-  readonly end: Rest | null;
   readonly course: Course | null;
   readonly jumpM: number;
   readonly orderedM: number;
