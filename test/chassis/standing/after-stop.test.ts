@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createTrack, judgeAfterStop, type PoseSample } from '../../../src/lib/chassis/index.ts';
+import { noiseOf } from '../../../src/lib/chassis/standing/standing.ts';
 import { isFull } from '../../properties.ts';
 import { posesOf } from '../poses.ts';
 
-const CANCEL_S = 5;
+const CANCEL_S = 12;
 const SPEEDS = [0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
 const TRIES = isFull ? 100 : 5;
-/** The way that is not noise; see NOISE_M of after-stop.ts, for two single poses. */
-const NOISE_M = 0.07;
+/** Three seconds, and what a pose may need to come. */
+const NOTICED_S = 3.25;
+/** The way that is not noise, in multiples of the noise that the poses show; see NOISE of after-stop.ts. */
+const NOISE = 7;
 
 /** Where a robot is that drives at this speed and brakes with 0.8 m/s² from the cancel on. */
 function braking(speed: number) {
@@ -18,8 +21,15 @@ function braking(speed: number) {
 }
 
 /** The first time of each verdict after the cancel, in seconds; the robot is judged at most five times a second. */
-function follow(xM: (s: number) => number, hz: number, seed: number, orderedS: number | null = null) {
-  const poses = posesOf({ xM, hz, seconds: CANCEL_S + 11, noiseM: 0.01, noiseOri: 0.5, seed });
+function follow(
+  xM: (s: number) => number,
+  hz: number,
+  seed: number,
+  orderedS: number | null = null,
+  more: { readonly noiseM?: number; readonly seconds?: number } = {},
+) {
+  const { noiseM = 0.01, seconds = 11 } = more;
+  const poses = posesOf({ xM, hz, seconds: CANCEL_S + seconds, noiseM, noiseOri: 0.5, seed });
   const first: Partial<Record<ReturnType<typeof judgeAfterStop>['verdict'], number>> = {};
   for (const [at, { atMs }] of poses.entries()) {
     if (atMs <= CANCEL_S * 1_000 || (hz > 5 && at % 2 === 0)) continue;
@@ -31,8 +41,12 @@ function follow(xM: (s: number) => number, hz: number, seed: number, orderedS: n
       orderedAtMs: orderedS === null ? null : orderedS * 1_000,
     });
     first[verdict] ??= atMs / 1_000 - CANCEL_S;
+    if (first.stands !== undefined) break;
   }
-  return first;
+  const noise = noiseOf(poses.filter(({ atMs }) => atMs <= CANCEL_S * 1_000));
+  let exceedsS = 0;
+  while (xM(CANCEL_S + exceedsS) - xM(CANCEL_S) < NOISE * noise && exceedsS < 60) exceedsS += 0.01;
+  return { ...first, exceedsS };
 }
 
 describe.each([1, 10])('after an acknowledged cancel, with %d poses per second and noise of 1 cm', (hz) => {
@@ -42,7 +56,7 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
       for (let seed = 0; seed < TRIES; seed += 1) {
         const found = follow((s) => speed * s, hz, seed);
         expect(found.stands, `seed ${seed}`).toBeUndefined();
-        expect(found['drives-on'], `seed ${seed}`).toBeLessThan(NOISE_M / speed + 3);
+        expect(found['drives-on'], `seed ${seed}`).toBeLessThan(found.exceedsS + NOTICED_S);
       }
     },
   );
@@ -55,6 +69,26 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
       expect(found.filter((one) => one['drives-on'] !== undefined)).toEqual([]);
     },
   );
+});
+
+describe.each([1, 2, 5, 10])('after an acknowledged cancel, with %d poses per second and noise of up to 3 cm', (hz) => {
+  it.each([0, 0.1, 0.3, 0.7, 1])('a robot that brakes from %d m/s stands, and raises no false alarm', (speed) => {
+    for (const noiseM of [0.005, 0.02, 0.03]) {
+      for (let seed = 0; seed < 2 * TRIES; seed += 1) {
+        const found = follow(braking(speed), hz, seed, null, { noiseM, seconds: 25 });
+        expect(found['drives-on'], `${noiseM} m, seed ${seed}`).toBeUndefined();
+        expect(found.stands, `${noiseM} m, seed ${seed}`).toBeDefined();
+      }
+    }
+  });
+
+  it('a robot that drives on at 0.3 m/s never stands, and is noticed', () => {
+    for (let seed = 0; seed < 2 * TRIES; seed += 1) {
+      const found = follow((s) => 0.3 * s, hz, seed, null, { noiseM: 0.03 });
+      expect(found.stands, `seed ${seed}`).toBeUndefined();
+      expect(found['drives-on'], `seed ${seed}`).toBeLessThan(found.exceedsS + NOTICED_S);
+    }
+  });
 });
 
 describe.each([1, 10])('after a cancel while the robot sets out, with %d poses per second', (hz) => {
@@ -84,13 +118,11 @@ describe.each([1, 10])('after a cancel while the robot sets out, with %d poses p
             ? (acceleration * since ** 2) / 2
             : (acceleration * fullS ** 2) / 2 + speed * (since - fullS);
         };
-        let exceedsS = 0;
-        while (xM(CANCEL_S + exceedsS) - xM(CANCEL_S) < NOISE_M) exceedsS += 0.01;
         for (let seed = 0; seed < (isFull ? 8 : 1); seed += 1) {
           const found = follow(xM, hz, seed, CANCEL_S - orderedS);
           const what = `ordered ${orderedS} s before, ${acceleration} m/s², seed ${seed}`;
           expect(found.stands, what).toBeUndefined();
-          expect(found['drives-on'], what).toBeLessThan(exceedsS + 3);
+          expect(found['drives-on'], what).toBeLessThan(found.exceedsS + NOTICED_S);
         }
       }
     }
@@ -107,8 +139,8 @@ function arrivingAt(xM: (s: number) => number, seconds: number, arrivesS: (s: nu
 }
 
 describe('after an acknowledged cancel, with poses that arrive in bunches', () => {
-  // The gateway reads nothing from 4.4 s to 5 s, then what was held back, every 20 ms, and meanwhile the answer to its cancel.
-  const held = (s: number) => (s > 4.4 && s <= CANCEL_S ? CANCEL_S + (s - 4.4) / 5 - 0.02 : s);
+  // The gateway reads nothing for 0.6 s, then what was held back, every 20 ms, and meanwhile the answer to its cancel.
+  const held = (s: number) => (s > CANCEL_S - 0.6 && s <= CANCEL_S ? CANCEL_S + (s - CANCEL_S + 0.6) / 5 - 0.02 : s);
   const judge = (poses: readonly PoseSample[]) =>
     judgeAfterStop({
       poses,
@@ -118,7 +150,7 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
       orderedAtMs: null,
     });
   /** It set out half a second before the gateway received nothing more. */
-  const setsOut = (s: number) => 0.5 * Math.max(0, Math.min(s, CANCEL_S + 0.3) - 4);
+  const setsOut = (s: number) => 0.5 * Math.max(0, Math.min(s, CANCEL_S + 0.3) - CANCEL_S + 1);
 
   it('0.25 m within 0.1 s is not decided, and the reason names the bunches', () => {
     const poses = arrivingAt((s) => 0.5 * setsOut(s), CANCEL_S + 0.1, held);
@@ -134,7 +166,7 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
   it('a robot that drives on is noticed all the same, within 3 s, and never stands', () => {
     const found: { readonly s: number; readonly verdict: string }[] = [];
     for (let s = CANCEL_S + 0.1; s < CANCEL_S + 6; s += 0.1) {
-      found.push({ s, verdict: judge(arrivingAt((at) => 0.5 * Math.max(0, at - 4), s, held)).verdict });
+      found.push({ s, verdict: judge(arrivingAt((at) => 0.5 * Math.max(0, at - CANCEL_S + 1), s, held)).verdict });
     }
     expect(found.find(({ verdict }) => verdict === 'drives-on')?.s).toBeLessThan(CANCEL_S + 3);
     expect(found.filter(({ verdict }) => verdict === 'stands')).toEqual([]);

@@ -181,6 +181,30 @@ describe('whether the robot stands, from its poses', () => {
     expect(judged({ ori: across(180), hz: 10, seconds: 8 }, 'degrees').verdict).toBe('stands');
     expect(judged({ ori: across(Math.PI), hz: 10, seconds: 8 }, 'radians').verdict).toBe('stands');
   });
+
+  it.each([0, 180])(
+    'a noisy heading at the seam of degrees, %d°, whose unit is not decided, is like any other',
+    (seamDeg) => {
+      const inRange = (deg: number) => (seamDeg === 0 ? (deg + 360) % 360 : deg - 360 * Math.round(deg / 360));
+      for (const hz of [1, 2, 10]) {
+        for (let random = 0; random < 20; random += 1) {
+          const at = (deg: number) =>
+            posesOf({ ori: () => deg, hz, seconds: 30, noiseM: 0.01, noiseOri: 0.3, seed: random }).map((pose) => ({
+              ...pose,
+              ori: inRange(pose.ori),
+            }));
+          const judge = (poses: readonly PoseSample[]) =>
+            judgeStanding({ poses, nowMs: poses.at(-1)?.atMs ?? 0, unit: 'not-decided' });
+          expect(judge(at(seamDeg))).toEqual(judge(at(seamDeg + 45)));
+        }
+      }
+    },
+  );
+
+  it('a turn across the seam of degrees is one, in a heading whose unit is not decided', () => {
+    const turning = (s: number) => (357 + 5.5 * s) % 360;
+    expect(judged({ ori: turning, hz: 10, seconds: 9, noiseOri: 0.1 }, 'not-decided').verdict).toBe('moves');
+  });
 });
 
 describe('the poses that standing is judged from', () => {

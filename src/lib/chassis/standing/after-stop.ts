@@ -1,5 +1,5 @@
 import type { PoseSample } from '../pose-sample.ts';
-import { judgeStanding, type StandingInput } from './standing.ts';
+import { judgeStanding, noiseOf, type StandingInput } from './standing.ts';
 
 /** What became of a robot whose cancel the chassis acknowledged. */
 export interface AfterStop {
@@ -45,11 +45,14 @@ const FASTER_BY = 1.2;
 const FASTER_BY_M_S = 0.02;
 /** Poses further apart show no speed. */
 const MAX_APART_MS = 4_000;
-/** Two places of a robot that stands, each the mean of two poses, are not further apart by noise. Project decision. */
-const NOISE_OF_MEANS_M = 0.05;
+/**
+ * Two places of a robot that stands, each the mean of two poses, are not further apart by noise than this multiple of it.
+ * Project decision.
+ */
+const NOISE_OF_MEANS = 5;
 /** The same of two poses; of many, more are by chance. Project decisions. */
-const NOISE_M = 0.07;
-const NOISE_OF_FEW_M = 0.062;
+const NOISE = 7;
+const NOISE_OF_FEW = 6.2;
 const FEW_POSES = 10;
 
 /**
@@ -119,7 +122,7 @@ function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, n
   const fastestMS = atMost(speedMS);
   const onS = (acknowledgedAtMs - pose.atMs) / 1_000 + REACTION_S;
   const wayM = wayBetween(meanPlace(poses, at), meanPlace(poses, poses.length - 1));
-  return [{ wayM, allowedM: fastestMS * onS + brakingM(fastestMS) + NOISE_OF_MEANS_M }];
+  return [{ wayM, allowedM: fastestMS * onS + brakingM(fastestMS) + NOISE_OF_MEANS * noiseOf(poses) }];
 }
 
 /** Once it should brake, a robot that obeys only becomes slower, whatever speed it had gained before. */
@@ -132,7 +135,8 @@ function whileBraking({ poses, acknowledgedAtMs }: AfterStopInput, newest: PoseS
   // It came this far at least while it braked, so it was no faster at the end.
   const brakesS = (pose.atMs - fromMs) / 1_000;
   const endMS = Math.max(0, wayBetween(from, pose) / brakesS - (BRAKING_M_S2 * brakesS) / 2);
-  const noiseM = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length > FEW_POSES ? NOISE_M : NOISE_OF_FEW_M;
+  const isFew = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length <= FEW_POSES;
+  const noiseM = noiseOf(poses) * (isFew ? NOISE_OF_FEW : NOISE);
   return [{ wayM: wayBetween(pose, newest), allowedM: brakingM(atMost(endMS)) + noiseM }];
 }
 

@@ -6,21 +6,39 @@ import type { standingSchema } from '../view.ts';
 const MIN_DIFFERENCES = 5;
 
 /**
- * Noise of a series (standard deviation), from its second differences: a steady drive or turn cancels out of them, so
+ * Noise of one or more series (standard deviation), from their second differences: a steady drive or turn cancels out of them, so
  * it is known of a moving robot too. Null where there are too few.
  */
-function jitterOf(values: readonly number[]): number | null {
-  const count = Math.max(0, values.length - 2);
+function jitterOf(...series: readonly (readonly number[])[]): number | null {
+  const count = series.reduce((sum, values) => sum + Math.max(0, values.length - 2), 0);
   if (count < MIN_DIFFERENCES) return null;
   // Judged with every pose: numbers of one type are sorted several times as fast.
   const differences = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) {
-    differences[at] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
+  let found = 0;
+  for (const values of series) {
+    for (let at = 0; at + 2 < values.length; at += 1, found += 1) {
+      differences[found] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
+    }
   }
   differences.sort();
   // The median, since braking and one relocalisation are not noise; scaled as for a normal distribution.
   const median = differences[Math.floor(differences.length / 2)] ?? 0;
   return (1.4826 * median) / Math.sqrt(6);
+}
+
+/**
+ * Noise of the position along one axis (standard deviation), in metres, as these poses show it: at least a centimetre, and
+ * at most what counts as noise. Few poses may show less than there is, so it is then taken as more; with too few it is the
+ * most.
+ */
+export function noiseOf(poses: readonly PoseSample[]): number {
+  const shown = jitterOf(...places.map((axis) => unrolled(axis, poses))) ?? Number.POSITIVE_INFINITY;
+  return Math.min(MAX_NOISE_M, Math.max(NOISE_M, shown * fewFactor(places.length * poses.length)));
+}
+
+/** By how much more noise there may be than so few values show. */
+function fewFactor(values: number): number {
+  return 1 + FEW_SIGMA / Math.sqrt(values);
 }
 
 export type Standing = Readonly<z.infer<typeof standingSchema>>;
@@ -45,7 +63,7 @@ const SLOWEST_DEG_S = 2;
 const SLOWEST_UNDECIDED_RAD_S = 0.087;
 /** Project decisions: standing is judged over at least this time and so many poses, and over the longer at most. */
 const MIN_MS = 3_000;
-const MAX_MS = 10_000;
+const MAX_MS = 20_000;
 /** A noisy heading of undecided unit takes longer, with one pose a second. Project decision. */
 export const MAX_UNDECIDED_MS = 30_000;
 const MIN_POSES = 4;
@@ -69,6 +87,8 @@ const NOISE_M = 0.01;
 const MAX_NOISE_M = 0.05;
 const NOISE_DEG = 0.5;
 const MAX_NOISE_DEG = 3;
+/** Standard errors by which few poses may show less noise than there is. Project decision. */
+const FEW_SIGMA = 2;
 /** Neighbouring positions share their error: at most so many per second count as independent. Project decision. */
 const INDEPENDENT_PER_S = 2;
 /**
@@ -97,6 +117,8 @@ interface Axis {
   readonly unknownNoise?: number;
   /** With more noise from pose to pose, as received, its full turns cannot be counted: it decides nothing. */
   readonly maxJitter?: number;
+  /** A circle that is removed before: no robot turns by half of it, in radians, from pose to pose. */
+  readonly seam?: number;
   /** How close to a full turn a jump must be to count as none; absent: the shorter way always counts. */
   readonly fullTurnWithin?: number;
   readonly minMovingPoses: number;
@@ -105,6 +127,8 @@ interface Axis {
   /** Clause for a change per second. */
   readonly describe: (perS: number) => string;
 }
+
+type UnrolledBy = Pick<Axis, 'value' | 'circle' | 'seam' | 'fullTurnWithin'>;
 
 const placeAxis = (value: Axis['value']): Axis => ({
   name: 'place',
@@ -153,6 +177,8 @@ const perhapsRadians: Axis = {
   maxNoise: MAX_NOISE_DEG,
   unknownNoise: NOISE_DEG,
   maxJitter: MAX_UNDECIDED_JITTER,
+  // A heading in degrees at 0 or ±180 jumps by a full turn to and fro, which is noise in either reading.
+  seam: 360,
   fullTurnWithin: FULL_TURN_WITHIN_RAD,
   minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
   standsSigma: UNDECIDED_STANDS_SIGMA,
@@ -196,6 +222,7 @@ export function judgeStanding(input: StandingInput): Standing {
       axis: x.axis,
       perS: speedMS,
       error: Math.max(alongX.error, alongY.error),
+      errorAtMost: Math.max(alongX.errorAtMost, alongY.errorAtMost),
       scatter: Math.max(alongX.scatter, alongY.scatter),
       scatters: alongX.scatters || alongY.scatters,
     };
@@ -205,7 +232,7 @@ export function judgeStanding(input: StandingInput): Standing {
     const moving = all.find(
       (one, index) =>
         count >= one.axis.minMovingPoses &&
-        Math.abs(one.perS) > MOVES_SIGMA * one.error &&
+        Math.abs(one.perS) > MOVES_SIGMA * one.errorAtMost &&
         !hasCeased(one, recently[index], seconds),
     );
     if (moving !== undefined) {
@@ -261,8 +288,9 @@ function usable(
 
 interface Reading {
   readonly perS: number;
-  /** Standard error of `perS`. */
+  /** Standard error of `perS`; with few poses it may be as large as the second. */
   readonly error: number;
+  readonly errorAtMost: number;
   readonly scatter: number;
   /** More than noise. */
   readonly scatters: boolean;
@@ -279,7 +307,7 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
   const values = unrolled(axis, poses);
   // Noise is a property of the robot: poses before the time in question show it too.
   const jitter = jitterOf(unrolled(axis, known));
-  const asReceived = axis.maxJitter === undefined ? 0 : (jitterOf(known.map(axis.value)) ?? 0);
+  const asReceived = axis.maxJitter === undefined ? 0 : (jitterOf(unrolled(asNumbers(axis), known)) ?? 0);
   const isBlind = asReceived > (axis.maxJitter ?? 0);
   const fit = createLineFit();
   return {
@@ -292,12 +320,15 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       const { slope, squares, timeSquares } = fit.read();
       const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
       const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
+      const noiseAtMost = Math.max(noise, (jitter ?? 0) * fewFactor(known.length));
       const shared = Math.max(1, (count - 1) / seconds / axis.independentPerS);
       const scatters =
         isBlind || scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
+      const errorOf = (one: number) => (isBlind ? Number.POSITIVE_INFINITY : one * Math.sqrt(shared / timeSquares));
       return {
         perS: slope,
-        error: isBlind ? Number.POSITIVE_INFINITY : noise * Math.sqrt(shared / timeSquares),
+        error: errorOf(noise),
+        errorAtMost: errorOf(noiseAtMost),
         scatter,
         scatters,
       };
@@ -305,9 +336,12 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
   };
 }
 
+/** As received, but for the seam of degrees. */
+const asNumbers = ({ value, seam }: Axis) => ({ value, ...(seam !== undefined && { circle: seam }) });
+
 /** Relative to the first of the poses; an angle continues over its full turns. */
 function unrolled(
-  { value, circle, fullTurnWithin = Number.POSITIVE_INFINITY }: Axis,
+  { value, circle, seam, fullTurnWithin = Number.POSITIVE_INFINITY }: UnrolledBy,
   poses: readonly PoseSample[],
 ): readonly number[] {
   const values: number[] = [];
@@ -315,7 +349,8 @@ function unrolled(
   let before: number | undefined;
   for (const pose of poses) {
     const now = value(pose);
-    const step = now - (before ?? now);
+    const received = now - (before ?? now);
+    const step = seam === undefined ? received : shortWay(received, seam);
     const short = circle === undefined ? step : shortWay(step, circle);
     at += Math.abs(short) > fullTurnWithin ? step : short;
     values.push(at);
