@@ -3,6 +3,7 @@ import { quote } from '../json/index.ts';
 import { type Clock, createBackoff, firstOf, type Log } from '../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../net/index.ts';
 import { createChassisClient } from './client.ts';
+import { moveProgress } from './closing.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
 import { createLiveValues } from './live-values.ts';
 import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
@@ -91,6 +92,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   let identity: ChassisIdentity | null = null;
   let unitContradicted = false;
   let unitDoubt: string | null = null;
+  /** By the newest message of this connection. */
+  let isSaidToDrive = false;
   let current: TopicStream | null = null;
   let ending: AbortController | undefined;
   let loop: Promise<void> | undefined;
@@ -118,7 +121,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     state = next;
     if (next.kind !== 'connected') {
       values.disconnect();
-      track.interrupt();
+      track.disconnect();
+      isSaidToDrive = false;
     }
     notify();
   }
@@ -148,8 +152,11 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         if (message.topic === '/tracked_pose') {
           const { ori, pos } = message.data;
           const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs() };
-          track.add(pose);
+          track.add(pose, isSaidToDrive);
           judgeUnit(pose);
+        }
+        if (message.topic === '/planning_state') {
+          isSaidToDrive = moveProgress(message.data.move_state) === 'under-way';
         }
         if (message.topic === '/map/info' && isOtherMap(message.data)) track.interrupt();
         values.update(message);

@@ -14,7 +14,7 @@ import { dockOrder, stationOrder } from './tours.ts';
 /** Project decision: an ended run waits so long for the proof that the robot stands. */
 const AFTER_ABORT_MS = 6_000;
 const POLL_MS = 200;
-/** Project decision: so much longer while a noisy heading has to stand still in either unit. */
+/** Project decision: so much longer while a noisy heading has to stand still in either unit, or as a repeated pose needs. */
 const UNDECIDED_MS = 20_000;
 
 interface DriveTools extends OrderTools {
@@ -110,7 +110,8 @@ async function awaitArrival(
     const snapshot = link.snapshot();
     const unit = shownUnit(snapshot.poseUnit);
     const arrival = judgeArrival(order, { snapshot, unit, endedAtMs });
-    const leftMs = untilMs - nowMs + (unit === 'not-decided' && !isCancelled ? UNDECIDED_MS : 0);
+    const longerMs = Math.max(unit === 'not-decided' ? UNDECIDED_MS : 0, snapshot.poses.at(-1)?.restMs ?? 0);
+    const leftMs = untilMs - nowMs + (isCancelled ? 0 : longerMs);
     if (arrival.pose !== null || leftMs <= 0) return arrival;
     await nextChange({ link, clock }, Math.min(POLL_MS, leftMs), isCancelled ? undefined : signal);
   }

@@ -38,12 +38,12 @@ const seeds = Array.from({ length: 12 }, (_, at) => at + 1);
 
 describe('a rest that was proven', () => {
   it.each<[string, Partial<Robot>, Unit]>([
-    ['3 cm and a degree at 2 Hz', { hz: 2, noiseM: 0.03, noiseOri: 1 }, 'degrees'],
+    ['3 cm and a degree at 1 Hz', { hz: 1, noiseM: 0.03, noiseOri: 1 }, 'degrees'],
   ])('holds while the robot stays, whatever its noise of %s leaves open', (_what, robot, unit) => {
     const all = seeds.flatMap((seed) => watch(stopping({ ...robot, seed }), unit));
     expect(all.length).toBeGreaterThan(2_000);
     // Without it the same poses are not known to stand for seconds.
-    expect(all.filter(({ judged }) => judged === 'not-known').length).toBeGreaterThan(20);
+    expect(all.filter(({ judged }) => judged === 'not-known').length).toBeGreaterThan(5);
     expect(all.filter(({ judged, shown }) => judged === 'not-known' && shown !== 'stands')).toEqual([]);
   });
 

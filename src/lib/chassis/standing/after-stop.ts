@@ -1,5 +1,5 @@
 import type { PoseSample } from '../pose-sample.ts';
-import { judgeStanding, noiseOf, type StandingInput } from './standing.ts';
+import { judgeStanding, noiseOf, SLOWEST_M_S, type StandingInput } from './standing.ts';
 
 /** What became of a robot whose cancel the chassis acknowledged. */
 export interface AfterStop {
@@ -90,7 +90,7 @@ function judgeAt(input: AfterStopInput): AfterStop {
     const reason = `it went ${wayM.toFixed(2)} m further, more than braking explains, within ${sinceS} s after the cancel`;
     return { verdict: 'drives-on', reason };
   }
-  const braked = judgeStanding({ poses, nowMs, unit, sinceMs: acknowledgedAtMs + BRAKED_AFTER_S * 1_000 });
+  const braked = judgeStanding({ poses, nowMs, unit, sinceMs: brakedFromMs(input, newest) });
   if (braked.verdict === 'moves') return { verdict: 'drives-on', reason: braked.reason };
   return {
     verdict: 'not-known',
@@ -98,8 +98,20 @@ function judgeAt(input: AfterStopInput): AfterStop {
   };
 }
 
-/** How far it went, in metres; null: no further than braking explains. */
+/** A pose that is repeated may be of the time before: then only from a new one on is it known what the robot does. */
+function brakedFromMs({ poses, acknowledgedAtMs }: AfterStopInput, { isStepwise }: PoseSample): number {
+  const brakedMs = acknowledgedAtMs + BRAKED_AFTER_S * 1_000;
+  if (isStepwise !== true) return brakedMs;
+  const isNew = (pose: PoseSample, at: number) => {
+    const before = poses[at - 1];
+    return pose.atMs > brakedMs && before !== undefined && (wayBetween(before, pose) > 0 || before.ori !== pose.ori);
+  };
+  return poses.find(isNew)?.atMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** How far it went, in metres; null: no further than braking explains, or poses are repeated, which shows no speed. */
 function furtherThanBraking(input: AfterStopInput, newest: PoseSample): number | null {
+  if (newest.isStepwise === true) return null;
   const ways = [...whileSteady(input, newest), ...whileBraking(input, newest)];
   return ways.find(({ wayM, allowedM }) => wayM > allowedM)?.wayM ?? null;
 }
@@ -122,7 +134,9 @@ function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, n
   const fastestMS = atMost(speedMS);
   const onS = (acknowledgedAtMs - pose.atMs) / 1_000 + REACTION_S;
   const wayM = wayBetween(meanPlace(poses, at), meanPlace(poses, poses.length - 1));
-  return [{ wayM, allowedM: fastestMS * onS + brakingM(fastestMS) + NOISE_OF_MEANS * noiseOf(poses) }];
+  return [
+    { wayM, allowedM: fastestMS * onS + brakingM(fastestMS) + NOISE_OF_MEANS * noiseOf(poses) + coarseM(newest) },
+  ];
 }
 
 /** Once it should brake, a robot that obeys only becomes slower, whatever speed it had gained before. */
@@ -136,8 +150,13 @@ function whileBraking({ poses, acknowledgedAtMs }: AfterStopInput, newest: PoseS
   const brakesS = (pose.atMs - fromMs) / 1_000;
   const endMS = Math.max(0, wayBetween(from, pose) / brakesS - (BRAKING_M_S2 * brakesS) / 2);
   const isFew = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length <= FEW_POSES;
-  const noiseM = noiseOf(poses) * (isFew ? NOISE_OF_FEW : NOISE);
+  const noiseM = noiseOf(poses) * (isFew ? NOISE_OF_FEW : NOISE) + coarseM(newest);
   return [{ wayM: wayBetween(pose, newest), allowedM: brakingM(atMost(endMS)) + noiseM }];
+}
+
+/** Poses that change coarsely may be so far from the place of the robot. */
+function coarseM({ restMs = 0 }: PoseSample): number {
+  return (SLOWEST_M_S * restMs) / 1_000;
 }
 
 function brakingM(speedMS: number): number {

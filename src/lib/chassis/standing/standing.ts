@@ -57,12 +57,12 @@ export interface StandingInput {
 }
 
 /** Project decisions. A slower robot cannot be distinguished from one that stands. */
-const SLOWEST_M_S = 0.02;
-const SLOWEST_DEG_S = 2;
+export const SLOWEST_M_S = 0.02;
+export const SLOWEST_DEG_S = 2;
 /** While the unit is undecided, as radians: five degrees per second. */
 const SLOWEST_UNDECIDED_RAD_S = 0.087;
 /** Project decisions: standing is judged over at least this time and so many poses, and over the longer at most. */
-const MIN_MS = 3_000;
+export const MIN_MS = 3_000;
 const MAX_MS = 20_000;
 /** A noisy heading of undecided unit takes longer, with one pose a second. Project decision. */
 export const MAX_UNDECIDED_MS = 30_000;
@@ -91,6 +91,8 @@ const MAX_NOISE_DEG = 3;
 const FEW_SIGMA = 2;
 /** Neighbouring positions share their error: at most so many per second count as independent. Project decision. */
 const INDEPENDENT_PER_S = 2;
+/** The same where poses are repeated: as many within the time that a rest then has to last. Project decision. */
+const INDEPENDENT_PER_REST = 2;
 /**
  * Standard errors between the estimate and the slowest robot, and between standing and a moving robot. Read as radians,
  * half a degree of noise is half a turn of noise, far beyond any robot that does report radians: fewer will do.
@@ -200,13 +202,14 @@ const places: readonly Axis[] = [placeAxis(({ xM }) => xM), placeAxis(({ yM }) =
  */
 export function judgeStanding(input: StandingInput): Standing {
   const { poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY } = input;
-  const { maxMs = unit === 'not-decided' ? MAX_UNDECIDED_MS : MAX_MS } = input;
   const newest = poses.at(-1);
   if (newest === undefined || newest.atMs < sinceMs) return notKnown('no pose was received', 0, 0);
   const ageMs = nowMs - newest.atMs;
   if (ageMs > MAX_AGE_MS) return notKnown(`the newest pose is ${(ageMs / 1_000).toFixed(1)} s old`, 0, 0);
 
-  const rest = usable(poses, newest, sinceMs, maxMs);
+  const { restMs = MIN_MS } = newest;
+  const longestMs = input.maxMs ?? (unit === 'not-decided' ? MAX_UNDECIDED_MS : MAX_MS);
+  const rest = usable(poses, newest, sinceMs, Math.max(longestMs, restMs + MAX_GAP_MS));
   const series = [...places, ...headingAxes[unit]].map((axis) => seriesOf(axis, rest, poses));
   const [x, y, ...headings] = series as [Series, Series, ...Series[]];
   let doubt = '';
@@ -239,7 +242,7 @@ export function judgeStanding(input: StandingInput): Standing {
       const reason = `${moving.axis.describe(Math.abs(moving.perS))}, by ${over(count, seconds)}`;
       return { verdict: 'moves', reason, ...about };
     }
-    if (about.overMs < MIN_MS || count < MIN_POSES) continue;
+    if (about.overMs < restMs || count < MIN_POSES) continue;
     const unclear = all.find(
       (one) => Math.abs(one.perS) + one.axis.standsSigma * one.error >= one.axis.slowest || one.scatters,
     );
@@ -254,6 +257,9 @@ export function judgeStanding(input: StandingInput): Standing {
     if (doubt === '' || unclear.axis.name === 'heading') doubt = doubtAbout(unclear, unit);
   }
   const overMs = newest.atMs - (rest.at(-1)?.atMs ?? newest.atMs);
+  if (doubt === '' && overMs < restMs && restMs > MIN_MS) {
+    doubt = `the poses of this chassis change so coarsely that only a rest of ${(restMs / 1_000).toFixed(1)} s shows`;
+  }
   if (doubt !== '') return notKnown(`${doubt}, by ${over(rest.length, overMs / 1_000)}`, overMs, rest.length);
   return notKnown(`${over(rest.length, overMs / 1_000)} are too few`, overMs, rest.length);
 }
@@ -310,6 +316,9 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
   const asReceived = axis.maxJitter === undefined ? 0 : (jitterOf(unrolled(asNumbers(axis), known)) ?? 0);
   const isBlind = asReceived > (axis.maxJitter ?? 0);
   const fit = createLineFit();
+  // Poses that repeat one another share their error.
+  const repeatedS = newest?.isStepwise === true ? (newest.restMs ?? 0) / 1_000 : 0;
+  const independentPerS = Math.min(axis.independentPerS, INDEPENDENT_PER_REST / repeatedS);
   return {
     axis,
     extend(at) {
@@ -321,7 +330,7 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
       const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
       const noiseAtMost = Math.max(noise, (jitter ?? 0) * fewFactor(known.length));
-      const shared = Math.max(1, (count - 1) / seconds / axis.independentPerS);
+      const shared = Math.max(1, (count - 1) / seconds / independentPerS);
       const scatters =
         isBlind || scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));
       const errorOf = (one: number) => (isBlind ? Number.POSITIVE_INFINITY : one * Math.sqrt(shared / timeSquares));

@@ -1,6 +1,7 @@
 import type { PoseSample } from '../pose-sample.ts';
 import { createLateness } from './lateness.ts';
-import { judgeStanding, MAX_AGE_MS, MAX_UNDECIDED_MS, type Standing, type StandingInput } from './standing.ts';
+import { createRepeats } from './repeats.ts';
+import { judgeStanding, MAX_AGE_MS, MAX_UNDECIDED_MS, MIN_MS, type Standing, type StandingInput } from './standing.ts';
 
 /** Project decisions: as far back as standing and braking are judged; poses that arrive faster are thinned out. */
 const KEPT_MS = MAX_UNDECIDED_MS + 2_000;
@@ -15,29 +16,48 @@ const REGULAR_WITHIN_MS = 20;
 export function createTrack() {
   let poses: readonly PoseSample[] = [];
   const lateness = createLateness();
+  let repeats = createRepeats();
   /** The first of those that arrived together with the newest one. */
   let first: Pick<PoseSample, 'atMs' | 'lateMs'> = { atMs: Number.NEGATIVE_INFINITY };
   let judged: { poses: typeof poses; unit: StandingInput['unit']; isOld: boolean; standing: Standing } | undefined;
 
   return {
-    /** Of poses that arrive together the newest shows where the robot is, and a late one before it where it was. */
-    add(pose: PoseSample): void {
+    /**
+     * Of poses that arrive together the newest shows where the robot is, and a late one before it where it was. `isDriven`:
+     * the chassis says that it drives.
+     */
+    add(pose: PoseSample, isDriven = false): void {
       const lateMs = lateness.add(pose.atMs);
-      const added = lateMs < REGULAR_WITHIN_MS ? pose : { ...pose, lateMs };
+      const repeatedSinceMs = repeats.sinceMs();
+      const { restMs, isStepwise } = repeats.add(pose, isDriven);
+      const added = {
+        ...pose,
+        ...(lateMs >= REGULAR_WITHIN_MS && { lateMs }),
+        ...(restMs > MIN_MS && { restMs: Math.round(restMs) }),
+        ...(isStepwise && { isStepwise }),
+      };
       const isTogether = pose.atMs - first.atMs < MIN_GAP_MS;
       if (!isTogether) first = added;
       // A new array each time: what was given out does not change afterwards.
       const isReplaced = isTogether && (first.lateMs === undefined || poses.at(-1) !== first);
       const earlier = isReplaced ? poses.slice(0, -1) : poses;
       const last = earlier.at(-1);
-      if (last !== undefined && isJump(last, added)) poses = [added];
+      // A pose that is repeated may have been measured when it first came.
+      const measuredMs = (isStepwise ? repeatedSinceMs : null) ?? last?.atMs ?? 0;
+      if (last !== undefined && isJump({ ...last, atMs: Math.min(last.atMs, measuredMs) }, added)) poses = [added];
       else poses = [...earlier.slice(firstSince(earlier, pose.atMs - KEPT_MS)), added];
     },
-    /** The next pose does not continue these: another connection, or a pose that was set. */
+    /** The next pose does not continue these: a pose that was set, another map. */
     interrupt(): void {
       poses = [];
       lateness.interrupt();
+      repeats.restart();
       first = { atMs: Number.NEGATIVE_INFINITY };
+    },
+    /** The next pose comes over another connection. */
+    disconnect(): void {
+      this.interrupt();
+      repeats = createRepeats();
     },
     poses: () => poses,
     standing(nowMs: number, unit: StandingInput['unit']): Standing {

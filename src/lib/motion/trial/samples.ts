@@ -13,6 +13,10 @@ export interface PoseSample {
   readonly ori: number;
   /** It may have been measured this long before it arrived. */
   readonly lateMs?: number;
+  /** The stream shows changes so coarsely that only a rest of this time shows that the robot stands. */
+  readonly restMs?: number;
+  /** It repeats poses, and renews them in single steps. */
+  readonly isStepwise?: true;
 }
 
 /** One message of `/planning_state` during a trial. */
@@ -84,8 +88,7 @@ export function createSampler(
       lastPose = pose.value;
       const { xM, yM, yawDeg } = pose.value;
       const atMs = now();
-      const lateMs = snapshot.poses.at(-1)?.lateMs;
-      const added = { atMs, xM, yM, ori: yawDeg, ...(lateMs !== undefined && { lateMs }) };
+      const added = { ...snapshot.poses.at(-1), atMs, xM, yM, ori: yawDeg };
       const isTogether = atMs - together.atMs < MIN_GAP_MS;
       if (!isTogether) together = added;
       const isReplaced = isTogether && (together.lateMs === undefined || poses.at(-1) !== together);

@@ -146,7 +146,7 @@ async function watchRest(
     const newest = track.poses().at(-1)?.atMs ?? sinceMs;
     // The age is rounded and read a moment later, so this margin keeps one message from counting twice.
     if (pose !== null && nowMs - pose.ageMs > newest + POLL_MS / 2) {
-      track.add({ xM: pose.xM, yM: pose.yM, ori: pose.yawDeg, atMs: nowMs - pose.ageMs });
+      track.add({ xM: pose.xM, yM: pose.yM, ori: pose.yawDeg, atMs: nowMs - pose.ageMs }, moveState === 'moving');
     }
     const poses = track.poses();
     const standing = judgeStanding({ poses, nowMs, unit });
