@@ -5,7 +5,7 @@ import { conductStopTrial, type Deed, type Delivery, type GeneratedRobot } from 
 const SPEEDS = isFull ? [0.02, 0.05, 0.1, 0.35, 1] : [0.05, 0.35];
 const LATE_SPEEDS = isFull ? [0.1, 0.35, 1] : [0.35];
 /** Of one pose to another, with noise of 1 cm in each. */
-const NOISE_M = 0.05;
+const NOISE_M = 0.07;
 const ALARM_MS = 3_000;
 /** The benchmark conducts a hundred of each. */
 const TRIES = isFull ? 3 : 1;

@@ -17,29 +17,64 @@ const FROM_PART = 0.25;
 const TO_PART = 0.8;
 const MIN_COURSE_M = 0.1;
 const MIN_COURSE_SAMPLES = 3;
+/**
+ * With fewer poses in that part, or where their noise makes the line through them as uncertain as this, the course is the
+ * line between both places, if the poses on the way are on it.
+ */
+const MAX_ERROR_RAD = 0.06;
+const MIN_FEW_SAMPLES = 2;
+const [FROM_FEW_PART, TO_FEW_PART] = [0.1, 0.9];
 const MAX_BEND_M = 0.04;
+/** The same in multiples of the noise of a pose. */
+const MAX_BEND = 4;
 
-/** Null where the robot did not drive far enough, poses are too few, or the way was not straight. */
-export function courseOf(samples: readonly PoseSample[], from: Place, to: Place): Course | null {
+/**
+ * Null where the robot did not drive far enough, poses are too few, or the way was not straight. `noiseM`: of a pose, as it
+ * was at rest.
+ */
+export function courseOf(samples: readonly PoseSample[], from: Place, to: Place, noiseM: number): Course | null {
   const lengthM = distanceM(from, to);
   if (lengthM < 2 * MIN_COURSE_M) return null;
   const along = ({ xM, yM }: Place) =>
     ((xM - from.xM) * (to.xM - from.xM) + (yM - from.yM) * (to.yM - from.yM)) / lengthM / lengthM;
-  const part = samples.filter((sample) => along(sample) >= FROM_PART && along(sample) <= TO_PART);
+  const partOf = (least: number, most: number) =>
+    samples.filter((sample) => along(sample) >= least && along(sample) <= most);
+  const middle = partOf(FROM_PART, TO_PART);
+  const middleM = distanceM(middle[0] ?? from, middle.at(-1) ?? from);
+  const isVague = noiseM * Math.sqrt(12 / middle.length) > MAX_ERROR_RAD * middleM;
+  const isFew = middle.length < MIN_COURSE_SAMPLES || isVague;
+  const part = isFew ? partOf(FROM_FEW_PART, TO_FEW_PART) : middle;
   const [first] = part;
   const last = part.at(-1);
-  if (first === undefined || last === undefined || part.length < MIN_COURSE_SAMPLES) return null;
+  if (first === undefined || last === undefined || part.length < MIN_FEW_SAMPLES) return null;
   const wayM = distanceM(first, last);
   if (wayM < MIN_COURSE_M) return null;
+  const line = isFew ? { middle: from, xM: to.xM - from.xM, yM: to.yM - from.yM } : lineThrough(part);
   const bend = ({ xM, yM }: Place) =>
-    Math.abs((last.xM - first.xM) * (yM - first.yM) - (last.yM - first.yM) * (xM - first.xM)) / wayM;
-  if (part.some((sample) => bend(sample) > MAX_BEND_M)) return null;
+    Math.abs(line.xM * (yM - line.middle.yM) - line.yM * (xM - line.middle.xM)) / Math.hypot(line.xM, line.yM);
+  const allowedM = Math.max(MAX_BEND_M, MAX_BEND * noiseM);
+  if (part.some((sample) => bend(sample) > allowedM)) return null;
   const readings = part.map(({ ori }) => ori);
   const asDegrees = middleOf(readings, TURN_DEG);
   const asRadians = middleOf(readings, TURN_RAD);
   if (asDegrees === null || asRadians === null) return null;
-  const deg = (Math.atan2(last.yM - first.yM, last.xM - first.xM) * 180) / Math.PI;
+  const deg = (Math.atan2(line.yM, line.xM) * 180) / Math.PI;
   return { deg, wayM, samples: part.length, asDegrees, asRadians };
+}
+
+/** The straight line through poses that is nearest to all of them, in the direction of their order. */
+function lineThrough(poses: readonly PoseSample[]): Place & { readonly middle: Place } {
+  const mean = (value: (pose: PoseSample) => number) =>
+    poses.reduce((sum, pose) => sum + value(pose), 0) / poses.length;
+  const middle = { xM: mean(({ xM }) => xM), yM: mean(({ yM }) => yM) };
+  const xx = mean(({ xM }) => (xM - middle.xM) ** 2);
+  const yy = mean(({ yM }) => (yM - middle.yM) ** 2);
+  const xy = mean(({ xM, yM }) => (xM - middle.xM) * (yM - middle.yM));
+  const angle = Math.atan2(2 * xy, xx - yy) / 2;
+  const [first, last] = [poses[0] ?? middle, poses.at(-1) ?? middle];
+  const isForwards = (last.xM - first.xM) * Math.cos(angle) + (last.yM - first.yM) * Math.sin(angle) >= 0;
+  const sign = isForwards ? 1 : -1;
+  return { xM: sign * Math.cos(angle), yM: sign * Math.sin(angle), middle };
 }
 
 /** Project decision: nearer to 0 or 180 degrees, a heading in radians could be taken for one in degrees. */

@@ -58,6 +58,7 @@ export function judgeMove(seen: MoveSeen): TrialFinding[] {
       driven.filter(({ atMs }) => atMs <= seen.endedAtMs),
       seen.start,
       seen.end ?? driven.at(-1) ?? seen.start,
+      seen.start.noiseM,
     ),
     jumpM: largestJumpM(driven),
     orderedM: distanceM(seen.start, seen.goal),
@@ -106,7 +107,7 @@ const open = (why: string) => verdict('not-decided', why);
 function judgeUnit(view: View): UnitVerdict {
   const { course, driven, jumpM } = view;
   if (jumpM > 0) return open(`the position jumped by ${jumpM.toFixed(2)} m, so its course is no evidence`);
-  if (course === null) return open('no straight drive with at least three poses was observed');
+  if (course === null) return open('no straight drive with enough poses was observed');
   if (!isTelling(course.deg))
     return open(`on the course ${deg(course.deg)} degrees and radians cannot be distinguished`);
   const seen = `course ${deg(course.deg)} by positions, ${number(course.asDegrees.value)} reported (${course.samples} poses over ${course.wayM.toFixed(2)} m)`;
