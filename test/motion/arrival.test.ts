@@ -124,9 +124,9 @@ describe('a robot that reports success', () => {
 
   it('and rolls on to its goal has arrived once it stands there', async () => {
     rig.chassis.arrives = false;
-    rig.chassis.pose = { pos: [-0.2, 2], ori: 90 };
+    rig.chassis.pose = { pos: [-0.2, 2], ori: 180 };
     rig.drifts(0.03);
-    const { ended } = await rig.begin(moveTo(1, 2, 90));
+    const { ended } = await rig.begin(moveTo(1, 2, 180));
     rig.succeed();
     await until(() => (rig.chassis.pose?.pos[0] ?? 0) >= 0.99);
     rig.drifts(0);

@@ -27,5 +27,6 @@ export { judgeStanding, type Standing } from './standing/standing.ts';
 export { createTrack } from './standing/track.ts';
 export type { TopicMessage } from './topics/message.ts';
 export { openTopicStream, type TopicStream, type TopicStreamOptions } from './topics/stream.ts';
+export { headingOnCourse } from './unit/course.ts';
 export { createUnitJudge, shownUnit } from './unit/judge.ts';
 export { identitySchema, linkStateSchema, poseUnitSchema, standingSchema, triedSchema, valueSchemas } from './view.ts';

@@ -1,5 +1,5 @@
 import { degrees, turnBetween } from '../angle/index.ts';
-import type { ChassisSnapshot, PoseUnit } from '../chassis/index.ts';
+import { type ChassisSnapshot, headingOnCourse, type PoseUnit } from '../chassis/index.ts';
 import { arrivalDoubt } from './fitness.ts';
 import { asClause, outOfFrame } from './map-frame.ts';
 import type { Arrival, DriveOrder } from './model.ts';
@@ -64,6 +64,10 @@ export function judgeArrival(order: DriveOrder, { snapshot, unit, endedAtMs }: A
       const reason = `the unit of its heading is not shown over this connection (${readings}); a drive with a turn shows it`;
       return { ...found, verdict: 'not-known', reason, isAtHeading: null };
     }
+  }
+  if (yawDeg !== undefined && isAtPlace && isAtHeading && headingOnCourse(poses) === 'misfits') {
+    const reason = 'its heading did not fit the course that it drove: it counts otherwise than in degrees from +x';
+    return { ...found, verdict: 'not-known', reason, isAtHeading: null };
   }
   const at = order.kind === 'dock' ? 'the dock' : 'the goal';
   const off = [

@@ -151,6 +151,44 @@ export function createCourses() {
   };
 }
 
+/**
+ * Whether the heading, in degrees, fits the newest straight course in these poses, forwards or backwards. 'unclear' without
+ * such a course. A turn on the spot shows neither in which direction headings grow nor where 0 lies.
+ */
+export function headingOnCourse(poses: readonly PoseSample[]): 'fits' | 'misfits' | 'unclear' {
+  let newest: 'fits' | 'misfits' | 'unclear' = 'unclear';
+  let before: Leg | null = null;
+  let from = poses[0];
+  let samples = 0;
+  for (const [at, pose] of poses.entries()) {
+    const last = poses[at - 1];
+    if (from === undefined || last === undefined) continue;
+    const isJump = wayM(last, pose) > NOISE_M + (MAX_SPEED_M_S * (pose.atMs - last.atMs)) / 1_000;
+    if (isJump || pose.atMs - from.atMs > MAX_LEG_MS) {
+      before = null;
+      from = pose;
+      samples = 0;
+      continue;
+    }
+    samples += 1;
+    if (samples < MIN_LEG_SAMPLES || wayM(from, pose) < LEG_M) continue;
+    const leg: Leg = { from, to: pose, course: Math.atan2(pose.yM - from.yM, pose.xM - from.xM) };
+    if (before !== null && Math.abs(shortWay(leg.course - before.course, 2 * Math.PI)) <= STRAIGHT_RAD) {
+      const course = Math.atan2(leg.to.yM - before.from.yM, leg.to.xM - before.from.xM);
+      const reading = readingOf([before.from.ori, before.to.ori, leg.to.ori], course, Math.PI / 180);
+      if (reading !== 'unclear') newest = reading;
+    }
+    before = leg;
+    from = pose;
+    samples = 0;
+  }
+  return newest;
+}
+
+function wayM(a: PoseSample, b: PoseSample): number {
+  return Math.hypot(b.xM - a.xM, b.yM - a.yM);
+}
+
 function newRun() {
   return { count: 0, course: Number.NaN, heading: Number.NaN };
 }

@@ -34,6 +34,12 @@ const MAX_AHEAD = MAX_TURN_RATE * MAX_STALL_S + ALLOWED_JUMPS * MAX_JUMP;
 const SHOWN_AHEAD = 20;
 const MAX_SHOWN_STEP = 15;
 const STALL_MS = 1_200;
+/**
+ * Project decisions: a heading that leaps by more than this, and faster than any robot turns, was found anew, or comes in
+ * another unit from here on.
+ */
+const LEAP_DEG = 15;
+const LEAP_DEG_S = 180;
 const AFTER_STALL_MS = 2_000;
 
 /**
@@ -148,6 +154,7 @@ export function createUnitJudge(): UnitJudge {
   /** The present connection shows them, which is a proof only beside an earlier one. */
   let shown: string | null = null;
   let lastMs = Number.POSITIVE_INFINITY;
+  let lastOri: number | null = null;
   let stalledUntilMs = Number.NEGATIVE_INFINITY;
 
   function showsAgain(sample: PoseSample): string | null {
@@ -157,6 +164,22 @@ export function createUnitJudge(): UnitJudge {
     }
     lastMs = sample.atMs;
     return sample.atMs < stalledUntilMs ? null : again.add(sample);
+  }
+
+  /** What proves degrees of earlier headings does not hold for the next ones; those have to show them again. */
+  function beginAnew(): void {
+    wasProven ??= degrees;
+    degrees = null;
+    isProvenNow = false;
+    shown = null;
+    swift.restart();
+    again.restart();
+  }
+
+  function leaps(sample: PoseSample): boolean {
+    const step = lastOri === null ? 0 : Math.abs(shortWay(sample.ori - lastOri));
+    lastOri = sample.ori;
+    return step > LEAP_DEG + (LEAP_DEG_S * (sample.atMs - lastMs)) / 1_000;
   }
 
   function degreesProven(reason: string): void {
@@ -176,6 +199,7 @@ export function createUnitJudge(): UnitJudge {
       largest = Math.max(largest ?? 0, Math.abs(ori));
       // A proof of radians is final.
       if (radians !== null) return true;
+      if (leaps(sample)) beginAnew();
       shown ??= showsAgain(sample);
       const change =
         swift.add(sample) ?? (wasProven !== null && !isProvenNow && doubt === null && misfit === null ? shown : null);
@@ -203,12 +227,8 @@ export function createUnitJudge(): UnitJudge {
     },
     interrupt() {
       // The device behind the next connection may have restarted with another unit.
-      wasProven ??= degrees;
-      degrees = null;
-      isProvenNow = false;
-      shown = null;
-      swift.restart();
-      again.restart();
+      beginAnew();
+      lastOri = null;
       lastMs = Number.POSITIVE_INFINITY;
       for (const turn of turns) turn.forget();
       steady.forget();
