@@ -111,7 +111,8 @@ describe('a robot with a fault that its trial shows', { tags: 'large' }, () => {
       'target-in-degrees',
       {
         ...{ 'angles.tracked-pose-ori': 'holds', 'angles.target-ori': 'differs' },
-        ...{ 'vendor.move.request': 'holds', 'vendor.move.state': 'holds' },
+        // It ended in another heading than the order meant.
+        ...{ 'vendor.move.request': 'not-decided', 'vendor.move.state': 'not-decided' },
       },
     ],
   ])('%s: the trial of move does not verify what is false, and the gate stays closed', async (fault, expected) => {
