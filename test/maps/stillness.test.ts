@@ -118,6 +118,22 @@ describe('whether the robot stands still', () => {
     expect(found).toEqual({ verdict: 'moving', detail });
   });
 
+  it.each([
+    ['creeps at 0.05 m/s', (s: number) => place(0.2 * Math.floor((0.05 * s) / 0.2))],
+    ['turns by 8 degrees a second', (s: number) => place(1.5, 28.65 * Math.floor((8 * s) / 28.65))],
+  ])(
+    'is never still where the pose is renewed only after 0.2 m or half a radian, and the robot %s',
+    async (_what, frame) => {
+      for (const hz of [1, 10]) expect((await check(hz, (s) => [frame(s)])).found.verdict).not.toBe('still');
+    },
+  );
+
+  it('waits for ten seconds where the pose never changes', async () => {
+    const { found, tookMs } = await check(10, () => [place(1.5)]);
+    expect(found.verdict).toBe('still');
+    expect(tookMs).toBeGreaterThanOrEqual(9_900);
+  });
+
   it('is moving where it turns in place', async () => {
     const { found } = await check(10, (s) => [place(1.5, 10 * s)]);
     expect(found.verdict).toBe('moving');

@@ -3,6 +3,8 @@ import {
   createUnitJudge,
   failureDetail,
   openTopicStream,
+  type PoseSample,
+  type Standing,
   type TopicMessage,
   type TopicStreamOptions,
 } from '../chassis/index.ts';
@@ -27,6 +29,11 @@ export type StillnessCheck = (signal?: AbortSignal, onProgress?: (text: string) 
  * within this time, three seconds of which are the least that is judged.
  */
 const LIMIT_MS = 15_000;
+/**
+ * A pose that never changes is also that of a chassis which renews it only after 0.2 m; the slowest robot needs so long for
+ * them. Project decision.
+ */
+const UNCHANGED_MS = 10_000;
 /** Poses further apart show nothing, so a first one that comes later is not waited for. Project decision. */
 const FIRST_POSE_MS = 3_000;
 const PROGRESS_MS = 1_000;
@@ -43,11 +50,19 @@ export function createStillnessJudge() {
   const track = createTrack();
   const unit = createUnitJudge();
   let poses = 0;
+  /** The first of those that are the same as the newest one. */
+  let unchanged: PoseSample | null = null;
   /** What the newest move state leaves open; null: no move is under way. */
   let open: string | null = '/planning_state was not received';
   let state = '';
 
-  const standing = (nowMs: number) => track.standing(nowMs, unit.verdict().verdict);
+  function standing(nowMs: number): Standing {
+    const found = track.standing(nowMs, unit.verdict().verdict);
+    const unchangedMs = nowMs - (unchanged?.atMs ?? nowMs);
+    const isFrozen = unchangedMs >= found.overMs && unchangedMs < UNCHANGED_MS;
+    if (found.verdict !== 'stands' || !isFrozen) return found;
+    return { ...found, verdict: 'not-known', reason: 'its pose does not change at all, which has to last for 10 s' };
+  }
 
   return {
     /** The verdict, or null while it is open. `atMs`: time of receipt by the monotonic clock. */
@@ -66,6 +81,8 @@ export function createStillnessJudge() {
       const { pos, ori } = message.data;
       const pose = { xM: pos[0], yM: pos[1], ori, atMs };
       poses += 1;
+      const isSame = unchanged?.xM === pose.xM && unchanged.yM === pose.yM && unchanged.ori === pose.ori;
+      if (!isSame) unchanged = pose;
       track.add(pose);
       unit.add(pose);
       const { verdict, reason } = standing(atMs);
@@ -88,7 +105,7 @@ export function createStillnessJudge() {
 
 /**
  * Subscribes to `/tracked_pose` and `/planning_state` until the poses decide, for at most 15 s: about 4 s with ten poses
- * per second, 4 to 10 s with one. Too few poses, too much noise and a stream that cannot be opened are 'not-checked'.
+ * per second, 4 to 10 s with one, and 10 s where they never change. Too few poses, too much noise and a stream that cannot be opened are 'not-checked'.
  * Throws INTERRUPTED only.
  */
 export async function checkStillness(
