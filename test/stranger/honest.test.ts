@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seeded } from '../chassis/poses.ts';
 import { isFull } from '../properties.ts';
 import { createWorld, type RobotOptions, type World } from './world.ts';
@@ -59,11 +59,18 @@ async function conduct(robot: RobotOptions) {
   return { robot, alarms: [...alarms], stood: stoodAtOnce && stood, outcome: trial.outcome, reason: trial.reason };
 }
 
-it('an honest robot raises no alarm, stands after its stop, and is verified by the trial of a move', async () => {
+describe('an honest robot', () => {
   const found: Awaited<ReturnType<typeof conduct>>[] = [];
-  for (const robot of chosen) found.push(await conduct(robot));
-  expect(found.filter(({ alarms }) => alarms.length > 0)).toEqual([]);
-  expect(found.filter(({ stood }) => !stood)).toEqual([]);
-  const open = found.filter(({ outcome }) => outcome !== 'verified');
-  expect(open.length, JSON.stringify(open)).toBeLessThanOrEqual(0.05 * found.length);
+
+  it.each(chosen)('raises no alarm, and stands after its stop: robot $seed', async (robot) => {
+    const conducted = await conduct(robot);
+    found.push(conducted);
+    expect(conducted).toMatchObject({ alarms: [], stood: true });
+  });
+
+  it('is verified by the trial of a move, in at least 95 of 100 cases', () => {
+    expect(found).toHaveLength(chosen.length);
+    const open = found.filter(({ outcome }) => outcome !== 'verified');
+    expect(open.length, JSON.stringify(open)).toBeLessThanOrEqual(0.05 * found.length);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createUnitJudge, type PoseSample } from '../../../src/lib/chassis/index.ts';
-import { type CourseSigns, createCourses } from '../../../src/lib/chassis/unit/course.ts';
+import { type CourseSigns, createCourses, headingOnCourse } from '../../../src/lib/chassis/unit/course.ts';
 
 /** One metre straight on in 2 s. Course in degrees, heading as received. */
 function leg(courseDeg: number, ori: number): PoseSample[] {
@@ -55,6 +55,27 @@ describe('courses of a robot', () => {
     signsOf(courses, inRadians.slice(0, 5));
     courses.forget();
     expect(signsOf(courses, [inRadians[5] ?? []])).toEqual([]);
+  });
+});
+
+describe('a heading on the newest straight course', () => {
+  it.each<[string, readonly PoseSample[], string]>([
+    ['of a robot that drives along it', leg(65, 65), 'fits'],
+    ['of one that drives backwards', leg(65, -115), 'fits'],
+    ['that counts clockwise', leg(65, -65), 'misfits'],
+    ['in radians', leg(65, 1.13), 'misfits'],
+    ['from another axis', leg(65, -25), 'misfits'],
+    ['15 degrees beside it', leg(65, 80), 'unclear'],
+    ['of a robot at rest', leg(65, 65).map((pose) => ({ ...pose, xM: 0, yM: 0 })), 'unclear'],
+  ])('%s', (_what, poses, expected) => {
+    expect(headingOnCourse(poses)).toBe(expected);
+  });
+
+  it('is that of the newest one, and of none across a jump', () => {
+    const later = (poses: readonly PoseSample[], xM: number) =>
+      poses.map((pose) => ({ ...pose, xM: pose.xM + xM, atMs: pose.atMs + 2_100 }));
+    expect(headingOnCourse([...leg(0, 0), ...later(leg(0, 40), 1)])).toBe('misfits');
+    expect(headingOnCourse([...leg(0, 0).slice(0, 8), ...later(leg(0, 90).slice(0, 8), 30)])).toBe('unclear');
   });
 });
 

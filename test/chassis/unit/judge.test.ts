@@ -448,6 +448,20 @@ describe('a doubt', () => {
     expect(judged(before, next)).toMatchObject({ verdict: 'not-decided', shown: true, doubt: expect.any(String) });
   });
 
+  it('is none of a heading that leaps, but it has to show degrees again, as over another connection', () => {
+    const proving = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 1), calm(10));
+    const last = proving.at(-1);
+    if (last === undefined) throw new Error('no sample');
+    const at = (s: number, ori: number) => ({ ...last, atMs: last.atMs + s * 1_000, ori });
+    const then = (ori: (s: number) => number) => Array.from({ length: 60 }, (_, n) => at((n + 1) / 10, ori(n / 10)));
+    const leaping = [...proving, ...then(() => last.ori + 40)];
+    expect(judged(leaping)).toMatchObject({ verdict: 'not-decided', doubt: null });
+    // Its turns of before show nothing of the headings since.
+    const inRadians = [...proving, ...then((s) => last.ori + 40 + Math.min(s, 1.5))];
+    expect(judged(inRadians).verdict).toBe('not-decided');
+    expect(judged([...proving, ...then((s) => last.ori + 40 + 30 * s)]).verdict).toBe('degrees');
+  });
+
   it('persists over a lost connection', () => {
     const doubtful = samplesOf('radians 0 to 2π', { deg: 0, turns: 4 }, turned(60, 1), calm(10));
     expect(judged(doubtful, []).doubt).not.toBeNull();

@@ -154,7 +154,7 @@ export function createUnitJudge(): UnitJudge {
   /** The present connection shows them, which is a proof only beside an earlier one. */
   let shown: string | null = null;
   let lastMs = Number.POSITIVE_INFINITY;
-  let lastOri: number | null = null;
+  let last: PoseSample | null = null;
   let stalledUntilMs = Number.NEGATIVE_INFINITY;
 
   function showsAgain(sample: PoseSample): string | null {
@@ -177,9 +177,9 @@ export function createUnitJudge(): UnitJudge {
   }
 
   function leaps(sample: PoseSample): boolean {
-    const step = lastOri === null ? 0 : Math.abs(shortWay(sample.ori - lastOri));
-    lastOri = sample.ori;
-    return step > LEAP_DEG + (LEAP_DEG_S * (sample.atMs - lastMs)) / 1_000;
+    const before = last ?? sample;
+    last = sample;
+    return Math.abs(shortWay(sample.ori - before.ori)) > LEAP_DEG + (LEAP_DEG_S * (sample.atMs - before.atMs)) / 1_000;
   }
 
   function degreesProven(reason: string): void {
@@ -228,7 +228,7 @@ export function createUnitJudge(): UnitJudge {
     interrupt() {
       // The device behind the next connection may have restarted with another unit.
       beginAnew();
-      lastOri = null;
+      last = null;
       lastMs = Number.POSITIVE_INFINITY;
       for (const turn of turns) turn.forget();
       steady.forget();
