@@ -345,5 +345,3 @@ export function createChassis(options: ChassisOptions) {
     },
   };
 }
-
-export type StrangerChassis = ReturnType<typeof createChassis>;

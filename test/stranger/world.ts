@@ -12,11 +12,11 @@ import { type Site, siteSchema } from '../../src/lib/site/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { isDiskPending } from '../lifecycle/paced-clock.ts';
 import { recordsFor } from '../motion/snapshot.ts';
-import { type ChassisOptions, createChassis, type Lies } from './chassis.ts';
+import { type ChassisOptions, createChassis } from './chassis.ts';
 import { connect, traffic } from './wire.ts';
 
 const [SERIAL, SOFTWARE] = ['STRANGER-1', '9.9.1'];
-export const house = { uid: 'map-house', version: 2, title: 'House' } as const;
+const house = { uid: 'map-house', version: 2, title: 'House' } as const;
 const mapNow = { name: house.title, uid: house.uid, map_version: house.version, overlays_version: 1 };
 
 const QUIET_ROUNDS = 2;
@@ -112,4 +112,4 @@ export async function createWorld(robot: RobotOptions) {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
-export type { Lies, RobotOptions };
+export type { RobotOptions };
