@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { JSON_TYPE, sendRefusal } from './http/answer.ts';
+import { sendRefusal } from './http/answer.ts';
+import { JSON_TYPE } from './http/content-types.ts';
 import { refuse } from './http/refusal.ts';
 import type { Parts } from './parts.ts';
 

@@ -5,7 +5,8 @@ import { checkJson, type JsonBounds } from '../json/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { Agent, requestOver } from '../net/http/index.ts';
 import { MIN_TLS_VERSION } from '../site/index.ts';
-import { JSON_TYPE, type SharedBody } from './http/answer.ts';
+import type { SharedBody } from './http/answer.ts';
+import { JSON_TYPE } from './http/content-types.ts';
 import { refusalTable } from './http/refusal.ts';
 
 /** A configured device of the site whose answer is forwarded without interpretation. */

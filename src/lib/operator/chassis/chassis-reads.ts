@@ -2,7 +2,8 @@ import { type ChassisLink, type ForwardedReply, isTooLarge } from '../../chassis
 import { GwError, type Tried } from '../../error/index.ts';
 import { type JsonBounds, readJsonBytes } from '../../json/index.ts';
 import type { Outflow } from '../connections/outflow.ts';
-import { JSON_TYPE, type SharedBody } from '../http/answer.ts';
+import type { SharedBody } from '../http/answer.ts';
+import { JSON_TYPE } from '../http/content-types.ts';
 
 /** null: the chassis answered 404. 'busy': too many reads are waiting. 'too-large': more than the gateway forwards. */
 export type ReadResult = SharedBody | null | 'busy' | 'too-large';

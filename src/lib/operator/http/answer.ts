@@ -5,10 +5,8 @@ import { formatTried } from '../../error/index.ts';
 import { refusedPage, unknownPage } from '../../pages/index.ts';
 import { scopeOf } from '../connections/listener.ts';
 import type { Outflow } from '../connections/outflow.ts';
+import { HTML_TYPE, JSON_TYPE } from './content-types.ts';
 import { type Refusal, refuse } from './refusal.ts';
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
-export const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** Whether the request is a form submission of a page without script, which expects a page as the answer. */
 export function isForm(request: FastifyRequest): boolean {
