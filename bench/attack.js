@@ -63,7 +63,8 @@ export function holdConnections({ target, from, count, intervalMs = CONNECT_INTE
 
 /**
  * Sends requests one after the other on each of `connections` kept connections. `request(turn, index)` is the text of a
- * request with a Content-Length. `restMs`: milliseconds between an answer and the next request.
+ * request with a Content-Length. `restMs`: milliseconds between an answer and the next request. A live stream, which has no
+ * end, is closed with its first bytes.
  * @returns {{counts: object, stop(): void}} with the number of requests and the statuses
  */
 export function floodRequests({ target, from, connections, request, restMs = 0 }) {
@@ -91,6 +92,10 @@ export function floodRequests({ target, from, connections, request, restMs = 0 }
         const head = chunk.toString('latin1', 0, 4_096);
         const status = /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 'none';
         sent.statuses[status] = (sent.statuses[status] ?? 0) + 1;
+        if (/\r\ncontent-type: text\/event-stream/i.test(head)) {
+          socket.destroy();
+          return;
+        }
         const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
         rest = head.indexOf('\r\n\r\n') + 4 + length - chunk.length;
         if (rest <= 0) next();

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeIncident } from '../../src/lib/incident/incident-file.ts';
 import { routeTable } from '../../src/lib/operator/routes.ts';
-import { addresses, holdConnections, requestText } from '../attack.js';
+import { addresses, floodRequests, requestText } from '../attack.js';
 
 /** @source specification, 'Operator server': the read-only socket */
 const READ_ONLY = { host: '127.0.0.1', port: 5174 };
@@ -16,55 +16,12 @@ const routes = routeTable(handlers);
 const reads = routes.filter(({ method }) => method === 'GET');
 const changes = routes.filter(({ method }) => method !== 'GET');
 const pathOf = ({ path }) => path.replace(/:id(\([^)]*\))?/, '1').replace(':name', 'file-1.png');
-const isStream = (path) => path === '/api/events';
-const requestOf = (route) => {
-  const path = pathOf(route);
-  const text = requestText(route.method, path, route.method === 'GET' ? {} : { body: '{}' });
-  return { path, text };
-};
+const textOf = (route) => requestText(route.method, pathOf(route), route.method === 'GET' ? {} : { body: '{}' });
 
-/** These requests one after the other on each connection; those of a live stream end with its first bytes. */
+/** These requests one after the other on each connection. */
 function requestAll({ target, from, connections, routes }) {
-  const requests = routes.map(requestOf);
-  const sent = { requests: 0, statuses: {} };
-  let turn = 0;
-  const held = holdConnections({
-    ...{ target, from, count: connections },
-    use(socket) {
-      let path = '';
-      let rest = 0;
-      const send = () => {
-        const next = requests[turn % requests.length];
-        path = next.path;
-        turn += 1;
-        sent.requests += 1;
-        socket.write(next.text);
-      };
-      socket.on('data', (chunk) => {
-        if (isStream(path)) {
-          socket.destroy();
-          return;
-        }
-        if (rest > 0) rest -= chunk.length;
-        else {
-          const head = chunk.toString('latin1', 0, 4_096);
-          const status = /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 'none';
-          sent.statuses[status] = (sent.statuses[status] ?? 0) + 1;
-          const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-          rest = head.indexOf('\r\n\r\n') + 4 + length - chunk.length;
-        }
-        if (rest <= 0) send();
-      });
-      socket.resume();
-      send();
-    },
-  });
-  return {
-    get counts() {
-      return { ...held.counts, ...sent };
-    },
-    stop: () => held.stop(),
-  };
+  const texts = routes.map(textOf);
+  return floodRequests({ target, from, connections, request: (turn) => texts[turn % texts.length] });
 }
 
 /** A full media library, and as many incidents as are kept, with causes as long as an earlier version wrote them. */

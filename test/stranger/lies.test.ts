@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isFull } from '../properties.ts';
-import { type Green, lies, type Told } from './lies.ts';
+import { type FalseReport, type Green, lies } from './lies.ts';
 import { createWorld, type RobotOptions, type World } from './world.ts';
 
 const robot: RobotOptions = {
@@ -40,7 +40,7 @@ async function drive(world: World, metres: number, each: () => void): Promise<{ 
   return { ended };
 }
 
-const scenarios: Readonly<Record<Green, (world: World, told: Told) => Promise<Verdicts>>> = {
+const scenarios: Readonly<Record<Green, (world: World, report: FalseReport) => Promise<Verdicts>>> = {
   async stop(world) {
     const found = new Set<string>();
     const each = watchStandstill(world, found);
@@ -87,20 +87,22 @@ async function verify(world: World, kind: 'stop' | 'move'): Promise<Verdicts> {
 }
 
 /** A robot whose unit was seen, and which then begins to lie; or that has lied from the beginning. */
-async function conduct(green: Green, told: Told): Promise<Verdicts> {
-  await using world = await createWorld(told.isFromStart ? { ...robot, lies: told.lies() } : robot);
-  if (told.isFromStart !== true) {
+async function conduct(green: Green, report: FalseReport): Promise<Verdicts> {
+  await using world = await createWorld(report.isFromStart ? { ...robot, lies: report.lies() } : robot);
+  if (report.isFromStart !== true) {
     expect((await world.verify('move')).outcome).toBe('verified');
     await world.until(() => world.motion.status().gate.open, 30_000);
-    world.chassis.lie(told.lies());
+    world.chassis.lie(report.lies());
   }
-  const found = await scenarios[green](world, told);
+  const found = await scenarios[green](world, report);
   world.chassis.lie({ moves: () => ({}) });
   return found;
 }
 
-const all = Object.entries(lies).flatMap(([name, told]) => told.never.map((green) => [name, green, told] as const));
-const honest: Told = { lies: () => ({}), never: [] };
+const all = Object.entries(lies).flatMap(([name, report]) =>
+  report.never.map((green) => [name, green, report] as const),
+);
+const honest: FalseReport = { lies: () => ({}), never: [] };
 
 describe('a stranger that does what it says', () => {
   it.each<[Green, string]>([
@@ -122,8 +124,8 @@ describe('a stranger that lies', () => {
   // `npm test` takes each seventh case.
   it.each(all.filter((_, at) => isFull || at % 7 === 2))(
     'and %s is not green at its %s',
-    async (_name, green, told) => {
-      const found = await conduct(green, told);
+    async (_name, green, report) => {
+      const found = await conduct(green, report);
       const untrue = [...found].filter(
         (verdict) => !verdict.endsWith(', and it does') && !verdict.endsWith(', and it has'),
       );

@@ -3,7 +3,7 @@ import type { Lies, MapNow, Moment, Published } from './chassis.ts';
 /** What a lie must not pass as: a stop seen to stand, a robot at rest, an arrival, a verified trial. */
 export type Green = 'stop' | 'idle' | 'arrival' | 'verify stop' | 'verify move';
 
-export interface Told {
+export interface FalseReport {
   readonly lies: () => Lies;
   readonly never: readonly Green[];
   /** It has lied from the beginning of its connection, so that nothing had shown its unit. */
@@ -127,7 +127,7 @@ const everyStop: readonly Green[] = ['stop', 'verify stop'];
 const atStop: readonly Green[] = ['stop'];
 const atArrival: readonly Green[] = ['arrival'];
 
-export const lies: Readonly<Record<string, Told>> = {
+export const lies: Readonly<Record<string, FalseReport>> = {
   // Movement.
   'obeys its cancel four seconds later': { lies: () => ({ obeysAfterMs: 4_000 }), never: everyStop },
   'obeys its cancel ten seconds later': { lies: () => ({ obeysAfterMs: 10_000 }), never: everyStop },
@@ -263,9 +263,9 @@ export const lies: Readonly<Record<string, Told>> = {
 
   // Units.
   ...Object.fromEntries(
-    Object.entries(units).map(([name, { lies: told, goalDeg }]) => [
+    Object.entries(units).map(([name, { lies: report, goalDeg }]) => [
       `reports its heading in ${name}`,
-      { lies: () => told, never: ['arrival', 'verify move'], goalDeg, isFromStart: true } satisfies Told,
+      { lies: () => report, never: ['arrival', 'verify move'], goalDeg, isFromStart: true } satisfies FalseReport,
     ]),
   ),
   'reports its heading in gradians': {
