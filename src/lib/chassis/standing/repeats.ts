@@ -1,5 +1,5 @@
 import type { PoseSample } from '../pose-sample.ts';
-import { MIN_MS, SLOWEST_DEG_S, SLOWEST_M_S } from './standing.ts';
+import { MIN_MS, SLOWEST_DEG_S, SLOWEST_M_S, shortWay } from './standing.ts';
 
 /**
  * How long a rest has to last in a stream that repeats its poses: an integrator measured chassis that publish a pose
@@ -117,7 +117,7 @@ export function createRepeats() {
       last = pose;
       const gapMs = pose.atMs - atMs;
       const wayM = Math.hypot(pose.xM - xM, pose.yM - yM);
-      const turnDeg = Math.abs(shortWay(pose.ori - ori)) * degPerOri;
+      const turnDeg = Math.abs(shortWay(pose.ori - ori, 360)) * degPerOri;
       const isJump = wayM > JUMP_M + (JUMP_M_S * gapMs) / 1_000 || turnDeg > JUMP_DEG;
       const [placeS, headingS] = [wayM / SLOWEST_M_S, turnDeg / SLOWEST_DEG_S];
       const change = { gapMs, isJump, isDriven };
@@ -136,8 +136,4 @@ export function createRepeats() {
     /** Since when the newest pose is repeated; null without one. */
     sinceMs: () => both.sinceMs(),
   };
-}
-
-function shortWay(deg: number): number {
-  return deg - 360 * Math.round(deg / 360);
 }

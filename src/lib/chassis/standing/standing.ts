@@ -368,7 +368,7 @@ function unrolled(
   return values;
 }
 
-function shortWay(angle: number, circle: number): number {
+export function shortWay(angle: number, circle: number): number {
   return angle - circle * Math.round(angle / circle);
 }
 
