@@ -92,6 +92,7 @@ async function glance(page: Page) {
       getComputedStyle(e).textDecorationLine.includes('line-through'));
     return {
       headline: document.querySelector('h1').textContent,
+      said: document.querySelector('.headline').innerText,
       colour: ['--good', '--warn', '--bad'].find((name) => colour(name) === border) ?? border,
       struck: struck.map((e) => e.parentElement.dataset.value),
       waits: [...new Set([...document.querySelectorAll('.target')].map((e) => e.classList.contains('waiting')))],
@@ -107,6 +108,13 @@ async function glance(page: Page) {
     outdated: string;
   };
 }
+
+/** Green, with values that are reliable. An answer of the robot that was late on a busy machine keeps it from that for a while. */
+const untilCalm = (page: Page) =>
+  until(
+    () => glance(page),
+    ({ colour, struck, outdated }) => colour === '--good' && struck.length === 0 && outdated === 'hidden',
+  );
 
 const api = async (path: string, method = 'GET', body?: object) => {
   const reply = await fetch(addressOf(path), {
@@ -449,8 +457,8 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
   it('is green for a robot in order, also without script', async () => {
     await using live = await open('/');
     await untilShown(live.page, 'Bereit');
-    const calm = { colour: '--good', struck: [], waits: [false], stop: [false], outdated: 'hidden' };
-    expect(await glance(live.page)).toMatchObject(calm);
+    const { waits, stop } = await untilCalm(live.page);
+    expect({ waits, stop }).toEqual({ waits: [false], stop: [false] });
     await using still = await open('/', { javaScriptEnabled: false });
     expect(await still.page.locator('.headline').getAttribute('data-level')).toBe('good');
   });
@@ -650,7 +658,7 @@ describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () =
     }
     await untilShown(live.page, 'Bereit');
     // Its first state after the pause has values that became old in it.
-    await expect.poll(() => glance(live.page)).toMatchObject({ colour: '--good', struck: [], outdated: 'hidden' });
+    await untilCalm(live.page);
   });
 
   it('shows when the gateway ends, and follows the next one without a reload', async () => {
