@@ -155,6 +155,21 @@ describe('a chassis with many complaints', () => {
     expect(notified).toContain('newer-rejected');
   });
 
+  it('is marked late, and no faulty one, for an answer that does not come while its topics do', async () => {
+    const { chassis, linked } = await connected();
+    chassis.intercept = (request) => request.url === '/device/info';
+    await until('the complaint', () => linked.snapshot().complaints.length > 0, 5_000);
+    expect(linked.snapshot().complaints).toMatchObject([
+      {
+        what: expect.stringMatching(/^GET \/device\/info failed while the topic stream was connected: /),
+        isLate: true,
+      },
+    ]);
+    chassis.publish('{');
+    await until('the malformed message', () => linked.snapshot().complaints.some(({ isLate }) => !isLate));
+    expect(linked.kind()).toBe('connected');
+  });
+
   it('keeps repeated complaints among many single ones', async () => {
     const { chassis, linked } = await connected();
     for (let i = 0; i < 3; i += 1) chassis.publish('{');

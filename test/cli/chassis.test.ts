@@ -173,7 +173,7 @@ const view: ChassisView = {
   poseUnit: { verdict: 'degrees', samples: 3, largest: 90, reason: '90.000 was seen', doubt: null },
   unitContradicted: false,
   condition: [pressed, unreceived],
-  complaints: [{ what: 'malformed message: the JSON is cut off', count: 2, ageMs: 500 }],
+  complaints: [{ what: 'malformed message: the JSON is cut off', count: 2, ageMs: 500, isLate: false }],
 };
 
 describe('gw chassis watch', () => {

@@ -6,7 +6,7 @@ import { createChassisClient } from './client.ts';
 import { moveProgress } from './closing.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
 import { createLiveValues } from './live-values.ts';
-import type { ChassisIdentity, ChassisLink, LinkState } from './model.ts';
+import type { ChassisIdentity, ChassisLink, ChassisSnapshot, LinkState } from './model.ts';
 import type { PoseSample } from './pose-sample.ts';
 import { knownTopics } from './schema.ts';
 import { createTrack } from './standing/track.ts';
@@ -14,13 +14,6 @@ import type { TopicMessage } from './topics/message.ts';
 import { openTopicStream, type StreamEnd, type TopicStream } from './topics/stream.ts';
 import { markHeading } from './unit/heading-mark.ts';
 import { createUnitJudge, shownUnit } from './unit/judge.ts';
-
-interface Complaint {
-  readonly what: string;
-  readonly count: number;
-  /** Since its last occurrence. */
-  readonly ageMs: number;
-}
 
 const MAX_KINDS = 32;
 const MAX_LENGTH = 300;
@@ -34,20 +27,20 @@ function evictable(seen: ReadonlyMap<string, { readonly count: number }>): strin
 
 /** Faults of received messages: each text once with its count, bounded. */
 function createComplaints(clock: Clock) {
-  const seen = new Map<string, { count: number; at: number }>();
+  const seen = new Map<string, { count: number; at: number; isLate: boolean }>();
   return {
-    add(what: string): void {
+    add(what: string, isLate: boolean): void {
       const key = what.slice(0, MAX_LENGTH);
       const count = (seen.get(key)?.count ?? 0) + 1;
       // Deleted first, so that the order is that of the last occurrence.
       seen.delete(key);
-      seen.set(key, { count, at: clock.monotonicMs() });
+      seen.set(key, { count, at: clock.monotonicMs(), isLate });
       if (seen.size > MAX_KINDS) seen.delete(evictable(seen) ?? key);
     },
     /** Newest last. */
-    list(): Complaint[] {
+    list(): ChassisSnapshot['complaints'] {
       const now = clock.monotonicMs();
-      return [...seen].map(([what, { count, at }]) => ({ what, count, ageMs: Math.round(now - at) }));
+      return [...seen].map(([what, { at, ...rest }]) => ({ what, ...rest, ageMs: Math.round(now - at) }));
     },
   };
 }
@@ -128,8 +121,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   }
 
   /** Notifies in batches: a chassis may cause thousands of complaints a second. */
-  function complain(what: string): void {
-    complaints.add(what);
+  function complain(what: string, isLate = false): void {
+    complaints.add(what, isLate);
     soon ??= clock.after(COMPLAINTS_MS, () => {
       soon = undefined;
       notify();
@@ -141,7 +134,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       case 'enabled':
         return;
       case 'complaint':
-        complain(message.what);
+        complain(message.what, message.isLate);
         // A value that became unreliable is notified at once.
         if (message.topic !== undefined && values.reject(message.topic, message.what, message.said)) notify();
         return;
@@ -234,7 +227,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         adopt(await client.identity(signal));
       } catch (error) {
         if (signal.aborted || asGwError(error).code !== 'CHASSIS_NOT_CONNECTED') throw error;
-        complain(`GET /device/info failed while the topic stream was connected: ${failureDetail(error)}`);
+        complain(`GET /device/info failed while the topic stream was connected: ${failureDetail(error)}`, true);
       }
     }
   }

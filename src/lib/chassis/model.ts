@@ -82,8 +82,15 @@ export interface ChassisSnapshot {
   readonly poseUnit: PoseUnitVerdict;
   /** True from the proof of radians until gw is restarted: the motion gate stays closed. */
   readonly unitContradicted: boolean;
-  /** Faults of received messages, newest last, bounded; each with its count. */
-  readonly complaints: readonly { readonly what: string; readonly count: number; readonly ageMs: number }[];
+  /** Faults of received messages, and answers that did not come in time; newest last, bounded. */
+  readonly complaints: readonly {
+    readonly what: string;
+    readonly count: number;
+    /** Since its last occurrence. */
+    readonly ageMs: number;
+    /** An answer that did not come in time. */
+    readonly isLate: boolean;
+  }[];
 }
 
 export interface ForwardedReply {

@@ -46,6 +46,7 @@ export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('alerts'), alerts: z.array(foreign), more: count }),
   z.strictObject({ code: z.literal('not-checked'), conditions: z.array(z.string()) }),
   z.strictObject({ code: z.literal('complaints'), count }),
+  z.strictObject({ code: z.literal('late-answers') }),
   z.strictObject({ code: z.literal('facts'), count }),
   z.strictObject({ code: z.literal('gate-closed') }),
   z.strictObject({ code: z.literal('not-connected') }),

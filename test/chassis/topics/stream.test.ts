@@ -84,10 +84,10 @@ describe('enabling topics', () => {
       const timer = time.every(100, () => socket.write(Buffer.from([0x8a, 0])));
       socket.on('close', () => timer[Symbol.dispose]());
     });
-    const { stream, complaints } = await listenTo(peer);
+    const { stream, messages } = await listenTo(peer);
     using _stream = stream;
-    await until(() => complaints().length > 0);
-    expect(complaints()).toEqual(['the chassis acknowledged no topic']);
+    await until(() => messages.length > 0);
+    expect(messages).toEqual([{ kind: 'complaint', what: 'the chassis acknowledged no topic', isLate: true }]);
   });
 });
 

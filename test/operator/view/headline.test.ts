@@ -86,7 +86,8 @@ describe('the headline', () => {
     ['a value that was not received', of(withValues({ wheels: { status: 'not-received' } })), 'not-checked'],
     ['a stale alert', of(withValues({ alerts: stale(connected.values.alerts) })), 'not-checked'],
     ['a stale pose', of(withValues({ pose: stale(connected.values.pose) })), 'no-pose'],
-    ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 10 }] }), 'complaints'],
+    ['complaints', of({ complaints: [{ what: 'x', count: 1, ageMs: 299_999, isLate: false }] }), 'complaints'],
+    ['a late answer', of({ complaints: [{ what: 'x', count: 1, ageMs: 29_999, isLate: true }] }), 'late-answers'],
     ['a service that is down', degraded({ services: [service] }), 'service-down'],
     ['a disk without free space', degraded(mediaDisk('low')), 'disk'],
     ['a disk that nothing can be written to', degraded(mediaDisk('unusable')), 'disk-unwritable'],
@@ -114,7 +115,10 @@ describe('the headline', () => {
       ),
       unitContradicted: fc.boolean(),
       doubt: fc.option(fc.string()),
-      complaints: fc.array(fc.record({ what: fc.string(), count: fc.nat(), ageMs: fc.nat(600_000) }), { maxLength: 2 }),
+      complaints: fc.array(
+        fc.record({ what: fc.string(), count: fc.nat(), ageMs: fc.nat(600_000), isLate: fc.boolean() }),
+        { maxLength: 2 },
+      ),
       open: fc.boolean(),
       latched: fc.boolean(),
       degraded: fc.boolean(),
@@ -145,7 +149,7 @@ describe('the headline', () => {
           !unitContradicted &&
           doubt === null &&
           !degraded &&
-          complaints.every(({ ageMs }) => ageMs >= 300_000) &&
+          complaints.every(({ ageMs, isLate }) => ageMs >= (isLate ? 30_000 : 300_000)) &&
           judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
           values.pose.status === 'received' &&
           !values.pose.stale;

@@ -166,7 +166,11 @@ describe('the lamps', () => {
 
   it.each<[LampId, Partial<Parts>, string]>([
     ['chassis', { snapshot: { ...connected, unitContradicted: true } }, 'bad'],
-    ['chassis', { snapshot: { ...connected, complaints: [{ what: 'x', count: 1, ageMs: 1 }] } }, 'attention'],
+    [
+      'chassis',
+      { snapshot: { ...connected, complaints: [{ what: 'x', count: 1, ageMs: 1, isLate: true }] } },
+      'attention',
+    ],
     ['gate', { motion: { ...calm.motion, gate: { open: false, reasons: ['x'] } } }, 'bad'],
     ['stop-path', { snapshot: snapshotWith({ kind: 'connecting', tried }) }, 'bad'],
     ['stop-path', { motion: { ...calm.motion, keepingTrouble: { reason: 'x', remedy: 'y' } } }, 'bad'],

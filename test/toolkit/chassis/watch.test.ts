@@ -86,7 +86,7 @@ describe('watching', () => {
     );
     expect(verdictOf('alerts')).toBe('wrong');
     expect(views.at(-1)?.complaints).toMatchObject([
-      { what: 'number sent as text in /alerts.alerts[0].code', count: 1 },
+      { what: 'number sent as text in /alerts.alerts[0].code', count: 1, isLate: false },
     ]);
     ending.abort();
     await watching;

@@ -30,6 +30,8 @@ export type TopicMessage =
 export interface Complaint {
   readonly kind: 'complaint';
   readonly what: string;
+  /** Set where an answer did not come in time: that says less than a wrong one, because a busy machine causes it as well. */
+  readonly isLate?: true;
   /** Set where a message of that topic was rejected: nothing that permits a drive is taken from it. */
   readonly topic?: KnownTopic;
   /** Set where the rejected message says something against a drive, or may have been of several topics. */

@@ -168,6 +168,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let pendingPong: Buffer | null = null;
 
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
+  const complainOfDelay = (what: string) => onMessage({ kind: 'complaint', what, isLate: true });
 
   function pong(data: Buffer, now: number): void {
     pongAt = now;
@@ -231,8 +232,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     acknowledgement?.[Symbol.dispose]();
     acknowledgement = afterOverLink(dialer, clock, ACKNOWLEDGE_MS, () => {
       const missing = [...wanted].filter((topic) => enabled?.includes(topic) !== true);
-      if (enabled === null && wanted.size > 0) complain('the chassis acknowledged no topic');
-      else if (missing.length > 0) complain(`the chassis did not enable ${topicNames(missing)}`);
+      if (enabled === null && wanted.size > 0) complainOfDelay('the chassis acknowledged no topic');
+      else if (missing.length > 0) complainOfDelay(`the chassis did not enable ${topicNames(missing)}`);
     });
   }
 

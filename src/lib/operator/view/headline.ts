@@ -8,6 +8,8 @@ export type Headline = PageState['headline'];
 
 /** How long a malformed message keeps the headline from being green. Project decision. */
 const COMPLAINT_COUNTS_MS = 300_000;
+/** The same for an answer that did not come in time: by then fifteen questions were answered. Project decision. */
+const LATE_COUNTS_MS = 30_000;
 /** A robot that starts, or a link that is begun, for longer than this needs a technician. Project decision. */
 const STARTS_WITHIN_MS = 300_000;
 /** By then a robot whose run has ended stands, and its poses show it; later its movement has no cause. Project decision. */
@@ -174,10 +176,13 @@ function obstacles(snapshot: ChassisSnapshot): Note[] {
 }
 
 function hints(snapshot: ChassisSnapshot, health: GatewayHealth): Note[] {
-  const recent = snapshot.complaints.filter(({ ageMs }) => ageMs < COMPLAINT_COUNTS_MS).length;
+  const count = (isOf: boolean, withinMs: number) =>
+    snapshot.complaints.filter(({ ageMs, isLate }) => isLate === isOf && ageMs < withinMs).length;
+  const faulty = count(false, COMPLAINT_COUNTS_MS);
   return [
     ...conditionGaps(snapshot),
-    ...(recent === 0 ? [] : [{ code: 'complaints', count: recent } as const]),
+    ...(faulty === 0 ? [] : [{ code: 'complaints', count: faulty } as const]),
+    ...(count(true, LATE_COUNTS_MS) === 0 ? [] : [{ code: 'late-answers' } as const]),
     ...gatewayHints(health),
   ];
 }

@@ -45,7 +45,14 @@ const snapshotShape = {
   }),
   poseUnit: poseUnitSchema,
   unitContradicted: z.boolean(),
-  complaints: z.array(z.strictObject({ what: z.string(), count: z.int(), ageMs: z.number() })),
+  complaints: z.array(
+    z.strictObject({
+      what: z.string(),
+      count: z.int(),
+      ageMs: z.number(),
+      isLate: z.boolean().describe('An answer that did not come in time.'),
+    }),
+  ),
 };
 
 /** `GET /api/chassis/state`: the live state as the gateway has it. */
