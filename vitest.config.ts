@@ -3,6 +3,8 @@ import { mockingFiles as mocking, programFiles, quickProgramFiles, storyFiles } 
 
 /** A test ends when the state that it waits for is there. This limit finds what hangs, and judges nothing else. */
 const HANG_MS = 120_000;
+/** The same for real programs, whose tests are a row of waits, each with a limit of its own. */
+const ROW_HANG_MS = 1_800_000;
 const isAll = process.env.GW_TEST_ALL === 'yes';
 /** Another seed each day; `GW_SEED` repeats one. */
 const seed = process.env.GW_SEED ?? new Date().toISOString().slice(0, 10).replaceAll('-', '');
@@ -54,6 +56,8 @@ export default defineConfig({
           isolate: false,
           sequence: { groupOrder: 1 },
           ...common,
+          testTimeout: ROW_HANG_MS,
+          hookTimeout: ROW_HANG_MS,
         },
       },
     ],

@@ -72,68 +72,63 @@ async function typed(line: string) {
 }
 
 describe('gw demo', () => {
-  const wholeDemo = { tags: 'large', timeout: 3_600_000 };
-  test(
-    'ends green, writes report and record, runs until Ctrl-C with --keep, and leaves nothing running',
-    wholeDemo,
-    async () => {
-      // Made of the record of an earlier demo, which the new one replaces.
-      for (const name of ['.gw-demo', 'acceptance.pdf']) writeFileSync(join(dir, name), 'of an earlier demo');
-      const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
-      await using _ended = kept;
-      await untilEnvelope(kept);
-      const envelope = JSON.parse(kept.stdout());
-      expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
-      const demo = demoSchema.parse(envelope.data);
-      expect(demo).toMatchObject({ end: 'complete', kept: true, standing: ['gw serve', 'gw sim'], lastRecord: null });
-      expect(demo.checklist?.counts).toMatchObject({ wrong: 0, skipped: 0, notChecked: 0 });
-      expect(demo.checklist?.written).toEqual(
-        ['demo.json', 'demo.junit.xml', 'demo.md'].map((file) => join(dir, file)),
-      );
-      const screen = renderDemo({ ...demo, kept: false }, process.cwd());
-      const lines = screen.split('\n');
-      expect(lines[0]).toMatch(
-        /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 6 of 6 parts are ok\.$/,
-      );
-      expect(lines.length).toBeLessThan(40);
-      for (const file of ['demo.json', 'demo.junit.xml', 'demo.md', 'sim.log', 'serve.log', 'site.yaml']) {
-        expect(readFileSync(join(dir, file), 'utf8').length, file).toBeGreaterThan(50);
-      }
-      expect(readFileSync(join(dir, 'demo.junit.xml'), 'utf8')).toMatch(/failures="0" errors="0" skipped="0"/);
-      expect(readdirSync(dir)).not.toContain('acceptance.pdf');
+  test('ends green, writes report and record, runs until Ctrl-C with --keep, and leaves nothing running', {
+    tags: 'large',
+  }, async () => {
+    // Made of the record of an earlier demo, which the new one replaces.
+    for (const name of ['.gw-demo', 'acceptance.pdf']) writeFileSync(join(dir, name), 'of an earlier demo');
+    const kept = startGw(['demo', '--dir', dir, '--keep', '--json']);
+    await using _ended = kept;
+    await untilEnvelope(kept);
+    const envelope = JSON.parse(kept.stdout());
+    expect(envelope).toMatchObject({ schema: 'gw/demo/1', ok: true, error: null });
+    const demo = demoSchema.parse(envelope.data);
+    expect(demo).toMatchObject({ end: 'complete', kept: true, standing: ['gw serve', 'gw sim'], lastRecord: null });
+    expect(demo.checklist?.counts).toMatchObject({ wrong: 0, skipped: 0, notChecked: 0 });
+    expect(demo.checklist?.written).toEqual(['demo.json', 'demo.junit.xml', 'demo.md'].map((file) => join(dir, file)));
+    const screen = renderDemo({ ...demo, kept: false }, process.cwd());
+    const lines = screen.split('\n');
+    expect(lines[0]).toMatch(
+      /^ALL OK {2}A robot commissioned: (\d+) of \1 steps are ok\. Cloud rehearsed: 6 of 6 parts are ok\.$/,
+    );
+    expect(lines.length).toBeLessThan(40);
+    for (const file of ['demo.json', 'demo.junit.xml', 'demo.md', 'sim.log', 'serve.log', 'site.yaml']) {
+      expect(readFileSync(join(dir, file), 'utf8').length, file).toBeGreaterThan(50);
+    }
+    expect(readFileSync(join(dir, 'demo.junit.xml'), 'utf8')).toMatch(/failures="0" errors="0" skipped="0"/);
+    expect(readdirSync(dir)).not.toContain('acceptance.pdf');
 
-      const reply = await fetch(demo.addresses?.service ?? '');
-      expect(reply.status).toBe(200);
-      await reply.text();
-      expect((await fetch('http://127.0.0.1:5174/api/medien')).status).toBe(403);
+    const reply = await fetch(demo.addresses?.service ?? '');
+    expect(reply.status).toBe(200);
+    await reply.text();
+    expect((await fetch('http://127.0.0.1:5174/api/medien')).status).toBe(403);
 
-      // The fault makes the probe fail, which is what the screen says of it.
-      const [watch = '', ...faults] = printedBelow('Try in another terminal', renderDemo(demo, process.cwd()));
-      expect(watch).toMatch(/^gw chassis watch --site /);
-      await using watching = startGw(wordsOf(watch).slice(1));
-      await watching.untilOutput('connected to');
-      expect((await watching.end('SIGINT')).code).toBe(0);
-      const codes = [];
-      for (const line of faults) codes.push((await typed(line)).code);
-      expect([faults, codes]).toEqual([
-        [expect.any(String), expect.any(String), expect.any(String)],
-        [0, 1, 0],
-      ]);
+    // The fault makes the probe fail, which is what the screen says of it.
+    const [watch = '', ...faults] = printedBelow('Try in another terminal', renderDemo(demo, process.cwd()));
+    expect(watch).toMatch(/^gw chassis watch --site /);
+    await using watching = startGw(wordsOf(watch).slice(1));
+    await watching.untilOutput('connected to');
+    expect((await watching.end('SIGINT')).code).toBe(0);
+    const codes = [];
+    for (const line of faults) codes.push((await typed(line)).code);
+    expect([faults, codes]).toEqual([
+      [expect.any(String), expect.any(String), expect.any(String)],
+      [0, 1, 0],
+    ]);
 
-      const ended = await kept.end('SIGINT');
-      expect(ended.code).toBe(0);
-      expect(leftOver(kept.child.pid)).toEqual([]);
-      expect(JSON.parse(kept.stdout())).toEqual(envelope);
-      expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
+    const ended = await kept.end('SIGINT');
+    expect(ended.code).toBe(0);
+    expect(leftOver(kept.child.pid)).toEqual([]);
+    expect(JSON.parse(kept.stdout())).toEqual(envelope);
+    expect(await portIsFree('127.0.0.1', 5174)).toBe(true);
 
-      // Every command that it prints can be typed, and does what the text beside it says.
-      const [again, ...next] = printedBelow('Try next', screen);
-      expect(again).toBe('gw demo --keep');
-      expect(next).toHaveLength(4);
-      for (const line of next) expect(await typed(line)).toMatchObject({ line, code: 0 });
-      expect(readFileSync(join(dir, 'acceptance.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
-    },
-  );
+    // Every command that it prints can be typed, and does what the text beside it says.
+    const [again, ...next] = printedBelow('Try next', screen);
+    expect(again).toBe('gw demo --keep');
+    expect(next).toHaveLength(4);
+    for (const line of next) expect(await typed(line)).toMatchObject({ line, code: 0 });
+    expect(readFileSync(join(dir, 'acceptance.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+  });
 
   test('Ctrl-C in the middle ends everything with 130, and shows what was done', async () => {
     const demo = startGw(['demo', '--dir', dir]);

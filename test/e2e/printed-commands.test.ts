@@ -22,6 +22,10 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ['takes three minutes: test/e2e/kiosk.test.ts restarts a tablet', /^gw kiosk setup --after-restart$/],
   ['takes up to a minute and asks: test/e2e/checklist.test.ts', /^gw checklist run /],
   ['typed with another name', /^gw evidence verify .* --who "J\. Doe"$/],
+  [
+    'typed with a person beside the robot; the trial of the stop stands for them',
+    /^gw evidence verify (move|dock|pose) .*--unattended/,
+  ],
   ['needs a signed package: test/cli/release.test.ts, test/e2e/cloud.test.ts', /gw-1\.\d\.\d\.(release\.)?tar/],
   ['needs the records of the cloud: test/e2e/tunnel-audit.test.ts', /^gw tunnel audit /],
 ];
