@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DocumentModel } from '../../src/lib/report/index.ts';
 import {
@@ -24,8 +24,8 @@ import {
   verificationOf,
   wrongStep,
 } from '../report/records.ts';
-import { openDocument, sizes } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser, openDocument, sizes } from './browser.ts';
+import { hasProgram } from './peer.ts';
 
 const madeAt = new Date('2026-11-21T12:00:00Z');
 
@@ -54,10 +54,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-describe.skipIf(!hasProgram('chromium'))('documents as HTML in a real browser (Chromium)', () => {
+describe.skipIf(!hasBrowser)('documents as HTML in a real browser (Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

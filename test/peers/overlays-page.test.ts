@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Inspection } from '../../src/lib/overlays/index.ts';
 import { renderPage, renderSvg } from '../../src/lib/overlays/render/index.ts';
@@ -10,16 +10,15 @@ import { nameText } from '../../src/lib/overlays/render/lines.ts';
 import { oddText } from '../overlays/arbitrary.ts';
 import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '../overlays/render/rendered.ts';
 import { runs } from '../properties.ts';
-import { openDocument, sizes } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser, openDocument, sizes } from './browser.ts';
 
-describe.skipIf(!hasProgram('chromium'))('pictures of overlays in a real browser (Chromium)', () => {
+describe.skipIf(!hasBrowser)('pictures of overlays in a real browser (Chromium)', () => {
   let browser: Browser;
   let dir: string;
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'gw-overlays-'));
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
   });
 
   afterAll(async () => {

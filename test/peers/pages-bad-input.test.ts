@@ -4,7 +4,7 @@ import { request as askHttp, createServer, type IncomingMessage } from 'node:htt
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
@@ -14,14 +14,13 @@ import { type SetUp, startServer } from '../operator/server.ts';
 import { jsonReply, tried } from '../operator/stand-ins.ts';
 import { ready } from '../pages/states.ts';
 import { HANG_MS } from '../waiting.ts';
-import { sizes } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser, sizes } from './browser.ts';
 
 const assetsDir = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
 let browser: Browser;
 const launch = async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  browser = await launchBrowser();
 };
 const close = async () => {
   await browser?.close();
@@ -120,7 +119,7 @@ const harm = (page: Page) =>
     elements: document.querySelectorAll('img[src=x], svg[onload], [onerror], body script:not([type="application/json"]):not([src="/assets/main.js"])').length,
   })`);
 
-describe.skipIf(!hasProgram('chromium'))('texts of others in a browser (Chromium)', () => {
+describe.skipIf(!hasBrowser)('texts of others in a browser (Chromium)', () => {
   beforeAll(launch);
   afterAll(close);
 
@@ -229,7 +228,7 @@ const tooLarge = () => {
   throw new GwError('CHASSIS_BAD_ANSWER', 'response larger than 32 MiB', { tried, details: { isTooLarge: true } });
 };
 
-describe.skipIf(!hasProgram('chromium'))('a map that is none (Chromium)', () => {
+describe.skipIf(!hasBrowser)('a map that is none (Chromium)', () => {
   beforeAll(launch);
   afterAll(close);
 
@@ -311,7 +310,7 @@ const withClock = (offsetMs: number) => (context: BrowserContext) =>
     };
   }`);
 
-describe.skipIf(!hasProgram('chromium'))('a tablet whose clock is wrong by a year (Chromium)', () => {
+describe.skipIf(!hasBrowser)('a tablet whose clock is wrong by a year (Chromium)', () => {
   beforeAll(launch);
   afterAll(close);
 
@@ -423,7 +422,7 @@ async function chassisWithHugeMaps(chassisPort: number, bytes: number) {
 const peakMb = (pid: number) =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000;
 
-describe.skipIf(!hasProgram('chromium'))('a real gateway and its pages (Chromium)', () => {
+describe.skipIf(!hasBrowser)('a real gateway and its pages (Chromium)', () => {
   let robot: Robot;
   beforeAll(async () => {
     await launch();

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PageState } from '../../src/lib/pages/index.ts';
 import { headlineCodes, type Note } from '../../src/lib/pages/model.ts';
 import { driving, latched, ready } from '../pages/states.ts';
+import { hasBrowser, launchBrowser } from './browser.ts';
 import { boxOf, type FedPage, isInView, openFed, screens } from './fed-page.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
 
 /** Where a person wants to look at the pictures. */
 const pictures = process.env.GW_PICTURES;
@@ -52,10 +52,10 @@ const touch = async (fed: FedPage, name: string) => {
   await fed.advance(600);
 };
 
-describe.skipIf(!hasProgram('chromium'))('what never scrolls away (Chromium)', () => {
+describe.skipIf(!hasBrowser)('what never scrolls away (Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

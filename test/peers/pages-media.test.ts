@@ -2,13 +2,12 @@ import { appendFile, mkdir, open as openFile, readdir, readFile, rm } from 'node
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Running } from '../e2e/gw.ts';
 import { type Robot, startRobot, startServe } from '../e2e/robot.ts';
 import { HANG_MS } from '../waiting.ts';
-import { sizes } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser, sizes } from './browser.ts';
 
 let browser: Browser | undefined;
 let robot: Robot;
@@ -75,9 +74,9 @@ async function slowUploads(page: Page, bytesPerS: number): Promise<void> {
   });
 }
 
-describe.skipIf(!hasProgram('chromium'))('the media page (Chromium)', () => {
+describe.skipIf(!hasBrowser)('the media page (Chromium)', () => {
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
     robot = await startRobot({ with: ['password'] });
     await appendFile(robot.site, `disk:\n  mediaMb: ${QUOTA_MB}\n`);
     folder = join(robot.dir, 'media');

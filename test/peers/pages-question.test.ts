@@ -1,10 +1,10 @@
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PageState } from '../../src/lib/pages/index.ts';
 import { driving, latched, ready } from '../pages/states.ts';
 import { until } from '../waiting.ts';
+import { hasBrowser, launchBrowser } from './browser.ts';
 import { type FedPage, openFed, screens } from './fed-page.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
 
 /** Stations on every part of the screen. */
 const many: PageState = {
@@ -41,10 +41,10 @@ const tap = ({ page }: FedPage, { x, y }: Point) => page.touchscreen.tap(x, y);
 /** Not by the finger: where the button is does not matter here. */
 const goBack = ({ page }: FedPage) => page.evaluate('document.querySelector(".sheet button[type=button]")?.click()');
 
-describe.skipIf(!hasProgram('chromium'))('the question before a drive (Chromium)', () => {
+describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

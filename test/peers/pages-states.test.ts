@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import { headlineCodes, type PageState } from '../../src/lib/pages/model.ts';
@@ -9,8 +9,7 @@ import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { startServer } from '../operator/server.ts';
 import { ready } from '../pages/states.ts';
 import { HANG_MS } from '../waiting.ts';
-import { sizes } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser, sizes } from './browser.ts';
 
 const assetsDir = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const devices = [...sizes, { name: 'desktop', width: 1920, height: 1080 }] as const;
@@ -78,10 +77,10 @@ function stateOf(code: Code): PageState {
   };
 }
 
-describe.skipIf(!hasProgram('chromium'))('every state of the headline (Chromium)', () => {
+describe.skipIf(!hasBrowser)('every state of the headline (Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 

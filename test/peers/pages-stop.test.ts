@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
@@ -7,7 +7,7 @@ import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from '../e2e/gw.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { HANG_MS } from '../waiting.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { hasBrowser, launchBrowser } from './browser.ts';
 
 const sizes = {
   tablet: { width: 1280, height: 800 },
@@ -114,9 +114,9 @@ const covered = {
   },
 };
 
-describe.skipIf(!hasProgram('chromium'))('STOPP while the gateway is away (Chromium)', () => {
+describe.skipIf(!hasBrowser)('STOPP while the gateway is away (Chromium)', () => {
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+    browser = await launchBrowser();
     robot = await startRobot({ with: ['password'] });
     await startGateway();
   });

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
 import type { Running } from '../e2e/gw.ts';
 import { chassisState, type FaultName, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { HANG_MS } from '../waiting.ts';
-import { sizes as devices } from './browser.ts';
-import { chromiumFlags, hasProgram } from './peer.ts';
+import { sizes as devices, hasBrowser, launchBrowser } from './browser.ts';
 
 const paths = ['/', '/service', '/anmeldung'] as const;
 const sizes = [...devices, { name: 'desktop', width: 1920, height: 1080 }] as const;
@@ -22,7 +21,7 @@ let serve: Running;
 /** One browser, robot and gateway for all of this file. */
 async function startAll(): Promise<void> {
   if (browser !== undefined) return;
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
+  browser = await launchBrowser();
   robot = await startRobot({ with: ['password'] });
   await serveAgain();
 }
@@ -129,7 +128,7 @@ async function clear(): Promise<void> {
   await clearStop(await openToolkit(robot.site), {}, context);
 }
 
-describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)', () => {
+describe.skipIf(!hasBrowser)('the pages in a real browser (Chromium)', () => {
   beforeAll(startAll);
 
   it.each(sizes.flatMap((size) => paths.map((path) => [size.name, path, size] as const)))(
@@ -223,7 +222,7 @@ describe.skipIf(!hasProgram('chromium'))('the pages in a real browser (Chromium)
   );
 });
 
-describe.skipIf(!hasProgram('chromium'))('the technician page (Chromium)', () => {
+describe.skipIf(!hasBrowser)('the technician page (Chromium)', () => {
   beforeAll(startAll);
 
   async function signedIn(path: string, options: Parameters<typeof open>[1] = {}) {
@@ -451,7 +450,7 @@ interface PoseValue {
   readonly yawDeg: number;
 }
 
-describe.skipIf(!hasProgram('chromium'))('the operator surface (Chromium)', () => {
+describe.skipIf(!hasBrowser)('the operator surface (Chromium)', () => {
   beforeAll(startAll);
 
   it('is green for a robot in order, also without script', async () => {

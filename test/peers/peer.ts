@@ -20,16 +20,3 @@ export function hasNamespaces(): boolean {
 export function ip(...words: string[]): string {
   return execFileSync('ip', words, { encoding: 'utf8', env: { PATH: path } });
 }
-
-/** Without the resolver rule Chromium queries the name server for hosts of its vendor at every start. */
-export const chromiumFlags = [
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
