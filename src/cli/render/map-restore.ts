@@ -14,6 +14,41 @@ const verdicts: Readonly<Record<RunningMapView['verdict'], Verdict>> = {
   'not-checked': 'not-checked',
 };
 
+interface Changed {
+  readonly facts: readonly {
+    readonly mark: Mark;
+    readonly basis: Basis;
+    readonly statement: string;
+    readonly id: string;
+  }[];
+  readonly next: readonly string[];
+}
+
+/** `gw map restore` */
+export function renderMapRestore(data: MapRestore): string {
+  const { maps, others, backup, safetyBackup, stillness, use, problem } = data;
+  const names = others.map(({ id, name }) => `${id} '${printable(name)}'`);
+  const rows = maps.map((map) => [
+    `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
+    printable(map.name),
+    map.idOnChassis === null ? '-' : String(map.idOnChassis),
+    planText(map),
+    `${renderVerdict(verdictOfMap(map))} ${printable(map.contentNow)}`,
+  ]);
+  return page(
+    [firstLine(data), '', renderTable(['map', 'name', 'on the chassis', 'plan', 'content now'], rows)],
+    maps.map(detailsOf),
+    use !== null && ['', useText(use)],
+    names.length > 0 && ['', `Not in the backup, unchanged: ${names.join(', ')}`],
+    ['', backupLines('backup', backup, `created ${backup.createdAt}`)],
+    safetyBackup !== null && backupLines('safety copy', safetyBackup, mapsText(safetyBackup.maps)),
+    safetyBackup === null && data.mode === 'write' && stillness !== null && 'safety copy none: the chassis had no maps',
+    stillness !== null && stillnessLine(stillness, 'before the first write'),
+    runningLines(data.running),
+    changeEnd(data, ...(problem === null ? [] : [`${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy])),
+  );
+}
+
 /** Comparison of stored and running map, as a clause for a first line. */
 export function runningClause({ verdict, mapId, detail }: RunningMapView): string {
   const map = mapId === null ? 'the current map' : `map ${mapId}`;
@@ -46,16 +81,6 @@ export function runningLines(running: RunningMapView): string[] {
   ];
 }
 
-interface Changed {
-  readonly facts: readonly {
-    readonly mark: Mark;
-    readonly basis: Basis;
-    readonly statement: string;
-    readonly id: string;
-  }[];
-  readonly next: readonly string[];
-}
-
 /** The end of every change of maps: the facts that it relied on, and what to do next. */
 export function changeEnd({ facts, next }: Changed, ...before: readonly string[]) {
   return [
@@ -73,31 +98,6 @@ export function backupLines(
   more: string,
 ) {
   return [`${title.padEnd(12)}${printable(file)}, ${more}`, `            sha256 ${sha256}`];
-}
-
-/** `gw map restore` */
-export function renderMapRestore(data: MapRestore): string {
-  const { maps, others, backup, safetyBackup, stillness, use, problem } = data;
-  const names = others.map(({ id, name }) => `${id} '${printable(name)}'`);
-  const rows = maps.map((map) => [
-    `${map.id}${map.wasCurrent ? ' (current at the backup)' : ''}`,
-    printable(map.name),
-    map.idOnChassis === null ? '-' : String(map.idOnChassis),
-    planText(map),
-    `${renderVerdict(verdictOfMap(map))} ${printable(map.contentNow)}`,
-  ]);
-  return page(
-    [firstLine(data), '', renderTable(['map', 'name', 'on the chassis', 'plan', 'content now'], rows)],
-    maps.map(detailsOf),
-    use !== null && ['', useText(use)],
-    names.length > 0 && ['', `Not in the backup, unchanged: ${names.join(', ')}`],
-    ['', backupLines('backup', backup, `created ${backup.createdAt}`)],
-    safetyBackup !== null && backupLines('safety copy', safetyBackup, mapsText(safetyBackup.maps)),
-    safetyBackup === null && data.mode === 'write' && stillness !== null && 'safety copy none: the chassis had no maps',
-    stillness !== null && stillnessLine(stillness, 'before the first write'),
-    runningLines(data.running),
-    changeEnd(data, ...(problem === null ? [] : [`${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy])),
-  );
 }
 
 function firstLine(data: MapRestore): string {

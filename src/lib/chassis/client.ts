@@ -31,17 +31,6 @@ type ForwardedContent =
   | { readonly kind: 'json' | 'png'; readonly problem?: undefined }
   | { readonly kind?: undefined; readonly problem: string };
 
-/**
- * Only JSON and PNG pass: a page of a foreign device must not reach a browser from the origin of the gateway. Decided
- * by the bytes and not by Content-Type, without building objects: a map of 32 MiB can hold eleven million.
- */
-export async function contentOf(body: Uint8Array): Promise<ForwardedContent> {
-  if (isPng(body)) return { kind: 'png' };
-  if (body[0] === LESS_THAN) return { problem: 'answered with HTML instead of JSON' };
-  const problem = problemOfFinding(await checkJson(body, mapBounds), mapBounds);
-  return problem === null ? { kind: 'json' } : { problem };
-}
-
 const LESS_THAN = 0x3c;
 
 export interface ChassisClientOptions {
@@ -65,13 +54,6 @@ export interface ClientInside {
   readonly expectedSerial: string | undefined;
 }
 const insides = new WeakMap<ChassisClient, ClientInside>();
-
-/** For moves.ts and checked-order.ts only: the transport of this client. */
-export function insideOf(client: ChassisClient): ClientInside {
-  const inside = insides.get(client);
-  if (inside === undefined) throw new GwError('INTERNAL', 'This chassis client was not made by createChassisClient.');
-  return inside;
-}
 
 /**
  * The read calls of the REST interface. Every response is bounded in size and time and checked against a schema that
@@ -184,6 +166,24 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
   };
   insides.set(client, { transport, expectedSerial });
   return client;
+}
+
+/**
+ * Only JSON and PNG pass: a page of a foreign device must not reach a browser from the origin of the gateway. Decided
+ * by the bytes and not by Content-Type, without building objects: a map of 32 MiB can hold eleven million.
+ */
+export async function contentOf(body: Uint8Array): Promise<ForwardedContent> {
+  if (isPng(body)) return { kind: 'png' };
+  if (body[0] === LESS_THAN) return { problem: 'answered with HTML instead of JSON' };
+  const problem = problemOfFinding(await checkJson(body, mapBounds), mapBounds);
+  return problem === null ? { kind: 'json' } : { problem };
+}
+
+/** For moves.ts and checked-order.ts only: the transport of this client. */
+export function insideOf(client: ChassisClient): ClientInside {
+  const inside = insides.get(client);
+  if (inside === undefined) throw new GwError('INTERNAL', 'This chassis client was not made by createChassisClient.');
+  return inside;
 }
 
 type Send = Transport['send'];

@@ -64,12 +64,6 @@ const MIN_INTERVALS = 10;
 const MAX_INTERVALS = 5;
 const MIN_STEADY_MS = 5_000;
 
-/** An optional field: undefined where it is not sent, null where its type is wrong. */
-function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
-  if (value === undefined || value === null) return undefined;
-  return isOne(value) ? value : null;
-}
-
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
@@ -246,4 +240,10 @@ export function createLiveValues(clock: Clock) {
       };
     },
   };
+}
+
+/** An optional field: undefined where it is not sent, null where its type is wrong. */
+function readable<T>(value: unknown, isOne: (value: unknown) => value is T): T | null | undefined {
+  if (value === undefined || value === null) return undefined;
+  return isOne(value) ? value : null;
 }

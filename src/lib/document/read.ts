@@ -42,6 +42,14 @@ export interface ReadOptions<S extends z.ZodType> extends Omit<DocumentOptions<S
   readonly notFound?: ErrorCode;
 }
 
+/**
+ * Reads a document from a file, at most `maxBytes`. Throws `options.notFound` when the file is missing, else
+ * `options.error`.
+ */
+export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>): Promise<z.output<S>> {
+  return parseDocument({ ...options, file: options.path, text: await readDocumentBytes(options) });
+}
+
 /** Reads a document from text. Throws `options.error` with every {@link Problem} in `details.problems`. */
 export function parseDocument<S extends z.ZodType>(
   options: DocumentOptions<S> & { readonly text: string | Uint8Array },
@@ -75,14 +83,6 @@ export function parseDocument<S extends z.ZodType>(
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   if (problems.length > 0) fail(options, problems);
   return schema.parse(tree.value) as z.output<S>;
-}
-
-/**
- * Reads a document from a file, at most `maxBytes`. Throws `options.notFound` when the file is missing, else
- * `options.error`.
- */
-export async function readDocument<S extends z.ZodType>(options: ReadOptions<S>): Promise<z.output<S>> {
-  return parseDocument({ ...options, file: options.path, text: await readDocumentBytes(options) });
 }
 
 /** The bytes of a document, for hashing. Throws as `readDocument`. */

@@ -3,18 +3,6 @@ import { quote, readJsonBytes } from '../json/index.ts';
 import type { ChainLink, TlsFailure, Trust } from '../net/probe/index.ts';
 import { refusalSchema } from './wire.ts';
 
-/** Errors of the exchange with the enrolment endpoint; docs/enrolment.md lists them. */
-
-export function redirected(location: string | undefined, status: number, tried: Tried): GwError {
-  // Only the origin, since the path may hold anything.
-  const to = location !== undefined && URL.canParse(location) ? ` to ${quote(new URL(location).origin)}` : '';
-  return badAnswer(`it redirects${to} (status ${status}), which is not followed`, tried, 'redirect', {
-    remedy:
-      'If the final address is the right one, set enrolment.url in the site file to it; a captive portal redirects as well.',
-    status,
-  });
-}
-
 interface RefusalText {
   readonly text: string;
   readonly remedy?: string;
@@ -39,6 +27,27 @@ const refusals: Readonly<Record<number, RefusalText>> = {
   410: { text: 'one-time code expired' },
   429: { text: 'too many attempts', remedy: 'Wait a few minutes, then run the command again.' },
 };
+
+/** Errors of the operating system and the HTTP parser have a code; others are not connection failures. */
+export function exchangeFailure(cause: unknown, tried: Tried): unknown {
+  if (!(cause instanceof Error) || cause instanceof GwError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  if (typeof code !== 'string') return cause;
+  if (code.startsWith('HPE_')) return badAnswer('the response is not HTTP', tried, 'no-http');
+  return notReachable('connection closed before the response was complete', tried, 'cut', cause);
+}
+
+/** Errors of the exchange with the enrolment endpoint; docs/enrolment.md lists them. */
+
+export function redirected(location: string | undefined, status: number, tried: Tried): GwError {
+  // Only the origin, since the path may hold anything.
+  const to = location !== undefined && URL.canParse(location) ? ` to ${quote(new URL(location).origin)}` : '';
+  return badAnswer(`it redirects${to} (status ${status}), which is not followed`, tried, 'redirect', {
+    remedy:
+      'If the final address is the right one, set enrolment.url in the site file to it; a captive portal redirects as well.',
+    status,
+  });
+}
 
 export function refusal(status: number, bytes: Uint8Array, tried: Tried, hide: (text: string) => string): GwError {
   const reading = readJsonBytes(bytes);
@@ -103,15 +112,6 @@ export function handshakeFailure(failure: TlsFailure, tried: Tried): GwError {
     case 'alert':
       return badAnswer(`TLS alert ${failure.alert}`, tried, 'tls-alert');
   }
-}
-
-/** Errors of the operating system and the HTTP parser have a code; others are not connection failures. */
-export function exchangeFailure(cause: unknown, tried: Tried): unknown {
-  if (!(cause instanceof Error) || cause instanceof GwError) return cause;
-  const { code } = cause as NodeJS.ErrnoException;
-  if (typeof code !== 'string') return cause;
-  if (code.startsWith('HPE_')) return badAnswer('the response is not HTTP', tried, 'no-http');
-  return notReachable('connection closed before the response was complete', tried, 'cut', cause);
 }
 
 export function untrusted(

@@ -54,17 +54,6 @@ export interface Exchanged {
   readonly serverAt: Date | null;
 }
 
-/** Host, port and path of the request. */
-function targetOf(url: string): Endpoint & { readonly path: string; readonly hostHeader: string } {
-  const { hostname, port, pathname, host } = new URL(url);
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? 443 : Number(port),
-    path: `${pathname.replace(/\/+$/, '')}${ENROLMENT_PATH}`,
-    hostHeader: host,
-  };
-}
-
 /**
  * Sends one request over TLS and reads its answer. Nothing is sent before the endpoint is verified, and no redirect is
  * followed, so that the one-time code is sent only to the configured address. Throws
@@ -102,6 +91,17 @@ export async function exchange(body: string, secret: string, options: ExchangeOp
       throw notReachable(dialFailureText[cause.failure], at(), cause.failure, cause);
     }
   }
+}
+
+/** Host, port and path of the request. */
+function targetOf(url: string): Endpoint & { readonly path: string; readonly hostHeader: string } {
+  const { hostname, port, pathname, host } = new URL(url);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 443 : Number(port),
+    path: `${pathname.replace(/\/+$/, '')}${ENROLMENT_PATH}`,
+    hostHeader: host,
+  };
 }
 
 /** Performs the TLS handshake; returns only for a verified endpoint. */

@@ -20,11 +20,6 @@ export const IDENTITY_FILE = 'identity.json';
 const PENDING_FILE = 'pending.json';
 const DRAFT = /^\.(identity|pending)\.json\.[0-9a-f-]{36}$/;
 
-/** The file with the key of an unfinished enrolment. */
-export function pendingPath(identityDir: string): string {
-  return join(identityDir, PENDING_FILE);
-}
-
 /**
  * Creates the private folder and locks it for this process until disposed. Removes drafts of interrupted runs. Throws
  * IDENTITY_BROKEN when the folder is accessible to others, ENROLMENT_RUNNING, FILE_UNWRITABLE.
@@ -55,6 +50,11 @@ export async function lockFolder(identityDir: string): Promise<AsyncDisposable> 
     throw error;
   }
   return lock;
+}
+
+/** The file with the key of an unfinished enrolment. */
+export function pendingPath(identityDir: string): string {
+  return join(identityDir, PENDING_FILE);
 }
 
 /** Why a folder must not hold a key; null when it may, or does not exist. */

@@ -26,48 +26,6 @@ interface EvidenceChange {
   readonly how: 'contradicted' | 'gone';
 }
 
-/**
- * The intersection of two states of an evidence file: a fact that one of them contradicts stays contradicted, and a
- * verification counts only where both have it. So evidence can be revoked while a program runs and never added.
- * Records about unknown facts are left out.
- */
-export function narrowRecords(counting: readonly EvidenceRecord[], read: readonly EvidenceRecord[]): EvidenceRecord[] {
-  const before = decide(counting);
-  const now = decide(read);
-  return [...new Set([...before.keys(), ...now.keys()])].flatMap((key) => {
-    const [was, is] = [before.get(key), now.get(key)];
-    if (was?.verdict === 'differs') return [was.record];
-    if (is?.verdict === 'differs') return [is.record];
-    return was !== undefined && is !== undefined ? [is.record] : [];
-  });
-}
-
-/** Facts that are weaker in `to` than in `from`; with the arguments exchanged, stronger. */
-export function revocations(from: readonly EvidenceRecord[], to: readonly EvidenceRecord[]): EvidenceChange[] {
-  const [before, now] = [decide(from), decide(to)];
-  return [...new Set([...before.keys(), ...now.keys()])].flatMap((key) => {
-    const was = before.get(key);
-    const is = now.get(key);
-    const about = (is ?? was)?.record;
-    const verdict = is?.verdict ?? 'none';
-    if (about === undefined || order.indexOf(verdict) >= order.indexOf(was?.verdict ?? 'none')) return [];
-    const { fact, serial, software } = about;
-    return [{ fact, serial, software, how: verdict === 'differs' ? ('contradicted' as const) : ('gone' as const) }];
-  });
-}
-
-/** The newest record about each fact, device and software: the file is appended to, so the last line decides. */
-function decide(records: readonly EvidenceRecord[]): ReadonlyMap<string, Deciding> {
-  const deciding = new Map<string, Deciding>();
-  for (const record of records) {
-    const fact = findFact(record.fact);
-    if (fact === undefined) continue;
-    const key = JSON.stringify([record.fact, record.serial, record.software, record.simulated === true]);
-    deciding.set(key, { record, verdict: confirms(record, fact) ? 'holds' : 'differs' });
-  }
-  return deciding;
-}
-
 /** Project decision: a revocation takes effect within a second, and a missing record counts at the second check. */
 const CHECK_MS = 250;
 /** A file access that takes longer counts as an unreadable file. Project decision. */
@@ -116,18 +74,6 @@ export interface EvidenceWatchOptions {
   readonly trouble?: string | null;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/**
- * Reads the file at the start of the daemon. An unreadable file does not prevent the start, since STOP must always be
- * available: then no record counts, and the gate stays closed.
- */
-export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptions, 'records' | 'trouble'>> {
-  try {
-    return { records: await loadEvidenceFile(path), trouble: null };
-  } catch (error) {
-    return { records: [], trouble: troubleText(error) };
-  }
 }
 
 /**
@@ -287,6 +233,60 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
     adopt,
     adoptFile,
   };
+}
+
+/**
+ * The intersection of two states of an evidence file: a fact that one of them contradicts stays contradicted, and a
+ * verification counts only where both have it. So evidence can be revoked while a program runs and never added.
+ * Records about unknown facts are left out.
+ */
+export function narrowRecords(counting: readonly EvidenceRecord[], read: readonly EvidenceRecord[]): EvidenceRecord[] {
+  const before = decide(counting);
+  const now = decide(read);
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((key) => {
+    const [was, is] = [before.get(key), now.get(key)];
+    if (was?.verdict === 'differs') return [was.record];
+    if (is?.verdict === 'differs') return [is.record];
+    return was !== undefined && is !== undefined ? [is.record] : [];
+  });
+}
+
+/** Facts that are weaker in `to` than in `from`; with the arguments exchanged, stronger. */
+export function revocations(from: readonly EvidenceRecord[], to: readonly EvidenceRecord[]): EvidenceChange[] {
+  const [before, now] = [decide(from), decide(to)];
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((key) => {
+    const was = before.get(key);
+    const is = now.get(key);
+    const about = (is ?? was)?.record;
+    const verdict = is?.verdict ?? 'none';
+    if (about === undefined || order.indexOf(verdict) >= order.indexOf(was?.verdict ?? 'none')) return [];
+    const { fact, serial, software } = about;
+    return [{ fact, serial, software, how: verdict === 'differs' ? ('contradicted' as const) : ('gone' as const) }];
+  });
+}
+
+/** The newest record about each fact, device and software: the file is appended to, so the last line decides. */
+function decide(records: readonly EvidenceRecord[]): ReadonlyMap<string, Deciding> {
+  const deciding = new Map<string, Deciding>();
+  for (const record of records) {
+    const fact = findFact(record.fact);
+    if (fact === undefined) continue;
+    const key = JSON.stringify([record.fact, record.serial, record.software, record.simulated === true]);
+    deciding.set(key, { record, verdict: confirms(record, fact) ? 'holds' : 'differs' });
+  }
+  return deciding;
+}
+
+/**
+ * Reads the file at the start of the daemon. An unreadable file does not prevent the start, since STOP must always be
+ * available: then no record counts, and the gate stays closed.
+ */
+export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptions, 'records' | 'trouble'>> {
+  try {
+    return { records: await loadEvidenceFile(path), trouble: null };
+  } catch (error) {
+    return { records: [], trouble: troubleText(error) };
+  }
 }
 
 /** Changes whenever the file is written, replaced, removed or made unreadable. */

@@ -18,68 +18,8 @@ import { at, MAX_UINT32 } from './wire.ts';
 /** Minimum time between log entries, since a device with the key can cause them at will. */
 const LOG_INTERVAL_MS = 10 * 60_000;
 
-/** Counts and logs heartbeats that are rejected because the table of serials is full. */
-export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>) {
-  let refused = 0;
-  let loggedAtMs: number | null = null;
-  return {
-    count: () => refused,
-    refused(address: string) {
-      refused += 1;
-      const nowMs = clock.monotonicMs();
-      if (loggedAtMs !== null && nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
-      loggedAtMs = nowMs;
-      log.warn(
-        { serials: MAX_SERIALS, refused, address },
-        'heartbeats of new serials are rejected: the table of serials is full; robots of fleet.robots keep their places',
-      );
-    },
-  };
-}
-
 /** Project decision: a key unused for this long may be dropped; robots are away for charging or repair. */
 const UNUSED_FOR_MS = 60 * 60_000;
-
-/**
- * A key ring whose accepted keys, except the signing key, expire: after the given time since the start of the daemon, by the
- * monotonic clock, a key is dropped once no heartbeat was signed with it for an hour.
- */
-export function retiringKeys(
-  ring: KeyRing,
-  options: {
-    readonly afterMs: number;
-    readonly clock: Pick<Clock, 'monotonicMs'>;
-    readonly onRetired: (key: string) => void;
-  },
-): KeyRing {
-  const { afterMs, clock, onRetired } = options;
-  const beganMs = clock.monotonicMs();
-  const usedAtMs = new Map<number, number>();
-  const retired = new Set<number>();
-
-  return {
-    signing: ring.signing,
-    byId(id) {
-      const key = ring.byId(id);
-      if (key === undefined || key === ring.signing) return key;
-      const nowMs = clock.monotonicMs();
-      const isUnused = nowMs - (usedAtMs.get(id) ?? beganMs) >= UNUSED_FOR_MS;
-      if (isUnused && nowMs - beganMs >= afterMs && !retired.has(id)) {
-        retired.add(id);
-        onRetired(keyName(key));
-      }
-      if (retired.has(id)) return undefined;
-      return {
-        ...key,
-        verifies(bytes, signature) {
-          const isValid = key.verifies(bytes, signature);
-          if (isValid) usedAtMs.set(id, clock.monotonicMs());
-          return isValid;
-        },
-      };
-    },
-  };
-}
 
 /** Kernel counters of the sockets of this machine on the heartbeat port. */
 interface PortTable {
@@ -89,36 +29,8 @@ interface PortTable {
   readonly openToAll: number;
 }
 
-/** null when not on Linux. @source proc(5), /proc/net/udp */
-export function readPortTable(path = '/proc/net/udp'): PortTable | null {
-  try {
-    return portTableIn(readFileSync(path, 'utf8'), HEARTBEAT_PORT);
-  } catch {
-    return null;
-  }
-}
-
 const LOCAL_ADDRESS = 1;
 const ANY = '00000000';
-
-/** Sums up the rows of this port; null when the table has no column `drops`. */
-export function portTableIn(table: string, port: number): PortTable | null {
-  const [head = '', ...rows] = table.split('\n');
-  // Some header titles cover parts of one column, so columns are matched from the end.
-  if (head.trim().split(/\s+/).at(-1) !== 'drops') return null;
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  let dropped = 0;
-  let openToAll = 0;
-  for (const row of rows) {
-    const cells = row.trim().split(/\s+/);
-    const local = cells[LOCAL_ADDRESS];
-    if (local?.endsWith(ending) !== true) continue;
-    const drops = Number(cells.at(-1));
-    if (Number.isSafeInteger(drops) && drops >= 0) dropped += drops;
-    if (local === ANY + ending) openToAll += 1;
-  }
-  return { dropped, openToAll };
-}
 
 const FILE = 'heartbeat-boots.json';
 const FORMAT = 'gw/heartbeat-boots/1';
@@ -131,24 +43,6 @@ const REMEDY =
 interface Boot {
   readonly bootCounter: number;
   readonly instance: string;
-}
-
-/**
- * Increments the boot counter, durably before it resolves: no two boots of a robot share a counter, not even after a power
- * failure. Throws FILE_UNREADABLE, FILE_UNWRITABLE.
- */
-export async function startBoot(stateDir: string): Promise<Boot> {
-  const path = join(stateDir, FILE);
-  const before = await readStateFile(path, schema, REMEDY);
-  const bootCounter = (before?.boots ?? 0) + 1;
-  if (bootCounter > MAX_UINT32) {
-    throw new GwError('FILE_UNWRITABLE', `The boot counter in ${path} is exhausted.`, {
-      remedy:
-        'The number was edited by hand. Write the real one; if neighbours received this one, move their heartbeat-received.json away.',
-    });
-  }
-  await writeStateFile(path, { format: FORMAT, boots: bootCounter });
-  return { bootCounter, instance: randomBytes(at.uptimeS - at.instance).toString('hex') };
 }
 
 const HOUR_MS = 3_600_000;
@@ -309,4 +203,110 @@ export function createFleet(options: FleetOptions): Fleet {
       dropped: readPortTable()?.dropped ?? null,
     }),
   };
+}
+
+/** Counts and logs heartbeats that are rejected because the table of serials is full. */
+export function createTableFullCounter(clock: Pick<Clock, 'monotonicMs'>, log: Pick<Log, 'warn'>) {
+  let refused = 0;
+  let loggedAtMs: number | null = null;
+  return {
+    count: () => refused,
+    refused(address: string) {
+      refused += 1;
+      const nowMs = clock.monotonicMs();
+      if (loggedAtMs !== null && nowMs - loggedAtMs < LOG_INTERVAL_MS) return;
+      loggedAtMs = nowMs;
+      log.warn(
+        { serials: MAX_SERIALS, refused, address },
+        'heartbeats of new serials are rejected: the table of serials is full; robots of fleet.robots keep their places',
+      );
+    },
+  };
+}
+
+/**
+ * A key ring whose accepted keys, except the signing key, expire: after the given time since the start of the daemon, by the
+ * monotonic clock, a key is dropped once no heartbeat was signed with it for an hour.
+ */
+export function retiringKeys(
+  ring: KeyRing,
+  options: {
+    readonly afterMs: number;
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly onRetired: (key: string) => void;
+  },
+): KeyRing {
+  const { afterMs, clock, onRetired } = options;
+  const beganMs = clock.monotonicMs();
+  const usedAtMs = new Map<number, number>();
+  const retired = new Set<number>();
+
+  return {
+    signing: ring.signing,
+    byId(id) {
+      const key = ring.byId(id);
+      if (key === undefined || key === ring.signing) return key;
+      const nowMs = clock.monotonicMs();
+      const isUnused = nowMs - (usedAtMs.get(id) ?? beganMs) >= UNUSED_FOR_MS;
+      if (isUnused && nowMs - beganMs >= afterMs && !retired.has(id)) {
+        retired.add(id);
+        onRetired(keyName(key));
+      }
+      if (retired.has(id)) return undefined;
+      return {
+        ...key,
+        verifies(bytes, signature) {
+          const isValid = key.verifies(bytes, signature);
+          if (isValid) usedAtMs.set(id, clock.monotonicMs());
+          return isValid;
+        },
+      };
+    },
+  };
+}
+
+/** null when not on Linux. @source proc(5), /proc/net/udp */
+export function readPortTable(path = '/proc/net/udp'): PortTable | null {
+  try {
+    return portTableIn(readFileSync(path, 'utf8'), HEARTBEAT_PORT);
+  } catch {
+    return null;
+  }
+}
+
+/** Sums up the rows of this port; null when the table has no column `drops`. */
+export function portTableIn(table: string, port: number): PortTable | null {
+  const [head = '', ...rows] = table.split('\n');
+  // Some header titles cover parts of one column, so columns are matched from the end.
+  if (head.trim().split(/\s+/).at(-1) !== 'drops') return null;
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  let dropped = 0;
+  let openToAll = 0;
+  for (const row of rows) {
+    const cells = row.trim().split(/\s+/);
+    const local = cells[LOCAL_ADDRESS];
+    if (local?.endsWith(ending) !== true) continue;
+    const drops = Number(cells.at(-1));
+    if (Number.isSafeInteger(drops) && drops >= 0) dropped += drops;
+    if (local === ANY + ending) openToAll += 1;
+  }
+  return { dropped, openToAll };
+}
+
+/**
+ * Increments the boot counter, durably before it resolves: no two boots of a robot share a counter, not even after a power
+ * failure. Throws FILE_UNREADABLE, FILE_UNWRITABLE.
+ */
+export async function startBoot(stateDir: string): Promise<Boot> {
+  const path = join(stateDir, FILE);
+  const before = await readStateFile(path, schema, REMEDY);
+  const bootCounter = (before?.boots ?? 0) + 1;
+  if (bootCounter > MAX_UINT32) {
+    throw new GwError('FILE_UNWRITABLE', `The boot counter in ${path} is exhausted.`, {
+      remedy:
+        'The number was edited by hand. Write the real one; if neighbours received this one, move their heartbeat-received.json away.',
+    });
+  }
+  await writeStateFile(path, { format: FORMAT, boots: bootCounter });
+  return { bootCounter, instance: randomBytes(at.uptimeS - at.instance).toString('hex') };
 }

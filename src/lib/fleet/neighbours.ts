@@ -37,58 +37,6 @@ interface ConflictDetector {
   conflict(nowMs: number): string | null;
 }
 
-function createConflictDetector(): ConflictDetector {
-  /** By instance, in the order of their last new heartbeat. */
-  const senders = new Map<string, OtherSender>();
-
-  function put(sender: OtherSender): void {
-    senders.delete(sender.heartbeat.instance);
-    if (senders.size === MAX_OTHER_SENDERS) {
-      const [oldest] = senders.keys();
-      if (oldest !== undefined) senders.delete(oldest);
-    }
-    senders.set(sender.heartbeat.instance, sender);
-  }
-
-  function find({ heartbeat, atMs }: ReceivedHeartbeat): OtherSender | null {
-    const sender = senders.get(heartbeat.instance);
-    return sender === undefined || isForgotten(sender, atMs) ? null : sender;
-  }
-
-  return {
-    refused(received) {
-      const before = find(received);
-      if (before !== null && !isNewer(received.heartbeat, before.heartbeat)) return;
-      put({ ...received, advanced: (before?.advanced ?? 0) + 1, wasActive: before?.wasActive ?? false });
-    },
-
-    superseded(last, next) {
-      const before = find(next);
-      senders.delete(next.heartbeat.instance);
-      // A device never returns to an earlier boot counter, so two devices share it.
-      const isBack = before?.wasActive === true && before.heartbeat.bootCounter === next.heartbeat.bootCounter;
-      const { heartbeat, address, atMs } = last;
-      put({ heartbeat, address, atMs, advanced: isBack ? MIN_PROOF_HEARTBEATS : 0, wasActive: true });
-    },
-
-    conflict(nowMs) {
-      const proved = [...senders.values()].filter(
-        (sender) => sender.advanced >= MIN_PROOF_HEARTBEATS && !isForgotten(sender, nowMs),
-      );
-      return proved.at(-1)?.address ?? null;
-    },
-  };
-}
-
-function isNewer(heartbeat: Heartbeat, than: Heartbeat): boolean {
-  if (heartbeat.bootCounter !== than.bootCounter) return heartbeat.bootCounter > than.bootCounter;
-  return heartbeat.sequence > than.sequence;
-}
-
-function isForgotten({ atMs }: OtherSender, nowMs: number): boolean {
-  return nowMs - atMs >= FORGET_AFTER_MS;
-}
-
 /** Project decision: missed heartbeats in a row after which a neighbour is late, and gone. */
 const LATE_AFTER = 3;
 const GONE_AFTER = 15;
@@ -200,6 +148,58 @@ export function createNeighbours(options: {
 
     ownConflict: () => ownConflicts.conflict(clock.monotonicMs()),
   };
+}
+
+function createConflictDetector(): ConflictDetector {
+  /** By instance, in the order of their last new heartbeat. */
+  const senders = new Map<string, OtherSender>();
+
+  function put(sender: OtherSender): void {
+    senders.delete(sender.heartbeat.instance);
+    if (senders.size === MAX_OTHER_SENDERS) {
+      const [oldest] = senders.keys();
+      if (oldest !== undefined) senders.delete(oldest);
+    }
+    senders.set(sender.heartbeat.instance, sender);
+  }
+
+  function find({ heartbeat, atMs }: ReceivedHeartbeat): OtherSender | null {
+    const sender = senders.get(heartbeat.instance);
+    return sender === undefined || isForgotten(sender, atMs) ? null : sender;
+  }
+
+  return {
+    refused(received) {
+      const before = find(received);
+      if (before !== null && !isNewer(received.heartbeat, before.heartbeat)) return;
+      put({ ...received, advanced: (before?.advanced ?? 0) + 1, wasActive: before?.wasActive ?? false });
+    },
+
+    superseded(last, next) {
+      const before = find(next);
+      senders.delete(next.heartbeat.instance);
+      // A device never returns to an earlier boot counter, so two devices share it.
+      const isBack = before?.wasActive === true && before.heartbeat.bootCounter === next.heartbeat.bootCounter;
+      const { heartbeat, address, atMs } = last;
+      put({ heartbeat, address, atMs, advanced: isBack ? MIN_PROOF_HEARTBEATS : 0, wasActive: true });
+    },
+
+    conflict(nowMs) {
+      const proved = [...senders.values()].filter(
+        (sender) => sender.advanced >= MIN_PROOF_HEARTBEATS && !isForgotten(sender, nowMs),
+      );
+      return proved.at(-1)?.address ?? null;
+    },
+  };
+}
+
+function isNewer(heartbeat: Heartbeat, than: Heartbeat): boolean {
+  if (heartbeat.bootCounter !== than.bootCounter) return heartbeat.bootCounter > than.bootCounter;
+  return heartbeat.sequence > than.sequence;
+}
+
+function isForgotten({ atMs }: OtherSender, nowMs: number): boolean {
+  return nowMs - atMs >= FORGET_AFTER_MS;
 }
 
 /** Of a neighbour whose last heartbeat is this old. */

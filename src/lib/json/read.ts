@@ -6,6 +6,53 @@ import { createJsonScanner, type JsonBounds, type ScanFinding } from './scan.ts'
 /** One to two milliseconds of scanning (measured), after which the event loop runs. */
 const PIECE_BYTES = 64 * 1024;
 
+/** `problem` is a sentence for a person, since a wrong address or file name may lead to any content. */
+export type JsonReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/** Longer texts are not searched for duplicate keys, since the search would block the event loop. */
+const SEARCHED_CHARS = 2 * 1024 * 1024;
+const MAX_DEPTH = 200;
+
+/** Token kinds of jsonc-parser, whose const enum does not exist at run time. */
+const token = {
+  braceOpen: 1,
+  braceClose: 2,
+  bracketOpen: 3,
+  bracketClose: 4,
+  comma: 5,
+  colon: 6,
+  string: 10,
+  unknown: 16,
+  end: 17,
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Only texts of this size are searched for the invalid word, where bounds are given. */
+const EXPLAINED_BYTES = 64 * 1024;
+
+export interface ReadOptions {
+  /** The value is only read or passed through, never copied into other objects: every key is kept. */
+  readonly keepProtoKeys?: boolean;
+}
+
+/** Duplicate keys are rejected, since either value might be meant. */
+export function readJson(text: string, what = 'answer', { keepProtoKeys = false }: ReadOptions = {}): JsonReading {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, problem: problemOf(text, what) };
+  }
+  if (text.length > SEARCHED_CHARS) return { ok: true, value };
+  const found = search(text);
+  if (found.problem !== undefined) return { ok: false, problem: found.problem };
+  if (found.protoKey && !keepProtoKeys) dropProtoKeys(value);
+  return { ok: true, value };
+}
+
 /** Checks whether bytes are JSON within the bounds, without blocking the event loop. */
 export async function checkJson(bytes: Uint8Array, bounds: JsonBounds): Promise<ScanFinding> {
   const scanner = createJsonScanner(bounds);
@@ -37,30 +84,6 @@ export function problemOfFinding(finding: ScanFinding, bounds: JsonBounds, what 
   }
 }
 
-/** `problem` is a sentence for a person, since a wrong address or file name may lead to any content. */
-export type JsonReading =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string };
-
-/** Longer texts are not searched for duplicate keys, since the search would block the event loop. */
-const SEARCHED_CHARS = 2 * 1024 * 1024;
-const MAX_DEPTH = 200;
-
-/** Token kinds of jsonc-parser, whose const enum does not exist at run time. */
-const token = {
-  braceOpen: 1,
-  braceClose: 2,
-  bracketOpen: 3,
-  bracketClose: 4,
-  comma: 5,
-  colon: 6,
-  string: 10,
-  unknown: 16,
-  end: 17,
-};
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * `what` names the text in a problem: 'answer', 'file', 'overlays'. Bytes beyond the bounds are not parsed, since few
  * bytes can describe many objects and block the event loop.
@@ -82,32 +105,9 @@ export function readJsonBytes(bytes: Uint8Array, what = 'answer', bounds?: JsonB
   return readJson(text, what);
 }
 
-/** Only texts of this size are searched for the invalid word, where bounds are given. */
-const EXPLAINED_BYTES = 64 * 1024;
-
 /** The decoder strips it. */
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-}
-
-export interface ReadOptions {
-  /** The value is only read or passed through, never copied into other objects: every key is kept. */
-  readonly keepProtoKeys?: boolean;
-}
-
-/** Duplicate keys are rejected, since either value might be meant. */
-export function readJson(text: string, what = 'answer', { keepProtoKeys = false }: ReadOptions = {}): JsonReading {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, problem: problemOf(text, what) };
-  }
-  if (text.length > SEARCHED_CHARS) return { ok: true, value };
-  const found = search(text);
-  if (found.problem !== undefined) return { ok: false, problem: found.problem };
-  if (found.protoKey && !keepProtoKeys) dropProtoKeys(value);
-  return { ok: true, value };
 }
 
 /** Traverses JSON with an explicit stack, so that deep nesting cannot overflow the call stack. */

@@ -12,6 +12,43 @@ interface ReplaceOptions {
 /** Follows no link and overwrites nothing, since another user may have placed either in the folder. */
 const FRESH = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+const DRAFT = /^\..+\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Another process may still be writing a younger draft. */
+const DRAFT_LEFT_MS = 10 * 60_000;
+
+/** A file system without hard links answers with one of these. */
+const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * Like `replaceFile`, for a new file: a file that another program created meanwhile is kept. Throws
+ * FILE_EXISTS, FILE_UNWRITABLE.
+ */
+export async function createFile(
+  path: string,
+  text: string | Uint8Array,
+  options: Omit<ReplaceOptions, 'durable'> = {},
+): Promise<void> {
+  let refused: string | undefined;
+  try {
+    // A hard link fails where the name is taken, and the name has the whole content from its first moment.
+    await placeFile(path, text, options, async (draft) => {
+      await link(draft, path).catch((error) => {
+        refused = error.code;
+        throw error;
+      });
+      await rm(draft);
+    });
+  } catch (error) {
+    if (refused === 'EEXIST') throw alreadyThere(path, error);
+    if (refused === undefined || !NO_HARD_LINKS.has(refused)) throw error;
+    await claim(path, options.mode);
+    await replaceFile(path, text, options).catch(async (failure) => {
+      await rm(path, { force: true }).catch(() => {});
+      throw failure;
+    });
+  }
+}
+
 /**
  * Replaces a file atomically: writes a draft beside it, syncs it and renames it; a link at `path` is replaced and not
  * followed. Creates its folder. `mode` applies whatever the umask. Throws FILE_UNWRITABLE.
@@ -64,10 +101,6 @@ function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
 }
 
-const DRAFT = /^\..+\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Another process may still be writing a younger draft. */
-const DRAFT_LEFT_MS = 10 * 60_000;
-
 /** Removes the drafts that a crash left in a folder. Never rejects. */
 export async function removeLeftDrafts(dir: string, now: Date): Promise<void> {
   const names = await readdir(dir).catch(() => []);
@@ -113,39 +146,6 @@ async function isThere(path: string): Promise<boolean> {
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   await folder.sync();
-}
-
-/** A file system without hard links answers with one of these. */
-const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
-
-/**
- * Like `replaceFile`, for a new file: a file that another program created meanwhile is kept. Throws
- * FILE_EXISTS, FILE_UNWRITABLE.
- */
-export async function createFile(
-  path: string,
-  text: string | Uint8Array,
-  options: Omit<ReplaceOptions, 'durable'> = {},
-): Promise<void> {
-  let refused: string | undefined;
-  try {
-    // A hard link fails where the name is taken, and the name has the whole content from its first moment.
-    await placeFile(path, text, options, async (draft) => {
-      await link(draft, path).catch((error) => {
-        refused = error.code;
-        throw error;
-      });
-      await rm(draft);
-    });
-  } catch (error) {
-    if (refused === 'EEXIST') throw alreadyThere(path, error);
-    if (refused === undefined || !NO_HARD_LINKS.has(refused)) throw error;
-    await claim(path, options.mode);
-    await replaceFile(path, text, options).catch(async (failure) => {
-      await rm(path, { force: true }).catch(() => {});
-      throw failure;
-    });
-  }
 }
 
 /** Takes the name with an empty file. */

@@ -42,6 +42,56 @@ const PROGRESS_MS = 1_000;
 const restingStates: readonly string[] = ['none', 'idle', 'succeeded', 'failed', 'cancelled'];
 
 /**
+ * Subscribes to `/tracked_pose` and `/planning_state` until the poses decide, for at most 15 s: about 4 s with ten poses
+ * per second, 4 to 10 s with one, and 10 s where they never change. Too few poses, too much noise and a stream that cannot be opened are 'not-checked'.
+ * Throws INTERRUPTED only.
+ */
+export async function checkStillness(
+  options: StillnessOptions,
+  signal?: AbortSignal,
+  onProgress: (text: string) => void = () => {},
+): Promise<Stillness> {
+  const { clock } = options;
+  const { promise, resolve } = Promise.withResolvers<Stillness>();
+  const judge = createStillnessJudge();
+  const onMessage = (message: TopicMessage) => {
+    const found = judge.add(message, clock.monotonicMs());
+    if (found !== null) resolve(found);
+  };
+
+  try {
+    signal?.throwIfAborted();
+    onProgress('checking by its poses that the robot stands still, for 3 to 15 s');
+    // Subscriptions for single topics are supported by every software version.
+    using stream = await openTopicStream({
+      ...options,
+      topics: ['/planning_state', '/tracked_pose'],
+      listForm: false,
+      onMessage,
+      signal,
+    });
+    const beganMs = clock.monotonicMs();
+    using _first = clock.after(FIRST_POSE_MS, () => {
+      if (!judge.hasPose()) resolve(noPose);
+    });
+    using _progress = clock.every(PROGRESS_MS, () => {
+      const nowMs = clock.monotonicMs();
+      const seconds = Math.round((nowMs - beganMs) / 1_000);
+      onProgress(`checking that the robot stands still, ${seconds} of up to 15 s: ${judge.doubt(nowMs)}`);
+    });
+    using _limit = clock.after(LIMIT_MS, () => resolve(judge.timeIsUp(clock.monotonicMs())));
+    using _aborted = onAbort(signal, () => resolve(noPose));
+    void stream.ended.then(({ detail }) => resolve({ verdict: 'not-checked', detail: `the topic stream: ${detail}` }));
+    const stillness = await promise;
+    if (signal?.aborted) throw interrupted(signal);
+    return stillness;
+  } catch (error) {
+    if (signal?.aborted) throw interrupted(signal);
+    return { verdict: 'not-checked', detail: `the topic stream cannot be opened: ${failureDetail(error)}` };
+  }
+}
+
+/**
  * Judges the messages of one connection. 'still' needs poses that stand, and a move state without a move under way: a
  * robot that waits in front of an obstacle stands as well. A move that is reported makes it moving, whatever its poses
  * show; a move state at rest shows nothing.
@@ -101,56 +151,6 @@ export function createStillnessJudge() {
       return { verdict: 'not-checked', detail: `${received} were not enough: ${standing(nowMs).reason}` };
     },
   };
-}
-
-/**
- * Subscribes to `/tracked_pose` and `/planning_state` until the poses decide, for at most 15 s: about 4 s with ten poses
- * per second, 4 to 10 s with one, and 10 s where they never change. Too few poses, too much noise and a stream that cannot be opened are 'not-checked'.
- * Throws INTERRUPTED only.
- */
-export async function checkStillness(
-  options: StillnessOptions,
-  signal?: AbortSignal,
-  onProgress: (text: string) => void = () => {},
-): Promise<Stillness> {
-  const { clock } = options;
-  const { promise, resolve } = Promise.withResolvers<Stillness>();
-  const judge = createStillnessJudge();
-  const onMessage = (message: TopicMessage) => {
-    const found = judge.add(message, clock.monotonicMs());
-    if (found !== null) resolve(found);
-  };
-
-  try {
-    signal?.throwIfAborted();
-    onProgress('checking by its poses that the robot stands still, for 3 to 15 s');
-    // Subscriptions for single topics are supported by every software version.
-    using stream = await openTopicStream({
-      ...options,
-      topics: ['/planning_state', '/tracked_pose'],
-      listForm: false,
-      onMessage,
-      signal,
-    });
-    const beganMs = clock.monotonicMs();
-    using _first = clock.after(FIRST_POSE_MS, () => {
-      if (!judge.hasPose()) resolve(noPose);
-    });
-    using _progress = clock.every(PROGRESS_MS, () => {
-      const nowMs = clock.monotonicMs();
-      const seconds = Math.round((nowMs - beganMs) / 1_000);
-      onProgress(`checking that the robot stands still, ${seconds} of up to 15 s: ${judge.doubt(nowMs)}`);
-    });
-    using _limit = clock.after(LIMIT_MS, () => resolve(judge.timeIsUp(clock.monotonicMs())));
-    using _aborted = onAbort(signal, () => resolve(noPose));
-    void stream.ended.then(({ detail }) => resolve({ verdict: 'not-checked', detail: `the topic stream: ${detail}` }));
-    const stillness = await promise;
-    if (signal?.aborted) throw interrupted(signal);
-    return stillness;
-  } catch (error) {
-    if (signal?.aborted) throw interrupted(signal);
-    return { verdict: 'not-checked', detail: `the topic stream cannot be opened: ${failureDetail(error)}` };
-  }
 }
 
 const noPose: Stillness = {

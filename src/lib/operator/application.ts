@@ -41,61 +41,10 @@ const SYSTEM_PATH =
   /(?<![\w.:/-])\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/[^\s/'"`,;:()<>&]+)*\/([^\s/'"`,;:()<>&]+)/g;
 
 /**
- * Returns a function that replaces the absolute paths in all texts of plain data: a file or folder of the site file by
- * its key, any other by its name. Without sign-in the folders of a gateway are of no use but to an attacker.
- */
-export function createPathFilter(site: Site): <T>(data: T) => T {
-  const keys = new Map<string, string>();
-  const add = (value: unknown, key: string): void => {
-    if (typeof value === 'string') {
-      if (isAbsolute(value) && value !== '/') keys.set(value, key);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value)) add(inner, key === '' ? name : `${key}.${name}`);
-    }
-  };
-  add(site, '');
-  keys.set(site.path, 'site file');
-  if (site.dir !== '/') keys.set(site.dir, '.');
-  // The longest first: most of them lie in the folder of the site file.
-  const paths = [...keys.keys()]
-    .toSorted((a, b) => b.length - a.length)
-    .map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const known = new RegExp(`(?<![\\w.-])(?:${paths.join('|')})(?![\\w-])`, 'g');
-  const clean = (text: string) =>
-    text.includes('/') ? text.replace(known, (path) => keys.get(path) ?? '').replace(SYSTEM_PATH, '$1') : text;
-
-  function filter(data: unknown): unknown {
-    if (typeof data === 'string') return clean(data);
-    if (Array.isArray(data)) return data.map(filter);
-    if (typeof data !== 'object' || data === null) return data;
-    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, filter(value)]));
-  }
-  return filter as <T>(data: T) => T;
-}
-
-/**
  * Serial number of the robot that a client means, on requests of a gw command; of the robot of this gateway, on every
  * answer. A client without it, such as the pages that this gateway serves, means the robot of this gateway.
  */
 export const ROBOT_HEADER = 'gw-robot';
-
-/** The refusal of a change that is meant for another robot; null for a read, a stop, or an end. */
-export function refuseOtherRobot(
-  meant: string | string[] | undefined,
-  own: string,
-  route: Pick<Route, 'method' | 'forAnyRobot'> | undefined,
-): Refusal | null {
-  if (meant === undefined || meant === own) return null;
-  if (route === undefined || route.method === 'GET' || route.forAnyRobot === true) return null;
-  return refusalOf(otherRobot(own, String(meant).slice(0, 128)));
-}
-
-function otherRobot(own: string, meant: string): GwError {
-  return new GwError(
-    'GATEWAY_OTHER_ROBOT',
-    `This gateway belongs to robot ${own}, and the request is meant for ${meant}.`,
-  );
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -325,6 +274,57 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       ]);
     },
   };
+}
+
+/**
+ * Returns a function that replaces the absolute paths in all texts of plain data: a file or folder of the site file by
+ * its key, any other by its name. Without sign-in the folders of a gateway are of no use but to an attacker.
+ */
+export function createPathFilter(site: Site): <T>(data: T) => T {
+  const keys = new Map<string, string>();
+  const add = (value: unknown, key: string): void => {
+    if (typeof value === 'string') {
+      if (isAbsolute(value) && value !== '/') keys.set(value, key);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of Object.entries(value)) add(inner, key === '' ? name : `${key}.${name}`);
+    }
+  };
+  add(site, '');
+  keys.set(site.path, 'site file');
+  if (site.dir !== '/') keys.set(site.dir, '.');
+  // The longest first: most of them lie in the folder of the site file.
+  const paths = [...keys.keys()]
+    .toSorted((a, b) => b.length - a.length)
+    .map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const known = new RegExp(`(?<![\\w.-])(?:${paths.join('|')})(?![\\w-])`, 'g');
+  const clean = (text: string) =>
+    text.includes('/') ? text.replace(known, (path) => keys.get(path) ?? '').replace(SYSTEM_PATH, '$1') : text;
+
+  function filter(data: unknown): unknown {
+    if (typeof data === 'string') return clean(data);
+    if (Array.isArray(data)) return data.map(filter);
+    if (typeof data !== 'object' || data === null) return data;
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, filter(value)]));
+  }
+  return filter as <T>(data: T) => T;
+}
+
+/** The refusal of a change that is meant for another robot; null for a read, a stop, or an end. */
+export function refuseOtherRobot(
+  meant: string | string[] | undefined,
+  own: string,
+  route: Pick<Route, 'method' | 'forAnyRobot'> | undefined,
+): Refusal | null {
+  if (meant === undefined || meant === own) return null;
+  if (route === undefined || route.method === 'GET' || route.forAnyRobot === true) return null;
+  return refusalOf(otherRobot(own, String(meant).slice(0, 128)));
+}
+
+function otherRobot(own: string, meant: string): GwError {
+  return new GwError(
+    'GATEWAY_OTHER_ROBOT',
+    `This gateway belongs to robot ${own}, and the request is meant for ${meant}.`,
+  );
 }
 
 /** Of a log whose level is not given into the hands of this server. */

@@ -38,6 +38,34 @@ export const trialBody = z.strictObject({
 });
 export const trialKeepAliveBody = z.strictObject({ id: z.string().min(1).max(200) });
 
+export const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+export type Handlers = ReturnType<typeof createHandlers>;
+
+export function createHandlers(parts: Parts) {
+  return {
+    pages: pageHandlers(parts),
+    chassis: chassisHandlers(parts),
+    peers: peerHandlers(parts),
+    session: sessionHandlers(parts),
+    stop: stopHandlers(parts),
+    tours: tourHandlers(parts),
+    drives: driveHandlers(parts),
+    pose: poseHandlers(parts),
+    trial: trialHandlers(parts),
+    evidence: evidenceHandlers(parts),
+    media: mediaHandlers(parts),
+    incidents: incidentHandlers(parts),
+    cloud: cloudHandlers(parts),
+    support: supportHandlers(parts),
+    gateway: gatewayHandlers(parts),
+    logLevel: logLevelHandlers(parts),
+    contract: contractHandlers(parts),
+  } satisfies Record<string, Record<string, Handler>>;
+}
+
 function trialHandlers({ motion, log }: Parts) {
   const { trials } = motion;
   return {
@@ -84,8 +112,6 @@ function evidenceHandlers({ motion, log }: Parts) {
   };
 }
 
-export const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
-
 function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
   let isChecking = false;
   return {
@@ -108,32 +134,6 @@ function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
       }
     },
   };
-}
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
-
-export type Handlers = ReturnType<typeof createHandlers>;
-
-export function createHandlers(parts: Parts) {
-  return {
-    pages: pageHandlers(parts),
-    chassis: chassisHandlers(parts),
-    peers: peerHandlers(parts),
-    session: sessionHandlers(parts),
-    stop: stopHandlers(parts),
-    tours: tourHandlers(parts),
-    drives: driveHandlers(parts),
-    pose: poseHandlers(parts),
-    trial: trialHandlers(parts),
-    evidence: evidenceHandlers(parts),
-    media: mediaHandlers(parts),
-    incidents: incidentHandlers(parts),
-    cloud: cloudHandlers(parts),
-    support: supportHandlers(parts),
-    gateway: gatewayHandlers(parts),
-    logLevel: logLevelHandlers(parts),
-    contract: contractHandlers(parts),
-  } satisfies Record<string, Record<string, Handler>>;
 }
 
 function pageHandlers({ site, pageState, sessions, assets }: Parts) {

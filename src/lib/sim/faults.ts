@@ -233,10 +233,6 @@ export const faultTable = {
 
 export const faultNames = Object.keys(faultTable) as readonly FaultName[];
 
-export function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(faultTable, name);
-}
-
 /** The faults of one simulated robot, switchable while it runs. */
 export function createFaults(onChange: (name: FaultName, on: boolean) => void) {
   const active = new Set<FaultName>();
@@ -250,6 +246,10 @@ export function createFaults(onChange: (name: FaultName, on: boolean) => void) {
     },
     list: () => faultNames.map((name) => ({ name, on: active.has(name), ...faultTable[name] })),
   };
+}
+
+export function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faultTable, name);
 }
 
 export type Faults = ReturnType<typeof createFaults>;

@@ -43,6 +43,44 @@ interface Change {
   readonly isDriven: boolean;
 }
 
+/** Learns, over one connection, whether and how coarsely the chassis repeats poses. */
+export function createRepeats() {
+  let last: PoseSample | null = null;
+  let degPerOri = 180 / Math.PI;
+  const [both, place, heading] = [createRuns(), createRuns(), createRuns()];
+
+  return {
+    /**
+     * How long a rest must last that these poses are to show, in milliseconds, and whether poses are repeated and renewed in
+     * single steps for so long that this matters.
+     */
+    add(pose: PoseSample, isDriven: boolean): { readonly restMs: number; readonly isStepwise: boolean } {
+      if (Math.abs(pose.ori) > RADIANS_WITHIN) degPerOri = 1;
+      const { atMs, xM, yM, ori } = last ?? pose;
+      last = pose;
+      const gapMs = pose.atMs - atMs;
+      const wayM = Math.hypot(pose.xM - xM, pose.yM - yM);
+      const turnDeg = Math.abs(shortWay(pose.ori - ori, 360)) * degPerOri;
+      const isJump = wayM > JUMP_M + (JUMP_M_S * gapMs) / 1_000 || turnDeg > JUMP_DEG;
+      const [placeS, headingS] = [wayM / SLOWEST_M_S, turnDeg / SLOWEST_DEG_S];
+      const change = { gapMs, isJump, isDriven };
+      both.add(pose, { ...change, seconds: Math.max(placeS, headingS) });
+      place.add(pose, { ...change, seconds: placeS });
+      heading.add(pose, { ...change, seconds: headingS });
+      const all = [both, place, heading];
+      const stepMs = Math.max(...all.map((one) => one.stepMs()));
+      return { restMs: Math.max(stepMs, ...all.map((one) => one.changeMs())), isStepwise: stepMs > MIN_MS };
+    },
+    /** The next pose does not continue these; what was learned of the stream holds. */
+    restart(): void {
+      last = null;
+      for (const one of [both, place, heading]) one.restart();
+    },
+    /** Since when the newest pose is repeated; null without one. */
+    sinceMs: () => both.sinceMs(),
+  };
+}
+
 /** One respect in which poses may repeat: their place, their heading, or both. */
 function createRuns() {
   let run: Run | null = null;
@@ -97,43 +135,5 @@ function createRuns() {
     changeMs: () => (changes >= MIN_CHANGES ? RESERVE * smallestS * 1_000 : 0),
     /** Since when the newest pose is repeated. */
     sinceMs: () => run?.first.atMs ?? null,
-  };
-}
-
-/** Learns, over one connection, whether and how coarsely the chassis repeats poses. */
-export function createRepeats() {
-  let last: PoseSample | null = null;
-  let degPerOri = 180 / Math.PI;
-  const [both, place, heading] = [createRuns(), createRuns(), createRuns()];
-
-  return {
-    /**
-     * How long a rest must last that these poses are to show, in milliseconds, and whether poses are repeated and renewed in
-     * single steps for so long that this matters.
-     */
-    add(pose: PoseSample, isDriven: boolean): { readonly restMs: number; readonly isStepwise: boolean } {
-      if (Math.abs(pose.ori) > RADIANS_WITHIN) degPerOri = 1;
-      const { atMs, xM, yM, ori } = last ?? pose;
-      last = pose;
-      const gapMs = pose.atMs - atMs;
-      const wayM = Math.hypot(pose.xM - xM, pose.yM - yM);
-      const turnDeg = Math.abs(shortWay(pose.ori - ori, 360)) * degPerOri;
-      const isJump = wayM > JUMP_M + (JUMP_M_S * gapMs) / 1_000 || turnDeg > JUMP_DEG;
-      const [placeS, headingS] = [wayM / SLOWEST_M_S, turnDeg / SLOWEST_DEG_S];
-      const change = { gapMs, isJump, isDriven };
-      both.add(pose, { ...change, seconds: Math.max(placeS, headingS) });
-      place.add(pose, { ...change, seconds: placeS });
-      heading.add(pose, { ...change, seconds: headingS });
-      const all = [both, place, heading];
-      const stepMs = Math.max(...all.map((one) => one.stepMs()));
-      return { restMs: Math.max(stepMs, ...all.map((one) => one.changeMs())), isStepwise: stepMs > MIN_MS };
-    },
-    /** The next pose does not continue these; what was learned of the stream holds. */
-    restart(): void {
-      last = null;
-      for (const one of [both, place, heading]) one.restart();
-    },
-    /** Since when the newest pose is repeated; null without one. */
-    sinceMs: () => both.sinceMs(),
   };
 }

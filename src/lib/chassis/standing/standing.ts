@@ -5,42 +5,6 @@ import type { standingSchema } from '../view.ts';
 /** Fewer second differences than this estimate nothing. Project decision. */
 const MIN_DIFFERENCES = 5;
 
-/**
- * Noise of one or more series (standard deviation), from their second differences: a steady drive or turn cancels out of them, so
- * it is known of a moving robot too. Null where there are too few.
- */
-function jitterOf(...series: readonly (readonly number[])[]): number | null {
-  const count = series.reduce((sum, values) => sum + Math.max(0, values.length - 2), 0);
-  if (count < MIN_DIFFERENCES) return null;
-  // Judged with every pose: numbers of one type are sorted several times as fast.
-  const differences = new Float64Array(count);
-  let found = 0;
-  for (const values of series) {
-    for (let at = 0; at + 2 < values.length; at += 1, found += 1) {
-      differences[found] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
-    }
-  }
-  differences.sort();
-  // The median, since braking and one relocalisation are not noise; scaled as for a normal distribution.
-  const median = differences[Math.floor(differences.length / 2)] ?? 0;
-  return (1.4826 * median) / Math.sqrt(6);
-}
-
-/**
- * Noise of the position along one axis (standard deviation), in metres, as these poses show it: at least a centimetre, and
- * at most what counts as noise. Few poses may show less than there is, so it is then taken as more; with too few it is the
- * most.
- */
-export function noiseOf(poses: readonly PoseSample[]): number {
-  const shown = jitterOf(...places.map((axis) => unrolled(axis, poses))) ?? Number.POSITIVE_INFINITY;
-  return Math.min(MAX_NOISE_M, Math.max(NOISE_M, shown * fewFactor(places.length * poses.length)));
-}
-
-/** By how much more noise there may be than so few values show. */
-function fewFactor(values: number): number {
-  return 1 + FEW_SIGMA / Math.sqrt(values);
-}
-
 export type Standing = Readonly<z.infer<typeof standingSchema>>;
 
 export interface StandingInput {
@@ -262,6 +226,42 @@ export function judgeStanding(input: StandingInput): Standing {
   }
   if (doubt !== '') return notKnown(`${doubt}, by ${over(rest.length, overMs / 1_000)}`, overMs, rest.length);
   return notKnown(`${over(rest.length, overMs / 1_000)} are too few`, overMs, rest.length);
+}
+
+/**
+ * Noise of one or more series (standard deviation), from their second differences: a steady drive or turn cancels out of them, so
+ * it is known of a moving robot too. Null where there are too few.
+ */
+function jitterOf(...series: readonly (readonly number[])[]): number | null {
+  const count = series.reduce((sum, values) => sum + Math.max(0, values.length - 2), 0);
+  if (count < MIN_DIFFERENCES) return null;
+  // Judged with every pose: numbers of one type are sorted several times as fast.
+  const differences = new Float64Array(count);
+  let found = 0;
+  for (const values of series) {
+    for (let at = 0; at + 2 < values.length; at += 1, found += 1) {
+      differences[found] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
+    }
+  }
+  differences.sort();
+  // The median, since braking and one relocalisation are not noise; scaled as for a normal distribution.
+  const median = differences[Math.floor(differences.length / 2)] ?? 0;
+  return (1.4826 * median) / Math.sqrt(6);
+}
+
+/**
+ * Noise of the position along one axis (standard deviation), in metres, as these poses show it: at least a centimetre, and
+ * at most what counts as noise. Few poses may show less than there is, so it is then taken as more; with too few it is the
+ * most.
+ */
+export function noiseOf(poses: readonly PoseSample[]): number {
+  const shown = jitterOf(...places.map((axis) => unrolled(axis, poses))) ?? Number.POSITIVE_INFINITY;
+  return Math.min(MAX_NOISE_M, Math.max(NOISE_M, shown * fewFactor(places.length * poses.length)));
+}
+
+/** By how much more noise there may be than so few values show. */
+function fewFactor(values: number): number {
+  return 1 + FEW_SIGMA / Math.sqrt(values);
 }
 
 type Found = Reading & { readonly axis: Axis };

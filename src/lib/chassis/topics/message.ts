@@ -47,6 +47,13 @@ const readBounds: JsonBounds = { maxDepth: 200, maxValues: 5_000 };
 const frameBounds: JsonBounds = { maxDepth: 200, maxValues: 4_000_000 };
 const PIECE_BYTES = 64 * 1024;
 
+/** The same at once, for a small text. */
+export function parseTopicMessage(text: string): TopicMessage {
+  const reading = readJson(text);
+  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`, saidInText(text));
+  return messageOf(reading.value, () => text);
+}
+
 /**
  * Parses one text frame step by step. In a large frame `overlays` is left out of `data` and kept in `text` only: it
  * may have millions of values, and the live state does not use it.
@@ -73,13 +80,6 @@ export function* readTopicFrame(frame: Buffer): Generator<undefined, TopicMessag
   if (!reading.ok) return unreadable(`malformed message: ${reading.problem}`, frame);
   if (isCut) delete (reading.value as { overlays?: unknown }).overlays;
   return messageOf(reading.value, () => frame.toString('utf8'));
-}
-
-/** The same at once, for a small text. */
-export function parseTopicMessage(text: string): TopicMessage {
-  const reading = readJson(text);
-  if (!reading.ok) return complaint(`malformed message: ${reading.problem}`, saidInText(text));
-  return messageOf(reading.value, () => text);
 }
 
 function messageOf(value: unknown, textOf: () => string): TopicMessage {

@@ -42,74 +42,6 @@ const LEAP_DEG = 15;
 const LEAP_DEG_S = 180;
 const AFTER_STALL_MS = 2_000;
 
-/**
- * Detects a change of the heading that radians could not reach, normalised or unwrapped: one that exceeds the fastest
- * turn by more than `ahead`, which is what stalls and jumps explain. A seam of normalised radians reverses the turn in one
- * jump, so it adds nothing here. A larger jump than `maxStep` begins anew.
- */
-function createSwiftTurn({ ahead: maxAhead, maxStep = Number.POSITIVE_INFINITY }: { ahead: number; maxStep?: number }) {
-  let last: PoseSample | null = null;
-  const ahead = [newCourse(1), newCourse(-1)] as const;
-
-  return {
-    /** One sentence when this sample proved degrees, otherwise null. The next proof starts from zero. */
-    add(sample: PoseSample): string | null {
-      if (last === null) {
-        last = sample;
-        for (const course of ahead) course.sinceMs = sample.atMs;
-        return null;
-      }
-      const gapMs = sample.atMs - last.atMs;
-      if (gapMs < MIN_GAP_MS) return null;
-      // The short way round 360 degrees: it cannot hide a seam of a heading in radians.
-      const step = shortWay(sample.ori - last.ori);
-      const counted = Math.max(-MAX_JUMP, Math.min(MAX_JUMP, step));
-      last = sample;
-      if (Math.abs(step) > maxStep) {
-        for (const course of ahead) Object.assign(course, newCourse(course.direction), { sinceMs: sample.atMs });
-        return null;
-      }
-      for (const course of ahead) {
-        course.excess += course.direction * counted - (MAX_TURN_RATE * gapMs) / 1_000;
-        if (course.excess <= 0) {
-          course.excess = 0;
-          course.changed = 0;
-          course.sinceMs = sample.atMs;
-          continue;
-        }
-        course.changed += course.direction * step;
-        if (course.excess <= maxAhead) continue;
-        const seconds = (sample.atMs - course.sinceMs) / 1_000;
-        const reason = `the heading changed by ${course.changed.toFixed(0)} in one direction within ${seconds.toFixed(1)} s, faster than radians can`;
-        this.restart();
-        return reason;
-      }
-      return null;
-    },
-    /** The next sample does not continue the previous ones. */
-    restart(): void {
-      last = null;
-      for (const course of ahead) Object.assign(course, newCourse(course.direction));
-    },
-  };
-}
-
-function newCourse(direction: 1 | -1) {
-  return { direction, excess: 0, changed: 0, sinceMs: 0 };
-}
-
-function shortWay(change: number): number {
-  return change - 360 * Math.round(change / 360);
-}
-
-/**
- * The unit in which a heading of the present connection is read: also where it shows degrees and does not prove them. Until
- * then both readings have to agree: the device behind a new connection may have restarted with another unit.
- */
-export function shownUnit({ verdict, doubt, shown }: PoseUnitVerdict): PoseUnit {
-  return verdict === 'not-decided' && doubt === null && shown === true ? 'degrees' : verdict;
-}
-
 export interface UnitJudge {
   /** Adds a sample. False when one of its numbers is not finite; it is not counted then. */
   add(sample: PoseSample): boolean;
@@ -244,6 +176,74 @@ export function createUnitJudge(): UnitJudge {
       };
     },
   };
+}
+
+/**
+ * Detects a change of the heading that radians could not reach, normalised or unwrapped: one that exceeds the fastest
+ * turn by more than `ahead`, which is what stalls and jumps explain. A seam of normalised radians reverses the turn in one
+ * jump, so it adds nothing here. A larger jump than `maxStep` begins anew.
+ */
+function createSwiftTurn({ ahead: maxAhead, maxStep = Number.POSITIVE_INFINITY }: { ahead: number; maxStep?: number }) {
+  let last: PoseSample | null = null;
+  const ahead = [newCourse(1), newCourse(-1)] as const;
+
+  return {
+    /** One sentence when this sample proved degrees, otherwise null. The next proof starts from zero. */
+    add(sample: PoseSample): string | null {
+      if (last === null) {
+        last = sample;
+        for (const course of ahead) course.sinceMs = sample.atMs;
+        return null;
+      }
+      const gapMs = sample.atMs - last.atMs;
+      if (gapMs < MIN_GAP_MS) return null;
+      // The short way round 360 degrees: it cannot hide a seam of a heading in radians.
+      const step = shortWay(sample.ori - last.ori);
+      const counted = Math.max(-MAX_JUMP, Math.min(MAX_JUMP, step));
+      last = sample;
+      if (Math.abs(step) > maxStep) {
+        for (const course of ahead) Object.assign(course, newCourse(course.direction), { sinceMs: sample.atMs });
+        return null;
+      }
+      for (const course of ahead) {
+        course.excess += course.direction * counted - (MAX_TURN_RATE * gapMs) / 1_000;
+        if (course.excess <= 0) {
+          course.excess = 0;
+          course.changed = 0;
+          course.sinceMs = sample.atMs;
+          continue;
+        }
+        course.changed += course.direction * step;
+        if (course.excess <= maxAhead) continue;
+        const seconds = (sample.atMs - course.sinceMs) / 1_000;
+        const reason = `the heading changed by ${course.changed.toFixed(0)} in one direction within ${seconds.toFixed(1)} s, faster than radians can`;
+        this.restart();
+        return reason;
+      }
+      return null;
+    },
+    /** The next sample does not continue the previous ones. */
+    restart(): void {
+      last = null;
+      for (const course of ahead) Object.assign(course, newCourse(course.direction));
+    },
+  };
+}
+
+function newCourse(direction: 1 | -1) {
+  return { direction, excess: 0, changed: 0, sinceMs: 0 };
+}
+
+function shortWay(change: number): number {
+  return change - 360 * Math.round(change / 360);
+}
+
+/**
+ * The unit in which a heading of the present connection is read: also where it shows degrees and does not prove them. Until
+ * then both readings have to agree: the device behind a new connection may have restarted with another unit.
+ */
+export function shownUnit({ verdict, doubt, shown }: PoseUnitVerdict): PoseUnit {
+  return verdict === 'not-decided' && doubt === null && shown === true ? 'degrees' : verdict;
 }
 
 interface Found {

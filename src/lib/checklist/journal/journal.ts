@@ -24,6 +24,45 @@ import {
 const MAX_LOCK_BYTES = 1_024;
 
 /**
+ * The journal of a run: one JSON line per event, on disk before the result is shown. A run resumes from it after a
+ * crash, and the record is composed from it.
+ */
+
+export const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
+
+export interface Journal extends AsyncDisposable {
+  readonly path: string;
+  /** Folder of the stored photos; created with the first. */
+  readonly attachmentsDir: string;
+  /** State of earlier sessions; empty for a new run. */
+  readonly state: JournalState;
+  /** Resolves once the line is on disk. Throws FILE_UNWRITABLE. */
+  write(line: JournalLine): Promise<void>;
+  /** Stores a photo: first the file, then its line. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE. */
+  keepPhoto(stepId: string, path: string): Promise<Attachment>;
+  /** Removes journal and photos once the record holds them. */
+  remove(): Promise<void>;
+}
+
+/** Creates the journal of a new run in a folder. Throws FILE_UNWRITABLE. */
+export async function beginJournal(dir: string, begun: Omit<Begun, 'kind' | 'format'>): Promise<Journal> {
+  const stamp = begun.at.replace(/[-:]|\.\d+/g, '');
+  const path = join(dir, `${begun.checklist.name}-${stamp}-${begun.id.slice(0, 8)}.jsonl`);
+  const head: Begun = { kind: 'begun', format: JOURNAL_FORMAT, ...begun };
+  try {
+    await ensureFolder(dir);
+    await assertOwnFolder(dir);
+    await using file = await openFresh(path);
+    await file.writeFile(`${JSON.stringify(head)}\n`);
+    await file.sync();
+    await syncFolder(dir);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+  return openClaimed(path, stateOf(head, []), await claim(path));
+}
+
+/**
  * Locks a journal for this process. Returns the path of the lock file beside the journal; its owner removes it. Throws RUN_OPEN, and the error of the operating system.
  */
 async function claimJournal(path: string): Promise<string> {
@@ -68,45 +107,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-/**
- * The journal of a run: one JSON line per event, on disk before the result is shown. A run resumes from it after a
- * crash, and the record is composed from it.
- */
-
-export const JOURNAL_MAX_BYTES = 64 * 1024 * 1024;
-
-export interface Journal extends AsyncDisposable {
-  readonly path: string;
-  /** Folder of the stored photos; created with the first. */
-  readonly attachmentsDir: string;
-  /** State of earlier sessions; empty for a new run. */
-  readonly state: JournalState;
-  /** Resolves once the line is on disk. Throws FILE_UNWRITABLE. */
-  write(line: JournalLine): Promise<void>;
-  /** Stores a photo: first the file, then its line. Throws ATTACHMENT_INVALID, FILE_UNWRITABLE. */
-  keepPhoto(stepId: string, path: string): Promise<Attachment>;
-  /** Removes journal and photos once the record holds them. */
-  remove(): Promise<void>;
-}
-
-/** Creates the journal of a new run in a folder. Throws FILE_UNWRITABLE. */
-export async function beginJournal(dir: string, begun: Omit<Begun, 'kind' | 'format'>): Promise<Journal> {
-  const stamp = begun.at.replace(/[-:]|\.\d+/g, '');
-  const path = join(dir, `${begun.checklist.name}-${stamp}-${begun.id.slice(0, 8)}.jsonl`);
-  const head: Begun = { kind: 'begun', format: JOURNAL_FORMAT, ...begun };
-  try {
-    await ensureFolder(dir);
-    await assertOwnFolder(dir);
-    await using file = await openFresh(path);
-    await file.writeFile(`${JSON.stringify(head)}\n`);
-    await file.sync();
-    await syncFolder(dir);
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
-  return openClaimed(path, stateOf(head, []), await claim(path));
 }
 
 /** The newest run of this checklist for these robots; undefined when there is none. Throws JOURNAL_BROKEN. */

@@ -12,74 +12,6 @@ const CHOICES_PER_REPETITION = 2;
 /** Longer texts are not matched against a pattern. */
 const MAX_MATCHED_CHARACTERS = 128;
 
-/**
- * Compiles a pattern of a checklist, or returns what is expected instead. Only patterns whose cost stays bounded on
- * texts of {@link MAX_MATCHED_CHARACTERS} are accepted: no repeated group that holds a repetition or a choice, few
- * repetitions, few choices, no backreference.
- */
-function compilePattern(text: string): RegExp | { readonly expected: string } {
-  if (text.length > MAX_CHARACTERS) return { expected: `a pattern of at most ${MAX_CHARACTERS} characters` };
-  const problem = costProblem(text);
-  if (problem !== undefined) return { expected: problem };
-  try {
-    return new RegExp(text, 'u');
-  } catch {
-    return { expected: 'a valid regular expression' };
-  }
-}
-
-function costProblem(text: string): string | undefined {
-  /** Per open group: whether it holds a repetition or a choice. */
-  const groups: boolean[] = [];
-  let repetitions = 0;
-  let choices = 0;
-  let closed: boolean | undefined;
-  for (let i = 0; i < text.length; i += 1) {
-    const character = text[i] ?? '';
-    const before = closed;
-    closed = undefined;
-    if (character === '\\') {
-      i += 1;
-      if (/[1-9k]/.test(text[i] ?? '')) return 'a pattern without backreferences';
-    } else if (character === '[') {
-      i = endOfClass(text, i);
-    } else if (character === '(') {
-      groups.push(false);
-      // The question mark of (?: and similar groups is not a repetition.
-      if (text[i + 1] === '?') i += 1;
-    } else if (character === ')') {
-      closed = groups.pop() ?? false;
-    } else if (character === '|') {
-      choices += 1;
-      mark(groups);
-    } else if ('*+?{'.includes(character)) {
-      if (before === true) return 'a pattern in which no repeated group holds a repetition or a choice';
-      if (character === '?') choices += 1;
-      else repetitions += 1;
-      if (repetitions > MAX_REPETITIONS) return `a pattern with at most ${MAX_REPETITIONS} repetitions`;
-      mark(groups);
-      if (character === '{') while (i + 1 < text.length && text[i] !== '}') i += 1;
-      if (text[i + 1] === '?') i += 1;
-    }
-    if (choices + repetitions * CHOICES_PER_REPETITION > MAX_CHOICES) {
-      return `a pattern with at most ${MAX_CHOICES} choices (| and ?; a repetition counts as ${CHOICES_PER_REPETITION})`;
-    }
-  }
-  return undefined;
-}
-
-function mark(groups: boolean[]): void {
-  groups.fill(true);
-}
-
-function endOfClass(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i += 1) {
-    if (text[i] === '\\') i += 1;
-    else if (text[i] === ']') return i;
-  }
-  return text.length;
-}
-
 /** Outcome of a comparison; a value that was not checked is neither ok nor wrong. */
 export type MatchVerdict = 'ok' | 'wrong' | 'not-checked';
 
@@ -165,6 +97,74 @@ export function compileMatcher(raw: unknown, report: ReportProblem): Matcher | u
   if (Object.keys(raw).length === 0) return wrong(report, `one of the matchers ${matcherNames.join(', ')}`);
   const valid = parts.filter((part) => part !== undefined);
   return valid.length === parts.length ? allOf(valid) : undefined;
+}
+
+/**
+ * Compiles a pattern of a checklist, or returns what is expected instead. Only patterns whose cost stays bounded on
+ * texts of {@link MAX_MATCHED_CHARACTERS} are accepted: no repeated group that holds a repetition or a choice, few
+ * repetitions, few choices, no backreference.
+ */
+function compilePattern(text: string): RegExp | { readonly expected: string } {
+  if (text.length > MAX_CHARACTERS) return { expected: `a pattern of at most ${MAX_CHARACTERS} characters` };
+  const problem = costProblem(text);
+  if (problem !== undefined) return { expected: problem };
+  try {
+    return new RegExp(text, 'u');
+  } catch {
+    return { expected: 'a valid regular expression' };
+  }
+}
+
+function costProblem(text: string): string | undefined {
+  /** Per open group: whether it holds a repetition or a choice. */
+  const groups: boolean[] = [];
+  let repetitions = 0;
+  let choices = 0;
+  let closed: boolean | undefined;
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text[i] ?? '';
+    const before = closed;
+    closed = undefined;
+    if (character === '\\') {
+      i += 1;
+      if (/[1-9k]/.test(text[i] ?? '')) return 'a pattern without backreferences';
+    } else if (character === '[') {
+      i = endOfClass(text, i);
+    } else if (character === '(') {
+      groups.push(false);
+      // The question mark of (?: and similar groups is not a repetition.
+      if (text[i + 1] === '?') i += 1;
+    } else if (character === ')') {
+      closed = groups.pop() ?? false;
+    } else if (character === '|') {
+      choices += 1;
+      mark(groups);
+    } else if ('*+?{'.includes(character)) {
+      if (before === true) return 'a pattern in which no repeated group holds a repetition or a choice';
+      if (character === '?') choices += 1;
+      else repetitions += 1;
+      if (repetitions > MAX_REPETITIONS) return `a pattern with at most ${MAX_REPETITIONS} repetitions`;
+      mark(groups);
+      if (character === '{') while (i + 1 < text.length && text[i] !== '}') i += 1;
+      if (text[i + 1] === '?') i += 1;
+    }
+    if (choices + repetitions * CHOICES_PER_REPETITION > MAX_CHOICES) {
+      return `a pattern with at most ${MAX_CHOICES} choices (| and ?; a repetition counts as ${CHOICES_PER_REPETITION})`;
+    }
+  }
+  return undefined;
+}
+
+function mark(groups: boolean[]): void {
+  groups.fill(true);
+}
+
+function endOfClass(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i += 1) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === ']') return i;
+  }
+  return text.length;
 }
 
 /** The matcher for the value at one path. */

@@ -7,6 +7,58 @@ import type { LinkState } from './state.ts';
 
 const NO_ASK = { ask: null };
 
+/** The state of the link as a person and the API see it. */
+export function linkView(
+  state: LinkState,
+  { cloud, filters, clock, troubles: more }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock' | 'troubles'>,
+): LinkView {
+  const { session, failures, connects, losses, retryAtMs, directDueMs, renewalFailure } = state;
+  const waitMs = (atMs: number | null) => (atMs === null ? null : Math.max(0, Math.round(atMs - clock.monotonicMs())));
+  const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
+  // The connection in use may be that of an earlier identity.
+  const host = session?.plan.plan.host ?? (identity === null ? (cloud.mqtt.host ?? null) : brokerHost(cloud, identity));
+  const differences = {
+    hostDifference:
+      identity !== null && cloud.mqtt.host !== undefined && !sameHost(cloud.mqtt.host, identity.endpoint)
+        ? { site: cloud.mqtt.host, enrolment: identity.endpoint }
+        : null,
+    regionDifference: host === null ? null : regionDifference(host, cloud.region),
+  };
+  const troubles = [...(more?.() ?? []), ...linkTroubles(state, differences, clock.monotonicMs())];
+  return {
+    ...withTroubles(headline(state), troubles),
+    connection:
+      session === null
+        ? null
+        : {
+            path: session.plan.path,
+            host: session.plan.plan.host,
+            port: session.plan.plan.port,
+            alpn: session.alpn,
+            tls: session.tls,
+            sessionPresent: session.mqtt.sessionPresent,
+            filters,
+            withQos0: session.withQos0,
+            since: session.since,
+            forMs: Math.round(clock.monotonicMs() - session.sinceMs),
+            lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),
+            certificate: {
+              fingerprintSha256: session.plan.identity.fingerprintSha256,
+              notAfter: session.plan.identity.notAfter,
+            },
+          },
+    failures: { ...failures },
+    connects,
+    losses,
+    retryInMs: waitMs(retryAtMs),
+    directRetryInMs: session?.plan.path === 'fallback' ? waitMs(directDueMs) : null,
+    ...differences,
+    identity: state.identity.kind,
+    renewalFailure,
+    troubles,
+  };
+}
+
 /**
  * What is wrong with a link beside that it is not connected. Headline, status command, checklist and technician page all
  * show this list, so that none of them shows a connection as sound that another one does not.
@@ -75,58 +127,6 @@ function linkTroubles(
     });
   }
   return troubles;
-}
-
-/** The state of the link as a person and the API see it. */
-export function linkView(
-  state: LinkState,
-  { cloud, filters, clock, troubles: more }: Pick<CloudLinkOptions, 'cloud' | 'filters' | 'clock' | 'troubles'>,
-): LinkView {
-  const { session, failures, connects, losses, retryAtMs, directDueMs, renewalFailure } = state;
-  const waitMs = (atMs: number | null) => (atMs === null ? null : Math.max(0, Math.round(atMs - clock.monotonicMs())));
-  const identity = state.identity.kind === 'enrolled' ? state.identity.identity : null;
-  // The connection in use may be that of an earlier identity.
-  const host = session?.plan.plan.host ?? (identity === null ? (cloud.mqtt.host ?? null) : brokerHost(cloud, identity));
-  const differences = {
-    hostDifference:
-      identity !== null && cloud.mqtt.host !== undefined && !sameHost(cloud.mqtt.host, identity.endpoint)
-        ? { site: cloud.mqtt.host, enrolment: identity.endpoint }
-        : null,
-    regionDifference: host === null ? null : regionDifference(host, cloud.region),
-  };
-  const troubles = [...(more?.() ?? []), ...linkTroubles(state, differences, clock.monotonicMs())];
-  return {
-    ...withTroubles(headline(state), troubles),
-    connection:
-      session === null
-        ? null
-        : {
-            path: session.plan.path,
-            host: session.plan.plan.host,
-            port: session.plan.plan.port,
-            alpn: session.alpn,
-            tls: session.tls,
-            sessionPresent: session.mqtt.sessionPresent,
-            filters,
-            withQos0: session.withQos0,
-            since: session.since,
-            forMs: Math.round(clock.monotonicMs() - session.sinceMs),
-            lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),
-            certificate: {
-              fingerprintSha256: session.plan.identity.fingerprintSha256,
-              notAfter: session.plan.identity.notAfter,
-            },
-          },
-    failures: { ...failures },
-    connects,
-    losses,
-    retryInMs: waitMs(retryAtMs),
-    directRetryInMs: session?.plan.path === 'fallback' ? waitMs(directDueMs) : null,
-    ...differences,
-    identity: state.identity.kind,
-    renewalFailure,
-    troubles,
-  };
 }
 
 type Headline = Pick<LinkView, 'status' | 'detail' | 'remedy' | 'ask'>;

@@ -38,96 +38,10 @@ interface Remover {
   flush(): Promise<void>;
 }
 
-export function createRemover(thread: Pick<StoreThread, 'call'>, clock: Clock, onProgress: () => void): Remover {
-  const waiting = new Set<number>();
-  let work: Promise<void> | null = null;
-  let timer: Disposable | null = null;
-
-  async function remove(): Promise<void> {
-    timer?.[Symbol.dispose]();
-    timer = null;
-    let isFailed = false;
-    while (waiting.size > 0) {
-      const keys = [...waiting].slice(0, MAX_BATCH);
-      const outcome = await thread.call('remove', { keys });
-      // Those that are left are tried again with the next acknowledgement, or when the disk works again.
-      isFailed = outcome.kind !== 'done';
-      if (isFailed) break;
-      for (const key of keys) waiting.delete(key);
-      onProgress();
-      if (waiting.size < ENOUGH) break;
-    }
-    work = null;
-    if (waiting.size > 0 && !isFailed) schedule();
-  }
-
-  function start(): Promise<void> {
-    // Without any key `remove` would end before `work` is set, which would stay set.
-    if (waiting.size === 0) return Promise.resolve();
-    work ??= remove();
-    return work;
-  }
-
-  function schedule(): void {
-    if (work !== null || waiting.size === 0) return;
-    if (waiting.size >= ENOUGH) void start();
-    else timer ??= clock.after(DELAY_MS, () => void start());
-  }
-
-  return {
-    add(key) {
-      waiting.add(key);
-      schedule();
-    },
-    has: (key) => waiting.has(key),
-    get isBehind() {
-      return waiting.size >= MAX_WAITING;
-    },
-    retry: schedule,
-    async flush() {
-      await work;
-      await start();
-      timer?.[Symbol.dispose]();
-    },
-  };
-}
-
 /** Fields that the envelope adds. */
 const ENVELOPE = ['id', 'seq', 'at', 'serial'];
 /** Names, punctuation and values of the envelope, without id and serial number. */
 const ENVELOPE_BYTES = 96;
-
-/** Checks a message before anything is kept of it, and encodes its body. Throws OUTBOX_REFUSED. */
-function admit({ class: messageClass, topic, body, idField }: OutgoingMessage, serial: string): string {
-  const refuse = (why: string): never => {
-    throw new GwError(
-      'OUTBOX_REFUSED',
-      `A message of class ${messageClass} for ${topic.slice(0, MAX_TOPIC_BYTES)}: ${why}.`,
-    );
-  };
-  const topicBytes = Buffer.byteLength(topic);
-  if (topicBytes > MAX_TOPIC_BYTES) refuse(`its topic has ${topicBytes} bytes, more than ${MAX_TOPIC_BYTES}`);
-  if (topic === '' || /[+#\0]/.test(topic)) refuse('its topic is empty or has a wildcard');
-  const taken = (idField === undefined ? ENVELOPE : [idField]).filter((field) => Object.hasOwn(body, field));
-  if (taken.length > 0) refuse(`its field ${taken.join(', ')} is one that the outbox adds`);
-  const bodyJson = encodeBody(body) ?? refuse('its fields are no JSON values');
-  const bytes = Buffer.byteLength(bodyJson) + ENVELOPE_BYTES + ID_LENGTH + Buffer.byteLength(JSON.stringify(serial));
-  if (bytes > MAX_PAYLOAD_BYTES) refuse(`its payload has ${bytes} bytes, more than the limit of ${MAX_PAYLOAD_BYTES}`);
-  return bodyJson;
-}
-
-/** Null for what JSON would change or cannot hold: numbers that are not finite, big integers, circles. */
-function encodeBody(body: object): string | null {
-  try {
-    const text = JSON.stringify(body, (_, value) => {
-      if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not finite');
-      return value;
-    });
-    return text?.startsWith('{') ? text : null;
-  } catch {
-    return null;
-  }
-}
 
 export interface OutboxOptions {
   /** Database file, in a folder that only this user may write to. */
@@ -288,6 +202,92 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
       await thread.close();
     },
   };
+}
+
+export function createRemover(thread: Pick<StoreThread, 'call'>, clock: Clock, onProgress: () => void): Remover {
+  const waiting = new Set<number>();
+  let work: Promise<void> | null = null;
+  let timer: Disposable | null = null;
+
+  async function remove(): Promise<void> {
+    timer?.[Symbol.dispose]();
+    timer = null;
+    let isFailed = false;
+    while (waiting.size > 0) {
+      const keys = [...waiting].slice(0, MAX_BATCH);
+      const outcome = await thread.call('remove', { keys });
+      // Those that are left are tried again with the next acknowledgement, or when the disk works again.
+      isFailed = outcome.kind !== 'done';
+      if (isFailed) break;
+      for (const key of keys) waiting.delete(key);
+      onProgress();
+      if (waiting.size < ENOUGH) break;
+    }
+    work = null;
+    if (waiting.size > 0 && !isFailed) schedule();
+  }
+
+  function start(): Promise<void> {
+    // Without any key `remove` would end before `work` is set, which would stay set.
+    if (waiting.size === 0) return Promise.resolve();
+    work ??= remove();
+    return work;
+  }
+
+  function schedule(): void {
+    if (work !== null || waiting.size === 0) return;
+    if (waiting.size >= ENOUGH) void start();
+    else timer ??= clock.after(DELAY_MS, () => void start());
+  }
+
+  return {
+    add(key) {
+      waiting.add(key);
+      schedule();
+    },
+    has: (key) => waiting.has(key),
+    get isBehind() {
+      return waiting.size >= MAX_WAITING;
+    },
+    retry: schedule,
+    async flush() {
+      await work;
+      await start();
+      timer?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** Checks a message before anything is kept of it, and encodes its body. Throws OUTBOX_REFUSED. */
+function admit({ class: messageClass, topic, body, idField }: OutgoingMessage, serial: string): string {
+  const refuse = (why: string): never => {
+    throw new GwError(
+      'OUTBOX_REFUSED',
+      `A message of class ${messageClass} for ${topic.slice(0, MAX_TOPIC_BYTES)}: ${why}.`,
+    );
+  };
+  const topicBytes = Buffer.byteLength(topic);
+  if (topicBytes > MAX_TOPIC_BYTES) refuse(`its topic has ${topicBytes} bytes, more than ${MAX_TOPIC_BYTES}`);
+  if (topic === '' || /[+#\0]/.test(topic)) refuse('its topic is empty or has a wildcard');
+  const taken = (idField === undefined ? ENVELOPE : [idField]).filter((field) => Object.hasOwn(body, field));
+  if (taken.length > 0) refuse(`its field ${taken.join(', ')} is one that the outbox adds`);
+  const bodyJson = encodeBody(body) ?? refuse('its fields are no JSON values');
+  const bytes = Buffer.byteLength(bodyJson) + ENVELOPE_BYTES + ID_LENGTH + Buffer.byteLength(JSON.stringify(serial));
+  if (bytes > MAX_PAYLOAD_BYTES) refuse(`its payload has ${bytes} bytes, more than the limit of ${MAX_PAYLOAD_BYTES}`);
+  return bodyJson;
+}
+
+/** Null for what JSON would change or cannot hold: numbers that are not finite, big integers, circles. */
+function encodeBody(body: object): string | null {
+  try {
+    const text = JSON.stringify(body, (_, value) => {
+      if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not finite');
+      return value;
+    });
+    return text?.startsWith('{') ? text : null;
+  } catch {
+    return null;
+  }
 }
 
 const HELD_BACK_REMEDY = 'Check on the broker which topics this device may publish to; it is sent again every hour.';

@@ -68,10 +68,6 @@ export type ReleaseState = z.infer<typeof stateShape>;
 
 const noReleases: ReleaseState = { schema: STATE_SCHEMA, previous: null, run: null, onSite: null };
 
-function statePath(dir: string): string {
-  return join(dir, STATE_NAME);
-}
-
 /** Reads the state of a release folder; without the file, that of a folder without releases. Throws FILE_UNREADABLE. */
 export async function readState(dir: string): Promise<ReleaseState> {
   const path = statePath(dir);
@@ -93,6 +89,10 @@ export async function readState(dir: string): Promise<ReleaseState> {
     throw unreadable(path, `not a state of releases: ${parsed.error.issues[0]?.message}`);
   }
   return parsed.data;
+}
+
+function statePath(dir: string): string {
+  return join(dir, STATE_NAME);
 }
 
 /** Replaces the state durably. Throws FILE_UNWRITABLE. */

@@ -18,15 +18,6 @@ interface ContentRange {
 /** At most 15 digits, so that every accepted number is exact. */
 const FORM = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
 
-/** Parses a Content-Range header of an answer 206; null for anything else. @source RFC 9110, 14.4 */
-export function parseContentRange(header: string | undefined): ContentRange | null {
-  const found = FORM.exec(header ?? '');
-  if (found === null) return null;
-  const [first, last] = [Number(found[1]), Number(found[2])];
-  const total = found[3] === '*' ? null : Number(found[3]);
-  return first > last || (total !== null && last >= total) ? null : { first, last, total };
-}
-
 /**
  * Downloads a file of known size and hash; resolves when it is complete, synced and has its name. What an earlier run
  * left in the partial file is continued where the storage honours Range. Throws STORAGE_REFUSED (another file, a URL
@@ -125,6 +116,15 @@ export async function download(target: DownloadTarget, options: TransferOptions)
     }
     await clock.sleep(backoff.nextMs(), signal);
   }
+}
+
+/** Parses a Content-Range header of an answer 206; null for anything else. @source RFC 9110, 14.4 */
+export function parseContentRange(header: string | undefined): ContentRange | null {
+  const found = FORM.exec(header ?? '');
+  if (found === null) return null;
+  const [first, last] = [Number(found[1]), Number(found[2])];
+  const total = found[3] === '*' ? null : Number(found[3]);
+  return first > last || (total !== null && last >= total) ? null : { first, last, total };
 }
 
 /** Checks the head of the answer before anything is written, and makes the partial file fit it. */

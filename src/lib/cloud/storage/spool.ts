@@ -80,6 +80,25 @@ export interface UploadRequest {
   readonly limits?: Partial<typeof spoolLimits>;
 }
 
+/** The entries, the oldest first, and files that are damaged. Rejects with the error of the operating system. */
+export async function readSpool(dir: string): Promise<{ entries: SpoolEntry[]; broken: BrokenEntry[] }> {
+  const names = (await readdir(dir).catch(nullIfMissing)) ?? [];
+  const entries: SpoolEntry[] = [];
+  const broken: BrokenEntry[] = [];
+  for (const name of names.sort()) {
+    const id = META.exec(name)?.[1];
+    if (id === undefined) continue;
+    try {
+      entries.push(parseMeta(id, Buffer.from(await readWhole(join(dir, name), MAX_META_BYTES)).toString()));
+    } catch (error) {
+      // Removed meanwhile by another process.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      broken.push({ id, detail: `${name} is damaged (${reasonOf(error)}); ${id}.data is not uploaded` });
+    }
+  }
+  return { entries, broken };
+}
+
 /**
  * Copies an archive into the spool; safe while the gateway uses it, and after a crash it is there as a whole or not at
  * all. The same archive under the same name is added once. Throws FILE_UNREADABLE, FILE_UNWRITABLE (also for a full
@@ -165,25 +184,6 @@ export async function openFolder(dir: string): Promise<void> {
   const problem = await onDisk(dir, () => privateFolderProblem(dir));
   if (problem === null) return;
   throw new GwError('FILE_UNWRITABLE', `${dir} cannot hold uploads: ${problem.text}.`, { remedy: problem.remedy });
-}
-
-/** The entries, the oldest first, and files that are damaged. Rejects with the error of the operating system. */
-export async function readSpool(dir: string): Promise<{ entries: SpoolEntry[]; broken: BrokenEntry[] }> {
-  const names = (await readdir(dir).catch(nullIfMissing)) ?? [];
-  const entries: SpoolEntry[] = [];
-  const broken: BrokenEntry[] = [];
-  for (const name of names.sort()) {
-    const id = META.exec(name)?.[1];
-    if (id === undefined) continue;
-    try {
-      entries.push(parseMeta(id, Buffer.from(await readWhole(join(dir, name), MAX_META_BYTES)).toString()));
-    } catch (error) {
-      // Removed meanwhile by another process.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-      broken.push({ id, detail: `${name} is damaged (${reasonOf(error)}); ${id}.data is not uploaded` });
-    }
-  }
-  return { entries, broken };
 }
 
 function reasonOf(error: unknown): string {

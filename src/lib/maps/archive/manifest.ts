@@ -30,10 +30,6 @@ const parts = {
 export type Part = keyof typeof parts;
 export const partNames = Object.keys(parts) as readonly Part[];
 
-export function partPath(id: number, part: Part): string {
-  return `maps/${id}/${parts[part]}`;
-}
-
 const file = z.strictObject({
   name: z.string(),
   bytes: z.int().min(0).max(bounds.fileBytes),
@@ -72,6 +68,39 @@ const manifestSchema = z.strictObject({
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestMap = Manifest['maps'][number];
 export type ManifestFile = z.infer<typeof file>;
+
+export type ManifestReading =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Parses a manifest and verifies it without the files. */
+export function readManifest(bytes: Uint8Array): ManifestReading {
+  const reading = readJsonBytes(bytes, MANIFEST_NAME);
+  if (!reading.ok) return { ok: false, problems: [`${MANIFEST_NAME}: ${reading.problem}`] };
+  const { value } = reading;
+  const schema = isRecord(value) && Object.hasOwn(value, 'schema') ? value.schema : undefined;
+  if (schema !== ARCHIVE_SCHEMA) {
+    const found = typeof schema === 'string' ? quote(schema) : 'none';
+    return {
+      ok: false,
+      problems: [`${MANIFEST_NAME}: schema ${found}, expected ${quote(ARCHIVE_SCHEMA)}`],
+    };
+  }
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => {
+      const path = issue.path.map(String).join('.');
+      return `${MANIFEST_NAME}: ${path === '' ? '' : `${quote(path)}: `}${quote(issue.message).slice(1, -1)}`;
+    });
+    return { ok: false, problems };
+  }
+  const problems = contradictions(parsed.data);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, manifest: parsed.data };
+}
+
+export function partPath(id: number, part: Part): string {
+  return `maps/${id}/${parts[part]}`;
+}
 
 /** The packed bytes of one part of a map; null when the map has none. */
 export function partBytes(archived: ArchivedMap, part: Part): Uint8Array | null {
@@ -126,35 +155,6 @@ export function filesOf(manifest: Manifest): Map<string, ManifestFile> {
     }
   }
   return found;
-}
-
-export type ManifestReading =
-  | { readonly ok: true; readonly manifest: Manifest }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** Parses a manifest and verifies it without the files. */
-export function readManifest(bytes: Uint8Array): ManifestReading {
-  const reading = readJsonBytes(bytes, MANIFEST_NAME);
-  if (!reading.ok) return { ok: false, problems: [`${MANIFEST_NAME}: ${reading.problem}`] };
-  const { value } = reading;
-  const schema = isRecord(value) && Object.hasOwn(value, 'schema') ? value.schema : undefined;
-  if (schema !== ARCHIVE_SCHEMA) {
-    const found = typeof schema === 'string' ? quote(schema) : 'none';
-    return {
-      ok: false,
-      problems: [`${MANIFEST_NAME}: schema ${found}, expected ${quote(ARCHIVE_SCHEMA)}`],
-    };
-  }
-  const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => {
-      const path = issue.path.map(String).join('.');
-      return `${MANIFEST_NAME}: ${path === '' ? '' : `${quote(path)}: `}${quote(issue.message).slice(1, -1)}`;
-    });
-    return { ok: false, problems };
-  }
-  const problems = contradictions(parsed.data);
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, manifest: parsed.data };
 }
 
 function contradictions(manifest: Manifest): string[] {

@@ -28,37 +28,6 @@ const DEFAULT_DISTANCE_M = 0.8;
 const MIN_DISTANCE_M = 0.3;
 const MAX_WHO = 100;
 
-/** Throws USAGE with all problems of a request. */
-export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest): void {
-  const problems: string[] = [];
-  if (!trialKinds.includes(kind)) problems.push(`unknown trial kind '${String(kind).slice(0, 50)}'`);
-  if (who.trim() === '' || who.length > MAX_WHO || /\p{Cc}/u.test(who)) {
-    problems.push(`the person beside the robot must be named, in at most ${MAX_WHO} characters`);
-  }
-  if (towardsDeg !== undefined) {
-    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no course`);
-    else if (!Number.isFinite(towardsDeg) || Math.abs(towardsDeg) > TURN_DEG)
-      problems.push(`the course must be within ±${TURN_DEG}°`);
-    else if (kind === 'move' && Math.abs(shortWay(towardsDeg, 180)) < MIN_FROM_AXIS_DEG) {
-      problems.push(
-        `on the course ${towardsDeg}° degrees and radians cannot be distinguished; choose one at least ${MIN_FROM_AXIS_DEG}° from 0 and 180`,
-      );
-    } else if (kind === 'move' && Math.abs(shortWay(towardsDeg - 90, 180)) < MIN_FROM_SIDE_DEG) {
-      problems.push(
-        `on the course ${towardsDeg}° a heading that counts clockwise cannot be distinguished from a robot that drives backwards; choose one at least ${MIN_FROM_SIDE_DEG}° from 90 and -90, such as 45`,
-      );
-    }
-  }
-  if (distanceM !== undefined) {
-    const [minM, maxM] = kind === 'stop' ? [MAX_WAY_M, MAX_STOP_WAY_M] : [MIN_DISTANCE_M, MAX_WAY_M];
-    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no distance`);
-    else if (!(distanceM >= minM && distanceM <= maxM)) {
-      problems.push(`the distance of a trial of ${kind} must be ${minM} to ${maxM} m`);
-    }
-  }
-  if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
-}
-
 /** Reported pose of the standing robot, on its current map. */
 export interface Stance extends Place {
   readonly ori: number;
@@ -96,6 +65,37 @@ export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 
       });
     }
   }
+}
+
+/** Throws USAGE with all problems of a request. */
+export function checkRequest({ kind, who, towardsDeg, distanceM }: TrialRequest): void {
+  const problems: string[] = [];
+  if (!trialKinds.includes(kind)) problems.push(`unknown trial kind '${String(kind).slice(0, 50)}'`);
+  if (who.trim() === '' || who.length > MAX_WHO || /\p{Cc}/u.test(who)) {
+    problems.push(`the person beside the robot must be named, in at most ${MAX_WHO} characters`);
+  }
+  if (towardsDeg !== undefined) {
+    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no course`);
+    else if (!Number.isFinite(towardsDeg) || Math.abs(towardsDeg) > TURN_DEG)
+      problems.push(`the course must be within ±${TURN_DEG}°`);
+    else if (kind === 'move' && Math.abs(shortWay(towardsDeg, 180)) < MIN_FROM_AXIS_DEG) {
+      problems.push(
+        `on the course ${towardsDeg}° degrees and radians cannot be distinguished; choose one at least ${MIN_FROM_AXIS_DEG}° from 0 and 180`,
+      );
+    } else if (kind === 'move' && Math.abs(shortWay(towardsDeg - 90, 180)) < MIN_FROM_SIDE_DEG) {
+      problems.push(
+        `on the course ${towardsDeg}° a heading that counts clockwise cannot be distinguished from a robot that drives backwards; choose one at least ${MIN_FROM_SIDE_DEG}° from 90 and -90, such as 45`,
+      );
+    }
+  }
+  if (distanceM !== undefined) {
+    const [minM, maxM] = kind === 'stop' ? [MAX_WAY_M, MAX_STOP_WAY_M] : [MIN_DISTANCE_M, MAX_WAY_M];
+    if (kind !== 'move' && kind !== 'stop') problems.push(`a trial of ${kind} takes no distance`);
+    else if (!(distanceM >= minM && distanceM <= maxM)) {
+      problems.push(`the distance of a trial of ${kind} must be ${minM} to ${maxM} m`);
+    }
+  }
+  if (problems.length > 0) throw new GwError('USAGE', `Invalid trial: ${problems.join('; ')}.`);
 }
 
 /** Two opposite headings, unlike any value in radians, and in gradians 10 off each; the one farther from the present heading first. */

@@ -46,27 +46,6 @@ export interface SerialQueue {
 /** Project decision: some brokers accept only one CONNECT per second and client identifier. */
 const MIN_CONNECT_INTERVAL_MS = 1_100;
 
-/**
- * Two connections with one client identifier displace each other, so the handshakes on both ports run one after the other,
- * with a minimum interval. The signal ends the wait.
- */
-export function createSerialQueue(clock: Clock, signal: AbortSignal): SerialQueue {
-  let last: Promise<unknown> = Promise.resolve();
-  let beganMs: number | undefined;
-  return {
-    run(work) {
-      const turn = last.then(async () => {
-        const restMs = beganMs === undefined ? 0 : beganMs + MIN_CONNECT_INTERVAL_MS - clock.monotonicMs();
-        if (restMs > 0) await clock.sleep(restMs, signal);
-        beganMs = clock.monotonicMs();
-        return await work();
-      });
-      last = turn.catch(() => {});
-      return turn;
-    },
-  };
-}
-
 /** Probes one path: name, TCP, TLS, application protocol. Throws only the reason of the signal. */
 export async function probePath<P extends PathPlan>(
   plan: P,
@@ -113,6 +92,27 @@ export async function probePath<P extends PathPlan>(
   } finally {
     connection.close();
   }
+}
+
+/**
+ * Two connections with one client identifier displace each other, so the handshakes on both ports run one after the other,
+ * with a minimum interval. The signal ends the wait.
+ */
+export function createSerialQueue(clock: Clock, signal: AbortSignal): SerialQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  let beganMs: number | undefined;
+  return {
+    run(work) {
+      const turn = last.then(async () => {
+        const restMs = beganMs === undefined ? 0 : beganMs + MIN_CONNECT_INTERVAL_MS - clock.monotonicMs();
+        if (restMs > 0) await clock.sleep(restMs, signal);
+        beganMs = clock.monotonicMs();
+        return await work();
+      });
+      last = turn.catch(() => {});
+      return turn;
+    },
+  };
 }
 
 function noConnectReason(

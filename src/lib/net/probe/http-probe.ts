@@ -2,16 +2,6 @@ import type { Duplex } from 'node:stream';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
-/**
- * Parses the preferred form of an HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, whole seconds, always GMT). Null for
- * everything else, also for the two obsolete forms and for a wrong day of the week, because a misread date would make a
- * correct clock look wrong.
- */
-export function parseHttpDate(text: string): Date | null {
-  const date = new Date(text);
-  return date.toUTCString() === text && !Number.isNaN(date.getTime()) ? date : null;
-}
-
 /** Status and header fields of an HTTP/1.x response; names in lower case, the first value of each. */
 interface HttpHead {
   readonly status: number;
@@ -20,27 +10,6 @@ interface HttpHead {
 
 /** Project decision: a longer response head is rejected. */
 const MAX_HEAD_BYTES = 32 * 1024;
-
-/**
- * Parses the head of a response from the bytes received so far. 'unfinished' while the empty line is missing; null when
- * it is not HTTP/1.x or too long. Invalid header lines are skipped.
- */
-export function parseHttpHead(bytes: Uint8Array): HttpHead | 'unfinished' | null {
-  const text = Buffer.from(bytes.subarray(0, MAX_HEAD_BYTES)).toString('latin1');
-  if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return null;
-  const end = text.indexOf('\r\n\r\n');
-  if (end < 0) return bytes.length >= MAX_HEAD_BYTES ? null : 'unfinished';
-  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
-  const status = /^HTTP\/1\.[01] (\d{3})(?: .*)?$/.exec(statusLine)?.[1];
-  if (status === undefined) return null;
-  const headers = new Map<string, string>();
-  for (const line of lines) {
-    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line);
-    const name = match?.[1]?.toLowerCase();
-    if (name !== undefined && !headers.has(name)) headers.set(name, match?.[2] ?? '');
-  }
-  return { status: Number(status), headers };
-}
 
 interface HttpProbeOptions {
   /** Value of the Host header: `storage.example.com`, with the port where it is not 443. */
@@ -98,6 +67,37 @@ export async function probeHttps<T>(
     stream.on('error', () => {});
     stream.destroy();
   }
+}
+
+/**
+ * Parses the preferred form of an HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, whole seconds, always GMT). Null for
+ * everything else, also for the two obsolete forms and for a wrong day of the week, because a misread date would make a
+ * correct clock look wrong.
+ */
+export function parseHttpDate(text: string): Date | null {
+  const date = new Date(text);
+  return date.toUTCString() === text && !Number.isNaN(date.getTime()) ? date : null;
+}
+
+/**
+ * Parses the head of a response from the bytes received so far. 'unfinished' while the empty line is missing; null when
+ * it is not HTTP/1.x or too long. Invalid header lines are skipped.
+ */
+export function parseHttpHead(bytes: Uint8Array): HttpHead | 'unfinished' | null {
+  const text = Buffer.from(bytes.subarray(0, MAX_HEAD_BYTES)).toString('latin1');
+  if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return null;
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return bytes.length >= MAX_HEAD_BYTES ? null : 'unfinished';
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const status = /^HTTP\/1\.[01] (\d{3})(?: .*)?$/.exec(statusLine)?.[1];
+  if (status === undefined) return null;
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line);
+    const name = match?.[1]?.toLowerCase();
+    if (name !== undefined && !headers.has(name)) headers.set(name, match?.[2] ?? '');
+  }
+  return { status: Number(status), headers };
 }
 
 async function requestTwice(stream: Duplex, options: HttpProbeOptions): Promise<HttpProbe> {

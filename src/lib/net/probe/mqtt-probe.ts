@@ -21,55 +21,11 @@ const returnCodes = [
   'not authorized',
 ] as const;
 
-/** A return code with its name in the standard; a reserved code stays a number. */
-export function returnCodeText(code: number): string {
-  const name = returnCodes[code];
-  return name === undefined ? `return code ${code}` : `return code ${code}, ${name}`;
-}
-
 const CONNACK_TYPE = 0x20;
 const CONNACK_LENGTH = 2;
 const CONNACK_BYTES = 4;
 /** Bytes of each chunk that are inspected. */
 const INSPECTED_BYTES = 16;
-
-/** Parses bytes in chunks of any size, until they are a CONNACK or cannot become one. */
-export async function createConnackReader(): Promise<(bytes: Uint8Array) => Connack | undefined> {
-  const { parser: createParser } = await import('mqtt-packet');
-  const parser = createParser({ protocolVersion: 4 });
-  let received = Buffer.alloc(0);
-  let answer: Connack | undefined;
-  const notMqtt = (): Connack => ({
-    kind: 'not-mqtt',
-    looksLikeHttp: received.subarray(0, 5).toString('latin1') === 'HTTP/',
-  });
-  parser.on('error', () => {
-    answer ??= notMqtt();
-  });
-  parser.on(
-    'packet',
-    (packet: { readonly cmd: string; readonly sessionPresent?: boolean; readonly returnCode?: number }) => {
-      const { cmd, returnCode, sessionPresent = false } = packet;
-      if (answer !== undefined) return;
-      if (cmd !== 'connack' || returnCode === undefined) answer = notMqtt();
-      else answer = returnCode === 0 ? { kind: 'accepted', sessionPresent } : { kind: 'refused', returnCode };
-    },
-  );
-  return (bytes) => {
-    if (answer !== undefined) return answer;
-    received = Buffer.concat([received, bytes.subarray(0, INSPECTED_BYTES)]);
-    // Checked first, because the parser accepts lengths that a CONNACK never has and would wait for megabytes.
-    if ((received[0] ?? CONNACK_TYPE) !== CONNACK_TYPE || (received[1] ?? CONNACK_LENGTH) !== CONNACK_LENGTH) {
-      answer = notMqtt();
-      return answer;
-    }
-    if (received.length >= CONNACK_BYTES) {
-      parser.parse(received.subarray(0, CONNACK_BYTES));
-      answer ??= notMqtt();
-    }
-    return answer;
-  };
-}
 
 export interface MqttProbeOptions {
   /** The serial number. @source specification, 'Authentication' */
@@ -122,6 +78,50 @@ export async function probeMqtt(stream: Duplex, options: MqttProbeOptions): Prom
   } finally {
     stream.destroy();
   }
+}
+
+/** A return code with its name in the standard; a reserved code stays a number. */
+export function returnCodeText(code: number): string {
+  const name = returnCodes[code];
+  return name === undefined ? `return code ${code}` : `return code ${code}, ${name}`;
+}
+
+/** Parses bytes in chunks of any size, until they are a CONNACK or cannot become one. */
+export async function createConnackReader(): Promise<(bytes: Uint8Array) => Connack | undefined> {
+  const { parser: createParser } = await import('mqtt-packet');
+  const parser = createParser({ protocolVersion: 4 });
+  let received = Buffer.alloc(0);
+  let answer: Connack | undefined;
+  const notMqtt = (): Connack => ({
+    kind: 'not-mqtt',
+    looksLikeHttp: received.subarray(0, 5).toString('latin1') === 'HTTP/',
+  });
+  parser.on('error', () => {
+    answer ??= notMqtt();
+  });
+  parser.on(
+    'packet',
+    (packet: { readonly cmd: string; readonly sessionPresent?: boolean; readonly returnCode?: number }) => {
+      const { cmd, returnCode, sessionPresent = false } = packet;
+      if (answer !== undefined) return;
+      if (cmd !== 'connack' || returnCode === undefined) answer = notMqtt();
+      else answer = returnCode === 0 ? { kind: 'accepted', sessionPresent } : { kind: 'refused', returnCode };
+    },
+  );
+  return (bytes) => {
+    if (answer !== undefined) return answer;
+    received = Buffer.concat([received, bytes.subarray(0, INSPECTED_BYTES)]);
+    // Checked first, because the parser accepts lengths that a CONNACK never has and would wait for megabytes.
+    if ((received[0] ?? CONNACK_TYPE) !== CONNACK_TYPE || (received[1] ?? CONNACK_LENGTH) !== CONNACK_LENGTH) {
+      answer = notMqtt();
+      return answer;
+    }
+    if (received.length >= CONNACK_BYTES) {
+      parser.parse(received.subarray(0, CONNACK_BYTES));
+      answer ??= notMqtt();
+    }
+    return answer;
+  };
 }
 
 /** Sends DISCONNECT and the end of the stream; a broker then closes its side. */

@@ -26,64 +26,6 @@ let listOf: ReadonlyMap<string, List> | undefined;
 let pem: string | undefined;
 let context: SecureContext | undefined;
 
-/** The lists of Node and the operating system, read once: the system's takes some 50 ms. */
-function certificates(): ReadonlyMap<string, List> {
-  if (listOf === undefined) {
-    const found = new Map<string, List>();
-    // The most trusted list last, so that it wins for a certificate of several lists.
-    for (const list of ['system', 'extra', 'bundled'] as const) {
-      for (const pem of getCACertificates(list)) found.set(derOf(pem), list);
-    }
-    listOf = found;
-  }
-  return listOf;
-}
-
-/** The certificates of all lists, in PEM. */
-export function systemCertificates(): string {
-  pem ??= [...certificates().keys()]
-    // An empty line makes a certificate invalid, and Node ignores all that follow it.
-    .map((der) => `-----BEGIN CERTIFICATE-----\n${der.replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`)
-    .join('');
-  return pem;
-}
-
-/** A cached secure context with all lists. */
-function systemContext(): SecureContext {
-  context ??= createSecureContext({ ca: systemCertificates(), minVersion: MIN_TLS_VERSION });
-  return context;
-}
-
-/**
- * The list that verified an authorised connection. Each step of the chain is verified by its signature, because a proxy
- * could send a public root that never signed its certificates. 'system' when no step leads to a list.
- */
-function listThatVerified(socket: TLSSocket): List {
-  const seen = new Set<string>();
-  let at = socket.getPeerCertificate(true);
-  while (at?.raw !== undefined && at.issuerCertificate?.raw !== undefined && !seen.has(at.fingerprint256)) {
-    seen.add(at.fingerprint256);
-    const issuer = at.issuerCertificate;
-    if (!isSignedBy(at.raw, issuer.raw)) return 'system';
-    const list = certificates().get(issuer.raw.toString('base64'));
-    if (list !== undefined) return list;
-    at = issuer;
-  }
-  return 'system';
-}
-
-function isSignedBy(certificate: Buffer, issuer: Buffer): boolean {
-  try {
-    return new X509Certificate(certificate).verify(new X509Certificate(issuer).publicKey);
-  } catch {
-    return false;
-  }
-}
-
-function derOf(pem: string): string {
-  return pem.replace(/-----(BEGIN|END) CERTIFICATE-----|\s/g, '');
-}
-
 /** The displayed fields of one certificate of a chain. Names are untrusted text. */
 export interface ChainLink {
   /** `CN=…, O=…` in one line. */
@@ -120,67 +62,8 @@ const untrustedErrors = new Set([
   'CERT_REJECTED',
 ]);
 
-/**
- * Classifies `authorizationError` of node's TLS. Unknown codes count as untrusted. `by` applies to a trusted chain.
- */
-export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
-  if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
-  const code = verifyCode(authorizationError);
-  if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
-  if (code === 'CERT_NOT_YET_VALID') return { kind: 'not-yet-valid', reason: code };
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'hostname-mismatch', reason: code };
-  return { kind: 'untrusted', reason: untrustedErrors.has(code) ? code : `not verified (${code})` };
-}
-
 /** Bound for the certificates of a chain. */
 const MAX_LINKS = 10;
-
-/** The chain from the server certificate on, up to a self-signed certificate or an unknown issuer. */
-export function chainOf(leaf: X509Certificate | undefined): ChainLink[] {
-  const links: ChainLink[] = [];
-  const seen = new Set<string>();
-  for (let at = leaf; at !== undefined && links.length < MAX_LINKS; at = at.issuerCertificate) {
-    if (seen.has(at.fingerprint256)) break;
-    seen.add(at.fingerprint256);
-    links.push({
-      subject: nameLine(at.subject),
-      issuer: nameLine(at.issuer),
-      notBefore: iso(at.validFromDate),
-      notAfter: iso(at.validToDate),
-      fingerprintSha256: at.fingerprint256,
-    });
-  }
-  return links;
-}
-
-/** The certificates of a PEM text, in order. Null when it holds none, or one that cannot be read. */
-export function certificatesOf(pem: string): X509Certificate[] | null {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g) ?? [];
-  try {
-    const certificates = blocks.map((block) => new X509Certificate(block));
-    return certificates.length > 0 ? certificates : null;
-  } catch {
-    return null;
-  }
-}
-
-function verifyCode(error: unknown): string {
-  if (typeof error === 'string') return error;
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' ? code : 'UNKNOWN';
-}
-
-/**
- * A distinguished name on one line in the order of RFC 4514, most specific part first. The library returns one part per
- * line in encoding order, which is the reverse.
- */
-export function nameLine(name: string | undefined): string {
-  return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);
-}
-
-function iso(date: Date): string {
-  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
-}
 
 export interface TlsProbeOptions {
   /** The host name or address that the certificate must be valid for. */
@@ -265,30 +148,6 @@ const notTlsErrors = new Set([
   'EPROTO',
 ]);
 
-/** Classifies an error of node's TLS. */
-export function tlsFailureOf(error: unknown): TlsFailure {
-  const code = codeOf(error);
-  // The text of an alert differs between OpenSSL versions; its number does not.
-  const number = Number(/SSL alert number (\d{1,3})\b/.exec(messageOf(error))?.[1]);
-  if (number === NO_APPLICATION_PROTOCOL) return { kind: 'alpn-refused' };
-  if (!Number.isNaN(number)) {
-    const alert = alertNames[number] ?? `alert ${number}`;
-    return certificateAlerts.has(number) ? { kind: 'certificate-refused', alert } : { kind: 'alert', alert };
-  }
-  if (cutErrors.has(code)) return { kind: 'cut' };
-  if (notTlsErrors.has(code)) return { kind: 'not-tls' };
-  return { kind: 'alert', alert: /^[A-Z0-9_]{1,80}$/.test(code) ? code : 'unknown' };
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' ? code : '';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && typeof error.message === 'string' ? error.message : '';
-}
-
 /**
  * Performs a TLS handshake over an open stream and returns the peer's chain, trusted or not; over an untrusted one no data
  * of the device may be sent. Closes the stream on failure. Throws only the reason of the signal.
@@ -358,4 +217,145 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
       stream.destroy();
     }
   }
+}
+
+/** The lists of Node and the operating system, read once: the system's takes some 50 ms. */
+function certificates(): ReadonlyMap<string, List> {
+  if (listOf === undefined) {
+    const found = new Map<string, List>();
+    // The most trusted list last, so that it wins for a certificate of several lists.
+    for (const list of ['system', 'extra', 'bundled'] as const) {
+      for (const pem of getCACertificates(list)) found.set(derOf(pem), list);
+    }
+    listOf = found;
+  }
+  return listOf;
+}
+
+/** The certificates of all lists, in PEM. */
+export function systemCertificates(): string {
+  pem ??= [...certificates().keys()]
+    // An empty line makes a certificate invalid, and Node ignores all that follow it.
+    .map((der) => `-----BEGIN CERTIFICATE-----\n${der.replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`)
+    .join('');
+  return pem;
+}
+
+/** A cached secure context with all lists. */
+function systemContext(): SecureContext {
+  context ??= createSecureContext({ ca: systemCertificates(), minVersion: MIN_TLS_VERSION });
+  return context;
+}
+
+/**
+ * The list that verified an authorised connection. Each step of the chain is verified by its signature, because a proxy
+ * could send a public root that never signed its certificates. 'system' when no step leads to a list.
+ */
+function listThatVerified(socket: TLSSocket): List {
+  const seen = new Set<string>();
+  let at = socket.getPeerCertificate(true);
+  while (at?.raw !== undefined && at.issuerCertificate?.raw !== undefined && !seen.has(at.fingerprint256)) {
+    seen.add(at.fingerprint256);
+    const issuer = at.issuerCertificate;
+    if (!isSignedBy(at.raw, issuer.raw)) return 'system';
+    const list = certificates().get(issuer.raw.toString('base64'));
+    if (list !== undefined) return list;
+    at = issuer;
+  }
+  return 'system';
+}
+
+function isSignedBy(certificate: Buffer, issuer: Buffer): boolean {
+  try {
+    return new X509Certificate(certificate).verify(new X509Certificate(issuer).publicKey);
+  } catch {
+    return false;
+  }
+}
+
+function derOf(pem: string): string {
+  return pem.replace(/-----(BEGIN|END) CERTIFICATE-----|\s/g, '');
+}
+
+/**
+ * Classifies `authorizationError` of node's TLS. Unknown codes count as untrusted. `by` applies to a trusted chain.
+ */
+export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
+  if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
+  const code = verifyCode(authorizationError);
+  if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
+  if (code === 'CERT_NOT_YET_VALID') return { kind: 'not-yet-valid', reason: code };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'hostname-mismatch', reason: code };
+  return { kind: 'untrusted', reason: untrustedErrors.has(code) ? code : `not verified (${code})` };
+}
+
+/** The chain from the server certificate on, up to a self-signed certificate or an unknown issuer. */
+export function chainOf(leaf: X509Certificate | undefined): ChainLink[] {
+  const links: ChainLink[] = [];
+  const seen = new Set<string>();
+  for (let at = leaf; at !== undefined && links.length < MAX_LINKS; at = at.issuerCertificate) {
+    if (seen.has(at.fingerprint256)) break;
+    seen.add(at.fingerprint256);
+    links.push({
+      subject: nameLine(at.subject),
+      issuer: nameLine(at.issuer),
+      notBefore: iso(at.validFromDate),
+      notAfter: iso(at.validToDate),
+      fingerprintSha256: at.fingerprint256,
+    });
+  }
+  return links;
+}
+
+/** The certificates of a PEM text, in order. Null when it holds none, or one that cannot be read. */
+export function certificatesOf(pem: string): X509Certificate[] | null {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g) ?? [];
+  try {
+    const certificates = blocks.map((block) => new X509Certificate(block));
+    return certificates.length > 0 ? certificates : null;
+  } catch {
+    return null;
+  }
+}
+
+function verifyCode(error: unknown): string {
+  if (typeof error === 'string') return error;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : 'UNKNOWN';
+}
+
+/**
+ * A distinguished name on one line in the order of RFC 4514, most specific part first. The library returns one part per
+ * line in encoding order, which is the reverse.
+ */
+export function nameLine(name: string | undefined): string {
+  return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);
+}
+
+function iso(date: Date): string {
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
+}
+
+/** Classifies an error of node's TLS. */
+export function tlsFailureOf(error: unknown): TlsFailure {
+  const code = codeOf(error);
+  // The text of an alert differs between OpenSSL versions; its number does not.
+  const number = Number(/SSL alert number (\d{1,3})\b/.exec(messageOf(error))?.[1]);
+  if (number === NO_APPLICATION_PROTOCOL) return { kind: 'alpn-refused' };
+  if (!Number.isNaN(number)) {
+    const alert = alertNames[number] ?? `alert ${number}`;
+    return certificateAlerts.has(number) ? { kind: 'certificate-refused', alert } : { kind: 'alert', alert };
+  }
+  if (cutErrors.has(code)) return { kind: 'cut' };
+  if (notTlsErrors.has(code)) return { kind: 'not-tls' };
+  return { kind: 'alert', alert: /^[A-Z0-9_]{1,80}$/.test(code) ? code : 'unknown' };
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && typeof error.message === 'string' ? error.message : '';
 }

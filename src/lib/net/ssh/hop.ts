@@ -19,27 +19,6 @@ const MAX_BANNERS = 32;
 const MAX_CHARS = 32 * 1024;
 const MAX_SHOWN_LINES = 20;
 
-/** Passes the first banner lines to `onLine`, and calls `onFlood` when a server sends more than the bounds. */
-function createBannerReader(onLine: (line: string) => void, onFlood: () => void): (text: string) => void {
-  let banners = 0;
-  let chars = 0;
-  let lines = 0;
-  return (text) => {
-    banners += 1;
-    chars += text.length;
-    if (banners > MAX_BANNERS || chars > MAX_CHARS) {
-      onFlood();
-      return;
-    }
-    for (const line of text.split('\n')) {
-      const plain = foreignText(line);
-      if (plain === '' || lines >= MAX_SHOWN_LINES) continue;
-      lines += 1;
-      onLine(plain);
-    }
-  };
-}
-
 /** One authenticated SSH connection of a route. */
 export interface Hop {
   readonly client: ssh2.Client;
@@ -293,6 +272,27 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
       // A silent peer would keep the socket, and with it the process, open for minutes.
       clock.after(CLOSE_MS, () => socket.destroy());
     },
+  };
+}
+
+/** Passes the first banner lines to `onLine`, and calls `onFlood` when a server sends more than the bounds. */
+function createBannerReader(onLine: (line: string) => void, onFlood: () => void): (text: string) => void {
+  let banners = 0;
+  let chars = 0;
+  let lines = 0;
+  return (text) => {
+    banners += 1;
+    chars += text.length;
+    if (banners > MAX_BANNERS || chars > MAX_CHARS) {
+      onFlood();
+      return;
+    }
+    for (const line of text.split('\n')) {
+      const plain = foreignText(line);
+      if (plain === '' || lines >= MAX_SHOWN_LINES) continue;
+      lines += 1;
+      onLine(plain);
+    }
   };
 }
 

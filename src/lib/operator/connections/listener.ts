@@ -18,11 +18,6 @@ export type Scope = 'full' | 'read-only' | 'local';
 /** Keyed by the raw socket, so no header can influence it. */
 const scopes = new WeakMap<Duplex, Scope>();
 
-/** A connection without an entry has the most restricted scope. */
-export function scopeOf(request: IncomingMessage): Scope {
-  return scopes.get(request.socket) ?? 'read-only';
-}
-
 export type { RequestHandler };
 
 /** `path`: of a socket in the file system. */
@@ -144,6 +139,11 @@ export async function openListener(application: RequestHandler, options: Listene
       await closed;
     },
   };
+}
+
+/** A connection without an entry has the most restricted scope. */
+export function scopeOf(request: IncomingMessage): Scope {
+  return scopes.get(request.socket) ?? 'read-only';
 }
 
 /** Passes only admitted connections to Node's own handler, which allocates a parser for each. */

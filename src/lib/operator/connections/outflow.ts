@@ -45,14 +45,6 @@ const CHECK_INTERVAL_MS = 1_000;
 /** Time of the last read by response, by the monotonic clock. */
 type Readers = Map<ServerResponse, number>;
 
-/**
- * Releases the memory at once, since the garbage collector sees only a small object. Only for a body that was never
- * handed to a connection.
- */
-function giveBack({ buffer, length }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
-}
-
 export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outflow {
   const bodies = new Map<Buffer, Readers>();
   const files = new Map<ServerResponse, { readonly file: SentFile; bytes: number; at: number }>();
@@ -174,4 +166,12 @@ export function createOutflow(clock: Clock, limits: OutflowLimits = usual): Outf
       looking = undefined;
     },
   };
+}
+
+/**
+ * Releases the memory at once, since the garbage collector sees only a small object. Only for a body that was never
+ * handed to a connection.
+ */
+function giveBack({ buffer, length }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }

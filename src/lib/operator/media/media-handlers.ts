@@ -15,14 +15,6 @@ import type { Parts } from '../parts.ts';
 import { asked } from '../view/asked.ts';
 import { MAX_MEDIA_BYTES, type MediaLibrary, type StoreOutcome } from './media.ts';
 
-/** What all readers share: the list with how much it still takes, its JSON, and the pages made of it. */
-async function read(library: MediaLibrary) {
-  const { files, more } = await library.list();
-  const view = { files, moreFiles: more, maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
-  const json = Buffer.from(JSON.stringify(view satisfies Answer<'media'>));
-  return { library: view, json, pages: new Map<string, Buffer>() };
-}
-
 /** What the page shows of a folder that cannot be read. */
 const unreadableLibrary: MediaLibraryView = { files: null, moreFiles: 0, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
 
@@ -149,6 +141,14 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
         : sendJson(reply, { deleted } satisfies Answer<'deleted'>);
     },
   };
+}
+
+/** What all readers share: the list with how much it still takes, its JSON, and the pages made of it. */
+async function read(library: MediaLibrary) {
+  const { files, more } = await library.list();
+  const view = { files, moreFiles: more, maxBytes: MAX_MEDIA_BYTES, leftBytes: await library.leftBytes() };
+  const json = Buffer.from(JSON.stringify(view satisfies Answer<'media'>));
+  return { library: view, json, pages: new Map<string, Buffer>() };
 }
 
 const fileNotFound = refuse('NOT_FOUND', { message: 'File not found.' });

@@ -25,36 +25,6 @@ interface FailedTries {
   size(): number;
 }
 
-export function createFailedTries(clock: Pick<Clock, 'monotonicMs'>): FailedTries {
-  const { wrongTries, wrongTriesWithinMs, rememberedMs, keys } = failedTryRules;
-  /** In the order of the last failure; each list ascending. */
-  const stampsByKey = new Map<string, readonly number[]>();
-
-  function remembered(key: string, nowMs: number): readonly number[] {
-    return (stampsByKey.get(key) ?? []).filter((stamp) => nowMs - stamp < rememberedMs);
-  }
-
-  return {
-    blockedForMs(key) {
-      const nowMs = clock.monotonicMs();
-      const oldest = stampsByKey.get(key)?.at(-wrongTries);
-      return oldest === undefined ? 0 : Math.max(0, oldest + wrongTriesWithinMs - nowMs);
-    },
-    count: (key) => remembered(key, clock.monotonicMs()).length,
-    add(key) {
-      const nowMs = clock.monotonicMs();
-      const stamps = [...remembered(key, nowMs), nowMs].slice(-wrongTries);
-      stampsByKey.delete(key);
-      if (stampsByKey.size >= keys) {
-        const [oldest] = stampsByKey.keys();
-        if (oldest !== undefined) stampsByKey.delete(oldest);
-      }
-      stampsByKey.set(key, stamps);
-    },
-    size: () => stampsByKey.size,
-  };
-}
-
 /**
  * A signed mark that a browser keeps after its first sign-in, also after sign-out. It grants no access: a device with a
  * mark only gets priority when many sign in at once, so that a flood of sign-ins does not block the tablet. The signing
@@ -69,23 +39,6 @@ interface DeviceMarks {
 
 const NAME_BYTES = 16;
 const MARK = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
-
-export function createDeviceMarks({ salt, hash }: Pick<PasswordHash, 'salt' | 'hash'>): DeviceMarks {
-  const key = createHmac('sha256', hash).update('gw device mark\0').update(salt).digest();
-  const sign = (name: string) => createHmac('sha256', key).update(name).digest();
-  return {
-    make(kept) {
-      const name = kept ?? randomBytes(NAME_BYTES).toString('base64url');
-      return `${name}.${sign(name).toString('base64url')}`;
-    },
-    nameOf(mark) {
-      const [, name = '', signature = ''] = MARK.exec(mark) ?? [];
-      const given = Buffer.from(signature, 'base64url');
-      const own = sign(name);
-      return given.length === own.length && timingSafeEqual(given, own) ? name : null;
-    },
-  };
-}
 
 /** Addresses with a successful last attempt are remembered: number and duration are project decisions. */
 const KNOWN_ADDRESSES = 64;
@@ -190,5 +143,52 @@ export function createSignIn(password: PasswordHash, clock: Pick<Clock, 'monoton
     isSignedIn: (token) => sessions.isOpen(token),
     signOut: (token) => sessions.close(token),
     signOutAll: () => sessions.closeAll(),
+  };
+}
+
+export function createFailedTries(clock: Pick<Clock, 'monotonicMs'>): FailedTries {
+  const { wrongTries, wrongTriesWithinMs, rememberedMs, keys } = failedTryRules;
+  /** In the order of the last failure; each list ascending. */
+  const stampsByKey = new Map<string, readonly number[]>();
+
+  function remembered(key: string, nowMs: number): readonly number[] {
+    return (stampsByKey.get(key) ?? []).filter((stamp) => nowMs - stamp < rememberedMs);
+  }
+
+  return {
+    blockedForMs(key) {
+      const nowMs = clock.monotonicMs();
+      const oldest = stampsByKey.get(key)?.at(-wrongTries);
+      return oldest === undefined ? 0 : Math.max(0, oldest + wrongTriesWithinMs - nowMs);
+    },
+    count: (key) => remembered(key, clock.monotonicMs()).length,
+    add(key) {
+      const nowMs = clock.monotonicMs();
+      const stamps = [...remembered(key, nowMs), nowMs].slice(-wrongTries);
+      stampsByKey.delete(key);
+      if (stampsByKey.size >= keys) {
+        const [oldest] = stampsByKey.keys();
+        if (oldest !== undefined) stampsByKey.delete(oldest);
+      }
+      stampsByKey.set(key, stamps);
+    },
+    size: () => stampsByKey.size,
+  };
+}
+
+export function createDeviceMarks({ salt, hash }: Pick<PasswordHash, 'salt' | 'hash'>): DeviceMarks {
+  const key = createHmac('sha256', hash).update('gw device mark\0').update(salt).digest();
+  const sign = (name: string) => createHmac('sha256', key).update(name).digest();
+  return {
+    make(kept) {
+      const name = kept ?? randomBytes(NAME_BYTES).toString('base64url');
+      return `${name}.${sign(name).toString('base64url')}`;
+    },
+    nameOf(mark) {
+      const [, name = '', signature = ''] = MARK.exec(mark) ?? [];
+      const given = Buffer.from(signature, 'base64url');
+      const own = sign(name);
+      return given.length === own.length && timingSafeEqual(given, own) ? name : null;
+    },
   };
 }

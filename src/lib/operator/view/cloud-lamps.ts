@@ -6,12 +6,6 @@ type MessageClass = keyof NonNullable<NonNullable<CloudView['outbox']>['kept']>;
 
 const MAX_UPLOADS = 5;
 
-/** A part of the cloud module that does not run because the whole does not. */
-function offLamp(id: Lamp['id'], { status }: CloudView): Lamp {
-  const isOff = status === 'not-configured' || status === 'not-enrolled';
-  return lamp(id, isOff ? 'off' : 'unknown', [word(isOff ? 'not-configured' : 'not-checked')]);
-}
-
 export function cloudLamp({ view, now }: CloudNow): Lamp {
   const { status, detail, remedy, link, received, seen, reporting, uploads } = view;
   const connection = link?.connection ?? null;
@@ -62,6 +56,12 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     ...discardedRows(received),
     ...uploadRows(uploads),
   );
+}
+
+/** A part of the cloud module that does not run because the whole does not. */
+function offLamp(id: Lamp['id'], { status }: CloudView): Lamp {
+  const isOff = status === 'not-configured' || status === 'not-enrolled';
+  return lamp(id, isOff ? 'off' : 'unknown', [word(isOff ? 'not-configured' : 'not-checked')]);
 }
 
 /** Faults that are not reported, or reports that are not made, are trouble of the link for whoever reads the cloud. */

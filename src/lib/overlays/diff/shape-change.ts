@@ -8,37 +8,7 @@ type FirstDifference = NonNullable<ShapeChange['first']>;
 /** Deeper values are reported as a whole, since the search recurses. */
 const MAX_DEPTH = 50;
 
-/** The first difference of two JSON values, in the order of the first one; null when they are equal. */
-function firstDifference(from: Span, to: Span): FirstDifference | null {
-  return sameValues(from, to, () => {}) ? null : differenceIn(from, to, []);
-}
-
-function differenceIn(from: Span, to: Span, path: readonly string[]): FirstDifference {
-  const whole = { path: path.join('/'), fromJson: jsonOf(from), toJson: jsonOf(to) };
-  if (kindOf(from) !== kindOf(to) || path.length >= MAX_DEPTH) return whole;
-  for (const [key, was, is] of partsOf(from, to)) {
-    const inner = [...path, key];
-    if (was === undefined || is === undefined) {
-      return { path: inner.join('/'), fromJson: was ? jsonOf(was) : null, toJson: is ? jsonOf(is) : null };
-    }
-    if (!sameValues(was, is, () => {})) return differenceIn(was, is, inner);
-  }
-  return whole;
-}
-
 type Part = readonly [key: string, was: Span | undefined, is: Span | undefined];
-
-function partsOf(from: Span, to: Span): Part[] {
-  const [ours, theirs] = [membersOf(from), membersOf(to)];
-  if (ours && theirs) {
-    // With duplicate keys the applicable value is undefined, so the object is reported as a whole.
-    if (ours.duplicateKey !== null || theirs.duplicateKey !== null) return [];
-    const keys = new Set([...ours.members.keys(), ...theirs.members.keys()]);
-    return [...keys].map((key) => [key, ours.members.get(key), theirs.members.get(key)]);
-  }
-  const [before, after] = [itemsOf(from), itemsOf(to)];
-  return Array.from({ length: Math.max(before.length, after.length) }, (_, i) => [String(i), before[i], after[i]]);
-}
 
 /** A geometry as parsed and as JSON source. */
 export interface WrittenShape {
@@ -82,6 +52,36 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
     isRewound: match !== null && was?.kind === 'zone' && (match.isOppositeOrder || match.isShifted),
     first: isExplained || from.span === undefined || to.span === undefined ? null : firstDifference(from.span, to.span),
   };
+}
+
+/** The first difference of two JSON values, in the order of the first one; null when they are equal. */
+function firstDifference(from: Span, to: Span): FirstDifference | null {
+  return sameValues(from, to, () => {}) ? null : differenceIn(from, to, []);
+}
+
+function differenceIn(from: Span, to: Span, path: readonly string[]): FirstDifference {
+  const whole = { path: path.join('/'), fromJson: jsonOf(from), toJson: jsonOf(to) };
+  if (kindOf(from) !== kindOf(to) || path.length >= MAX_DEPTH) return whole;
+  for (const [key, was, is] of partsOf(from, to)) {
+    const inner = [...path, key];
+    if (was === undefined || is === undefined) {
+      return { path: inner.join('/'), fromJson: was ? jsonOf(was) : null, toJson: is ? jsonOf(is) : null };
+    }
+    if (!sameValues(was, is, () => {})) return differenceIn(was, is, inner);
+  }
+  return whole;
+}
+
+function partsOf(from: Span, to: Span): Part[] {
+  const [ours, theirs] = [membersOf(from), membersOf(to)];
+  if (ours && theirs) {
+    // With duplicate keys the applicable value is undefined, so the object is reported as a whole.
+    if (ours.duplicateKey !== null || theirs.duplicateKey !== null) return [];
+    const keys = new Set([...ours.members.keys(), ...theirs.members.keys()]);
+    return [...keys].map((key) => [key, ours.members.get(key), theirs.members.get(key)]);
+  }
+  const [before, after] = [itemsOf(from), itemsOf(to)];
+  return Array.from({ length: Math.max(before.length, after.length) }, (_, i) => [String(i), before[i], after[i]]);
 }
 
 const typeOfKind = { point: 'Point', lane: 'LineString', zone: 'Polygon' } as const;

@@ -33,6 +33,60 @@ interface UnknownCode {
   readonly features: number[];
 }
 
+/** Separate findings per rule; further ones are combined into one. Project decision. */
+const MAX_SEPARATE_FINDINGS = 200;
+/**
+ * Limit of steps per check, with an addition per corner of a zone. Ordinary outlines of any size need less. A map that
+ * needs more is not checked to the end; with a million corners that takes a few seconds.
+ */
+const STEPS = 10_000_000;
+const STEPS_PER_CORNER = 20;
+
+export interface FaultOptions {
+  readonly frame: MapFrame | null;
+  readonly codeBook: CodeBook;
+  readonly pairs: readonly ChargerPair[];
+  /** Limit of steps per check whose work can grow faster than the map. Default: proportional to the map. */
+  readonly steps?: number;
+}
+
+const checks: readonly ((input: RuleInput) => void)[] = [
+  findCoordinateFaults,
+  findIdentifierFaults,
+  findShapeFaults,
+  findCodeFaults,
+  findHeadingFaults,
+  findPropertyFaults,
+  findPictureFaults,
+  findNoGoFaults,
+  findChargerFaults,
+  findDoorFaults,
+];
+
+/**
+ * Checks the overlays of a map against the rule table. Worst findings first, then by index. Never throws, and the work is
+ * bounded for any map: an unfinished check is a finding of its own.
+ */
+export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFinding[] {
+  const { frame, codeBook, pairs } = options;
+  const { points, zones } = byShape(overlays.features);
+  const steps = options.steps ?? STEPS + STEPS_PER_CORNER * cornersOf(zones);
+  const kept = new Map<OverlayRuleId, Kept>();
+  const report: Report = (rule, features, detail, mark) => {
+    let of = kept.get(rule);
+    if (of === undefined) {
+      of = keepFor(rule);
+      kept.set(rule, of);
+    }
+    of.add(features, detail, mark);
+  };
+  const input: RuleInput = { overlays, points, zones, frame, codeBook, pairs, steps, report };
+  for (const check of checks) check(input);
+  return [...kept.values()]
+    .flatMap((of) => of.findings())
+    .sort((a, b) => rankOf(a) - rankOf(b) || (a.features[0] ?? -1) - (b.features[0] ?? -1));
+}
+
 /** Codes that are not whole numbers, unknown or missing. One finding per number, for any number of features. */
 function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput): void {
   const byField = new Map<CodeField, Map<number, UnknownCode | null>>();
@@ -92,60 +146,6 @@ function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput)
 /** Whether a reading has a meaning that this device does not contradict. */
 function isKnown({ readings }: CodeMeaning): boolean {
   return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
-}
-
-/** Separate findings per rule; further ones are combined into one. Project decision. */
-const MAX_SEPARATE_FINDINGS = 200;
-/**
- * Limit of steps per check, with an addition per corner of a zone. Ordinary outlines of any size need less. A map that
- * needs more is not checked to the end; with a million corners that takes a few seconds.
- */
-const STEPS = 10_000_000;
-const STEPS_PER_CORNER = 20;
-
-export interface FaultOptions {
-  readonly frame: MapFrame | null;
-  readonly codeBook: CodeBook;
-  readonly pairs: readonly ChargerPair[];
-  /** Limit of steps per check whose work can grow faster than the map. Default: proportional to the map. */
-  readonly steps?: number;
-}
-
-const checks: readonly ((input: RuleInput) => void)[] = [
-  findCoordinateFaults,
-  findIdentifierFaults,
-  findShapeFaults,
-  findCodeFaults,
-  findHeadingFaults,
-  findPropertyFaults,
-  findPictureFaults,
-  findNoGoFaults,
-  findChargerFaults,
-  findDoorFaults,
-];
-
-/**
- * Checks the overlays of a map against the rule table. Worst findings first, then by index. Never throws, and the work is
- * bounded for any map: an unfinished check is a finding of its own.
- */
-export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFinding[] {
-  const { frame, codeBook, pairs } = options;
-  const { points, zones } = byShape(overlays.features);
-  const steps = options.steps ?? STEPS + STEPS_PER_CORNER * cornersOf(zones);
-  const kept = new Map<OverlayRuleId, Kept>();
-  const report: Report = (rule, features, detail, mark) => {
-    let of = kept.get(rule);
-    if (of === undefined) {
-      of = keepFor(rule);
-      kept.set(rule, of);
-    }
-    of.add(features, detail, mark);
-  };
-  const input: RuleInput = { overlays, points, zones, frame, codeBook, pairs, steps, report };
-  for (const check of checks) check(input);
-  return [...kept.values()]
-    .flatMap((of) => of.findings())
-    .sort((a, b) => rankOf(a) - rankOf(b) || (a.features[0] ?? -1) - (b.features[0] ?? -1));
 }
 
 function cornersOf(zones: readonly ZoneFeature[]): number {

@@ -3,13 +3,6 @@ import type { Props } from '../ui.ts';
 
 export type ValueKey = 'pose' | 'heading' | 'battery' | 'positioning' | 'wheels' | 'planning' | 'alerts' | 'map';
 
-/** A value in words of this language. */
-export function valueText(key: ValueKey, { state, t, f }: Props): string {
-  const live: Live<unknown> = state[key];
-  if (live.value === null) return live.isUnreadable ? t.ui.notReadable : t.ui.notReceived;
-  return writers[key](live.value as never, { state, t, f } as Props);
-}
-
 const writers: { readonly [K in ValueKey]: (value: never, props: Props) => string } = {
   pose: (value: NonNullable<PageState['pose']['value']>, { f }) =>
     `x ${f.number(value.xM, 2)} m, y ${f.number(value.yM, 2)} m`,
@@ -45,16 +38,6 @@ const writers: { readonly [K in ValueKey]: (value: never, props: Props) => strin
     ].join(', '),
 };
 
-/** Why a value is not reliable; empty when it is. A value with a doubt is struck out. */
-export function doubtText(key: ValueKey, { state, ui, t }: Props): string {
-  const live = state[key];
-  if (live.value === null) return '';
-  if (ui.isSilent) return t.ui.noGateway;
-  return [...live.doubts.map((doubt) => t.doubts[doubt]), ...(live.stale === null ? [] : [t.stale[live.stale]])].join(
-    '; ',
-  );
-}
-
 /** The reason precedes the value, so that a screen reader reads it first. */
 export function Value({ of, ...props }: Props & { readonly of: ValueKey }) {
   const doubt = doubtText(of, props);
@@ -63,6 +46,23 @@ export function Value({ of, ...props }: Props & { readonly of: ValueKey }) {
       {doubt !== '' && <span class="doubt">{doubt}: </span>}
       <span class={doubt === '' ? 'value' : 'value struck'}>{valueText(of, props)}</span>
     </span>
+  );
+}
+
+/** A value in words of this language. */
+export function valueText(key: ValueKey, { state, t, f }: Props): string {
+  const live: Live<unknown> = state[key];
+  if (live.value === null) return live.isUnreadable ? t.ui.notReadable : t.ui.notReceived;
+  return writers[key](live.value as never, { state, t, f } as Props);
+}
+
+/** Why a value is not reliable; empty when it is. A value with a doubt is struck out. */
+export function doubtText(key: ValueKey, { state, ui, t }: Props): string {
+  const live = state[key];
+  if (live.value === null) return '';
+  if (ui.isSilent) return t.ui.noGateway;
+  return [...live.doubts.map((doubt) => t.doubts[doubt]), ...(live.stale === null ? [] : [t.stale[live.stale]])].join(
+    '; ',
   );
 }
 

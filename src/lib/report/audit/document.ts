@@ -9,27 +9,6 @@ type AuditTexts = typeof auditEn;
 type AuditReport = AuditFacts & { readonly logs: readonly string[] };
 export const auditTexts: Readonly<Record<Language, AuditTexts>> = { de: auditDe, en: auditEn };
 
-function filled(text: AuditText, values: AuditValues): string {
-  return typeof text === 'string' ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name])) : text(values);
-}
-
-/** What a finding says, and what to do. */
-export function findingText(
-  { code, values }: Pick<AuditFacts['findings'][number], 'code' | 'values'>,
-  texts: AuditTexts,
-) {
-  const sentence = filled(texts.sentence[code], values);
-  return { title: texts.finding[code], sentence, remedy: texts.remedy[code] ?? texts.compare };
-}
-
-/** What is said of a check beside its verdict; empty when there is nothing to add. */
-export function checkText(
-  { detail, values }: Pick<AuditFacts['checks'][number], 'detail' | 'values'>,
-  texts: AuditTexts,
-) {
-  return filled(texts.detail[detail], values);
-}
-
 /**
  * The report of an audit of the support sessions: the verdict and what limits it first, then the checks, the findings and
  * what the audit cannot show.
@@ -62,6 +41,27 @@ export function auditDocument(
       { kind: 'list', items: texts.meaning },
     ],
   };
+}
+
+function filled(text: AuditText, values: AuditValues): string {
+  return typeof text === 'string' ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name])) : text(values);
+}
+
+/** What a finding says, and what to do. */
+export function findingText(
+  { code, values }: Pick<AuditFacts['findings'][number], 'code' | 'values'>,
+  texts: AuditTexts,
+) {
+  const sentence = filled(texts.sentence[code], values);
+  return { title: texts.finding[code], sentence, remedy: texts.remedy[code] ?? texts.compare };
+}
+
+/** What is said of a check beside its verdict; empty when there is nothing to add. */
+export function checkText(
+  { detail, values }: Pick<AuditFacts['checks'][number], 'detail' | 'values'>,
+  texts: AuditTexts,
+) {
+  return filled(texts.detail[detail], values);
 }
 
 /** The report with its times as people read them. */

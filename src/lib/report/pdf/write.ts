@@ -47,39 +47,6 @@ const equals: Readonly<Record<string, string>> = {
   '\u2011': '-',
 };
 
-export function createCharacterSet(hasInSans: (point: number) => boolean): CharacterSet {
-  const replaced = new Map<string, string>();
-  return {
-    replaced,
-    fit(text) {
-      let result = '';
-      let codes: string[] = [];
-      const flush = () => {
-        if (codes.length > 0) result += `[${codes.join(' ')}]`;
-        codes = [];
-      };
-      for (const char of shown(text).normalize('NFC')) {
-        const point = char.codePointAt(0) ?? 0;
-        const plain = char === '\n' || hasInSans(point) ? char : equals[char];
-        if (plain !== undefined) {
-          flush();
-          result += plain;
-          continue;
-        }
-        const code = codeOf(point);
-        codes.push(code);
-        replaced.set(code, `[${code}]`);
-      }
-      flush();
-      return result;
-    },
-  };
-}
-
-function codeOf(point: number): string {
-  return `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
 const MAX_REPLACED = 200;
 
 /**
@@ -133,6 +100,39 @@ export async function writePdf(model: DocumentModel, fontsDir: string): Promise<
   doc.end();
   await ended;
   return { content: Buffer.concat(chunks), pages: count, replacedCharacters: characters.replaced.size };
+}
+
+export function createCharacterSet(hasInSans: (point: number) => boolean): CharacterSet {
+  const replaced = new Map<string, string>();
+  return {
+    replaced,
+    fit(text) {
+      let result = '';
+      let codes: string[] = [];
+      const flush = () => {
+        if (codes.length > 0) result += `[${codes.join(' ')}]`;
+        codes = [];
+      };
+      for (const char of shown(text).normalize('NFC')) {
+        const point = char.codePointAt(0) ?? 0;
+        const plain = char === '\n' || hasInSans(point) ? char : equals[char];
+        if (plain !== undefined) {
+          flush();
+          result += plain;
+          continue;
+        }
+        const code = codeOf(point);
+        codes.push(code);
+        replaced.set(code, `[${code}]`);
+      }
+      flush();
+      return result;
+    },
+  };
+}
+
+function codeOf(point: number): string {
+  return `U+${point.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 function noteOf(replaced: ReadonlyMap<string, string>, texts: (typeof frameTexts)['en']): Block[] {

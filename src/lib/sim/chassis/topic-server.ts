@@ -15,13 +15,6 @@ const TEXT_UNFINISHED = 0x01;
 const CONTINUATION_FINISHED = 0x80;
 const RESERVED_OPCODE = 0x83;
 
-function frame(head: number, body: Buffer): Buffer {
-  if (body.length < 126) return Buffer.concat([Buffer.from([head, body.length]), body]);
-  const length = Buffer.from([head, 126, 0, 0]);
-  length.writeUInt16BE(body.length, 2);
-  return Buffer.concat([length, body]);
-}
-
 const kinds: readonly (() => Buffer)[] = [
   // Whole frames whose payload is not JSON.
   () => frame(TEXT, Buffer.from('topic=/tracked_pose;ori=90')),
@@ -37,11 +30,6 @@ const kinds: readonly (() => Buffer)[] = [
   // Not a frame.
   () => randomBytes(200),
 ];
-
-/** Invalid bytes for a topic connection, one kind per call in rotation. */
-function garbageFrame(turn: number): Buffer {
-  return kinds[turn % kinds.length]?.() ?? randomBytes(64);
-}
 
 export interface TopicServerOptions {
   readonly clock: Clock;
@@ -208,4 +196,16 @@ export function createTopicServer(options: TopicServerOptions) {
       server.close();
     },
   };
+}
+
+function frame(head: number, body: Buffer): Buffer {
+  if (body.length < 126) return Buffer.concat([Buffer.from([head, body.length]), body]);
+  const length = Buffer.from([head, 126, 0, 0]);
+  length.writeUInt16BE(body.length, 2);
+  return Buffer.concat([length, body]);
+}
+
+/** Invalid bytes for a topic connection, one kind per call in rotation. */
+function garbageFrame(turn: number): Buffer {
+  return kinds[turn % kinds.length]?.() ?? randomBytes(64);
 }

@@ -31,35 +31,6 @@ const SPEED_MS = 0.5;
 const DISCHARGE_S_PER_PERCENT = 60;
 const MIN_PERCENT = 5;
 
-function randomTraits(random: () => number): NeighbourTraits {
-  return {
-    radiusM: 1 + 4 * random(),
-    headStartS: 10_000 * random(),
-    batteryAtStart: 60 + Math.floor(41 * random()),
-  };
-}
-
-/** A robot that drives in a circle, counter-clockwise, `ageS` after the start of the simulator. */
-function neighbourState({ radiusM, headStartS, batteryAtStart }: NeighbourTraits, ageS: number): NeighbourState {
-  const upS = headStartS + ageS;
-  const cycles = Math.floor(upS / CYCLE_S);
-  const inCycleS = upS - cycles * CYCLE_S;
-  const drivenM = SPEED_MS * (cycles * DRIVING_S + Math.min(inCycleS, DRIVING_S));
-  const turns = drivenM / (2 * Math.PI * radiusM);
-  const angleDeg = 360 * (turns - Math.floor(turns));
-  const angleRad = (angleDeg * Math.PI) / 180;
-  // The heading is tangential, a quarter turn ahead of the position; reported in (-180, 180].
-  const aheadDeg = angleDeg + 90;
-  return {
-    moving: inCycleS < DRIVING_S,
-    stopped: inCycleS >= DRIVING_S + STANDING_S,
-    batteryPercent: Math.max(MIN_PERCENT, batteryAtStart - Math.floor(ageS / DISCHARGE_S_PER_PERCENT)),
-    xM: radiusM * Math.cos(angleRad),
-    yM: radiusM * Math.sin(angleRad),
-    yawDeg: aheadDeg > 180 ? aheadDeg - 360 : aheadDeg,
-  };
-}
-
 /**
  * Encoder of the heartbeat datagram, from the table in docs/heartbeat.md, without code of the decoder: a shared mistake
  * would stay hidden.
@@ -86,45 +57,7 @@ const FIXED_BYTES = 48;
 const MAP_BYTES = 8;
 const SIGNATURE_BYTES = 32;
 
-/** A key with its id of 4 bytes in the datagram. */
-function heartbeatKey(secret: Uint8Array) {
-  const hash = createHash('sha256').update('gw heartbeat key id').update(Uint8Array.of(0)).update(secret).digest();
-  return { secret, id: hash.subarray(0, 4) };
-}
-
 type HeartbeatKey = ReturnType<typeof heartbeatKey>;
-
-function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
-  const serial = Buffer.from(heartbeat.serial, 'latin1');
-  const software = Buffer.from(heartbeat.software, 'utf8');
-  const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length + MAP_BYTES;
-  const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
-  bytes.write('GWHB', 0, 'latin1');
-  bytes.writeUInt8(1, 4);
-  bytes.writeUInt16BE(signedBytes, 6);
-  bytes.set(key.id, 8);
-  bytes.writeUInt32BE(heartbeat.bootCounter, 12);
-  bytes.writeUInt32BE(heartbeat.sequence, 16);
-  bytes.set(heartbeat.instance, 20);
-  bytes.writeUInt32BE(heartbeat.uptimeS, 28);
-  bytes.writeUInt8(heartbeat.moving ? 2 : 1, 32);
-  bytes.writeUInt8(heartbeat.stopped ? 2 : 1, 33);
-  bytes.writeUInt8(heartbeat.batteryPercent, 34);
-  bytes.writeInt32BE(Math.round(heartbeat.xM * 1000), 36);
-  bytes.writeInt32BE(Math.round(heartbeat.yM * 1000), 40);
-  bytes.writeInt32BE(Math.round(heartbeat.yawDeg * 1000), 44);
-  bytes.writeUInt8(serial.length, 48);
-  bytes.set(serial, 49);
-  bytes.writeUInt8(software.length, 49 + serial.length);
-  bytes.set(software, 50 + serial.length);
-  if (heartbeat.map !== undefined) {
-    const words = ['gw heartbeat map', heartbeat.map.uid, String(heartbeat.map.mapVersion)];
-    const hash = createHash('sha256').update(words.join('\0')).digest();
-    bytes.set(hash.subarray(0, MAP_BYTES), 50 + serial.length + software.length);
-  }
-  bytes.set(createHmac('sha256', key.secret).update(bytes.subarray(0, signedBytes)).digest(), signedBytes);
-  return bytes;
-}
 
 export const MAX_NEIGHBOURS = 1000;
 /** A constant, so that heartbeats never leave this machine. */
@@ -141,12 +74,6 @@ const DUPLICATE_SOURCE = `127.0.0.${2 + MAX_SOURCES}`;
 const YEAR_S = 365.25 * 24 * 3600;
 /** Clock offsets of the last neighbour, by heartbeat. */
 const YEARS_OFF = [7, -7, 40, 0] as const;
-
-/** Serials of the neighbours, and their source addresses without duplicates. */
-export function neighbourAddresses(robots: number): { readonly serials: string[]; readonly addresses: string[] } {
-  const indexes = Array.from({ length: robots }, (_, index) => index);
-  return { serials: indexes.map(serialOf), addresses: [...new Set(indexes.map(sourceOf))] };
-}
 
 export interface NeighboursOptions {
   /** 1 to 1000. */
@@ -290,6 +217,79 @@ export async function startNeighbours(options: NeighboursOptions) {
       await opened.disposeAsync();
     },
   };
+}
+
+function randomTraits(random: () => number): NeighbourTraits {
+  return {
+    radiusM: 1 + 4 * random(),
+    headStartS: 10_000 * random(),
+    batteryAtStart: 60 + Math.floor(41 * random()),
+  };
+}
+
+/** A robot that drives in a circle, counter-clockwise, `ageS` after the start of the simulator. */
+function neighbourState({ radiusM, headStartS, batteryAtStart }: NeighbourTraits, ageS: number): NeighbourState {
+  const upS = headStartS + ageS;
+  const cycles = Math.floor(upS / CYCLE_S);
+  const inCycleS = upS - cycles * CYCLE_S;
+  const drivenM = SPEED_MS * (cycles * DRIVING_S + Math.min(inCycleS, DRIVING_S));
+  const turns = drivenM / (2 * Math.PI * radiusM);
+  const angleDeg = 360 * (turns - Math.floor(turns));
+  const angleRad = (angleDeg * Math.PI) / 180;
+  // The heading is tangential, a quarter turn ahead of the position; reported in (-180, 180].
+  const aheadDeg = angleDeg + 90;
+  return {
+    moving: inCycleS < DRIVING_S,
+    stopped: inCycleS >= DRIVING_S + STANDING_S,
+    batteryPercent: Math.max(MIN_PERCENT, batteryAtStart - Math.floor(ageS / DISCHARGE_S_PER_PERCENT)),
+    xM: radiusM * Math.cos(angleRad),
+    yM: radiusM * Math.sin(angleRad),
+    yawDeg: aheadDeg > 180 ? aheadDeg - 360 : aheadDeg,
+  };
+}
+
+/** A key with its id of 4 bytes in the datagram. */
+function heartbeatKey(secret: Uint8Array) {
+  const hash = createHash('sha256').update('gw heartbeat key id').update(Uint8Array.of(0)).update(secret).digest();
+  return { secret, id: hash.subarray(0, 4) };
+}
+
+function encodeHeartbeat(heartbeat: Heartbeat, key: HeartbeatKey): Buffer {
+  const serial = Buffer.from(heartbeat.serial, 'latin1');
+  const software = Buffer.from(heartbeat.software, 'utf8');
+  const signedBytes = FIXED_BYTES + 1 + serial.length + 1 + software.length + MAP_BYTES;
+  const bytes = Buffer.alloc(signedBytes + SIGNATURE_BYTES);
+  bytes.write('GWHB', 0, 'latin1');
+  bytes.writeUInt8(1, 4);
+  bytes.writeUInt16BE(signedBytes, 6);
+  bytes.set(key.id, 8);
+  bytes.writeUInt32BE(heartbeat.bootCounter, 12);
+  bytes.writeUInt32BE(heartbeat.sequence, 16);
+  bytes.set(heartbeat.instance, 20);
+  bytes.writeUInt32BE(heartbeat.uptimeS, 28);
+  bytes.writeUInt8(heartbeat.moving ? 2 : 1, 32);
+  bytes.writeUInt8(heartbeat.stopped ? 2 : 1, 33);
+  bytes.writeUInt8(heartbeat.batteryPercent, 34);
+  bytes.writeInt32BE(Math.round(heartbeat.xM * 1000), 36);
+  bytes.writeInt32BE(Math.round(heartbeat.yM * 1000), 40);
+  bytes.writeInt32BE(Math.round(heartbeat.yawDeg * 1000), 44);
+  bytes.writeUInt8(serial.length, 48);
+  bytes.set(serial, 49);
+  bytes.writeUInt8(software.length, 49 + serial.length);
+  bytes.set(software, 50 + serial.length);
+  if (heartbeat.map !== undefined) {
+    const words = ['gw heartbeat map', heartbeat.map.uid, String(heartbeat.map.mapVersion)];
+    const hash = createHash('sha256').update(words.join('\0')).digest();
+    bytes.set(hash.subarray(0, MAP_BYTES), 50 + serial.length + software.length);
+  }
+  bytes.set(createHmac('sha256', key.secret).update(bytes.subarray(0, signedBytes)).digest(), signedBytes);
+  return bytes;
+}
+
+/** Serials of the neighbours, and their source addresses without duplicates. */
+export function neighbourAddresses(robots: number): { readonly serials: string[]; readonly addresses: string[] } {
+  const indexes = Array.from({ length: robots }, (_, index) => index);
+  return { serials: indexes.map(serialOf), addresses: [...new Set(indexes.map(sourceOf))] };
 }
 
 function serialOf(index: number): string {

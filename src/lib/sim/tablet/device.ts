@@ -78,12 +78,6 @@ const delivered = (androidId: string): Record<Namespace, Map<string, string>> =>
   ]),
 });
 
-/** `package/full.Class` from a component in short form. */
-export function wholeComponent(text: string): string {
-  const [name = '', className = ''] = text.split('/');
-  return `${name}/${className.startsWith('.') ? name : ''}${className}`;
-}
-
 export interface DeviceOptions {
   readonly clock: Clock;
   readonly faults: Faults;
@@ -202,6 +196,12 @@ export function createDevice(options: DeviceOptions) {
   };
   device.boot();
   return device;
+}
+
+/** `package/full.Class` from a component in short form. */
+export function wholeComponent(text: string): string {
+  const [name = '', className = ''] = text.split('/');
+  return `${name}/${className.startsWith('.') ? name : ''}${className}`;
 }
 
 const HOME = 'android.intent.action.MAIN';

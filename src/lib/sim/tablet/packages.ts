@@ -20,33 +20,12 @@ const manifestSchema = z.strictObject({
   versionCode: z.int().nonnegative(),
 });
 
-/** The manifest of a package file; undefined when the file is not a package. Never throws. */
-function readPackageFile({ head, size }: Content): z.infer<typeof manifestSchema> | undefined {
-  const line = head.subarray(0, MAX_MANIFEST_BYTES).toString('utf8').split('\n', 1)[0] ?? '';
-  if (!line.startsWith(MAGIC)) return undefined;
-  try {
-    const manifest = manifestSchema.parse(JSON.parse(line.slice(MAGIC.length)));
-    return manifest.bytes === size ? manifest : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 export interface PackageFileOptions {
   /** Such as `org.example.kiosk`. */
   readonly name: string;
   readonly versionCode?: number;
   /** Minimum size; the padding is deterministic. */
   readonly bytes?: number;
-}
-
-/** A package file for a simulated tablet, with the activity `.Main` and the administrator `.Admin`. */
-export function makePackageFile({ name, versionCode = 1, bytes = 0 }: PackageFileOptions): Buffer {
-  const lineFor = (total: number) => Buffer.from(`${MAGIC}${JSON.stringify({ bytes: total, name, versionCode })}\n`);
-  const total = Math.max(bytes, lineFor(bytes).length + 8);
-  const line = lineFor(total);
-  const padding = createHash('shake256', { outputLength: total - line.length }).digest();
-  return Buffer.concat([line, padding]);
 }
 
 interface InstalledPackage {
@@ -123,4 +102,25 @@ export function createPackages(storage: Storage) {
       packages.delete(name);
     },
   };
+}
+
+/** The manifest of a package file; undefined when the file is not a package. Never throws. */
+function readPackageFile({ head, size }: Content): z.infer<typeof manifestSchema> | undefined {
+  const line = head.subarray(0, MAX_MANIFEST_BYTES).toString('utf8').split('\n', 1)[0] ?? '';
+  if (!line.startsWith(MAGIC)) return undefined;
+  try {
+    const manifest = manifestSchema.parse(JSON.parse(line.slice(MAGIC.length)));
+    return manifest.bytes === size ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A package file for a simulated tablet, with the activity `.Main` and the administrator `.Admin`. */
+export function makePackageFile({ name, versionCode = 1, bytes = 0 }: PackageFileOptions): Buffer {
+  const lineFor = (total: number) => Buffer.from(`${MAGIC}${JSON.stringify({ bytes: total, name, versionCode })}\n`);
+  const total = Math.max(bytes, lineFor(bytes).length + 8);
+  const line = lineFor(total);
+  const padding = createHash('shake256', { outputLength: total - line.length }).digest();
+  return Buffer.concat([line, padding]);
 }

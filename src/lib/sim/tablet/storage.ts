@@ -35,10 +35,6 @@ export interface Entry {
   readonly mtimeS: number;
 }
 
-export function contentOf(bytes: Buffer): Content {
-  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex'), head: bytes };
-}
-
 export interface StorageOptions {
   readonly clock: Clock;
   /** Size of the data partition, and the bytes in use at the start. */
@@ -169,6 +165,10 @@ export function createStorage({ clock, capacityBytes, usedBytes, isFull }: Stora
       };
     },
   };
+}
+
+export function contentOf(bytes: Buffer): Content {
+  return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex'), head: bytes };
 }
 
 export type Storage = ReturnType<typeof createStorage>;

@@ -20,6 +20,87 @@ const SLOW_MS = 1_000;
 /** Project decision: half a minute off makes logs of chassis and gateway hard to compare. */
 const CLOCK_OFF_MS = 30_000;
 
+const start = {
+  id: 'relied-facts',
+  title: 'Facts that orders rely on are verified on this chassis',
+  spec: 'Evidence marks; Versioning, 2',
+};
+
+/** A time as the chassis writes it, read as if its zone were one or the other; the chassis names none. */
+interface ClockReading {
+  readonly ifUtcMs: number;
+  readonly ifSameZoneMs: number;
+}
+
+const shape = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})[ T](\d{1,2}):(\d{2}):(\d{2})(?:\.\d+)?$/;
+
+export interface ChassisProbeOptions {
+  /**
+   * Maximum time to receive topics, in seconds; ends earlier when the unit and rate of the pose are known and the robot
+   * has reported its condition.
+   */
+  readonly seconds?: number;
+}
+
+const DEFAULT_SECONDS = 8;
+const REQUESTS = 7;
+/**
+ * Probes a chassis without moving it. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
+ * CHASSIS_BAD_ANSWER and CHASSIS_WRONG_DEVICE; every other fault is a finding.
+ */
+export async function probeChassis(
+  toolkit: Toolkit,
+  options: ChassisProbeOptions,
+  context: CheckContext,
+): Promise<ChassisProbe> {
+  const access = await chassisAccess(toolkit);
+  const { endpoint, dialer, clock, expectedSerial } = access;
+  const { signal, onProgress } = context;
+  await using client = createChassisClient(access);
+
+  onProgress(`reading device information from ${endpoint.host}:${endpoint.port}`);
+  const identity = await client.identity(signal);
+  const times: number[] = [];
+  let info: Readonly<Record<string, unknown>> = {};
+  let askedAt = clock.wall();
+  for (let i = 0; i < REQUESTS; i += 1) {
+    const began = clock.monotonicMs();
+    askedAt = clock.wall();
+    info = await client.deviceInfo(signal);
+    times.push(clock.monotonicMs() - began);
+  }
+  const received = await listen(access, identity, (options.seconds ?? DEFAULT_SECONDS) * 1_000, context);
+
+  const { relied, finding: reliedFinding } = await checkReliedFacts(toolkit.site, identity);
+  const latency = latencyOf(identity, times, linkOf(dialer));
+  const chassisClock = clockOf(info.time, askedAt);
+  const findings = [
+    identityFinding(identity, expectedSerial),
+    softwareFinding(identity),
+    latencyFinding(latency),
+    clockFinding(chassisClock),
+    ...topicFindings(received),
+    poseUnitFinding(received.poseUnit),
+    messagesFinding(received),
+    ...conditionFindings(received.condition),
+    reliedFinding,
+  ];
+  return {
+    verdict: conclude(findings),
+    address: { host: endpoint.host, port: endpoint.port, way: dialer.way },
+    identity: identityOf(identity, expectedSerial),
+    latency,
+    clock: chassisClock,
+    topics: received.topics,
+    listenedMs: received.listenedMs,
+    poseUnit: received.poseUnit,
+    condition: received.condition,
+    complaints: received.complaints,
+    relied,
+    findings,
+  };
+}
+
 function identityFinding(identity: ChassisIdentity, expected: string): Finding {
   // The client has already refused any other serial number.
   return ok(
@@ -98,12 +179,6 @@ function poseUnitFinding({ verdict, reason, doubt, samples, misfit }: PoseUnitVe
   }
 }
 
-const start = {
-  id: 'relied-facts',
-  title: 'Facts that orders rely on are verified on this chassis',
-  spec: 'Evidence marks; Versioning, 2',
-};
-
 /**
  * Every fact that an order relies on, with its evidence on this chassis. The specification names no device for
  * its measurements, so each of them is from another device or version unless a record of this site says otherwise.
@@ -155,14 +230,6 @@ function names(facts: readonly ReliedHere[]): string {
   return facts.map(({ fact }) => fact).join(', ');
 }
 
-/** A time as the chassis writes it, read as if its zone were one or the other; the chassis names none. */
-interface ClockReading {
-  readonly ifUtcMs: number;
-  readonly ifSameZoneMs: number;
-}
-
-const shape = /^(\d{4})[/-](\d{1,2})[/-](\d{1,2})[ T](\d{1,2}):(\d{2}):(\d{2})(?:\.\d+)?$/;
-
 /** Reads `2026/01/31 12:00:00`. Undefined when the text is another one, names a zone, or no such moment exists. */
 export function readChassisTime(text: string): ClockReading | undefined {
   const match = shape.exec(text.trim());
@@ -173,73 +240,6 @@ export function readChassisTime(text: string): ClockReading | undefined {
   const exists = back.getUTCMonth() === month - 1 && back.getUTCDate() === day && back.getUTCHours() === hour;
   if (!exists || back.getUTCMinutes() !== minute || back.getUTCSeconds() !== second) return undefined;
   return { ifUtcMs, ifSameZoneMs: new Date(year, month - 1, day, hour, minute, second).getTime() };
-}
-
-export interface ChassisProbeOptions {
-  /**
-   * Maximum time to receive topics, in seconds; ends earlier when the unit and rate of the pose are known and the robot
-   * has reported its condition.
-   */
-  readonly seconds?: number;
-}
-
-const DEFAULT_SECONDS = 8;
-const REQUESTS = 7;
-/**
- * Probes a chassis without moving it. Throws CHASSIS_NOT_CONNECTED, CHASSIS_BOOTING,
- * CHASSIS_BAD_ANSWER and CHASSIS_WRONG_DEVICE; every other fault is a finding.
- */
-export async function probeChassis(
-  toolkit: Toolkit,
-  options: ChassisProbeOptions,
-  context: CheckContext,
-): Promise<ChassisProbe> {
-  const access = await chassisAccess(toolkit);
-  const { endpoint, dialer, clock, expectedSerial } = access;
-  const { signal, onProgress } = context;
-  await using client = createChassisClient(access);
-
-  onProgress(`reading device information from ${endpoint.host}:${endpoint.port}`);
-  const identity = await client.identity(signal);
-  const times: number[] = [];
-  let info: Readonly<Record<string, unknown>> = {};
-  let askedAt = clock.wall();
-  for (let i = 0; i < REQUESTS; i += 1) {
-    const began = clock.monotonicMs();
-    askedAt = clock.wall();
-    info = await client.deviceInfo(signal);
-    times.push(clock.monotonicMs() - began);
-  }
-  const received = await listen(access, identity, (options.seconds ?? DEFAULT_SECONDS) * 1_000, context);
-
-  const { relied, finding: reliedFinding } = await checkReliedFacts(toolkit.site, identity);
-  const latency = latencyOf(identity, times, linkOf(dialer));
-  const chassisClock = clockOf(info.time, askedAt);
-  const findings = [
-    identityFinding(identity, expectedSerial),
-    softwareFinding(identity),
-    latencyFinding(latency),
-    clockFinding(chassisClock),
-    ...topicFindings(received),
-    poseUnitFinding(received.poseUnit),
-    messagesFinding(received),
-    ...conditionFindings(received.condition),
-    reliedFinding,
-  ];
-  return {
-    verdict: conclude(findings),
-    address: { host: endpoint.host, port: endpoint.port, way: dialer.way },
-    identity: identityOf(identity, expectedSerial),
-    latency,
-    clock: chassisClock,
-    topics: received.topics,
-    listenedMs: received.listenedMs,
-    poseUnit: received.poseUnit,
-    condition: received.condition,
-    complaints: received.complaints,
-    relied,
-    findings,
-  };
 }
 
 /** A value with the mark and source of the fact that defines it. */

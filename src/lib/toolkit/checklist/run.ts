@@ -32,116 +32,10 @@ import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 /** So few that the gateway does not yet refuse further attempts. */
 const TRIES = 3;
 
-/**
- * The typed device password; null: none, or each was rejected. A running gateway judges it before the first step, since
- * a mistyped one would be noticed only where it is used. One that no gateway can judge is kept: its step says why.
- */
-async function askedPassword(
-  { askPassword, sitePaths, signal, onWarning = () => {} }: ChecklistRunOptions,
-  ssh: Ssh | undefined,
-): Promise<string | null> {
-  for (let turn = 1; askPassword && turn <= TRIES; turn += 1) {
-    const password = await askPassword(signal);
-    if (password === null) return null;
-    const rejected = await Promise.all(sitePaths.map((path) => isRejected(path, { ssh, password, signal })));
-    if (!rejected.includes(true)) return password;
-    const then =
-      turn === TRIES ? 'The steps that sign in are questions.' : 'Type it again, or press Enter to answer questions.';
-    onWarning(`The gateway rejects this device password. ${then}`);
-  }
-  return null;
-}
-
 interface Attempt {
   readonly ssh: Ssh | undefined;
   readonly password: string;
   readonly signal: AbortSignal;
-}
-
-async function isRejected(sitePath: string, { ssh, password, signal }: Attempt): Promise<boolean> {
-  const [{ openToolkit }, { operatorAccess }] = await Promise.all([
-    import('../toolkit.ts'),
-    import('../operator/access.ts'),
-  ]);
-  try {
-    const toolkit = await openToolkit(sitePath, ssh);
-    await using _session = await operatorAccess(toolkit, { signal, onProgress: () => {} }).signIn(password);
-    return false;
-  } catch (error) {
-    return error instanceof GwError && error.details?.status === 401;
-  }
-}
-
-/** The checklists in a folder, and the checks that checklists may name. */
-export async function listLibrary(dir: string): Promise<ChecklistList> {
-  const catalogue = createCatalogue();
-  const names = await listChecklists(dir);
-  const lists = await Promise.all(names.map((name) => loadChecklist(join(dir, `${name}.yaml`), catalogue)));
-  return {
-    dir,
-    checklists: lists.map(({ name, title, purpose, phase, sections, steps }) => ({
-      name,
-      title,
-      purpose,
-      phase,
-      sections: sections.length,
-      runs: steps.filter((step) => step.kind === 'run').length,
-      questions: steps.filter((step) => step.kind === 'confirm').length,
-      measurements: steps.filter((step) => step.kind === 'measure').length,
-      movesRobot: steps.some((step) => step.moves),
-    })),
-    checks: Object.entries(catalogue).map(([name, { summary, moves, with: schema }]) => ({
-      name,
-      summary,
-      moves,
-      options: optionsOf(schema),
-    })),
-  };
-}
-
-function optionsOf(schema: z.ZodType): ChecklistList['checks'][number]['options'] {
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, option]) => ({
-    name,
-    required: !option.safeParse(undefined).success,
-    description: option.description ?? '',
-  }));
-}
-
-/** What a checklist proves, step by step. Throws CHECKLIST_UNKNOWN, CHECKLIST_INVALID. */
-export async function showChecklist(nameOrFile: string, dir: string): Promise<ChecklistShow> {
-  const { name, title, purpose, phase, file, sha256, sections, steps } = await open(nameOrFile, dir, createCatalogue());
-  return {
-    name,
-    title,
-    purpose,
-    phase,
-    file,
-    sha256,
-    sections: sections.map(({ id, title: text, about, needs }) => ({ id, title: text, about, needs: [...needs] })),
-    steps: steps.map((step) => ({
-      id: step.id,
-      title: step.title,
-      proves: step.proves,
-      section: step.section,
-      precondition: step.precondition,
-      kind: step.kind,
-      run: step.kind === 'run' ? step.run : null,
-      question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
-      instead: step.kind === 'confirm' ? step.instead : null,
-      expires: step.kind === 'confirm' && step.expires,
-      lacking: step.kind === 'unavailable' ? step.lacking : null,
-      unit: step.kind === 'measure' ? step.unit : null,
-      needs: [...step.needs],
-      facts: [...step.facts],
-      moves: step.moves,
-      expects:
-        step.kind === 'run' || step.kind === 'measure'
-          ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected }))
-          : [],
-      remedy: step.remedy,
-    })),
-  };
 }
 
 /**
@@ -236,6 +130,112 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
     resumed: (journal?.state.resumedAt.length ?? 0) > 0 || (options.resume ?? false),
     record,
     written: outDir === undefined ? [] : await writeReports(result, checklist.name, outDir),
+  };
+}
+
+/**
+ * The typed device password; null: none, or each was rejected. A running gateway judges it before the first step, since
+ * a mistyped one would be noticed only where it is used. One that no gateway can judge is kept: its step says why.
+ */
+async function askedPassword(
+  { askPassword, sitePaths, signal, onWarning = () => {} }: ChecklistRunOptions,
+  ssh: Ssh | undefined,
+): Promise<string | null> {
+  for (let turn = 1; askPassword && turn <= TRIES; turn += 1) {
+    const password = await askPassword(signal);
+    if (password === null) return null;
+    const rejected = await Promise.all(sitePaths.map((path) => isRejected(path, { ssh, password, signal })));
+    if (!rejected.includes(true)) return password;
+    const then =
+      turn === TRIES ? 'The steps that sign in are questions.' : 'Type it again, or press Enter to answer questions.';
+    onWarning(`The gateway rejects this device password. ${then}`);
+  }
+  return null;
+}
+
+async function isRejected(sitePath: string, { ssh, password, signal }: Attempt): Promise<boolean> {
+  const [{ openToolkit }, { operatorAccess }] = await Promise.all([
+    import('../toolkit.ts'),
+    import('../operator/access.ts'),
+  ]);
+  try {
+    const toolkit = await openToolkit(sitePath, ssh);
+    await using _session = await operatorAccess(toolkit, { signal, onProgress: () => {} }).signIn(password);
+    return false;
+  } catch (error) {
+    return error instanceof GwError && error.details?.status === 401;
+  }
+}
+
+/** The checklists in a folder, and the checks that checklists may name. */
+export async function listLibrary(dir: string): Promise<ChecklistList> {
+  const catalogue = createCatalogue();
+  const names = await listChecklists(dir);
+  const lists = await Promise.all(names.map((name) => loadChecklist(join(dir, `${name}.yaml`), catalogue)));
+  return {
+    dir,
+    checklists: lists.map(({ name, title, purpose, phase, sections, steps }) => ({
+      name,
+      title,
+      purpose,
+      phase,
+      sections: sections.length,
+      runs: steps.filter((step) => step.kind === 'run').length,
+      questions: steps.filter((step) => step.kind === 'confirm').length,
+      measurements: steps.filter((step) => step.kind === 'measure').length,
+      movesRobot: steps.some((step) => step.moves),
+    })),
+    checks: Object.entries(catalogue).map(([name, { summary, moves, with: schema }]) => ({
+      name,
+      summary,
+      moves,
+      options: optionsOf(schema),
+    })),
+  };
+}
+
+function optionsOf(schema: z.ZodType): ChecklistList['checks'][number]['options'] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, option]) => ({
+    name,
+    required: !option.safeParse(undefined).success,
+    description: option.description ?? '',
+  }));
+}
+
+/** What a checklist proves, step by step. Throws CHECKLIST_UNKNOWN, CHECKLIST_INVALID. */
+export async function showChecklist(nameOrFile: string, dir: string): Promise<ChecklistShow> {
+  const { name, title, purpose, phase, file, sha256, sections, steps } = await open(nameOrFile, dir, createCatalogue());
+  return {
+    name,
+    title,
+    purpose,
+    phase,
+    file,
+    sha256,
+    sections: sections.map(({ id, title: text, about, needs }) => ({ id, title: text, about, needs: [...needs] })),
+    steps: steps.map((step) => ({
+      id: step.id,
+      title: step.title,
+      proves: step.proves,
+      section: step.section,
+      precondition: step.precondition,
+      kind: step.kind,
+      run: step.kind === 'run' ? step.run : null,
+      question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
+      instead: step.kind === 'confirm' ? step.instead : null,
+      expires: step.kind === 'confirm' && step.expires,
+      lacking: step.kind === 'unavailable' ? step.lacking : null,
+      unit: step.kind === 'measure' ? step.unit : null,
+      needs: [...step.needs],
+      facts: [...step.facts],
+      moves: step.moves,
+      expects:
+        step.kind === 'run' || step.kind === 'measure'
+          ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected }))
+          : [],
+      remedy: step.remedy,
+    })),
   };
 }
 

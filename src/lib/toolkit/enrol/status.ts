@@ -26,14 +26,6 @@ const RENEW_WITHIN_DAYS = 30;
 
 type Enrolment = NonNullable<Site['enrolment']>;
 
-/** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */
-export function enrolmentOf({ path, enrolment }: Site): Enrolment {
-  if (enrolment !== undefined) return enrolment;
-  throw new GwError('SITE_FILE_INVALID', `No \`enrolment:\` section in ${path}.`, {
-    remedy: 'Add `enrolment:` with `url: https://…`; see docs/site-file.md.',
-  });
-}
-
 /**
  * The identity of this device, compared with the site file and the clock. Makes no connection. A missing or broken identity
  * is a result, not an error. Throws SITE_FILE_INVALID without `enrolment` in the site file.
@@ -73,6 +65,14 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     begunAt: isLeft ? null : (begun.value?.begunAt ?? null),
     findings,
   };
+}
+
+/** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */
+export function enrolmentOf({ path, enrolment }: Site): Enrolment {
+  if (enrolment !== undefined) return enrolment;
+  throw new GwError('SITE_FILE_INVALID', `No \`enrolment:\` section in ${path}.`, {
+    remedy: 'Add `enrolment:` with `url: https://…`; see docs/site-file.md.',
+  });
 }
 
 type Attempt<T> = { readonly value: T | null; readonly error: GwError | null };

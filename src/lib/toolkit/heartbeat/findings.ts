@@ -53,11 +53,6 @@ export interface Observed {
 
 export type Judgement = readonly [verdict: Line['verdict'], detail: string, remedy?: string];
 
-/** Only a wrong line has a remedy: that of its judgement, otherwise this one. */
-export function judged(id: string, title: string, [verdict, detail, own]: Judgement, remedy: string): Line {
-  return finding(id, title, verdict, detail, verdict === 'wrong' ? (own ?? remedy) : null);
-}
-
 /** Findings about the heartbeats of the other robots. */
 export function fleetFindings(site: ExpectedFleet, seen: Observed): Line[] {
   return [
@@ -107,6 +102,11 @@ export function fleetFindings(site: ExpectedFleet, seen: Observed): Line[] {
       'Check for a robot with another key or of another site: `gw site check` shows the key name.',
     ),
   ];
+}
+
+/** Only a wrong line has a remedy: that of its judgement, otherwise this one. */
+export function judged(id: string, title: string, [verdict, detail, own]: Judgement, remedy: string): Line {
+  return finding(id, title, verdict, detail, verdict === 'wrong' ? (own ?? remedy) : null);
 }
 
 function robotFindings({ expected, isAlone, own, seconds }: ExpectedFleet, seen: Observed): Line[] {

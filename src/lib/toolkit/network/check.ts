@@ -55,72 +55,10 @@ import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket } from './ne
 /** Grace period after the caller's timeout, so that a late answer is not reported as an unknown name. */
 const KILL_AFTER_MS = 50;
 
-/** The distinct addresses in the output of `getent ahosts NAME`, in its order. Other text is skipped. */
-export function parseAddresses(text: string): string[] {
-  const addresses = text.split('\n').map((line) => line.trim().split(/\s+/)[0] ?? '');
-  return [...new Set(addresses.filter((address) => isIP(address) !== 0))];
-}
-
-/**
- * Queries the resolver of this machine by `getent`. Node's own call cannot be cancelled: without a name server it would
- * delay the exit of the process, and four of them would block the thread pool. Rejects when the name is unknown.
- */
-export async function lookUpName(host: string, timeoutMs: number): Promise<{ readonly address: string }[]> {
-  try {
-    const output = await runSystemProgram('getent', ['ahosts', '--', host], timeoutMs + KILL_AFTER_MS);
-    return parseAddresses(output).map((address) => ({ address }));
-  } catch (error) {
-    // A machine without getent.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return lookup(host, { all: true });
-    throw error;
-  }
-}
-
 const TIMEOUT_MS = 1_000;
-
-/**
- * Kernel information about one open connection of this machine, by `ss` of iproute2, which needs no privilege; Node has no
- * API for it. Null without `ss`, or without a path MTU in its output.
- */
-async function readConnectionInfo(localPort: number): Promise<ConnectionInfo | null> {
-  const args = ['--tcp', '--info', '--numeric', '--no-header', 'sport', '=', `:${localPort}`];
-  const output = await runSystemProgram('ss', args, TIMEOUT_MS).catch(() => null);
-  const info = output === null ? null : parseConnectionInfo(output);
-  return info === null || info.pathMtuBytes === null ? null : info;
-}
 
 /** Including the dial; a running gateway answers on loopback at once. */
 const HEALTH_MS = 1_500;
-
-/**
- * Why MQTT CONNECT must not be sent: the client identifier is the serial number, so a second connection would displace the
- * cloud link of a running gateway. Null when no gateway runs.
- */
-async function displacedLinkReason(toolkit: Toolkit, context: CheckContext): Promise<string | null> {
-  const { site, clock, dialer } = toolkit;
-  const endpoint = { host: '127.0.0.1', port: site.operator.port };
-  const beganMs = clock.monotonicMs();
-  const reach = await reachEndpoint(dialer, endpoint, { timeoutMs: HEALTH_MS, signal: context.signal, clock });
-  if (!reach.reached) return reach.failure === 'refused' ? null : unknownLink(site.operator.port);
-  const left = Math.ceil(Math.max(1, HEALTH_MS - (clock.monotonicMs() - beganMs)));
-  const signal = withDeadline(context.signal, left);
-  try {
-    const { services } = await readGatewayHealth(toolkit, {}, { ...context, signal });
-    const link = services.find(
-      ({ name, status }) => /^(cloud|mqtt)/.test(name) && !['stopped', 'waiting'].includes(status),
-    );
-    return link === undefined
-      ? null
-      : `gw serve holds the cloud link of this device (${link.name}: ${link.detail}); a second connection with its client identifier would displace it`;
-  } catch {
-    context.signal.throwIfAborted();
-    return unknownLink(site.operator.port);
-  }
-}
-
-function unknownLink(port: number): string {
-  return `a program on port ${port} of this machine does not report whether the cloud link runs; a second connection with its client identifier would displace it`;
-}
 
 export type { SecondHost } from './check/outside.ts';
 
@@ -274,6 +212,68 @@ export async function checkNetwork(
     checks,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
+}
+
+/** The distinct addresses in the output of `getent ahosts NAME`, in its order. Other text is skipped. */
+export function parseAddresses(text: string): string[] {
+  const addresses = text.split('\n').map((line) => line.trim().split(/\s+/)[0] ?? '');
+  return [...new Set(addresses.filter((address) => isIP(address) !== 0))];
+}
+
+/**
+ * Queries the resolver of this machine by `getent`. Node's own call cannot be cancelled: without a name server it would
+ * delay the exit of the process, and four of them would block the thread pool. Rejects when the name is unknown.
+ */
+export async function lookUpName(host: string, timeoutMs: number): Promise<{ readonly address: string }[]> {
+  try {
+    const output = await runSystemProgram('getent', ['ahosts', '--', host], timeoutMs + KILL_AFTER_MS);
+    return parseAddresses(output).map((address) => ({ address }));
+  } catch (error) {
+    // A machine without getent.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return lookup(host, { all: true });
+    throw error;
+  }
+}
+
+/**
+ * Kernel information about one open connection of this machine, by `ss` of iproute2, which needs no privilege; Node has no
+ * API for it. Null without `ss`, or without a path MTU in its output.
+ */
+async function readConnectionInfo(localPort: number): Promise<ConnectionInfo | null> {
+  const args = ['--tcp', '--info', '--numeric', '--no-header', 'sport', '=', `:${localPort}`];
+  const output = await runSystemProgram('ss', args, TIMEOUT_MS).catch(() => null);
+  const info = output === null ? null : parseConnectionInfo(output);
+  return info === null || info.pathMtuBytes === null ? null : info;
+}
+
+/**
+ * Why MQTT CONNECT must not be sent: the client identifier is the serial number, so a second connection would displace the
+ * cloud link of a running gateway. Null when no gateway runs.
+ */
+async function displacedLinkReason(toolkit: Toolkit, context: CheckContext): Promise<string | null> {
+  const { site, clock, dialer } = toolkit;
+  const endpoint = { host: '127.0.0.1', port: site.operator.port };
+  const beganMs = clock.monotonicMs();
+  const reach = await reachEndpoint(dialer, endpoint, { timeoutMs: HEALTH_MS, signal: context.signal, clock });
+  if (!reach.reached) return reach.failure === 'refused' ? null : unknownLink(site.operator.port);
+  const left = Math.ceil(Math.max(1, HEALTH_MS - (clock.monotonicMs() - beganMs)));
+  const signal = withDeadline(context.signal, left);
+  try {
+    const { services } = await readGatewayHealth(toolkit, {}, { ...context, signal });
+    const link = services.find(
+      ({ name, status }) => /^(cloud|mqtt)/.test(name) && !['stopped', 'waiting'].includes(status),
+    );
+    return link === undefined
+      ? null
+      : `gw serve holds the cloud link of this device (${link.name}: ${link.detail}); a second connection with its client identifier would displace it`;
+  } catch {
+    context.signal.throwIfAborted();
+    return unknownLink(site.operator.port);
+  }
+}
+
+function unknownLink(port: number): string {
+  return `a program on port ${port} of this machine does not report whether the cloud link runs; a second connection with its client identifier would displace it`;
 }
 
 async function openSockets(machine: Machine, site: Site, robot: RobotAddresses): Promise<NetworkSocket[] | null> {

@@ -30,22 +30,6 @@ const ORDERS: ReadonlySet<string> = new Set([
   'POST /api/evidenz/uebernahme',
 ]);
 
-/** The error of an answer of another robot; null: of a gateway that does not name its robot. */
-function otherRobot(found: string | null, meant: string, tried: Tried): GwError {
-  if (found !== null) {
-    const message = `This gateway belongs to robot ${found}, and the site file of this command names ${meant}.`;
-    return new GwError('GATEWAY_OTHER_ROBOT', message, { tried, details: { found, meant } });
-  }
-  const message = `This gateway does not name its robot; the site file of this command names ${meant}.`;
-  const remedy = 'Bring both to the same version of gw; until then run the command on the gateway.';
-  return new GwError('GATEWAY_OTHER_ROBOT', message, { tried, remedy, details: { found, meant } });
-}
-
-/** A header of another program: whatever is no serial number names no robot. */
-export function robotNamed(value: string | string[] | undefined): string | null {
-  return typeof value === 'string' && /^[A-Za-z0-9:_-]{1,128}$/.test(value) ? value : null;
-}
-
 type Method = 'GET' | 'POST' | 'DELETE';
 
 /**
@@ -141,6 +125,22 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
       };
     },
   };
+}
+
+/** The error of an answer of another robot; null: of a gateway that does not name its robot. */
+function otherRobot(found: string | null, meant: string, tried: Tried): GwError {
+  if (found !== null) {
+    const message = `This gateway belongs to robot ${found}, and the site file of this command names ${meant}.`;
+    return new GwError('GATEWAY_OTHER_ROBOT', message, { tried, details: { found, meant } });
+  }
+  const message = `This gateway does not name its robot; the site file of this command names ${meant}.`;
+  const remedy = 'Bring both to the same version of gw; until then run the command on the gateway.';
+  return new GwError('GATEWAY_OTHER_ROBOT', message, { tried, remedy, details: { found, meant } });
+}
+
+/** A header of another program: whatever is no serial number names no robot. */
+export function robotNamed(value: string | string[] | undefined): string | null {
+  return typeof value === 'string' && /^[A-Za-z0-9:_-]{1,128}$/.test(value) ? value : null;
 }
 
 /** Transport of requests to the operator server. */

@@ -31,92 +31,7 @@ interface PlaceOptions {
   readonly caFile?: string | undefined;
 }
 
-/** Where the tunnel service is: by the options or the site file, never by a region. Throws USAGE. */
-export function placeOfTunnel(site: Site | null, options: PlaceOptions): TunnelPlace {
-  const caFile = options.caFile ?? site?.cloud?.caFile ?? null;
-  if (options.host !== undefined) {
-    const { host, port = 443, subprotocol = 'securetunneling-3.0' } = options;
-    return { host, port, subprotocol, caFile };
-  }
-  const tunnel = site?.cloud?.tunnel;
-  if (tunnel === undefined) {
-    throw new GwError('USAGE', 'The site file names no tunnel service (cloud.tunnel).', {
-      remedy: 'Add cloud.tunnel to the site file, or name the service with --tunnel-host HOST.',
-    });
-  }
-  return { host: tunnel.host, port: tunnel.port, subprotocol: tunnel.subprotocol, caFile };
-}
-
 type Region = Extract<TunnelConnectEvent, { event: 'ready' }>['region'];
-
-/**
- * Compares the asked region with that of the site file, and with the one in the host name. Throws USAGE where they differ:
- * then the token belongs to another place, or the host does.
- */
-export function compareRegions(site: Site | null, asked: string | undefined, host: string): Region {
-  const configured = site?.cloud?.region;
-  const differs = (a: string, b: string) =>
-    new GwError('USAGE', `Other region: ${a}, but ${b}.`, {
-      remedy:
-        'Compare the region in which the tunnel was opened with cloud.region and cloud.tunnel.host of the site file.',
-    });
-  if (asked !== undefined && configured !== undefined && asked !== configured) {
-    throw differs(`--region is ${quote(asked)}`, `cloud.region of the site file is ${quote(configured)}`);
-  }
-  const expected = asked ?? configured ?? null;
-  const named = regionOfHost(host);
-  if (expected !== null && named.kind === 'named' && named.region !== expected) {
-    throw differs(`the host ${host} is in ${named.region}`, `the expected region is ${quote(expected)}`);
-  }
-  const notChecked = (detail: string): Region => ({ expected, status: 'not-checked', detail });
-  if (expected === null) return notChecked('no region to compare with');
-  if (named.kind === 'address') return notChecked(`${host} is an address or this machine`);
-  if (named.kind === 'none') return notChecked(`${host} has no region in its name`);
-  if (named.isProviders) return { expected, status: 'ok', detail: `${host} is in ${named.region}` };
-  return notChecked(`${host} has ${named.region} in a name that its owner chose, which proves nothing`);
-}
-
-/** Services with their local ports from `--service` and `--listen SERVICE=PORT`. Throws USAGE. */
-export function servicesOf(services: readonly string[], listen: readonly string[]): { id: string; port: number }[] {
-  const usage = (message: string, remedy?: string) => new GwError('USAGE', message, { remedy });
-  if (services.length === 0 || services.length > MAX_SERVICES) {
-    throw usage(`One to ${MAX_SERVICES} services are needed.`, 'Name those of the tunnel: --service web.');
-  }
-  const ports = new Map<string, number>();
-  for (const id of services) {
-    if (!SERVICE.test(id)) throw usage(`${quote(id)} is no name of a service: letters, digits, :, _ and -.`);
-    if (ports.has(id)) throw usage(`The service ${id} is named twice.`);
-    ports.set(id, 0);
-  }
-  const taken = new Set<number>();
-  for (const text of listen) {
-    const [, id = '', digits = ''] = /^([^=]*)=(\d{1,5})$/.exec(text) ?? [];
-    const port = Number(digits);
-    if (id === '' || port < 1 || port > 65_535) {
-      throw usage(
-        `--listen ${quote(text)} is not SERVICE=PORT with a port from 1 to 65535.`,
-        'Example: --listen web=8080.',
-      );
-    }
-    if (!ports.has(id)) throw usage(`--listen names the service ${quote(id)}, which --service does not.`);
-    if (ports.get(id) !== 0) throw usage(`--listen names the service ${id} twice.`);
-    if (taken.has(port)) throw usage(`--listen names the port ${port} twice.`);
-    taken.add(port);
-    ports.set(id, port);
-  }
-  return [...ports].map(([id, port]) => ({ id, port }));
-}
-
-/** The token without blanks around it. Throws USAGE; no text repeats it. */
-export function checkedToken(text: string): string {
-  const token = text.trim();
-  if (ACCESS_TOKEN.test(token)) return token;
-  throw new GwError(
-    'USAGE',
-    token === '' ? 'No access token was given.' : 'The access token has characters that a token cannot have.',
-    { remedy: 'Copy the source access token of the opened tunnel as it is; it is one line without blanks.' },
-  );
-}
 
 export interface TunnelConnectOptions extends PlaceOptions {
   readonly services: readonly string[];
@@ -195,6 +110,91 @@ export async function connectTunnel(
     },
   });
   return { event: 'ended', at: now(), ...end };
+}
+
+/** Where the tunnel service is: by the options or the site file, never by a region. Throws USAGE. */
+export function placeOfTunnel(site: Site | null, options: PlaceOptions): TunnelPlace {
+  const caFile = options.caFile ?? site?.cloud?.caFile ?? null;
+  if (options.host !== undefined) {
+    const { host, port = 443, subprotocol = 'securetunneling-3.0' } = options;
+    return { host, port, subprotocol, caFile };
+  }
+  const tunnel = site?.cloud?.tunnel;
+  if (tunnel === undefined) {
+    throw new GwError('USAGE', 'The site file names no tunnel service (cloud.tunnel).', {
+      remedy: 'Add cloud.tunnel to the site file, or name the service with --tunnel-host HOST.',
+    });
+  }
+  return { host: tunnel.host, port: tunnel.port, subprotocol: tunnel.subprotocol, caFile };
+}
+
+/**
+ * Compares the asked region with that of the site file, and with the one in the host name. Throws USAGE where they differ:
+ * then the token belongs to another place, or the host does.
+ */
+export function compareRegions(site: Site | null, asked: string | undefined, host: string): Region {
+  const configured = site?.cloud?.region;
+  const differs = (a: string, b: string) =>
+    new GwError('USAGE', `Other region: ${a}, but ${b}.`, {
+      remedy:
+        'Compare the region in which the tunnel was opened with cloud.region and cloud.tunnel.host of the site file.',
+    });
+  if (asked !== undefined && configured !== undefined && asked !== configured) {
+    throw differs(`--region is ${quote(asked)}`, `cloud.region of the site file is ${quote(configured)}`);
+  }
+  const expected = asked ?? configured ?? null;
+  const named = regionOfHost(host);
+  if (expected !== null && named.kind === 'named' && named.region !== expected) {
+    throw differs(`the host ${host} is in ${named.region}`, `the expected region is ${quote(expected)}`);
+  }
+  const notChecked = (detail: string): Region => ({ expected, status: 'not-checked', detail });
+  if (expected === null) return notChecked('no region to compare with');
+  if (named.kind === 'address') return notChecked(`${host} is an address or this machine`);
+  if (named.kind === 'none') return notChecked(`${host} has no region in its name`);
+  if (named.isProviders) return { expected, status: 'ok', detail: `${host} is in ${named.region}` };
+  return notChecked(`${host} has ${named.region} in a name that its owner chose, which proves nothing`);
+}
+
+/** Services with their local ports from `--service` and `--listen SERVICE=PORT`. Throws USAGE. */
+export function servicesOf(services: readonly string[], listen: readonly string[]): { id: string; port: number }[] {
+  const usage = (message: string, remedy?: string) => new GwError('USAGE', message, { remedy });
+  if (services.length === 0 || services.length > MAX_SERVICES) {
+    throw usage(`One to ${MAX_SERVICES} services are needed.`, 'Name those of the tunnel: --service web.');
+  }
+  const ports = new Map<string, number>();
+  for (const id of services) {
+    if (!SERVICE.test(id)) throw usage(`${quote(id)} is no name of a service: letters, digits, :, _ and -.`);
+    if (ports.has(id)) throw usage(`The service ${id} is named twice.`);
+    ports.set(id, 0);
+  }
+  const taken = new Set<number>();
+  for (const text of listen) {
+    const [, id = '', digits = ''] = /^([^=]*)=(\d{1,5})$/.exec(text) ?? [];
+    const port = Number(digits);
+    if (id === '' || port < 1 || port > 65_535) {
+      throw usage(
+        `--listen ${quote(text)} is not SERVICE=PORT with a port from 1 to 65535.`,
+        'Example: --listen web=8080.',
+      );
+    }
+    if (!ports.has(id)) throw usage(`--listen names the service ${quote(id)}, which --service does not.`);
+    if (ports.get(id) !== 0) throw usage(`--listen names the service ${id} twice.`);
+    if (taken.has(port)) throw usage(`--listen names the port ${port} twice.`);
+    taken.add(port);
+    ports.set(id, port);
+  }
+  return [...ports].map(([id, port]) => ({ id, port }));
+}
+
+/** The token without blanks around it. Throws USAGE; no text repeats it. */
+export function checkedToken(text: string): string {
+  const token = text.trim();
+  if (ACCESS_TOKEN.test(token)) return token;
+  throw new GwError(
+    'USAGE',
+    token === '' ? 'No access token was given.' : 'The access token has characters that a token cannot have.',
+    { remedy: 'Copy the source access token of the opened tunnel as it is; it is one line without blanks.' },
+  );
 }
 
 function withUrl({ service, host, port }: SourceListener) {

@@ -34,11 +34,6 @@ export interface TokenHit {
   readonly length: number;
 }
 
-/** Whether a text has a chance to hold a token, so that the search is worth its time. */
-export function mayHoldToken(text: string): boolean {
-  return text.length >= MIN_TOKEN_CHARS && LONG_RUN.test(text);
-}
-
 /**
  * Finds the first token in a text: one whose hash is known, else one that looks like a token. `isKnown` compares the first
  * 32 digits of the SHA-256, `isId` names texts that are ids.
@@ -61,6 +56,11 @@ export function findToken(
     if (isTokenLike(run) && !isId(run)) return { isCertain: false, column: match.index + 1, length: run.length };
   }
   return null;
+}
+
+/** Whether a text has a chance to hold a token, so that the search is worth its time. */
+export function mayHoldToken(text: string): boolean {
+  return text.length >= MIN_TOKEN_CHARS && LONG_RUN.test(text);
 }
 
 /**

@@ -23,28 +23,6 @@ interface KeepAliveOptions {
   readonly onSilent: (silentMs: number) => void;
 }
 
-/** Pings at once and then every 20 s, with the time in milliseconds as text, and watches whether anything arrives. */
-function startKeepAlive({ clock, bytesRead, ping, onSilent }: KeepAliveOptions): Disposable {
-  let [lastBytes, lastReceivedMs, lastPingMs] = [bytesRead(), clock.monotonicMs(), clock.monotonicMs()];
-  // For the service's log only: no decision uses it.
-  const sendPing = () => ping(String(clock.wall().getTime()));
-  sendPing();
-  const timer = clock.every(CHECK_MS, () => {
-    const [bytes, nowMs] = [bytesRead(), clock.monotonicMs()];
-    if (bytes !== lastBytes) [lastBytes, lastReceivedMs] = [bytes, nowMs];
-    const silentMs = nowMs - lastReceivedMs;
-    if (silentMs >= SILENT_MS) {
-      timer[Symbol.dispose]();
-      onSilent(silentMs);
-      return;
-    }
-    if (nowMs - lastPingMs < PING_MS) return;
-    lastPingMs = nowMs;
-    sendPing();
-  });
-  return timer;
-}
-
 /** How long the service may take for SERVICE_IDS. Project decision. */
 const SERVICE_IDS_MS = 20_000;
 /** How long the service may take for its close frame, and local sockets to close. Project decision: the session has ended before. */
@@ -177,6 +155,28 @@ export async function serveSocket(socket: TunnelSocket, options: ServeOptions): 
     using _late = clock.after(CLOSE_MS, () => onLate());
     await Promise.all([Promise.race([local, late]), closed(socket, closeCode, clock)]);
   }
+}
+
+/** Pings at once and then every 20 s, with the time in milliseconds as text, and watches whether anything arrives. */
+function startKeepAlive({ clock, bytesRead, ping, onSilent }: KeepAliveOptions): Disposable {
+  let [lastBytes, lastReceivedMs, lastPingMs] = [bytesRead(), clock.monotonicMs(), clock.monotonicMs()];
+  // For the service's log only: no decision uses it.
+  const sendPing = () => ping(String(clock.wall().getTime()));
+  sendPing();
+  const timer = clock.every(CHECK_MS, () => {
+    const [bytes, nowMs] = [bytesRead(), clock.monotonicMs()];
+    if (bytes !== lastBytes) [lastBytes, lastReceivedMs] = [bytes, nowMs];
+    const silentMs = nowMs - lastReceivedMs;
+    if (silentMs >= SILENT_MS) {
+      timer[Symbol.dispose]();
+      onSilent(silentMs);
+      return;
+    }
+    if (nowMs - lastPingMs < PING_MS) return;
+    lastPingMs = nowMs;
+    sendPing();
+  });
+  return timer;
 }
 
 /** What the service sent and this side does not accept. */

@@ -48,6 +48,64 @@ interface NetworkWatch extends Disposable {
   follow(localAddress: string | null): void;
 }
 
+/** Waits between attempts. Project decision. */
+const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
+/** Longest wait while no TCP connection can be made, so that 10 s of it are never one attempt only. */
+const DIAL_RETRY_MAX_MS = 2_000;
+/** A WebSocket that lived so long after SERVICE_IDS begins the waits anew. */
+const STABLE_MS = 10_000;
+/** So many close frames before SERVICE_IDS, one after the other, are an end and no fault. Project decision. */
+const MAX_EARLY_CLOSES = 3;
+/** 1 to 4,096 characters without control characters. @source vendor (HINWEIS) */
+const ACCESS_TOKEN = /^[\x20-\x7e]{1,4096}$/;
+/** @source vendor (HINWEIS) */
+const CLIENT_TOKEN = /^[a-zA-Z0-9-]{32,128}$/;
+
+export interface RunProxyOptions {
+  readonly tokens: ProxyTokens;
+  readonly clock: Clock;
+  /** Ends it in order. With a GwError INTERNAL as its reason: after an error of the process. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: ProxyEvent) => void;
+  /** In [0, 1), for the waits between attempts. */
+  readonly random: () => number;
+  /** Begins a TCP connection to the target; for tests. By default the constant target, which nothing else can change. */
+  readonly connect?: () => Socket;
+  readonly log?: Log;
+  readonly network?: NetworkReadings;
+  readonly limits?: ProxyLimits;
+}
+
+export interface ProxyResult {
+  readonly exit: ProxyExit;
+  readonly detail: string;
+}
+
+/**
+ * The destination of one session: connects to the service and serves the technician's connections to the read-only
+ * socket, until one of the ends. Never rejects; the last event is always `ended`.
+ */
+export async function runProxy(settings: ProxySettings, options: RunProxyOptions): Promise<ProxyResult> {
+  const counts: ProxyCounts = { open: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
+  const secrets = secretsOf(options.tokens);
+  const emit = (event: ProxyEvent) =>
+    options.onEvent('detail' in event ? { ...event, detail: withoutTokens(event.detail, secrets) } : event);
+  const emitCounts = () => emit({ event: 'counts', ...counts });
+  let result: ProxyResult;
+  try {
+    using _counting = options.clock.every(PROXY_REPORT_MS, emitCounts);
+    result = await run(settings, { ...options, counts, emit, secrets });
+  } catch (error) {
+    // The class only: the text of an unexpected error may contain anything.
+    result = { exit: 'internal', detail: `internal error (${error instanceof Error ? error.name : typeof error})` };
+    options.log?.error({ error: withoutTokens(String((error as Error)?.stack ?? error), secrets) }, 'internal error');
+  }
+  emitCounts();
+  const { exit, detail } = { ...result, detail: withoutTokens(result.detail, secrets) };
+  emit({ event: 'ended', exit, detail });
+  return { exit, detail };
+}
+
 /**
  * Watches the interface that the tunnel uses. Lost: for 10 s without interruption no interface has the address, or the
  * one that has it is down. An unknown state (loopback, systems without /sys) is not down.
@@ -108,64 +166,6 @@ function watchNetwork({
       timer[Symbol.dispose]();
     },
   };
-}
-
-/** Waits between attempts. Project decision. */
-const RETRY_MS = { firstMs: 500, maxMs: 30_000 } as const;
-/** Longest wait while no TCP connection can be made, so that 10 s of it are never one attempt only. */
-const DIAL_RETRY_MAX_MS = 2_000;
-/** A WebSocket that lived so long after SERVICE_IDS begins the waits anew. */
-const STABLE_MS = 10_000;
-/** So many close frames before SERVICE_IDS, one after the other, are an end and no fault. Project decision. */
-const MAX_EARLY_CLOSES = 3;
-/** 1 to 4,096 characters without control characters. @source vendor (HINWEIS) */
-const ACCESS_TOKEN = /^[\x20-\x7e]{1,4096}$/;
-/** @source vendor (HINWEIS) */
-const CLIENT_TOKEN = /^[a-zA-Z0-9-]{32,128}$/;
-
-export interface RunProxyOptions {
-  readonly tokens: ProxyTokens;
-  readonly clock: Clock;
-  /** Ends it in order. With a GwError INTERNAL as its reason: after an error of the process. */
-  readonly signal: AbortSignal;
-  readonly onEvent: (event: ProxyEvent) => void;
-  /** In [0, 1), for the waits between attempts. */
-  readonly random: () => number;
-  /** Begins a TCP connection to the target; for tests. By default the constant target, which nothing else can change. */
-  readonly connect?: () => Socket;
-  readonly log?: Log;
-  readonly network?: NetworkReadings;
-  readonly limits?: ProxyLimits;
-}
-
-export interface ProxyResult {
-  readonly exit: ProxyExit;
-  readonly detail: string;
-}
-
-/**
- * The destination of one session: connects to the service and serves the technician's connections to the read-only
- * socket, until one of the ends. Never rejects; the last event is always `ended`.
- */
-export async function runProxy(settings: ProxySettings, options: RunProxyOptions): Promise<ProxyResult> {
-  const counts: ProxyCounts = { open: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
-  const secrets = secretsOf(options.tokens);
-  const emit = (event: ProxyEvent) =>
-    options.onEvent('detail' in event ? { ...event, detail: withoutTokens(event.detail, secrets) } : event);
-  const emitCounts = () => emit({ event: 'counts', ...counts });
-  let result: ProxyResult;
-  try {
-    using _counting = options.clock.every(PROXY_REPORT_MS, emitCounts);
-    result = await run(settings, { ...options, counts, emit, secrets });
-  } catch (error) {
-    // The class only: the text of an unexpected error may contain anything.
-    result = { exit: 'internal', detail: `internal error (${error instanceof Error ? error.name : typeof error})` };
-    options.log?.error({ error: withoutTokens(String((error as Error)?.stack ?? error), secrets) }, 'internal error');
-  }
-  emitCounts();
-  const { exit, detail } = { ...result, detail: withoutTokens(result.detail, secrets) };
-  emit({ event: 'ended', exit, detail });
-  return { exit, detail };
 }
 
 interface RunTools extends RunProxyOptions {

@@ -47,29 +47,6 @@ interface ProxyEnd {
   readonly detail: string;
 }
 
-/**
- * Why the session ended, by the exit of a proxy that gw did not stop. An exit code counts only together with the event that
- * says the same, since a program that never became the proxy has exit codes too.
- */
-export function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClosed): ProxyEnd {
-  const failed = (text: string) => ({ reason: 'proxy-failed' as const, detail: withCause(text, stderr) });
-  if (startError !== null) return failed(`The proxy could not be started: ${startError}.`);
-  if (code === null) return failed(`The proxy was ended by ${signal ?? 'an unknown signal'}, and not by gw.`);
-  const exit = exitOfCode(code);
-  if (exit === null) return failed(`The proxy ended with exit code ${code}.`);
-  if (ended === null) return failed(`The proxy ended with exit code ${code} without saying why.`);
-  if (ended.exit !== exit) return failed(`The proxy reported '${ended.exit}' and ended with exit code ${code}.`);
-  return { reason: reasons[exit], detail: withCause(sentences[exit], ended.detail) };
-}
-
-function exitOfCode(code: number): ProxyExit | null {
-  return (Object.keys(proxyExits) as ProxyExit[]).find((exit) => proxyExits[exit] === code) ?? null;
-}
-
-function withCause(sentence: string, cause: string): string {
-  return cause === '' ? sentence : `${sentence.replace(/\.$/, '')}: ${cause}`;
-}
-
 /** After so long without a report, what was reported before is not shown as the state of now. Project decision. */
 const SILENT_MS = 5 * PROXY_REPORT_MS;
 
@@ -202,6 +179,29 @@ export function beginSession(options: SessionOptions): Session {
       };
     },
   };
+}
+
+/**
+ * Why the session ended, by the exit of a proxy that gw did not stop. An exit code counts only together with the event that
+ * says the same, since a program that never became the proxy has exit codes too.
+ */
+export function endOfProxy({ code, signal, startError, ended, stderr }: ProxyClosed): ProxyEnd {
+  const failed = (text: string) => ({ reason: 'proxy-failed' as const, detail: withCause(text, stderr) });
+  if (startError !== null) return failed(`The proxy could not be started: ${startError}.`);
+  if (code === null) return failed(`The proxy was ended by ${signal ?? 'an unknown signal'}, and not by gw.`);
+  const exit = exitOfCode(code);
+  if (exit === null) return failed(`The proxy ended with exit code ${code}.`);
+  if (ended === null) return failed(`The proxy ended with exit code ${code} without saying why.`);
+  if (ended.exit !== exit) return failed(`The proxy reported '${ended.exit}' and ended with exit code ${code}.`);
+  return { reason: reasons[exit], detail: withCause(sentences[exit], ended.detail) };
+}
+
+function exitOfCode(code: number): ProxyExit | null {
+  return (Object.keys(proxyExits) as ProxyExit[]).find((exit) => proxyExits[exit] === code) ?? null;
+}
+
+function withCause(sentence: string, cause: string): string {
+  return cause === '' ? sentence : `${sentence.replace(/\.$/, '')}: ${cause}`;
 }
 
 /** The clock of the proxy begins later than that of the gateway, and ends in the same second. */

@@ -18,24 +18,6 @@ const ROTATION_WITHIN_MS = 10_000;
 /** How a rotation ends the session when its proxy notices it before the notification arrives. */
 const reasons: ReadonlySet<EndReason> = new Set(['token-refused', 'closed-by-cloud']);
 
-/**
- * Keeps the deadline of a session that a rotation may have ended. A notification does not name its tunnel, so a new tunnel
- * looks the same: within the time for it, it gets the deadline of the session before, and later one of its own.
- */
-function createLateRotation(clock: Pick<Clock, 'monotonicMs'>) {
-  let last: { readonly untilMs: number; readonly endedMs: number } | null = null;
-  return {
-    ended(reason: EndReason, untilMs: number): void {
-      last = reasons.has(reason) ? { untilMs, endedMs: clock.monotonicMs() } : null;
-    },
-    /** The deadline of a session that would otherwise end at `untilMs`. */
-    limit(untilMs: number): number {
-      if (last === null || clock.monotonicMs() - last.endedMs > ROTATION_WITHIN_MS) return untilMs;
-      return Math.min(untilMs, last.untilMs);
-    },
-  };
-}
-
 /** Notifications that wait for those before them; more are refused. Project decision. */
 export const MAX_WAITING_NOTIFICATIONS = 16;
 /** Of an orderly end: until SIGKILL, and for the end record. The supervisor allows 1.5 s in all. */
@@ -312,6 +294,24 @@ export function createSupport(options: SupportOptions, open: OpenRecords = openR
     if (records === null) return state('not-checked', 'Not started: no session is possible.');
     return state('waiting', 'No support session is running.');
   }
+}
+
+/**
+ * Keeps the deadline of a session that a rotation may have ended. A notification does not name its tunnel, so a new tunnel
+ * looks the same: within the time for it, it gets the deadline of the session before, and later one of its own.
+ */
+function createLateRotation(clock: Pick<Clock, 'monotonicMs'>) {
+  let last: { readonly untilMs: number; readonly endedMs: number } | null = null;
+  return {
+    ended(reason: EndReason, untilMs: number): void {
+      last = reasons.has(reason) ? { untilMs, endedMs: clock.monotonicMs() } : null;
+    },
+    /** The deadline of a session that would otherwise end at `untilMs`. */
+    limit(untilMs: number): number {
+      if (last === null || clock.monotonicMs() - last.endedMs > ROTATION_WITHIN_MS) return untilMs;
+      return Math.min(untilMs, last.untilMs);
+    },
+  };
 }
 
 /** Each entry has at most two records, and one older session may have ended among them. */

@@ -19,6 +19,58 @@ const MAX_GENERATIONS = 2 ** 24;
 /** A power failure leaves the last transaction torn: one commit frame, and one frame header. More of them is damage. */
 const MAX_TORN = 1;
 
+type Sums = readonly [number, number];
+
+const FORMAT = 1;
+export const PAGE_SIZE_BYTES = 4096;
+
+/**
+ * `message.key` is class * 2^48 + seq: the table itself is in the order in which messages are sent, and every class has
+ * its end of it. `crc` covers topic and payload, since SQLite has no checksums of its own.
+ */
+const TABLES = `
+CREATE TABLE message (
+  key INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, crc INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL
+) STRICT;
+CREATE TABLE class (class INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, kept INTEGER NOT NULL) STRICT;
+CREATE TABLE thinning (
+  one INTEGER PRIMARY KEY CHECK (one = 1), total INTEGER NOT NULL, pending INTEGER NOT NULL, from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL
+) STRICT;
+INSERT INTO class SELECT value, 0, 0 FROM json_each('${JSON.stringify(messageClasses.map((_, index) => index))}');
+INSERT INTO thinning VALUES (1, 0, 0, 0, 0, 0, 0);
+PRAGMA user_version = ${FORMAT};
+`;
+
+/** Opens or makes the database, for this user only. Throws the errors of SQLite, DamagedContentError, NewerFormatError. */
+export function openDatabase(path: string, maxBytes: number): DatabaseSync {
+  if (!existsSync(path)) {
+    // A log whose database is gone; SQLite would remove it.
+    if (bytesOf(`${path}-wal`) > 0) writeFileSync(path, '', { mode: 0o600 });
+    else createDatabase(path);
+  }
+  // gw makes the file whole, so this is never a first start.
+  if (bytesOf(path) === 0) throw new DamagedContentError('it is empty');
+  const damage = bytesOf(`${path}-wal`) > 0 ? logDamage(readFileSync(`${path}-wal`), PAGE_SIZE_BYTES) : null;
+  if (damage !== null) {
+    assertNotInUse(path);
+    throw new DamagedContentError(damage);
+  }
+  const database = new DatabaseSync(path);
+  try {
+    // The write-ahead log takes the mode of the file.
+    chmodSync(path, 0o600);
+    database.exec(pragmas(maxBytes));
+    const version = numberOf(database, 'PRAGMA user_version');
+    if (version > FORMAT) throw new NewerFormatError(`${path} has format ${version}; this gw knows ${FORMAT}`);
+    if (version === 0) throw new DamagedContentError('it is no outbox of gw');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 /** What is wrong with a log of pages of this size; null: nothing that a crash or a power failure does not explain. */
 export function logDamage(log: Buffer, pageBytes: number): string | null {
   if (log.length === 0) return null;
@@ -55,8 +107,6 @@ function isEarlier(salt: number, current: number): boolean {
   return generations > 0 && generations < MAX_GENERATIONS;
 }
 
-type Sums = readonly [number, number];
-
 function addChecksum([first, second]: Sums, bytes: Buffer, isBig: boolean): Sums {
   let [a, b] = [first, second];
   for (let at = 0; at < bytes.length; at += 8) {
@@ -69,27 +119,6 @@ function addChecksum([first, second]: Sums, bytes: Buffer, isBig: boolean): Sums
 function equals([a, b]: Sums, log: Buffer, at: number): boolean {
   return log.readUInt32BE(at) === a && log.readUInt32BE(at + 4) === b;
 }
-
-const FORMAT = 1;
-export const PAGE_SIZE_BYTES = 4096;
-
-/**
- * `message.key` is class * 2^48 + seq: the table itself is in the order in which messages are sent, and every class has
- * its end of it. `crc` covers topic and payload, since SQLite has no checksums of its own.
- */
-const TABLES = `
-CREATE TABLE message (
-  key INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, crc INTEGER NOT NULL, topic TEXT NOT NULL, payload BLOB NOT NULL
-) STRICT;
-CREATE TABLE class (class INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, kept INTEGER NOT NULL) STRICT;
-CREATE TABLE thinning (
-  one INTEGER PRIMARY KEY CHECK (one = 1), total INTEGER NOT NULL, pending INTEGER NOT NULL, from_seq INTEGER NOT NULL,
-  to_seq INTEGER NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL
-) STRICT;
-INSERT INTO class SELECT value, 0, 0 FROM json_each('${JSON.stringify(messageClasses.map((_, index) => index))}');
-INSERT INTO thinning VALUES (1, 0, 0, 0, 0, 0, 0);
-PRAGMA user_version = ${FORMAT};
-`;
 
 /**
  * The settings of the database. WAL with synchronous=FULL: a commit returns when its content is on the disk. The lock is
@@ -108,35 +137,6 @@ PRAGMA cache_size = -512;
 PRAGMA temp_store = MEMORY;
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;`;
-}
-
-/** Opens or makes the database, for this user only. Throws the errors of SQLite, DamagedContentError, NewerFormatError. */
-export function openDatabase(path: string, maxBytes: number): DatabaseSync {
-  if (!existsSync(path)) {
-    // A log whose database is gone; SQLite would remove it.
-    if (bytesOf(`${path}-wal`) > 0) writeFileSync(path, '', { mode: 0o600 });
-    else createDatabase(path);
-  }
-  // gw makes the file whole, so this is never a first start.
-  if (bytesOf(path) === 0) throw new DamagedContentError('it is empty');
-  const damage = bytesOf(`${path}-wal`) > 0 ? logDamage(readFileSync(`${path}-wal`), PAGE_SIZE_BYTES) : null;
-  if (damage !== null) {
-    assertNotInUse(path);
-    throw new DamagedContentError(damage);
-  }
-  const database = new DatabaseSync(path);
-  try {
-    // The write-ahead log takes the mode of the file.
-    chmodSync(path, 0o600);
-    database.exec(pragmas(maxBytes));
-    const version = numberOf(database, 'PRAGMA user_version');
-    if (version > FORMAT) throw new NewerFormatError(`${path} has format ${version}; this gw knows ${FORMAT}`);
-    if (version === 0) throw new DamagedContentError('it is no outbox of gw');
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }
 
 /** A log that another process writes may look damaged. Throws the error of SQLite for a locked database. */

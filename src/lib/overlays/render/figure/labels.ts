@@ -35,6 +35,33 @@ export interface PlacedLabel<T> {
 
 const CELL = 48;
 
+export type Occupancy = ReturnType<typeof createOccupancy>;
+
+/** Sides in cartographic order of preference: right, left, above, below, then the corners. Degrees, y up. */
+const sides = [0, 180, 90, -90, 35, -35, 145, -145] as const;
+/** Distances from the feature that are tried with a leader before a shorter variant. */
+const rings = [18, 38] as const;
+
+interface Attempt<T> {
+  readonly placed: PlacedLabel<T>;
+  readonly over: 'nothing' | 'lines';
+}
+
+/**
+ * Places a label and occupies its box: close by with the longest variant, then farther out with a leader, then over a
+ * line of the map, then with shorter variants. null when none fits; the caller reports the number of omitted labels.
+ */
+export function placeLabel<T>(wish: LabelWish<T>, occupancy: Occupancy): PlacedLabel<T> | null {
+  for (const wording of wish.wordings) {
+    for (const { placed, over } of attempts(wish, wording)) {
+      if (!occupancy.isFree(placed.box, over) || !isClear(placed, occupancy)) continue;
+      occupancy.add(placed.box);
+      return placed;
+    }
+  }
+  return null;
+}
+
 /** The occupied boxes of the sheet, in a grid of cells, so that thousands of labels stay fast. */
 export function createOccupancy(width: number, height: number) {
   const solid = new Map<number, Box[]>();
@@ -71,33 +98,6 @@ export function createOccupancy(width: number, height: number) {
       return isFreeOf(solid, box) && (over === 'lines' || isFreeOf(soft, box));
     },
   };
-}
-
-export type Occupancy = ReturnType<typeof createOccupancy>;
-
-/** Sides in cartographic order of preference: right, left, above, below, then the corners. Degrees, y up. */
-const sides = [0, 180, 90, -90, 35, -35, 145, -145] as const;
-/** Distances from the feature that are tried with a leader before a shorter variant. */
-const rings = [18, 38] as const;
-
-interface Attempt<T> {
-  readonly placed: PlacedLabel<T>;
-  readonly over: 'nothing' | 'lines';
-}
-
-/**
- * Places a label and occupies its box: close by with the longest variant, then farther out with a leader, then over a
- * line of the map, then with shorter variants. null when none fits; the caller reports the number of omitted labels.
- */
-export function placeLabel<T>(wish: LabelWish<T>, occupancy: Occupancy): PlacedLabel<T> | null {
-  for (const wording of wish.wordings) {
-    for (const { placed, over } of attempts(wish, wording)) {
-      if (!occupancy.isFree(placed.box, over) || !isClear(placed, occupancy)) continue;
-      occupancy.add(placed.box);
-      return placed;
-    }
-  }
-  return null;
 }
 
 /** Whether the leader of a label crosses no occupied box. */

@@ -22,11 +22,6 @@ export interface FloorMap {
   readonly pbstream: Buffer;
 }
 
-/** Different for every map and not valid text, so that a mix-up or a text conversion becomes visible. */
-function localisationOf(uid: string): Buffer {
-  return Buffer.concat([Buffer.from(`simulated localisation data of ${uid}\n`), Buffer.from([0x00, 0xff, 0xfe, 0x80])]);
-}
-
 interface MapChanges {
   readonly name?: string;
   readonly overlays?: string;
@@ -36,11 +31,6 @@ interface MapChanges {
 }
 
 export const EMPTY_OVERLAYS = JSON.stringify({ type: 'FeatureCollection', features: [] });
-
-/** The collection in the overlays of a map; an empty text has no features. Throws on malformed text. */
-export function parseOverlays(overlays: string): unknown {
-  return JSON.parse(overlays === '' ? EMPTY_OVERLAYS : overlays);
-}
 
 /** The stored maps and the current map. */
 export function createMapStore(serial: string, now: () => number) {
@@ -105,6 +95,16 @@ export function createMapStore(serial: string, now: () => number) {
       current = undefined;
     },
   };
+}
+
+/** Different for every map and not valid text, so that a mix-up or a text conversion becomes visible. */
+function localisationOf(uid: string): Buffer {
+  return Buffer.concat([Buffer.from(`simulated localisation data of ${uid}\n`), Buffer.from([0x00, 0xff, 0xfe, 0x80])]);
+}
+
+/** The collection in the overlays of a map; an empty text has no features. Throws on malformed text. */
+export function parseOverlays(overlays: string): unknown {
+  return JSON.parse(overlays === '' ? EMPTY_OVERLAYS : overlays);
 }
 
 /** Vendor facts 1.5: the list has neither overlays nor grid. */

@@ -14,15 +14,6 @@ const FROM: Corner = [-10, -4];
 const TO: Corner = [10, 8];
 const RIM_M = 0.2;
 
-/** An empty rectangle of 20 m by 12 m, its origin off the corner. */
-export function createSampleGrid(): Grid {
-  const size = { width: 500, height: 300, resolutionM: RESOLUTION_M, originXM: FROM[0], originYM: FROM[1] };
-  const grid = createGrid(size, UNKNOWN);
-  fillRect(grid, [FROM[0] + RIM_M, FROM[1] + RIM_M], [TO[0] - RIM_M, TO[1] - RIM_M], WALL);
-  fillRect(grid, [FROM[0] + 2 * RIM_M, FROM[1] + 2 * RIM_M], [TO[0] - 2 * RIM_M, TO[1] - 2 * RIM_M], FREE);
-  return grid;
-}
-
 const feature = (id: unknown, geometry: unknown, properties: unknown) => ({
   ...(id !== undefined && { id }),
   type: 'Feature',
@@ -42,6 +33,40 @@ const square = ([x, y]: Corner, side: number): Corner[] => {
   const [right, upper] = [hundredth(x + side), hundredth(y + side)];
   return [[x, y], [right, y], [right, upper], [x, upper], [x, y]]; // biome-ignore format: a ring reads better on one line
 };
+
+/**
+ * The overlays of the sample map as JSON text that no serialiser produces: line breaks between features, some letters
+ * escaped, numbers with redundant zeros. Serialising it again instead of passing it through becomes visible.
+ */
+export function oddOverlays(serial: string): string {
+  const features: unknown[] = [
+    ...points(),
+    ...zones(),
+    ...lanes(),
+    ...chargers(serial),
+    ...oddities(),
+    null,
+    'no feature',
+  ];
+  const lines = features.map((item, index) => {
+    const text = JSON.stringify(item);
+    return index % 3 === 0 ? escaped(text) : text;
+  });
+  return `{"type": "FeatureCollection", "name": "Musterblatt", "bbox": [-10.0, -4.0, 1.0e1, 8.00],
+"properties": {"rackDefaults": {"height": 0.40}, "author": "W\\u00fcrfel"},
+"features": [
+${lines.join(',\n')}
+]}`;
+}
+
+/** An empty rectangle of 20 m by 12 m, its origin off the corner. */
+export function createSampleGrid(): Grid {
+  const size = { width: 500, height: 300, resolutionM: RESOLUTION_M, originXM: FROM[0], originYM: FROM[1] };
+  const grid = createGrid(size, UNKNOWN);
+  fillRect(grid, [FROM[0] + RIM_M, FROM[1] + RIM_M], [TO[0] - RIM_M, TO[1] - RIM_M], WALL);
+  fillRect(grid, [FROM[0] + 2 * RIM_M, FROM[1] + 2 * RIM_M], [TO[0] - 2 * RIM_M, TO[1] - 2 * RIM_M], FREE);
+  return grid;
+}
 
 /** Every kind of point that the vendor numbers (vendor facts 3), and some unknown ones. */
 function points(): object[] {
@@ -183,31 +208,6 @@ function oddities(): object[] {
     ),
     { type: 'Feature' },
   ]; // biome-ignore format: one oddity a line
-}
-
-/**
- * The overlays of the sample map as JSON text that no serialiser produces: line breaks between features, some letters
- * escaped, numbers with redundant zeros. Serialising it again instead of passing it through becomes visible.
- */
-export function oddOverlays(serial: string): string {
-  const features: unknown[] = [
-    ...points(),
-    ...zones(),
-    ...lanes(),
-    ...chargers(serial),
-    ...oddities(),
-    null,
-    'no feature',
-  ];
-  const lines = features.map((item, index) => {
-    const text = JSON.stringify(item);
-    return index % 3 === 0 ? escaped(text) : text;
-  });
-  return `{"type": "FeatureCollection", "name": "Musterblatt", "bbox": [-10.0, -4.0, 1.0e1, 8.00],
-"properties": {"rackDefaults": {"height": 0.40}, "author": "W\\u00fcrfel"},
-"features": [
-${lines.join(',\n')}
-]}`;
 }
 
 function escaped(text: string): string {

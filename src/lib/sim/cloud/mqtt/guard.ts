@@ -34,18 +34,6 @@ export const vendorLimits: BrokerLimits = {
 /** Why the broker ignored a publish: without PUBACK, as a common vendor does. */
 export type DiscardedPublish = 'qos-2' | 'rate' | 'in-flight';
 
-/**
- * Why a topic or filter is not allowed for a device; undefined when it is. Its serial number must be one of the path
- * elements.
- */
-export function topicProblem(topic: string, serial: string, limits: BrokerLimits): string | undefined {
-  const elements = topic.split('/');
-  if (Buffer.byteLength(topic) > limits.maxTopicBytes) return `a topic of more than ${limits.maxTopicBytes} bytes`;
-  if (elements.length - 1 > limits.maxSlashes) return `a topic with more than ${limits.maxSlashes} slashes`;
-  if (!elements.includes(serial)) return `the topic '${topic}' without its serial number`;
-  return undefined;
-}
-
 /** What becomes of a packet of the client. */
 type Verdict = 'forward' | 'discard' | { readonly close: string };
 
@@ -163,6 +151,18 @@ export function createGuard({ serial, limits, clock, faults, onDiscard, unacknow
       return [marked, { ...marked, messageId }];
     },
   };
+}
+
+/**
+ * Why a topic or filter is not allowed for a device; undefined when it is. Its serial number must be one of the path
+ * elements.
+ */
+export function topicProblem(topic: string, serial: string, limits: BrokerLimits): string | undefined {
+  const elements = topic.split('/');
+  if (Buffer.byteLength(topic) > limits.maxTopicBytes) return `a topic of more than ${limits.maxTopicBytes} bytes`;
+  if (elements.length - 1 > limits.maxSlashes) return `a topic with more than ${limits.maxSlashes} slashes`;
+  if (!elements.includes(serial)) return `the topic '${topic}' without its serial number`;
+  return undefined;
 }
 
 /** Of the library, which is loaded on demand. */

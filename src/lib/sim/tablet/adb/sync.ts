@@ -20,16 +20,6 @@ const fail = (text: string) => {
 
 const facts = ({ content, mode, mtimeS }: Entry) => [mode, content?.size ?? 4096, mtimeS] as const;
 
-/** What `work` returns; for a refusal what `otherwise` makes of its text. */
-function attempt<T, U>(work: () => T, otherwise: (text: string) => U): T | U {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Refused) return otherwise(error.message);
-    throw error;
-  }
-}
-
 /** Serves requests until the peer ends or violates the protocol. */
 export async function serveSync(channel: Channel, storage: Storage): Promise<void> {
   for (let isGoing = true; isGoing; ) {
@@ -42,6 +32,16 @@ export async function serveSync(channel: Channel, storage: Storage): Promise<voi
       return;
     }
     isGoing = await answer(head.toString('latin1', 0, 4), path.toString('utf8'), channel, storage);
+  }
+}
+
+/** What `work` returns; for a refusal what `otherwise` makes of its text. */
+function attempt<T, U>(work: () => T, otherwise: (text: string) => U): T | U {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refused) return otherwise(error.message);
+    throw error;
   }
 }
 

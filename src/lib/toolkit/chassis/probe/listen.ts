@@ -42,48 +42,6 @@ const MIN_INTERVALS = 3;
  */
 const MIN_COVERAGE = 0.4;
 
-export function addArrival(arrivals: TopicArrivals | undefined, atMs: number): TopicArrivals {
-  if (arrivals === undefined) return { count: 1, secondMs: null, lastMs: atMs };
-  return { count: arrivals.count + 1, secondMs: arrivals.secondMs ?? atMs, lastMs: atMs };
-}
-
-/**
- * The rate of a topic from its arrivals. Limited by the whole time since enabling, so that delayed messages that
- * arrive together do not look like a fast topic.
- */
-export function rateOf(arrivals: TopicArrivals | undefined, enabledMs: number, nowMs: number): TopicRate {
-  if (arrivals === undefined) return { perSecond: null, reason: 'no message received' };
-  const { count, secondMs, lastMs } = arrivals;
-  const counted = count - 1;
-  const intervals = counted - 1;
-  if (secondMs === null || intervals < MIN_INTERVALS) {
-    const seen = Math.max(0, intervals);
-    return {
-      perSecond: null,
-      reason: `${seen} of ${MIN_INTERVALS} intervals needed; the first message is not counted, because enabling a topic may repeat an old one`,
-    };
-  }
-  const spanMs = lastMs - secondMs;
-  const openMs = nowMs - enabledMs;
-  if (!(spanMs > 0) || spanMs < openMs * MIN_COVERAGE) {
-    const seconds = (ms: number) => (ms / 1_000).toFixed(1);
-    return {
-      perSecond: null,
-      reason: `not steady: ${counted} messages within ${seconds(spanMs)} s of ${seconds(openMs)} s`,
-    };
-  }
-  // Two periods of a steady topic can lie outside of its intervals: before the first that counts, after the last.
-  const perMs = Math.min(intervals / spanMs, (counted + 2) / openMs);
-  return { perSecond: Math.round(perMs * 1e5) / 100, reason: null };
-}
-
-/** A value that gw measured just now: on this device, or on what stands in for it. */
-export function measuredNow<T>(identity: ChassisIdentity, value: T, unit: string): Known<T> {
-  return isSimulated(identity)
-    ? known(value, 'BELEGT', 'simulated', 'measured on a simulator, now', unit)
-    : known(value, 'BELEGT', 'here', 'measured here, now', unit);
-}
-
 const MIN_LISTENING_MS = 2_000;
 
 interface Received extends TopicsSeen {
@@ -184,6 +142,48 @@ export async function listen(
     broke,
     hasPlace: hasPlace(values),
   };
+}
+
+export function addArrival(arrivals: TopicArrivals | undefined, atMs: number): TopicArrivals {
+  if (arrivals === undefined) return { count: 1, secondMs: null, lastMs: atMs };
+  return { count: arrivals.count + 1, secondMs: arrivals.secondMs ?? atMs, lastMs: atMs };
+}
+
+/**
+ * The rate of a topic from its arrivals. Limited by the whole time since enabling, so that delayed messages that
+ * arrive together do not look like a fast topic.
+ */
+export function rateOf(arrivals: TopicArrivals | undefined, enabledMs: number, nowMs: number): TopicRate {
+  if (arrivals === undefined) return { perSecond: null, reason: 'no message received' };
+  const { count, secondMs, lastMs } = arrivals;
+  const counted = count - 1;
+  const intervals = counted - 1;
+  if (secondMs === null || intervals < MIN_INTERVALS) {
+    const seen = Math.max(0, intervals);
+    return {
+      perSecond: null,
+      reason: `${seen} of ${MIN_INTERVALS} intervals needed; the first message is not counted, because enabling a topic may repeat an old one`,
+    };
+  }
+  const spanMs = lastMs - secondMs;
+  const openMs = nowMs - enabledMs;
+  if (!(spanMs > 0) || spanMs < openMs * MIN_COVERAGE) {
+    const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+    return {
+      perSecond: null,
+      reason: `not steady: ${counted} messages within ${seconds(spanMs)} s of ${seconds(openMs)} s`,
+    };
+  }
+  // Two periods of a steady topic can lie outside of its intervals: before the first that counts, after the last.
+  const perMs = Math.min(intervals / spanMs, (counted + 2) / openMs);
+  return { perSecond: Math.round(perMs * 1e5) / 100, reason: null };
+}
+
+/** A value that gw measured just now: on this device, or on what stands in for it. */
+export function measuredNow<T>(identity: ChassisIdentity, value: T, unit: string): Known<T> {
+  return isSimulated(identity)
+    ? known(value, 'BELEGT', 'simulated', 'measured on a simulator, now', unit)
+    : known(value, 'BELEGT', 'here', 'measured here, now', unit);
 }
 
 function hasPlace({ map, positioning }: LiveValues): boolean | null {

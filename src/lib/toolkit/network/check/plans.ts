@@ -21,18 +21,6 @@ export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & {
 
 const PATHS = 'Cloud and other network paths';
 
-/** A line of the check. Left out: needed, seen from the gateway, nothing tried. */
-export function networkLine(
-  section: NetworkLine['section'],
-  id: string,
-  title: string,
-  outcome: Outcome & Partial<Pick<NetworkLine, 'need' | 'seenFrom' | 'tried' | 'spec'>>,
-): NetworkLine {
-  const { seenFrom = 'gateway', need = 'needed', tried = null, spec = PATHS, remedy = null, ask = null } = outcome;
-  const { verdict, detail } = outcome;
-  return { id, title, section, seenFrom, need, tried, spec, verdict, detail, remedy, ask };
-}
-
 /** The cloud endpoints of the site file, needed ones first. */
 export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PlannedPath[]> {
   const plans: PlannedPath[] = [];
@@ -82,6 +70,18 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
     });
   }
   return plans;
+}
+
+/** A line of the check. Left out: needed, seen from the gateway, nothing tried. */
+export function networkLine(
+  section: NetworkLine['section'],
+  id: string,
+  title: string,
+  outcome: Outcome & Partial<Pick<NetworkLine, 'need' | 'seenFrom' | 'tried' | 'spec'>>,
+): NetworkLine {
+  const { seenFrom = 'gateway', need = 'needed', tried = null, spec = PATHS, remedy = null, ask = null } = outcome;
+  const { verdict, detail } = outcome;
+  return { id, title, section, seenFrom, need, tried, spec, verdict, detail, remedy, ask };
 }
 
 /** Null: the site file names none, and the device is not enrolled. */

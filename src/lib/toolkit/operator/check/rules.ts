@@ -42,19 +42,6 @@ const refusedInShape: Judge = (statuses, body) =>
 
 const behindSignIn = ['/api/einstellungen', '/api/protokolle', '/api/wartung/sitzungen'];
 
-function requestsTo(socket: Endpoint | null) {
-  const host = socket === null ? '' : hostHeader(socket);
-  const send = (method: string, target: string, more: Partial<PlainRequest> = {}) =>
-    requestBytes({ method, target, host, ...more });
-  return {
-    send,
-    get: (target: string, more?: Partial<PlainRequest>) => send('GET', target, more),
-    /** Without `Connection: close`. */
-    line: (text: string, ...more: readonly string[]) =>
-      [`${text} HTTP/1.1`, `Host: ${host}`, ...more, '', ''].join('\r\n'),
-  };
-}
-
 /** The rules of the full socket that protect browsers; project decisions. */
 export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
   const { send, get } = requestsTo(full);
@@ -87,6 +74,19 @@ export async function fullRules(full: Endpoint, ask: Ask): Promise<Finding[]> {
       requests: behindSignIn.map((path) => [`GET ${path}`, get(path)]),
     },
   ]);
+}
+
+function requestsTo(socket: Endpoint | null) {
+  const host = socket === null ? '' : hostHeader(socket);
+  const send = (method: string, target: string, more: Partial<PlainRequest> = {}) =>
+    requestBytes({ method, target, host, ...more });
+  return {
+    send,
+    get: (target: string, more?: Partial<PlainRequest>) => send('GET', target, more),
+    /** Without `Connection: close`. */
+    line: (text: string, ...more: readonly string[]) =>
+      [`${text} HTTP/1.1`, `Host: ${host}`, ...more, '', ''].join('\r\n'),
+  };
 }
 
 /** The four rules of the read-only socket, against the known bypasses. */
