@@ -19,6 +19,7 @@ export const loadNames = [
   'stop-flood',
   'slow-stops',
   'pipelined-stops',
+  'crowd-of-kinds',
   'password-flood',
   ...generated.keys(),
   'returning-crowd',

@@ -74,7 +74,7 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
 describe.each([1, 2, 5, 10])('after an acknowledged cancel, with %d poses per second and noise of up to 3 cm', (hz) => {
   it.each([0, 0.1, 0.3, 0.7, 1])('a robot that brakes from %d m/s stands, and raises no false alarm', (speed) => {
     for (const noiseM of [0.005, 0.02, 0.03]) {
-      for (let seed = 0; seed < TRIES / 2; seed += 1) {
+      for (let seed = 0; seed < TRIES / 4; seed += 1) {
         const found = follow(braking(speed), hz, seed, null, { noiseM, seconds: 25 });
         expect(found['drives-on'], `${noiseM} m, seed ${seed}`).toBeUndefined();
         expect(found.stands, `${noiseM} m, seed ${seed}`).toBeDefined();
@@ -83,7 +83,7 @@ describe.each([1, 2, 5, 10])('after an acknowledged cancel, with %d poses per se
   });
 
   it('a robot that drives on at 0.3 m/s never stands, and is noticed', () => {
-    for (let seed = 0; seed < TRIES / 2; seed += 1) {
+    for (let seed = 0; seed < TRIES / 4; seed += 1) {
       const found = follow((s) => 0.3 * s, hz, seed, null, { noiseM: 0.03 });
       expect(found.stands, `seed ${seed}`).toBeUndefined();
       expect(found['drives-on'], `seed ${seed}`).toBeLessThan(found.exceedsS + NOTICED_S);
@@ -219,7 +219,7 @@ describe('after an acknowledged cancel', () => {
 
   it('a robot that accelerates as it is cancelled, and brakes as fast, did not drive on', () => {
     const acceleration = 1;
-    for (let seed = 0; seed < TRIES / 2; seed += 1) {
+    for (let seed = 0; seed < TRIES / 4; seed += 1) {
       const start = CANCEL_S - 0.45 - (seed % 10) * 0.08;
       const driven = CANCEL_S - start;
       const atCancel = (acceleration * driven ** 2) / 2;

@@ -87,8 +87,8 @@ function follow({ creepMS = 0, spinDegS = 0 }: Deed, { renewal, hz, speedMS, see
   return { whileMoving, whileStanding };
 }
 
-const rates = isFull ? [1, 2, 5, 10] : [1, 10];
-const speeds = isFull ? [0.3, 0.5, 1] : [0.3, 1];
+const rates = isFull ? [1, 3, 10] : [1, 10];
+const speeds = [0.3, 1];
 const seeds = isFull ? 2 : 1;
 const cases = (renewal: () => Renewal) =>
   rates.flatMap((hz) =>

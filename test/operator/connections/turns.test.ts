@@ -98,7 +98,7 @@ describe('scheduling of requests', () => {
   });
 
   it.each([0.1, 1, 30])(
-    'serves new connections and stops during a flood; other requests of %s ms get a tenth of the time',
+    'serves new connections and stops during a flood; other requests of %s ms get a twentieth of the time',
     (takesMs) => {
       const { order, add, rounds, flood, isIdle } = harness();
       for (let i = 0; i < 2_000; i += 1) add(`a${i}`, { takesMs });
@@ -110,13 +110,27 @@ describe('scheduling of requests', () => {
       const stops = during.filter((name) => name.startsWith('stop'));
       expect(stops).toEqual(Array.from({ length: 10 }, (_, index) => `stop${index * 100}`));
       const othersMs = (during.length - stops.length) * takesMs;
-      expect(othersMs).toBeLessThanOrEqual(passedMs / 10 + takesMs);
-      expect(othersMs).toBeGreaterThan(Math.min(passedMs / 20, 999 * takesMs) - takesMs);
+      expect(othersMs).toBeLessThanOrEqual(passedMs / 20 + takesMs);
+      expect(othersMs).toBeGreaterThan(Math.min(passedMs / 40, 999 * takesMs) - takesMs);
       rounds(10_000);
       expect(order).toHaveLength(2_010);
       expect(isIdle()).toBe(true);
     },
   );
+
+  it.each([0.2, 1, 15])('gives stops of %s ms a quarter of the time while connections arrive', (takesMs) => {
+    const { order, add, rounds, flood } = harness();
+    flood(1, 0.5);
+    for (let i = 0; i < 5_000; i += 1) add(`a${i}`, { ...stop, takesMs });
+    const before = order.length;
+    const passedMs = flood(2_000, 0.5);
+    const stopsMs = (order.length - before) * takesMs;
+    // At least one, and two milliseconds at most before the last one begins.
+    expect(stopsMs).toBeLessThanOrEqual(passedMs / 4 + Math.max(takesMs, 2 + takesMs));
+    expect(stopsMs).toBeGreaterThan(passedMs / 6);
+    rounds(10_000);
+    expect(order).toHaveLength(5_000);
+  });
 
   it('runs a stop of a flood before all that was parsed earlier', () => {
     const { order, add, flood } = harness();
@@ -124,7 +138,7 @@ describe('scheduling of requests', () => {
       add(`a${round}`, { takesMs: 5 });
       if (round === 20) add('stop', stop);
     });
-    // What ran before it: a tenth of twenty milliseconds, so the first one only.
+    // What ran before it: a twentieth of twenty milliseconds, so the first one only.
     expect(order.indexOf('stop')).toBe(1);
   });
 
@@ -168,14 +182,14 @@ describe('scheduling of received bytes', () => {
     expect(order.slice(3, 5)).toEqual(['c1', 'c-stop']);
   });
 
-  it.each([0.05, 0.4, 4])('takes a fifth of the time while connections arrive, in pieces of %s ms', (takesMs) => {
+  it.each([0.05, 0.4, 4])('takes an eighth of the time while connections arrive, in pieces of %s ms', (takesMs) => {
     const { order, receive, flood } = harness();
     for (const name of ['a1', 'b1', 'c1']) receive(name, 100_000, takesMs);
     const before = order.length;
     const passedMs = flood(2_000, 0.5);
     const parsedMs = (order.length - before) * takesMs;
     // At least one piece, and half a millisecond at most before the last one begins.
-    expect(parsedMs).toBeLessThanOrEqual(passedMs / 5 + Math.max(takesMs, 0.5 + takesMs));
-    expect(parsedMs).toBeGreaterThan(passedMs / 8);
+    expect(parsedMs).toBeLessThanOrEqual(passedMs / 8 + Math.max(takesMs, 0.5 + takesMs));
+    expect(parsedMs).toBeGreaterThan(passedMs / 12);
   });
 });

@@ -2,15 +2,16 @@
 const ROUND_MS = 10;
 /** Part of it for received bytes, so that requests have their turn as well. */
 const PARSING_MS = 5;
-/** Stops go on for this long while connections arrive: of two hundred that come at once none waits for two hundred rounds. */
+/** Once begun, stops go on for this long while connections arrive: of two hundred at once none waits for two hundred rounds. */
 const CROWDED_STOPS_MS = 2;
 /** Once begun, parsing goes on for this long while connections arrive, one per round. */
 const CROWDED_PARSING_MS = 0.5;
 /**
- * While connections arrive, parsing and ordinary requests take at most one part in this many of the time each: the event
- * loop accepts only one connection per round (libuv 1.52, measured), and a stop may be queued behind hundreds of them.
+ * While connections arrive, stops, parsing and ordinary requests take at most one part in this many of the time each: the
+ * event loop accepts only one connection per round (libuv 1.52, measured), and the stop of a person may be queued behind a
+ * thousand of them, among which are stops too.
  */
-const CROWDED_PARTS = { parsing: 5, requests: 10 };
+const CROWDED_PARTS = { stops: 4, parsing: 8, requests: 20 };
 
 /** A request, or what is left of it after it had to wait for something. */
 export interface TurnRequest {
@@ -47,6 +48,7 @@ export function createTurns<R extends TurnReader>({ monotonicMs, defer, parse }:
   let roundBeganMs: number | null = null;
   /** Remaining rounds in which more connections are expected. */
   let crowdedRounds = 0;
+  const stops = createShare(CROWDED_PARTS.stops, monotonicMs);
   const parsing = createShare(CROWDED_PARTS.parsing, monotonicMs);
   const requests = createShare(CROWDED_PARTS.requests, monotonicMs);
 
@@ -85,7 +87,9 @@ export function createTurns<R extends TurnReader>({ monotonicMs, defer, parse }:
     const isCrowded = crowdedRounds > 0;
     const isWithinRound = () => !isCrowded && hasTime(beganMs);
     const parsingMs = isCrowded ? CROWDED_PARSING_MS : PARSING_MS;
-    drain(urgent, run, () => (isCrowded ? monotonicMs() - beganMs < CROWDED_STOPS_MS : hasTime(beganMs)));
+    stops(isCrowded, () =>
+      drain(urgent, run, () => (isCrowded ? monotonicMs() - beganMs < CROWDED_STOPS_MS : hasTime(beganMs))),
+    );
     parsing(isCrowded, () => drain(received, parseOne, () => monotonicMs() - beganMs < parsingMs));
     requests(isCrowded, () => drain(ordinary, run, isWithinRound));
     crowdedRounds = Math.max(0, crowdedRounds - 1);
