@@ -1,4 +1,4 @@
-import { holdConnections, requestText } from '../attack.js';
+import { addresses, holdConnections, requestText } from '../attack.js';
 import { endlessLoads } from './endless-bytes.js';
 import { everyRouteLoads } from './every-route.js';
 
@@ -9,7 +9,7 @@ const half = requestText('POST', '/api/stopp', { body: '{', length: 16_000 });
 export default {
   name: 'crowd-of-kinds',
   title: 'endless bodies, half requests and every change at once, each on hundreds of connections of one address',
-  from: ['127.0.19.1', '127.0.19.2', '127.0.19.3', '127.0.19.4', '127.0.19.5', '127.0.19.6'],
+  from: addresses(19, 6),
   attack({ target, from }) {
     const loads = [
       endlessLoads.get('chunks-addresses').attack({ target, from: from[0] }),
@@ -30,8 +30,9 @@ export default {
     ];
     return {
       get counts() {
-        const opened = loads.reduce((sum, { counts }) => sum + (counts.opened ?? 0), 0);
-        return { opened, failed: 0, closed: 0, open: 0, most: opened };
+        const sums = { opened: 0, failed: 0, closed: 0, open: 0, most: 0 };
+        for (const { counts } of loads) for (const what of Object.keys(sums)) sums[what] += counts[what];
+        return sums;
       },
       stop() {
         for (const load of loads) load.stop();

@@ -170,6 +170,18 @@ describe('a chassis with many complaints', () => {
     expect(linked.kind()).toBe('connected');
   });
 
+  it('is not marked late for a connection that is cut before its answer', async () => {
+    const { chassis, linked } = await connected();
+    chassis.intercept = (request) => {
+      if (request.url !== '/device/info') return false;
+      request.socket.destroy();
+      return true;
+    };
+    await until('the complaint', () => linked.snapshot().complaints.length > 0, 5_000);
+    expect(linked.snapshot().complaints).toMatchObject([{ isLate: false }]);
+    expect(linked.kind()).toBe('connected');
+  });
+
   it('keeps repeated complaints among many single ones', async () => {
     const { chassis, linked } = await connected();
     for (let i = 0; i < 3; i += 1) chassis.publish('{');

@@ -190,7 +190,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   }
 
   /**
-   * Never resolves; throws when the device was replaced, restarts, or stops answering as a chassis. A slow or lost
+   * Never resolves; throws when the device was replaced, restarts, or stops answering as a chassis. A late or lost
    * answer alone is a complaint: the stream is the source of state and has its own heartbeat.
    */
   async function recheck(signal: AbortSignal): Promise<never> {
@@ -200,7 +200,8 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
         adopt(await client.identity(signal));
       } catch (error) {
         if (signal.aborted || asGwError(error).code !== 'CHASSIS_NOT_CONNECTED') throw error;
-        complain(`GET /device/info failed while the topic stream was connected: ${failureDetail(error)}`, true);
+        const isLate = connectionFailureOf(error) === 'no-answer';
+        complain(`GET /device/info failed while the topic stream was connected: ${failureDetail(error)}`, isLate);
       }
     }
   }

@@ -168,7 +168,6 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let pendingPong: Buffer | null = null;
 
   const complain = (what: string) => onMessage({ kind: 'complaint', what });
-  const complainOfDelay = (what: string) => onMessage({ kind: 'complaint', what, isLate: true });
 
   function pong(data: Buffer, now: number): void {
     pongAt = now;
@@ -232,8 +231,9 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     acknowledgement?.[Symbol.dispose]();
     acknowledgement = afterOverLink(dialer, clock, ACKNOWLEDGE_MS, () => {
       const missing = [...wanted].filter((topic) => enabled?.includes(topic) !== true);
-      if (enabled === null && wanted.size > 0) complainOfDelay('the chassis acknowledged no topic');
-      else if (missing.length > 0) complainOfDelay(`the chassis did not enable ${topicNames(missing)}`);
+      if (enabled === null && wanted.size > 0) {
+        onMessage({ kind: 'complaint', what: 'the chassis acknowledged no topic', isLate: true });
+      } else if (missing.length > 0) complain(`the chassis did not enable ${topicNames(missing)}`);
     });
   }
 

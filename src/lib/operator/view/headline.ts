@@ -176,13 +176,14 @@ function obstacles(snapshot: ChassisSnapshot): Note[] {
 }
 
 function hints(snapshot: ChassisSnapshot, health: GatewayHealth): Note[] {
-  const count = (isOf: boolean, withinMs: number) =>
-    snapshot.complaints.filter(({ ageMs, isLate }) => isLate === isOf && ageMs < withinMs).length;
-  const faulty = count(false, COMPLAINT_COUNTS_MS);
+  const recent = snapshot.complaints.filter(
+    ({ ageMs, isLate }) => ageMs < (isLate ? LATE_COUNTS_MS : COMPLAINT_COUNTS_MS),
+  );
+  const faulty = recent.filter(({ isLate }) => !isLate).length;
   return [
     ...conditionGaps(snapshot),
     ...(faulty === 0 ? [] : [{ code: 'complaints', count: faulty } as const]),
-    ...(count(true, LATE_COUNTS_MS) === 0 ? [] : [{ code: 'late-answers' } as const]),
+    ...(faulty === recent.length ? [] : [{ code: 'late-answers' } as const]),
     ...gatewayHints(health),
   ];
 }

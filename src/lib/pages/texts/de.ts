@@ -115,7 +115,7 @@ export const de: Texts = {
     alerts: ({ alerts, more }) =>
       `Störmeldungen des Roboters: ${alerts.join('; ')}${more === 0 ? '' : ` und ${more} weitere`}.`,
     'not-checked': ({ conditions }) => `Nicht geprüft: ${conditions.map((id) => de.conditions[id] ?? id).join(', ')}.`,
-    'late-answers': () => 'Der Roboter antwortet zu langsam. Näheres auf der Seite „Technik“.',
+    'late-answers': () => 'Der Roboter hat zu spät oder nicht geantwortet. Näheres auf der Seite „Technik“.',
     complaints: ({ count }) => `Fehlerhafte Meldungen des Roboters: ${count}. Näheres auf der Seite „Technik“.`,
     facts: () => 'Der Roboter darf noch nicht fahren. Bitte den Techniker rufen.',
     'gate-closed': () => 'Der Roboter darf jetzt nicht fahren. Bitte den Techniker rufen.',

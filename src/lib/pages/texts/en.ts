@@ -112,7 +112,7 @@ export const en: Texts = {
       `The battery data contradict each other: 'full' at ${f.number(percent, 0)} %.`,
     alerts: ({ alerts, more }) => `Alerts of the robot: ${alerts.join('; ')}${more === 0 ? '' : ` and ${more} more`}.`,
     'not-checked': ({ conditions }) => `Not checked: ${conditions.map((id) => en.conditions[id] ?? id).join(', ')}.`,
-    'late-answers': () => "The robot answers too slowly. Details on the page 'Service'.",
+    'late-answers': () => "The robot answered too late or not at all. Details on the page 'Service'.",
     complaints: ({ count }) => `Faulty messages of the robot: ${count}. Details on the page 'Service'.`,
     facts: () => 'The robot must not drive yet. Please call the technician.',
     'gate-closed': () => 'The robot must not drive now. Please call the technician.',
