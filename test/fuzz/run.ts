@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
   },
 });
-const [inputs, seed] = [Number(values.inputs ?? 10_000), Number(values.seed)];
+const [inputs, seed] = [Number(values.inputs ?? 4_000), Number(values.seed)];
 const unknown = positionals.filter((name) => !parserNames.includes(name));
 if (!Number.isSafeInteger(inputs) || inputs < 1 || !Number.isSafeInteger(seed) || unknown.length > 0) {
   process.stderr.write(

@@ -19,7 +19,6 @@ export interface FakeClock extends Clock {
 
 interface Timer {
   readonly dueMs: number;
-  readonly order: number;
   fire(): void;
 }
 
@@ -36,17 +35,23 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
   let nowMs = options.startMs ?? 86_400_000;
   let wallOffsetMs = (options.wall ?? new Date('2026-01-31T12:00:00Z')).getTime() - nowMs;
   let random = options.random ?? 0.5;
-  let order = 0;
   const timers = new Set<Timer>();
 
   const set = (ms: number, fire: () => void): Timer => {
-    const timer = { dueMs: nowMs + Math.max(0, ms), order: order++, fire };
+    const timer = { dueMs: nowMs + Math.max(0, ms), fire };
     timers.add(timer);
     return timer;
   };
 
-  const next = (untilMs: number): Timer | undefined =>
-    [...timers].filter((timer) => timer.dueMs <= untilMs).sort((a, b) => a.dueMs - b.dueMs || a.order - b.order)[0];
+  function next(untilMs: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of timers) {
+      if (timer.dueMs > untilMs) continue;
+      // In the order of setting, so the first of equal ones was set first.
+      if (first === undefined || timer.dueMs < first.dueMs) first = timer;
+    }
+    return first;
+  }
 
   return {
     monotonicMs: () => nowMs,

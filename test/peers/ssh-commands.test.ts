@@ -71,7 +71,7 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     // The robot is at rest, so its unit is undecided: neither green nor an error.
     expect(probe.data).toMatchObject({ verdict: 'not-checked', poseUnit: { verdict: 'not-decided', doubt: null } });
     expect(done.map(({ error }, n) => [others[n], error])).toEqual(others.map((words) => [words, null]));
-    expect(sshd.log()).toContain('Accepted publickey');
+    await sshd.logged('Accepted publickey');
   });
 
   it('name the tried address and the jump host when the chassis does not answer', async () => {

@@ -18,6 +18,8 @@ export interface Sshd extends AsyncDisposable {
   readonly home: string;
   /** The log of sshd so far. */
   log(): string;
+  /** It writes its log after it has answered: resolves when the log holds this. */
+  logged(text: string): Promise<void>;
   /** The line of known_hosts for its key. */
   knownHostLine(port?: number): string;
   /** Adds the host to known_hosts of the client, also with another port where a forwarder is in front. */
@@ -103,6 +105,11 @@ export async function startSshd({ config = [], hostKeyTypes = ['ed25519'], binDi
     dir,
     home,
     log,
+    logged: (words) =>
+      waitFor(
+        () => log().includes(words),
+        () => `no '${words}' in ${log()}`,
+      ),
     knownHostLine(at = port) {
       const [type, key] = readFileSync(join(dir, `host_${hostKeyTypes[0]}.pub`), 'utf8').split(' ');
       return `[127.0.0.1]:${at} ${type} ${key}\n`;

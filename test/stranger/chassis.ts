@@ -96,6 +96,8 @@ export function createChassis(options: ChassisOptions) {
   let lies: Lies = options.lies ?? {};
   const chance = seeded(seed * 9_973 + 17);
   let beganMs = clock.monotonicMs();
+  /** Up to here its movement is computed. */
+  let movedMs = beganMs;
   const truth: Truth = { ...(options.start ?? { xM: 0, yM: 0, deg: 0 }), speedMS: 0, turnDegS: 0 };
   const streams = new Set<{ readonly stream: Stream; readonly topics: Set<string> }>();
   let move: {
@@ -114,7 +116,7 @@ export function createChassis(options: ChassisOptions) {
   const sent: { readonly method: string; readonly path: string; readonly body: string }[] = [];
   let lastPublished = '';
   const now = (): Moment => ({
-    ms: clock.monotonicMs() - beganMs,
+    ms: movedMs - beganMs,
     truth: { ...truth },
     ...times,
     drivenM,
@@ -179,7 +181,7 @@ export function createChassis(options: ChassisOptions) {
 
   function becomes(state: string): void {
     report.state = state;
-    if (state !== 'moving') times.endedMs = clock.monotonicMs() - beganMs;
+    if (state !== 'moving') times.endedMs = movedMs - beganMs;
     publish('/planning_state');
   }
 
@@ -188,7 +190,7 @@ export function createChassis(options: ChassisOptions) {
     const rest = { speedMS: 0, turnDegS: 0 };
     const { cancelledMs } = times;
     if (move === null) return rest;
-    if (cancelledMs !== null && clock.monotonicMs() - beganMs - cancelledMs >= (lies.obeysAfterMs ?? 0)) return rest;
+    if (cancelledMs !== null && movedMs - beganMs - cancelledMs >= (lies.obeysAfterMs ?? 0)) return rest;
     const { goal } = move;
     const leftM = Math.hypot(goal.xM - truth.xM, goal.yM - truth.yM);
     if (!move.isThere && leftM > 0.02) {
@@ -232,6 +234,14 @@ export function createChassis(options: ChassisOptions) {
     drivenM += moving.speedMS * dt;
   }
 
+  /** Moves it up to now. Whoever looks at it, or orders something, does this first: between two looks it needs no timer. */
+  function catchUp(): void {
+    while (clock.monotonicMs() - movedMs >= STEP_MS) {
+      movedMs += STEP_MS;
+      step();
+    }
+  }
+
   async function answer({
     method,
     path,
@@ -249,6 +259,7 @@ export function createChassis(options: ChassisOptions) {
   }
 
   function handle(method: string, path: string, body: string): Answer {
+    catchUp();
     if (method !== 'GET') sent.push({ method, path, body });
     if (method === 'GET' && path === '/device/info') {
       const device = { sn: options.serial, model: 'stranger' };
@@ -265,7 +276,7 @@ export function createChassis(options: ChassisOptions) {
       const asked = { xM, yM, deg: typeof target_ori === 'number' ? (target_ori * 180) / Math.PI : null };
       nextId += 1;
       move = { id: nextId, goal: lies.goesTo?.(asked) ?? asked, isThere: false };
-      times.orderedMs = clock.monotonicMs() - beganMs;
+      times.orderedMs = movedMs - beganMs;
       times.cancelledMs = null;
       times.endedMs = null;
       report.id = nextId;
@@ -275,7 +286,7 @@ export function createChassis(options: ChassisOptions) {
     if (method === 'PATCH' && path === '/chassis/moves/current') {
       const status = lies.cancelStatus ?? 200;
       if (status !== 200) return { status, json: { message: 'no' } };
-      times.cancelledMs ??= clock.monotonicMs() - beganMs;
+      times.cancelledMs ??= movedMs - beganMs;
       if (report.state === 'moving') becomes('cancelled');
       return { status: 200, json: { state: 'cancelled' } };
     }
@@ -293,6 +304,7 @@ export function createChassis(options: ChassisOptions) {
       const own = { stream, topics: new Set<string>() };
       streams.add(own);
       stream.onText = (text) => {
+        catchUp();
         const asked = JSON.parse(text);
         for (const topic of [asked.enable_topic ?? [], asked.enable_topics ?? []].flat()) {
           own.topics.add(topic);
@@ -307,12 +319,16 @@ export function createChassis(options: ChassisOptions) {
   /** Topics that a chassis publishes when they change, and once a second. */
   const slow = ['/wheel_state', '/slam/state', '/map/info', '/planning_state'];
   const running = [
-    clock.every(STEP_MS, step),
-    clock.every(1_000 / hz, () => publish('/tracked_pose')),
+    clock.every(1_000 / hz, () => {
+      catchUp();
+      publish('/tracked_pose');
+    }),
     clock.every(1_000, () => {
+      catchUp();
       for (const topic of slow) publish(topic);
     }),
     clock.every(100, () => {
+      catchUp();
       const text = JSON.stringify([message('/map/info'), message('/slam/state'), message('/wheel_state')]);
       if (lies.stamp !== undefined || text === lastPublished) return;
       lastPublished = text;
@@ -322,13 +338,23 @@ export function createChassis(options: ChassisOptions) {
 
   return {
     served,
-    truth: (): Readonly<Truth> => truth,
-    moving: (): Readonly<typeof moving> => moving,
-    moment: now,
+    truth(): Readonly<Truth> {
+      catchUp();
+      return truth;
+    },
+    moving(): Readonly<typeof moving> {
+      catchUp();
+      return moving;
+    },
+    moment(): Moment {
+      catchUp();
+      return now();
+    },
     /** From here on it lies like this; moments count from here on. */
     lie(next: Lies) {
+      catchUp();
       lies = next;
-      beganMs = clock.monotonicMs();
+      beganMs = movedMs;
       Object.assign(times, { orderedMs: null, cancelledMs: null, endedMs: null });
       drivenM = 0;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTrack, judgeAfterStop, type PoseSample } from '../../../src/lib/chassis/index.ts';
-import { noiseOf } from '../../../src/lib/chassis/standing/standing.ts';
+import { noiseOf } from '../../../src/lib/chassis/standing/noise.ts';
 import { isFull } from '../../properties.ts';
 import { posesOf } from '../poses.ts';
 

@@ -182,6 +182,20 @@ describe('scheduling of received bytes', () => {
     expect(order.slice(3, 5)).toEqual(['c1', 'c-stop']);
   });
 
+  it('finds a stop behind the bytes of four hundred others before their requests run', () => {
+    const { order, add, receive, rounds } = harness();
+    add('a', long);
+    for (let peer = 0; peer < 400; peer += 1) {
+      const name = String.fromCharCode(0x4e00 + peer);
+      receive(name, 1, 0.02, () => add(`${name} request`, { takesMs: 0.3 }));
+    }
+    receive('z', 1, 0.02, () => add('z stop', stop));
+    rounds(3);
+    expect(order).toContain('z stop');
+    rounds(100);
+    expect(order.filter((name) => name.endsWith('request'))).toHaveLength(400);
+  });
+
   it.each([0.05, 0.4, 4])('takes an eighth of the time while connections arrive, in pieces of %s ms', (takesMs) => {
     const { order, receive, flood } = harness();
     for (const name of ['a1', 'b1', 'c1']) receive(name, 100_000, takesMs);

@@ -1,5 +1,6 @@
 import type { PoseSample } from '../pose-sample.ts';
-import { judgeStanding, noiseOf, SLOWEST_M_S, type StandingInput } from './standing.ts';
+import { noiseOf } from './noise.ts';
+import { judgeStanding, SLOWEST_M_S, type StandingInput } from './standing.ts';
 
 /** What became of a robot whose cancel the chassis acknowledged. */
 export interface AfterStop {

@@ -1,5 +1,6 @@
 import type { PoseSample } from '../pose-sample.ts';
-import { MIN_MS, SLOWEST_DEG_S, SLOWEST_M_S, shortWay } from './standing.ts';
+import { shortWay } from './noise.ts';
+import { MIN_MS, SLOWEST_DEG_S, SLOWEST_M_S } from './standing.ts';
 
 /**
  * How long a rest has to last in a stream that repeats its poses: an integrator measured chassis that publish a pose

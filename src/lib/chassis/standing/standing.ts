@@ -1,9 +1,7 @@
 import type { z } from 'zod';
 import type { PoseSample, PoseUnit } from '../pose-sample.ts';
 import type { standingSchema } from '../view.ts';
-
-/** Fewer second differences than this estimate nothing. Project decision. */
-const MIN_DIFFERENCES = 5;
+import { type Coordinate, fewFactor, jitterOf, MAX_NOISE_M, NOISE_M, placeCoordinates, unrolled } from './noise.ts';
 
 export type Standing = Readonly<z.infer<typeof standingSchema>>;
 
@@ -43,16 +41,9 @@ const FULL_TURN_WITHIN_RAD = 0.7;
 /** Project decisions: an older pose says nothing about now, and a longer gap nothing about the time in it. */
 export const MAX_AGE_MS = 3_000;
 const MAX_GAP_MS = 3_000;
-/**
- * Project decisions: noise of a pose is taken as at least this, whatever few poses show, and with more it is not known
- * whether the robot stands.
- */
-const NOISE_M = 0.01;
-const MAX_NOISE_M = 0.05;
+/** Project decisions: the same of a heading as of a place (noise.ts). */
 const NOISE_DEG = 0.5;
 const MAX_NOISE_DEG = 3;
-/** Standard errors by which few poses may show less noise than there is. Project decision. */
-const FEW_SIGMA = 2;
 /** Neighbouring positions share their error: at most so many per second count as independent. Project decision. */
 const INDEPENDENT_PER_S = 2;
 /** The same where poses are repeated: as many within the time that a rest then has to last. Project decision. */
@@ -71,22 +62,15 @@ const CEASED_SIGMA = 4;
 const MAX_SCATTER = 2;
 
 /** One coordinate of a pose: what counts as slow and as noise in it. */
-interface Axis {
+interface Axis extends Coordinate {
   readonly name: 'place' | 'heading';
-  readonly value: (pose: PoseSample) => number;
-  /** For an angle: its full turn. */
-  readonly circle?: number;
   readonly slowest: number;
   readonly noise: number;
   readonly maxNoise: number;
   /** What is assumed while too few poses show the noise; at least `noise`. */
   readonly unknownNoise?: number;
   /** With more noise from pose to pose, as received, its full turns cannot be counted: it decides nothing. */
-  readonly maxJitter?: number;
-  /** A circle that is removed before: no robot turns by half of it, in radians, from pose to pose. */
-  readonly seam?: number;
-  /** How close to a full turn a jump must be to count as none; absent: the shorter way always counts. */
-  readonly fullTurnWithin?: number;
+  readonly asReceived?: { readonly coordinate: Coordinate; readonly maxJitter: number };
   readonly minMovingPoses: number;
   readonly standsSigma: number;
   readonly independentPerS: number;
@@ -94,11 +78,9 @@ interface Axis {
   readonly describe: (perS: number) => string;
 }
 
-type UnrolledBy = Pick<Axis, 'value' | 'circle' | 'seam' | 'fullTurnWithin'>;
-
-const placeAxis = (value: Axis['value']): Axis => ({
+const placeAxis = (coordinate: Coordinate): Axis => ({
+  ...coordinate,
   name: 'place',
-  value,
   slowest: SLOWEST_M_S,
   noise: NOISE_M,
   maxNoise: MAX_NOISE_M,
@@ -121,6 +103,8 @@ const inDegrees: Axis = {
   describe: (perS) => `it turns at ${perS.toFixed(1)}°/s`,
 };
 
+/** No robot turns by half of it, in radians, from pose to pose. */
+const DEGREES_SEAM = 360;
 const toRad = (deg: number) => (deg * Math.PI) / 180;
 
 const inRadians: Axis = {
@@ -142,9 +126,9 @@ const perhapsRadians: Axis = {
   slowest: SLOWEST_UNDECIDED_RAD_S,
   maxNoise: MAX_NOISE_DEG,
   unknownNoise: NOISE_DEG,
-  maxJitter: MAX_UNDECIDED_JITTER,
-  // A heading in degrees at 0 or ±180 jumps by a full turn to and fro, which is noise in either reading.
-  seam: 360,
+  // As received, but for the seam of degrees: a heading at 0 or ±180 jumps by a full turn to and fro, noise in either reading.
+  asReceived: { coordinate: { value: ({ ori }) => ori, circle: DEGREES_SEAM }, maxJitter: MAX_UNDECIDED_JITTER },
+  seam: DEGREES_SEAM,
   fullTurnWithin: FULL_TURN_WITHIN_RAD,
   minMovingPoses: MIN_UNDECIDED_MOVING_POSES,
   standsSigma: UNDECIDED_STANDS_SIGMA,
@@ -157,7 +141,7 @@ const headingAxes: Readonly<Record<PoseUnit, readonly Axis[]>> = {
   'not-decided': [inDegrees, perhapsRadians],
 };
 
-const places: readonly Axis[] = [placeAxis(({ xM }) => xM), placeAxis(({ yM }) => yM)];
+const places: readonly Axis[] = placeCoordinates.map(placeAxis);
 
 /**
  * Judges from the newest poses, over as short a time as decides: first whether the robot moves, and from three seconds
@@ -228,42 +212,6 @@ export function judgeStanding(input: StandingInput): Standing {
   return notKnown(`${over(rest.length, overMs / 1_000)} are too few`, overMs, rest.length);
 }
 
-/**
- * Noise of one or more series (standard deviation), from their second differences: a steady drive or turn cancels out of them, so
- * it is known of a moving robot too. Null where there are too few.
- */
-function jitterOf(...series: readonly (readonly number[])[]): number | null {
-  const count = series.reduce((sum, values) => sum + Math.max(0, values.length - 2), 0);
-  if (count < MIN_DIFFERENCES) return null;
-  // Judged with every pose: numbers of one type are sorted several times as fast.
-  const differences = new Float64Array(count);
-  let found = 0;
-  for (const values of series) {
-    for (let at = 0; at + 2 < values.length; at += 1, found += 1) {
-      differences[found] = Math.abs((values[at] ?? 0) - 2 * (values[at + 1] ?? 0) + (values[at + 2] ?? 0));
-    }
-  }
-  differences.sort();
-  // The median, since braking and one relocalisation are not noise; scaled as for a normal distribution.
-  const median = differences[Math.floor(differences.length / 2)] ?? 0;
-  return (1.4826 * median) / Math.sqrt(6);
-}
-
-/**
- * Noise of the position along one axis (standard deviation), in metres, as these poses show it: at least a centimetre, and
- * at most what counts as noise. Few poses may show less than there is, so it is then taken as more; with too few it is the
- * most.
- */
-export function noiseOf(poses: readonly PoseSample[]): number {
-  const shown = jitterOf(...places.map((axis) => unrolled(axis, poses))) ?? Number.POSITIVE_INFINITY;
-  return Math.min(MAX_NOISE_M, Math.max(NOISE_M, shown * fewFactor(places.length * poses.length)));
-}
-
-/** By how much more noise there may be than so few values show. */
-function fewFactor(values: number): number {
-  return 1 + FEW_SIGMA / Math.sqrt(values);
-}
-
 type Found = Reading & { readonly axis: Axis };
 
 /** Whether the last moment rules out the movement that a longer time shows: it was, and is no more. */
@@ -312,9 +260,9 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
   const newest = poses[0];
   const values = unrolled(axis, poses);
   // Noise is a property of the robot: poses before the time in question show it too.
-  const jitter = jitterOf(unrolled(axis, known));
-  const asReceived = axis.maxJitter === undefined ? 0 : (jitterOf(unrolled(asNumbers(axis), known)) ?? 0);
-  const isBlind = asReceived > (axis.maxJitter ?? 0);
+  const jitter = jitterOf(known, axis);
+  const { asReceived } = axis;
+  const isBlind = asReceived !== undefined && (jitterOf(known, asReceived.coordinate) ?? 0) > asReceived.maxJitter;
   const fit = createLineFit();
   // Poses that repeat one another share their error.
   const repeatedS = newest?.isStepwise === true ? (newest.restMs ?? 0) / 1_000 : 0;
@@ -343,33 +291,6 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       };
     },
   };
-}
-
-/** As received, but for the seam of degrees. */
-const asNumbers = ({ value, seam }: Axis) => ({ value, ...(seam !== undefined && { circle: seam }) });
-
-/** Relative to the first of the poses; an angle continues over its full turns. */
-function unrolled(
-  { value, circle, seam, fullTurnWithin = Number.POSITIVE_INFINITY }: UnrolledBy,
-  poses: readonly PoseSample[],
-): readonly number[] {
-  const values: number[] = [];
-  let at = 0;
-  let before: number | undefined;
-  for (const pose of poses) {
-    const now = value(pose);
-    const received = now - (before ?? now);
-    const step = seam === undefined ? received : shortWay(received, seam);
-    const short = circle === undefined ? step : shortWay(step, circle);
-    at += Math.abs(short) > fullTurnWithin ? step : short;
-    values.push(at);
-    before = now;
-  }
-  return values;
-}
-
-export function shortWay(angle: number, circle: number): number {
-  return angle - circle * Math.round(angle / circle);
 }
 
 function over(count: number, seconds: number): string {

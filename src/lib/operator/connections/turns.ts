@@ -106,7 +106,9 @@ export function createTurns<R extends TurnReader>({ monotonicMs, defer, parse }:
     /** Runs the request now or queues it. */
     add(request: TurnRequest): void {
       const queue = request.isUrgent ? urgent : ordinary;
-      const isNext = urgent.isEmpty() && queue.isEmpty() && crowdedRounds === 0;
+      const isFirst = urgent.isEmpty() && queue.isEmpty() && crowdedRounds === 0;
+      // A stop may be among the bytes that are not parsed yet.
+      const isNext = isFirst && (request.isUrgent || received.isEmpty());
       if (isNext && hasTime(beginRound())) {
         request.run();
         return;
