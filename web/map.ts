@@ -1,6 +1,6 @@
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
-import { type MapModel, readMap } from '../src/lib/pages/map/map-model.ts';
+import { type MapModel, mapToLoad, readMap } from '../src/lib/pages/map/map-model.ts';
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Interaction } from '../src/lib/pages/ui.ts';
 import type { Viewer } from '../src/lib/pages/viewer.ts';
@@ -10,6 +10,8 @@ import { Refused, readJson } from './read.ts';
 const MAX_DATA_BYTES = 24e6;
 const MAX_PLAN_PIXELS = 40e6;
 const RETRY_MS = 5_000;
+/** The page says that it is the last map. */
+const OR_LAST = '?orLast=true';
 
 export interface MapOptions {
   readonly viewer: Viewer;
@@ -84,14 +86,15 @@ export function createMap({ viewer, show }: MapOptions) {
       if (shown !== null) behavior.scaleBy(select(shown), factor);
     },
     follow: () => setFollowing(!isFollowing),
-    /** Loads another map when the robot reports one; the last one stays in view while it is not connected. */
-    follows({ map: { value }, link }: PageState): void {
+    /** Loads another map when the robot reports one; while it is not connected, the last one that the gateway has. */
+    follows(state: PageState): void {
+      const { value } = state.map;
       if (value === null) {
         show({ map: 'none' });
         return;
       }
-      const next = `${value.uid} ${value.mapVersion} ${value.overlaysVersion}`;
-      if (next === key || link.kind !== 'connected') return;
+      const next = mapToLoad(key, state);
+      if (next === null) return;
       key = next;
       void load(value.uid, next);
     },
@@ -101,19 +104,19 @@ export function createMap({ viewer, show }: MapOptions) {
 /** The map of this uid; null: it cannot be read now. */
 async function loadMap(uid: string, readOnly: boolean): Promise<MapModel | 'too-large' | null> {
   try {
-    const list = await readJson('/api/chassis/maps', MAX_DATA_BYTES);
+    const list = await readJson(`/api/chassis/maps${OR_LAST}`, MAX_DATA_BYTES);
     if (!Array.isArray(list)) return null;
     const found = list.find((one: unknown) => (one as { uid?: unknown } | null)?.uid === uid) as
       | { id?: unknown }
       | undefined;
     const id = encodeURIComponent(String(found?.id ?? ''));
     if (id === '') return null;
-    const data = await readJson(`/api/chassis/maps/${id}`, MAX_DATA_BYTES);
+    const data = await readJson(`/api/chassis/maps/${id}${OR_LAST}`, MAX_DATA_BYTES);
     if (data === 'too-large') return data;
     const { place, features, isPartial } = readMap(data);
     const origin = { xM: place?.originXM ?? 0, yM: place?.originYM ?? 0 };
     const plan =
-      place === null || readOnly ? null : await loadPlan(`/api/chassis/maps/${id}.png`, place.metresPerPixel);
+      place === null || readOnly ? null : await loadPlan(`/api/chassis/maps/${id}.png${OR_LAST}`, place.metresPerPixel);
     return { plan, origin, features, isPartial };
   } catch (error) {
     // What will be refused again is not requested again.

@@ -49,6 +49,12 @@ describe('a place counts in its own map only', () => {
 
   it.each([
     ['another map', { id: 2, uid: first.uid, map_name: first.name }, /answers that it uses the map 'First floor'/],
+    [
+      'another version',
+      { id: 1, uid: ground.uid, map_name: ground.title, map_version: ground.version + 1 },
+      /uses version \d+ of the map .*, its topic reports version/,
+    ],
+    ['a map without a uid', { id: 1, map_name: ground.title }, /a map that has no uid/],
     ['no map', null, /answers that it uses no map/],
   ])('nothing is sent where the topic fell silent and the chassis answers %s', async (_what, answer, says) => {
     rig.chassis.mapAsRead = answer;

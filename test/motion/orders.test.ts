@@ -288,6 +288,26 @@ describe('a pose', () => {
     expect(rig.status().poseAlarm).not.toBeNull();
   });
 
+  it.each([
+    ['drifts from it', 0.01, 0],
+    ['turns there', 0, 0.4],
+  ])('is not done where the robot %s within the tolerance', async (_what, stepM, stepDeg) => {
+    shows({ pos: [3, 4], ori: 90 });
+    const ended = rig.motion.execute(order);
+    await until(() => rig.chassis.pose?.pos[0] === 3);
+    let poses = 0;
+    rig.chassis.beforePose = () => {
+      poses += 1;
+      // To and fro, so that it stays near.
+      const steps = poses % 40 < 20 ? poses % 20 : 20 - (poses % 20);
+      rig.chassis.pose = { pos: [3 + steps * stepM, 4], ori: 90 + steps * stepDeg };
+    };
+    const { state, reason } = await ended;
+    expect(state).not.toBe('succeeded');
+    expect(reason).toMatch(/does not rest there/);
+    expect(rig.status().poseAlarm).not.toBeNull();
+  });
+
   it('is unknown where the chassis falls silent after it', async () => {
     shows({ pos: [3, 4], ori: 90 });
     const ended = rig.motion.execute(order);

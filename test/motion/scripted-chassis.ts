@@ -43,7 +43,7 @@ export interface ScriptedChassis extends AsyncDisposable {
   /** Sent with `publish`; null: it uses none, and says so. */
   map: { name: string; uid: unknown; map_version: unknown; overlays_version: unknown } | null;
   /** What GET /chassis/current-map answers, where it is another map than the topic reports. */
-  mapAsRead: { id: number; uid: string; map_name: string } | null | undefined;
+  mapAsRead: { id: number; uid?: string; map_name: string; map_version?: number } | null | undefined;
   positioning: { state: unknown; reliable: unknown; position_quality?: unknown };
   publish(topic: '/wheel_state' | '/alerts' | '/map/info' | '/slam/state'): void;
   serial: string;

@@ -5,7 +5,7 @@ import type { LinkState } from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { ask, get, postJson, sendRaw, signIn, startServer } from './server.ts';
 import { sharedServer } from './shared-server.ts';
-import { jsonReply, SERIAL, tried } from './stand-ins.ts';
+import { jsonReply, png, SERIAL, tried } from './stand-ins.ts';
 
 const away: LinkState = { kind: 'not-connected', failure: 'no-answer', detail: 'nothing answered', tried };
 const server = await sharedServer({ password: true });
@@ -37,6 +37,47 @@ describe('reads that are forwarded to the chassis', () => {
     expect(server.link.forwarded).toEqual([]);
     server.link.setState({ kind: 'connected', tried });
     expect((await ask(server.full, '/api/chassis/device/info')).status).toBe(200);
+  });
+
+  describe('of the last map', () => {
+    const paths = forwarded.slice(1);
+    const ofMap = (mapVersion: number) => {
+      const { values } = server.link.snapshot();
+      const value = { name: 'EG', uid: 'u7', mapVersion, overlaysVersion: 9 };
+      const map = { ...values.map, status: 'received', value } as typeof values.map;
+      server.link.override({ values: { ...values, map } });
+    };
+    const statuses = (query: string) =>
+      Promise.all(paths.map(async (path) => (await fetch(`http://127.0.0.1:${server.full}${path}${query}`)).status));
+
+    it('are answered from memory while the robot is away, only on request, and for the same map', async () => {
+      ofMap(3);
+      expect(await statuses('')).toEqual([200, 200, 200]);
+      server.link.setState(away);
+      server.link.forwarded.length = 0;
+      ofMap(3);
+      expect(await statuses('')).toEqual([503, 503, 503]);
+      expect(await statuses('?orLast=true')).toEqual([200, 200, 200]);
+      const image = await fetch(`http://127.0.0.1:${server.full}/api/chassis/maps/7.png?orLast=true`);
+      expect(image.headers.get('content-type')).toBe('image/png');
+      expect(Buffer.from(await image.arrayBuffer())).toEqual(png);
+      expect((await ask(server.full, '/api/chassis/maps?orLast=true')).data).toMatchObject([{ uid: 'u7' }]);
+      expect((await get(server.full, '/api/chassis/maps/8.png?orLast=true')).status).toBe(503);
+      expect((await get(server.readOnly, '/api/chassis/maps/7.png?orLast=true')).status).toBe(403);
+      expect(server.link.forwarded).toEqual([]);
+      ofMap(4);
+      expect(await statuses('?orLast=true')).toEqual([503, 503, 503]);
+    });
+
+    it('are no answers to refused reads, and are forwarded while the robot is connected', async () => {
+      server.link.answers.set('/maps/7.png', () => jsonReply({}, 500));
+      ofMap(5);
+      expect(await statuses('?orLast=true')).toEqual([200, 200, 502]);
+      expect(server.link.forwarded).toHaveLength(3);
+      server.link.setState(away);
+      ofMap(5);
+      expect(await statuses('?orLast=true')).toEqual([200, 200, 503]);
+    });
   });
 
   it('never show the data of another robot that answers at the address', async () => {

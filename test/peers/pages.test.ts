@@ -727,6 +727,22 @@ describe.skipIf(!hasBrowser)('the operator surface (Chromium)', () => {
     await untilShown(live.page, 'Bereit');
   });
 
+  it('loaded while the robot is away, shows the last map with its floor plan, and says so', async () => {
+    await using before = await open('/');
+    await before.page.locator('image.plan').waitFor({ state: 'attached' });
+    await fault('cut', 'on');
+    await untilShown(before.page, 'Nicht verbunden');
+    await using after = await open('/');
+    await after.page.locator('image.plan').waitFor({ state: 'attached' });
+    expect(await after.page.locator('#map .pin').count()).toBeGreaterThan(1);
+    expect(await after.page.locator('.map-note').textContent()).toContain('Letzte Karte, nicht die jetzige Position.');
+    expect(await after.page.locator('#robot:not(.old)').count()).toBe(0);
+    expect(after.problems).toEqual([]);
+    await fault('cut', 'off');
+    await untilShown(after.page, 'Bereit');
+    await after.page.locator('.map-note .away').waitFor({ state: 'detached' });
+  });
+
   it('through the tunnel is a view without any order, and draws its map from data', async () => {
     await using far = await open('/anmeldung');
     await far.page.goto('http://127.0.0.1:5174/');

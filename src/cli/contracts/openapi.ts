@@ -37,7 +37,7 @@ const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 const suffixed = (schemas: Readonly<Record<string, ZodType>>, end: string) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${capital(name)}${end}`, schema]));
 
-const { pageQuery, sessionsQuery, ...bodies } = requestSchemas;
+const { pageQuery, sessionsQuery, mapQuery, ...bodies } = requestSchemas;
 /** Shapes that the document names; whatever is part of another one is referred to there. */
 const answered: Readonly<Record<string, ZodType>> = {
   Error: errorBodySchema,

@@ -126,10 +126,16 @@ export const contracts: Readonly<Record<string, Contract>> = {
 
   'GET /api/chassis/device/info': { id: 'getDeviceInfo', answer: forwarded('chassis'), refusals: read },
   'GET /api/chassis/state': { id: 'getChassisState', answer: json(chassisStateSchema, 'Link and live values.') },
-  'GET /api/chassis/maps': { id: 'listMaps', answer: forwarded('chassis'), refusals: read },
-  'GET /api/chassis/maps/{id}': { id: 'getMap', answer: forwarded('chassis'), refusals: readMap },
+  'GET /api/chassis/maps': { id: 'listMaps', query: requests.mapQuery, answer: forwarded('chassis'), refusals: read },
+  'GET /api/chassis/maps/{id}': {
+    id: 'getMap',
+    query: requests.mapQuery,
+    answer: forwarded('chassis'),
+    refusals: readMap,
+  },
   'GET /api/chassis/maps/{id}.png': {
     id: 'getMapImage',
+    query: requests.mapQuery,
     answer: bytes('image/png', 'Floor plan image of the chassis, unchanged.'),
     refusals: readMap,
   },

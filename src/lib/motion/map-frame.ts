@@ -81,7 +81,7 @@ interface MapReading {
 
 /**
  * Asks the chassis for its current map: the topic may have fallen silent, and would then show the map of before. Throws
- * MOTION_REFUSED where the answer is another map or none, and as the client does.
+ * MOTION_REFUSED where the answer is another map, another version of it, or none, and as the client does.
  */
 export async function confirmMap(place: PlaceMap | null, { moves, clock }: MapReading): Promise<void> {
   const ending = new AbortController();
@@ -90,11 +90,17 @@ export async function confirmMap(place: PlaceMap | null, { moves, clock }: MapRe
   );
   const now = await moves.readMap(ending.signal);
   if (now === null) throw new GwError('MOTION_REFUSED', 'The chassis answers that it uses no map.');
-  if (now.uid === null || now.uid === place?.uid) return;
-  throw new GwError(
-    'MOTION_REFUSED',
-    `The chassis answers that it uses the map ${quoted(now.name ?? now.uid)}, its topic reports ${quoted(place?.title ?? 'none')}.`,
-  );
+  if (now.uid === null) throw new GwError('MOTION_REFUSED', 'The chassis answers with a map that has no uid.');
+  const reported = quoted(place?.title ?? 'none');
+  if (now.uid !== place?.uid) {
+    const answered = quoted(now.name ?? now.uid);
+    const reason = `The chassis answers that it uses the map ${answered}, its topic reports ${reported}.`;
+    throw new GwError('MOTION_REFUSED', reason);
+  }
+  // Its version is compared where the answer names one.
+  if (now.mapVersion === null || now.mapVersion === place.version) return;
+  const reason = `The chassis answers that it uses version ${now.mapVersion} of the map ${reported}, its topic reports version ${place.version ?? 'unknown'}.`;
+  throw new GwError('MOTION_REFUSED', reason);
 }
 
 /** A sentence for the middle of another one. */

@@ -1,5 +1,5 @@
 import { turnBetween } from '../angle/index.ts';
-import type { ChassisLink, Pose } from '../chassis/index.ts';
+import { type ChassisLink, judgeStanding, type Pose, type Standing, shownUnit } from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
@@ -23,7 +23,7 @@ export interface OrderLimits {
   readonly settleMs: number;
   /** A pose that was set must be reported within this time. */
   readonly readBackMs: number;
-  /** After a reported success, gw waits so long for the proof that the robot stands. */
+  /** After a reported success, and a pose that was set, gw waits so long for the proof that the robot stands. */
   readonly arriveMs: number;
   /** A paused tour ends after this time. */
   readonly pauseMs: number;
@@ -55,10 +55,9 @@ export interface OrderTools {
 /** How far the chassis may correct a given pose by its own sensors. Project decision. */
 const POSE_TOLERANCE_M = 0.5;
 const POSE_TOLERANCE_DEG = 15;
-/** Project decisions: a pose that was set must be reported all this time, by so many messages, within the longer one. */
+/** Project decisions: a pose that was set must be reported all this time, by so many messages. */
 const HELD_MS = 3_000;
 const MIN_HELD_POSES = 4;
-const MAX_HELD_MS = 8_000;
 
 /**
  * Sends an order that passed the gate and follows it to its end. Aborting the signal cancels the move. Throws only when
@@ -306,8 +305,8 @@ async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
 }
 
 /**
- * The reported pose must be the pose that was sent, and stay it: a wrong unit is detected only here, and a chassis may take a
- * pose and return to its own a moment later.
+ * The reported pose must be the pose that was sent, stay it, and be that of a robot at rest: a wrong unit is detected only
+ * here, a chassis may take a pose and return to its own a moment later, or drift from it.
  */
 async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {
   const { moves, clock, link, limits, log } = tools;
@@ -320,10 +319,12 @@ async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcom
   let last: Pose | undefined;
   /** Since when every reported pose has been near, and how many were. */
   let held = null as { readonly sinceMs: number; readonly poses: number } | null;
+  let rest: Standing | null = null;
   const tookMs = () => clock.monotonicMs() - beganMs;
   for (;;) {
     const nowMs = clock.monotonicMs();
-    const reported = link.snapshot().values.pose;
+    const { values, poses, poseUnit } = link.snapshot();
+    const reported = values.pose;
     const reportedMs = reported.status === 'received' ? nowMs - reported.ageMs : Number.NEGATIVE_INFINITY;
     if (reported.status === 'received' && reported.value !== last && reportedMs > beganMs) {
       last = reported.value;
@@ -336,11 +337,21 @@ async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcom
       }
     }
     if (held !== null && held.poses >= MIN_HELD_POSES && reportedMs - held.sinceMs >= HELD_MS) {
-      return succeeded(null, tookMs());
+      rest = judgeStanding({ poses, nowMs, unit: shownUnit(poseUnit), sinceMs: held.sinceMs });
+      if (rest.verdict === 'stands') return succeeded(null, tookMs());
     }
-    const leftMs = (held === null ? sentMs + limits.readBackMs : held.sinceMs + MAX_HELD_MS) - nowMs;
+    const leftMs = (held === null ? sentMs + limits.readBackMs : held.sinceMs + limits.arriveMs) - nowMs;
     if (leftMs <= 0) break;
     await nextChange(tools, Math.min(200, Math.max(1, leftMs)));
+  }
+  if (rest !== null) {
+    const state = rest.verdict === 'moves' ? 'failed' : 'unknown';
+    return ended(
+      state,
+      null,
+      `The chassis took the pose, but the robot does not rest there: ${rest.reason}.`,
+      tookMs(),
+    );
   }
   if (held !== null) {
     return ended('unknown', null, 'The chassis took the pose, but has reported too few poses since.', tookMs());

@@ -1,7 +1,7 @@
 /** What the published contract of the routes is generated from. A running gateway uses none of it. */
 
 import { type ErrorCode, errorTable } from '../error/index.ts';
-import { checkBody, type Handlers, trialBody, trialKeepAliveBody } from './handlers.ts';
+import { checkBody, type Handlers, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
 import { logLevelBody } from './log-level.ts';
 import {
@@ -22,6 +22,7 @@ import { pageQuery } from './view/asked.ts';
 export const requestSchemas = {
   pageQuery,
   sessionsQuery,
+  mapQuery,
   signIn: signInBody,
   stop: stopBody,
   tour: tourBody,

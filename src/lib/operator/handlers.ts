@@ -40,6 +40,10 @@ export const trialKeepAliveBody = z.strictObject({ id: z.string().min(1).max(200
 
 export const checkBody = z.strictObject({ path: z.enum(['direct', 'fallback']) });
 
+export const mapQuery = z.object({
+  orLast: z.literal('true').optional().describe('Also the last map, from memory, while the chassis is not connected.'),
+});
+
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export type Handlers = ReturnType<typeof createHandlers>;
@@ -180,12 +184,14 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
     // The bytes of a large body are counted only once it has a reader.
     return Buffer.isBuffer((passed as Partial<SharedBody> | null)?.body) ? send() : inTurn(request.raw, send);
   }
+  const orLast = ({ query }: FastifyRequest) => mapQuery.safeParse(query).data?.orLast !== undefined;
   return {
     deviceInfo: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.deviceInfo()),
-    maps: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.maps()),
-    map: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.map(param(request, 'id'))),
+    maps: (request: FastifyRequest, reply: FastifyReply) => pass(request, reply, reads.maps(orLast(request))),
+    map: (request: FastifyRequest, reply: FastifyReply) =>
+      pass(request, reply, reads.map(param(request, 'id'), orLast(request))),
     mapImage: (request: FastifyRequest, reply: FastifyReply) =>
-      pass(request, reply, reads.mapImage(param(request, 'id'))),
+      pass(request, reply, reads.mapImage(param(request, 'id'), orLast(request))),
     state: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, chassisState(link)),
   };
 }

@@ -1,6 +1,6 @@
 import type { PoseSample } from '../pose-sample.ts';
 import { noiseOf } from './noise.ts';
-import { judgeStanding, SLOWEST_M_S, type StandingInput } from './standing.ts';
+import { createStandingJudge, SLOWEST_M_S, type StandingInput } from './standing.ts';
 
 /** What became of a robot whose cancel the chassis acknowledged. */
 export interface AfterStop {
@@ -83,7 +83,8 @@ function judgeAt(input: AfterStopInput): AfterStop {
     return { verdict: 'not-known', reason: 'no pose was received since the cancel' };
   }
   // Only what it did since: a robot that stood before may be setting out, too slowly to be seen beside that rest.
-  const standing = judgeStanding({ poses, nowMs, unit, sinceMs: acknowledgedAtMs });
+  const standingSince = createStandingJudge({ poses, nowMs, unit });
+  const standing = standingSince(acknowledgedAtMs);
   if (standing.verdict === 'stands') return { verdict: 'stands', reason: standing.reason };
   const wayM = furtherThanBraking(input, newest);
   if (wayM !== null) {
@@ -91,7 +92,7 @@ function judgeAt(input: AfterStopInput): AfterStop {
     const reason = `it went ${wayM.toFixed(2)} m further, more than braking explains, within ${sinceS} s after the cancel`;
     return { verdict: 'drives-on', reason };
   }
-  const braked = judgeStanding({ poses, nowMs, unit, sinceMs: brakedFromMs(input, newest) });
+  const braked = standingSince(brakedFromMs(input, newest));
   if (braked.verdict === 'moves') return { verdict: 'drives-on', reason: braked.reason };
   return {
     verdict: 'not-known',
@@ -113,13 +114,21 @@ function brakedFromMs({ poses, acknowledgedAtMs }: AfterStopInput, { isStepwise 
 /** How far it went, in metres; null: no further than braking explains, or poses are repeated, which shows no speed. */
 function furtherThanBraking(input: AfterStopInput, newest: PoseSample): number | null {
   if (newest.isStepwise === true) return null;
-  const ways = [...whileSteady(input, newest), ...whileBraking(input, newest)];
-  return ways.find(({ wayM, allowedM }) => wayM > allowedM)?.wayM ?? null;
+  const further = [...whileSteady(input, newest), ...whileBraking(input, newest)].filter(
+    ({ wayM, allowedM }) => wayM > allowedM,
+  );
+  // Noise allows more only, and looking for it takes longer than all the rest.
+  if (further.length === 0) return null;
+  const noiseM = noiseOf(input.poses);
+  return further.find(({ wayM, allowedM, noises }) => wayM > allowedM + noises * noiseM)?.wayM ?? null;
 }
 
 interface Way {
   readonly wayM: number;
+  /** Without noise. */
   readonly allowedM: number;
+  /** How many times the noise of the position is allowed in addition. */
+  readonly noises: number;
 }
 
 /** At the cancel a robot that has been driving for a while has the speed that it had before. */
@@ -135,9 +144,8 @@ function whileSteady({ poses, acknowledgedAtMs, orderedAtMs }: AfterStopInput, n
   const fastestMS = atMost(speedMS);
   const onS = (acknowledgedAtMs - pose.atMs) / 1_000 + REACTION_S;
   const wayM = wayBetween(meanPlace(poses, at), meanPlace(poses, poses.length - 1));
-  return [
-    { wayM, allowedM: fastestMS * onS + brakingM(fastestMS) + NOISE_OF_MEANS * noiseOf(poses) + coarseM(newest) },
-  ];
+  const allowedM = fastestMS * onS + brakingM(fastestMS) + coarseM(newest);
+  return [{ wayM, allowedM, noises: NOISE_OF_MEANS }];
 }
 
 /** Once it should brake, a robot that obeys only becomes slower, whatever speed it had gained before. */
@@ -151,8 +159,8 @@ function whileBraking({ poses, acknowledgedAtMs }: AfterStopInput, newest: PoseS
   const brakesS = (pose.atMs - fromMs) / 1_000;
   const endMS = Math.max(0, wayBetween(from, pose) / brakesS - (BRAKING_M_S2 * brakesS) / 2);
   const isFew = poses.filter(({ atMs }) => atMs > acknowledgedAtMs).length <= FEW_POSES;
-  const noiseM = noiseOf(poses) * (isFew ? NOISE_OF_FEW : NOISE) + coarseM(newest);
-  return [{ wayM: wayBetween(pose, newest), allowedM: brakingM(atMost(endMS)) + noiseM }];
+  const allowedM = brakingM(atMost(endMS)) + coarseM(newest);
+  return [{ wayM: wayBetween(pose, newest), allowedM, noises: isFew ? NOISE_OF_FEW : NOISE }];
 }
 
 /** Poses that change coarsely may be so far from the place of the robot. */

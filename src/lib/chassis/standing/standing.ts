@@ -148,8 +148,27 @@ const places: readonly Axis[] = placeCoordinates.map(placeAxis);
  * on whether it stands. So a robot that came to rest is said to move until its rest alone decides, and one that sets out
  * is noticed with its first poses.
  */
-export function judgeStanding(input: StandingInput): Standing {
-  const { poses, nowMs, unit, sinceMs = Number.NEGATIVE_INFINITY } = input;
+export function judgeStanding({ sinceMs, ...input }: StandingInput): Standing {
+  return createStandingJudge(input)(sinceMs);
+}
+
+/** Judges the same poses from several times on: their noise is looked for once. */
+export function createStandingJudge(input: Omit<StandingInput, 'sinceMs'>): (sinceMs?: number) => Standing {
+  const axes = [...places, ...headingAxes[input.unit]];
+  let noises: readonly Noise[] | null = null;
+  return (sinceMs = Number.NEGATIVE_INFINITY) =>
+    judge({ ...input, sinceMs }, (rest) => {
+      noises ??= axes.map((axis) => noiseAlong(axis, input.poses));
+      return noises.map((noise) => seriesOf(noise, rest, input.poses.length));
+    });
+}
+
+type Prepare = (rest: readonly PoseSample[]) => readonly Series[];
+
+function judge(
+  { poses, nowMs, unit, sinceMs, ...input }: StandingInput & { sinceMs: number },
+  prepare: Prepare,
+): Standing {
   const newest = poses.at(-1);
   if (newest === undefined || newest.atMs < sinceMs) return notKnown('no pose was received', 0, 0);
   const ageMs = nowMs - newest.atMs;
@@ -158,7 +177,7 @@ export function judgeStanding(input: StandingInput): Standing {
   const { restMs = MIN_MS } = newest;
   const longestMs = input.maxMs ?? (unit === 'not-decided' ? MAX_UNDECIDED_MS : MAX_MS);
   const rest = usable(poses, newest, sinceMs, Math.max(longestMs, restMs + MAX_GAP_MS));
-  const series = [...places, ...headingAxes[unit]].map((axis) => seriesOf(axis, rest, poses));
+  const series = prepare(rest);
   const [x, y, ...headings] = series as [Series, Series, ...Series[]];
   let doubt = '';
   let recently: readonly Found[] = [];
@@ -256,13 +275,22 @@ interface Series {
   read(count: number, seconds: number): Reading;
 }
 
-function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly PoseSample[]): Series {
+/** Noise is a property of the robot: poses before the time in question show it too. */
+interface Noise {
+  readonly axis: Axis;
+  readonly jitter: number | null;
+  readonly isBlind: boolean;
+}
+
+function noiseAlong(axis: Axis, poses: readonly PoseSample[]): Noise {
+  const { asReceived } = axis;
+  const isBlind = asReceived !== undefined && (jitterOf(poses, asReceived.coordinate) ?? 0) > asReceived.maxJitter;
+  return { axis, jitter: jitterOf(poses, axis), isBlind };
+}
+
+function seriesOf({ axis, jitter, isBlind }: Noise, poses: readonly PoseSample[], known: number): Series {
   const newest = poses[0];
   const values = unrolled(axis, poses);
-  // Noise is a property of the robot: poses before the time in question show it too.
-  const jitter = jitterOf(known, axis);
-  const { asReceived } = axis;
-  const isBlind = asReceived !== undefined && (jitterOf(known, asReceived.coordinate) ?? 0) > asReceived.maxJitter;
   const fit = createLineFit();
   // Poses that repeat one another share their error.
   const repeatedS = newest?.isStepwise === true ? (newest.restMs ?? 0) / 1_000 : 0;
@@ -277,7 +305,7 @@ function seriesOf(axis: Axis, poses: readonly PoseSample[], known: readonly Pose
       const { slope, squares, timeSquares } = fit.read();
       const scatter = count > 2 ? Math.sqrt(squares / (count - 2)) : 0;
       const noise = Math.max(axis.noise, jitter ?? axis.unknownNoise ?? 0, scatter);
-      const noiseAtMost = Math.max(noise, (jitter ?? 0) * fewFactor(known.length));
+      const noiseAtMost = Math.max(noise, (jitter ?? 0) * fewFactor(known));
       const shared = Math.max(1, (count - 1) / seconds / independentPerS);
       const scatters =
         isBlind || scatter > axis.maxNoise || scatter > Math.max(2 * axis.noise, MAX_SCATTER * (jitter ?? 0));

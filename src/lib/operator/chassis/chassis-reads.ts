@@ -4,20 +4,26 @@ import { type JsonBounds, readJsonBytes } from '../../json/index.ts';
 import type { Outflow } from '../connections/outflow.ts';
 import type { SharedBody } from '../http/answer.ts';
 import { JSON_TYPE } from '../http/content-types.ts';
+import { createLastMap, type MapPart } from './last-map.ts';
 
 /** null: the chassis answered 404. 'busy': too many reads are waiting. 'too-large': more than the gateway forwards. */
 export type ReadResult = SharedBody | null | 'busy' | 'too-large';
 
-/** Reads that the operator server forwards to the chassis; concurrent identical ones are one chassis request. */
+/**
+ * Reads that the operator server forwards to the chassis; concurrent identical ones are one chassis request. With `orLast`,
+ * those of the map are answered from memory while the link is down, as far as the last map was read.
+ */
 export interface ChassisReads {
   /** Throws CHASSIS_NOT_CONNECTED (at once while the link is down) and the errors of the chassis client. */
   deviceInfo(): Promise<ReadResult>;
-  maps(): Promise<ReadResult>;
-  map(id: string): Promise<ReadResult>;
-  mapImage(id: string): Promise<ReadResult>;
+  maps(orLast: boolean): Promise<ReadResult>;
+  map(id: string, orLast: boolean): Promise<ReadResult>;
+  mapImage(id: string, orLast: boolean): Promise<ReadResult>;
 }
 
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
+/** Project decision: of a map that is kept for the time when the chassis is away. */
+const MAX_LAST_MAP_BYTES = 8 * 1024 * 1024;
 const MAX_MAP_BYTES = 32 * 1024 * 1024;
 /** Project decision: the device information is parsed, so its size is checked first. */
 const infoBounds: JsonBounds = { maxDepth: 200, maxValues: 20_000 };
@@ -28,6 +34,7 @@ const MAX_WAITING_MAP_READS = 16;
 export function createChassisReads(link: ChassisLink, expectedSerial: string, outflow: Outflow): ChassisReads {
   /** Reads in progress by path. Sharing the checked result spares the check for each further reader. */
   const running = new Map<string, Promise<ReadResult>>();
+  const lastMap = createLastMap(link, MAX_LAST_MAP_BYTES);
   const mapTurns = createTurns(MAX_CONCURRENT_MAP_READS, MAX_WAITING_MAP_READS);
 
   async function load(path: string, maxBytes: number, check: Check): Promise<SharedBody | null> {
@@ -52,6 +59,23 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string, ou
   const readDocument = (path: string, check: Check) => read(path, () => load(path, MAX_DOCUMENT_BYTES, check));
   const readLarge = (path: string, check: Check) =>
     read(path, () => mapTurns(() => readMap(path, check), 'busy' as const));
+
+  /** A part of the map, which is kept for the time when the link is down. */
+  async function readPart(
+    part: MapPart,
+    path: string,
+    orLast: boolean,
+    readNow: (path: string, check: Check) => Promise<ReadResult>,
+    check: Check,
+  ): Promise<ReadResult> {
+    // Not through the outflow again: it may free the bytes that it takes.
+    const last = orLast && link.state().kind !== 'connected' ? lastMap.find(path) : undefined;
+    if (last !== undefined) return last;
+    const of = lastMap.current();
+    const result = await readNow(path, check);
+    if (typeof result === 'object' && result !== null) lastMap.keep(part, path, result, of);
+    return result;
+  }
 
   async function readMap(path: string, check: Check): Promise<ReadResult> {
     try {
@@ -81,9 +105,9 @@ export function createChassisReads(link: ChassisLink, expectedSerial: string, ou
 
   return {
     deviceInfo: () => readDocument('/device/info', ofThisRobot),
-    maps: () => readDocument('/maps/', jsonType),
-    map: (id) => readLarge(`/maps/${id}`, jsonType),
-    mapImage: (id) => readLarge(`/maps/${id}.png`, pngType),
+    maps: (orLast) => readPart('list', '/maps/', orLast, readDocument, jsonType),
+    map: (id, orLast) => readPart('data', `/maps/${id}`, orLast, readLarge, jsonType),
+    mapImage: (id, orLast) => readPart('image', `/maps/${id}.png`, orLast, readLarge, pngType),
   };
 }
 

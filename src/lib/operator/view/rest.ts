@@ -43,7 +43,8 @@ export function createRest(): (snapshot: ChassisSnapshot, standstill: Standstill
 
 function newest(poses: readonly Sample[], overMs: number): readonly Sample[] {
   const last = poses.at(-1)?.atMs ?? 0;
-  return poses.filter(({ atMs }) => atMs >= last - overMs);
+  // From the end: this is asked with every pose.
+  return poses.slice(poses.findLastIndex(({ atMs }) => atMs < last - overMs) + 1);
 }
 
 function isThere(rest: readonly Sample[], now: readonly Sample[], { poseUnit }: ChassisSnapshot): boolean {

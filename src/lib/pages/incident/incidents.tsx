@@ -138,6 +138,7 @@ function Replay({ recording, atMs, isPlaying, ...props }: ReplayProps) {
         {state !== null && (
           <MapView
             {...props}
+            isRecorded
             state={state}
             viewer={{ ...viewer, readOnly: true }}
             ui={{ ...ui, isSilent: false, choice: null, isFollowing: false, ...(isOtherMap && { map: 'none' }) }}

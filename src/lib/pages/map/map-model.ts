@@ -1,3 +1,5 @@
+import type { PageState } from '../model.ts';
+
 /** What the map of the operator surface shows, in metres of the map; x to the right, y up. */
 export interface MapModel {
   /** The floor plan; null: not available here. */
@@ -7,6 +9,19 @@ export interface MapModel {
   readonly features: readonly Feature[];
   /** Some features are not shown: there are too many, or they could not be read. */
   readonly isPartial: boolean;
+}
+
+/**
+ * Names the map that a page loads in this state, where `loaded` names the one that it loaded last; null: that one stays.
+ * A map that was loaded while the robot was away is loaded again once it is back.
+ */
+export function mapToLoad(loaded: string, { map: { value }, link }: Pick<PageState, 'map' | 'link'>): string | null {
+  if (value === null) return null;
+  const present = `${value.uid} ${value.mapVersion} ${value.overlaysVersion}`;
+  const last = `${present} last`;
+  if (loaded === present) return null;
+  if (link.kind === 'connected') return present;
+  return loaded === last ? null : last;
 }
 
 export interface Feature {

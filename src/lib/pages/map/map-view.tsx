@@ -17,6 +17,8 @@ interface Box {
 interface MapProps extends Props {
   /** The map takes the pose that a person is about to set, and chooses no target. */
   readonly isPosing?: boolean;
+  /** A moment of a recording, of which another part of the page says what it is. */
+  readonly isRecorded?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export function MapView(props: MapProps) {
         <p>{t.ui.mapNeedsScript}</p>
       </section>
     );
-  if (map === 'loading') return <section class="map empty" aria-label={t.ui.map} aria-busy="true" />;
+  if (map === 'loading' && !isAway(props)) return <section class="map empty" aria-label={t.ui.map} aria-busy="true" />;
   const model = typeof map === 'string' ? null : map;
   const box = boxOf(props, model);
   return (
@@ -90,13 +92,18 @@ export function MapView(props: MapProps) {
         </button>
       </div>
       <p class="map-note">
+        {isAway(props) && <strong class="away">{model === null ? t.ui.robotAway : t.ui.lastMap}</strong>}
         {[state.map.value?.name, mapNote(props, model), otherRobotsNote(props)].filter(Boolean).join(' · ')}
       </p>
     </section>
   );
 }
 
+/** Stations and the last map are shown also then, and the page says that they are no present position. */
+const isAway = ({ state, isRecorded = false }: MapProps) => !isRecorded && state.link.kind !== 'connected';
+
 function mapNote({ ui, t }: Props, model: MapModel | null): string {
+  if (ui.map === 'loading') return '';
   if (ui.map === 'too-large') return t.ui.tooLarge;
   if (model === null) return t.ui.noMap;
   if (model.isPartial) return t.ui.partOfMap;
@@ -186,7 +193,7 @@ function Robot({ state, ui }: Props) {
   const { value, ageMs, stale } = state.pose;
   const { value: yawDeg, doubts } = state.heading;
   if (value === null) return null;
-  const isOld = ui.isSilent || stale !== null;
+  const isOld = ui.isSilent || stale !== null || state.link.kind !== 'connected';
   return (
     <g
       id="robot"

@@ -243,6 +243,8 @@ export const deUi = {
     `Techniker: ${[name, phone].filter((part) => part !== null).join(', ')}`,
   map: 'Karte',
   noMap: 'Die Karte ist nicht verfügbar.',
+  robotAway: 'Der Roboter ist nicht erreichbar.',
+  lastMap: 'Letzte Karte, nicht die jetzige Position.',
   mapNeedsScript: 'Die Karte braucht JavaScript.',
   tooLarge: 'Die Karte ist zu groß, um sie hier zu zeigen.',
   partOfMap: 'Nur ein Teil der Zeichnungen ist dargestellt.',

@@ -245,6 +245,8 @@ export const enUi: typeof deUi = {
   call: (name, phone) => `Technician: ${[name, phone].filter((part) => part !== null).join(', ')}`,
   map: 'Map',
   noMap: 'The map is not available.',
+  robotAway: 'The robot is not reachable.',
+  lastMap: 'Last map, not the current position.',
   mapNeedsScript: 'The map needs JavaScript.',
   tooLarge: 'The map is too large to be shown here.',
   partOfMap: 'Only a part of the overlays is shown.',
