@@ -12,7 +12,7 @@ const POLL_MS = 10_000;
 const MAX_HOUR_BYTES = 200_000;
 const MAX_LOG_BYTES = 16e6;
 /** Longer than the gateway waits for the robot to report the pose. */
-const SET_POSE_MS = 15_000;
+const SET_POSE_MS = 45_000;
 
 export interface ServiceOptions {
   readonly state: () => PageState;

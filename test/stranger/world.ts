@@ -16,7 +16,7 @@ import { type ChassisOptions, createChassis } from './chassis.ts';
 import { connect, traffic } from './wire.ts';
 
 const [SERIAL, SOFTWARE] = ['STRANGER-1', '9.9.1'];
-const house = { uid: 'map-house', version: 2, title: 'House' } as const;
+export const house = { uid: 'map-house', version: 2, title: 'House' } as const;
 const mapNow = { name: house.title, uid: house.uid, map_version: house.version, overlays_version: 1 };
 
 const QUIET_ROUNDS = 2;

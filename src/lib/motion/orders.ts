@@ -23,7 +23,7 @@ export interface OrderLimits {
   readonly settleMs: number;
   /** A pose that was set must be reported within this time. */
   readonly readBackMs: number;
-  /** After a reported success, and a pose that was set, gw waits so long for the proof that the robot stands. */
+  /** After a reported success, gw waits so long for the proof that the robot stands. */
   readonly arriveMs: number;
   /** A paused tour ends after this time. */
   readonly pauseMs: number;
@@ -58,6 +58,8 @@ const POSE_TOLERANCE_DEG = 15;
 /** Project decisions: a pose that was set must be reported all this time, by so many messages. */
 const HELD_MS = 3_000;
 const MIN_HELD_POSES = 4;
+/** Project decision: a noisy heading of undecided unit shows a rest so late, with one pose a second. */
+const RESTS_WITHIN_MS = 30_000;
 
 /**
  * Sends an order that passed the gate and follows it to its end. Aborting the signal cancels the move. Throws only when
@@ -340,7 +342,7 @@ async function setAndReadBack(pose: Pose, tools: OrderTools): Promise<MoveOutcom
       rest = judgeStanding({ poses, nowMs, unit: shownUnit(poseUnit), sinceMs: held.sinceMs });
       if (rest.verdict === 'stands') return succeeded(null, tookMs());
     }
-    const leftMs = (held === null ? sentMs + limits.readBackMs : held.sinceMs + limits.arriveMs) - nowMs;
+    const leftMs = (held === null ? sentMs + limits.readBackMs : held.sinceMs + RESTS_WITHIN_MS) - nowMs;
     if (leftMs <= 0) break;
     await nextChange(tools, Math.min(200, Math.max(1, leftMs)));
   }

@@ -75,8 +75,8 @@ export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDi
 }
 
 const TIMEOUT_MS = 5_000;
-/** A pose that was set is answered once it has been reported for seconds. */
-const slowRoutes: Readonly<Record<string, number>> = { '/api/pose': 20_000 };
+/** A pose that was set is answered once the robot was seen to rest there. */
+const slowRoutes: Readonly<Record<string, number>> = { '/api/pose': 45_000 };
 export const DIAL_MS = 2_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const SIGN_IN_PATH = '/api/anmeldung';
