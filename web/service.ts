@@ -11,7 +11,7 @@ const POLL_MS = 10_000;
 /** 360 samples of three columns are some 10 kB. */
 const MAX_HOUR_BYTES = 200_000;
 const MAX_LOG_BYTES = 16e6;
-/** Longer than the gateway waits for the robot to report the pose. */
+/** Longer than the gateway waits for the robot to report the pose and to rest there. */
 const SET_POSE_MS = 45_000;
 
 export interface ServiceOptions {
