@@ -11,6 +11,7 @@ import {
   type Step,
   type StepResult,
 } from '../../src/lib/checklist/index.ts';
+import { loadIdentity } from '../../src/lib/enrolment/index.ts';
 import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { askCloud } from '../../src/lib/sim/control/cloud-commands.ts';
 import { simTunnelBrowse } from '../../src/lib/sim/control/tunnel-commands.ts';
@@ -25,6 +26,14 @@ import { makeLightRelease } from './light-release.ts';
 import { until } from './robot.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What is read of `/api/cloud`. */
+interface CloudView {
+  readonly link: {
+    readonly status: string;
+    readonly connection: { readonly certificate: { readonly fingerprintSha256: string } } | null;
+  } | null;
+}
 const builtIn = fileURLToPath(new URL('../../checklists', import.meta.url));
 
 /** The port of real robots, which these tests have exclusively. */
@@ -227,15 +236,17 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
     },
     async linkReady() {
       if (sim.cloud === null) return;
+      const { fingerprintSha256 } = (await loadIdentity(join(dir, 'identity')))?.certificate ?? {};
       const ask = async () => {
         const reply = await fetch(`http://127.0.0.1:${stage.operatorPort}/api/cloud`).catch(() => null);
-        return (await reply?.json()) as { link: { status: string; troubles: { kind: string }[] } | null } | undefined;
+        return (await reply?.json()) as CloudView | undefined;
       };
-      // With the identity that is installed now.
+      // With the identity that is installed now: connected with the one before, it has not noticed the change yet.
       await stage.until(
         ask,
         (view) =>
-          view?.link?.status === 'connected' && !view.link.troubles.some(({ kind }) => kind === 'renewal-failed'),
+          view?.link?.status === 'connected' &&
+          view.link.connection?.certificate.fingerprintSha256 === fingerprintSha256,
       );
     },
     releasePackage,
