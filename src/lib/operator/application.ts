@@ -17,6 +17,7 @@ import { createLiveEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { sendRefusal } from './http/answer.ts';
 import { MAX_BODY_BYTES } from './http/body-limits.ts';
+import { scheduled } from './http/handler.ts';
 import { acceptAnyBody, createPolicy, formFields, refuseChunks } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -226,7 +227,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
   for (const row of routes) {
     const add = (to: FastifyInstance) =>
-      to.route({ method: row.method, url: row.path, config: { row }, handler: row.handler });
+      to.route({ method: row.method, url: row.path, config: { row }, handler: scheduled(row.handler, row) });
     if (row.upload) {
       // The multipart plugin hooks into every request of its context, so this route has a context of its own.
       await app.register((inner, _options, done) => {

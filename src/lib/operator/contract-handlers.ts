@@ -14,10 +14,10 @@ export function contractHandlers({ contractsDir, log }: Parts) {
     try {
       const body = read.get(name) ?? (await readFile(join(contractsDir, name)));
       read.set(name, body);
-      return reply.header('content-type', JSON_TYPE).send(body);
+      return () => reply.header('content-type', JSON_TYPE).send(body);
     } catch (error) {
       log.warn({ name, contractsDir, error }, 'contract missing');
-      return sendRefusal(request, reply, refuse('NOT_FOUND'));
+      return () => sendRefusal(request, reply, refuse('NOT_FOUND'));
     }
   };
   return { openapi: contract('openapi.json'), asyncapi: contract('asyncapi.json') };

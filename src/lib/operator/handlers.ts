@@ -7,11 +7,12 @@ import { readChoice, servicePage, setPosePage, signInPage, surfacePage } from '.
 import type { Answer, Settings } from './answers/answers.ts';
 import { notConnected, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
-import { holdOpen, inTurn } from './connections/connections.ts';
+import { holdOpen } from './connections/connections.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
 import { contractHandlers } from './contract-handlers.ts';
 import { malformed, param, type SharedBody, sendJson, sendPage, sendRefusal, sendShared } from './http/answer.ts';
+import type { Handler } from './http/handler.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
 import { incidentHandlers } from './incidents/incident-handlers.ts';
 import { logLevelHandlers } from './log-level.ts';
@@ -44,8 +45,6 @@ export const mapQuery = z.object({
   orLast: z.literal('true').optional().describe('Also the last map, from memory, while the chassis is not connected.'),
 });
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
-
 export type Handlers = ReturnType<typeof createHandlers>;
 
 export function createHandlers(parts: Parts) {
@@ -76,15 +75,15 @@ function trialHandlers({ motion, log }: Parts) {
     read: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { trial: trials.view() }),
     async start(request: FastifyRequest, reply: FastifyReply) {
       const body = trialBody.safeParse(request.body);
-      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
       const { kind, who } = body.data;
       try {
         const trial = await trials.start(body.data satisfies TrialRequest);
         log.warn({ audit: true, address: peerAddress(request), kind, who, trial: trial.id }, 'trial started');
-        return sendJson(reply.code(202), { trial });
+        return () => sendJson(reply.code(202), { trial });
       } catch (error) {
         log.warn({ address: peerAddress(request), kind, who, error }, 'trial not started');
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
     keepAlive(request: FastifyRequest, reply: FastifyReply) {
@@ -96,7 +95,8 @@ function trialHandlers({ motion, log }: Parts) {
     },
     async cancel(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'trial cancelled');
-      return sendJson(reply, { trial: await trials.cancel(`cancelled by ${peerAddress(request)}`) });
+      const trial = await trials.cancel(`cancelled by ${peerAddress(request)}`);
+      return () => sendJson(reply, { trial });
     },
   };
 }
@@ -108,9 +108,9 @@ function evidenceHandlers({ motion, log }: Parts) {
       try {
         const adoption = await motion.trials.adoptEvidence();
         log.warn({ audit: true, address: peerAddress(request), ...adoption }, 'evidence adopted');
-        return sendJson(reply, adoption satisfies Answer<'adoption'>);
+        return () => sendJson(reply, adoption satisfies Answer<'adoption'>);
       } catch (error) {
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
   };
@@ -124,15 +124,15 @@ function cloudHandlers({ cloud, checkCloudPath, sessions }: Parts) {
     /** One check at a time: each may move the link to the other path and back. */
     async checkPath(request: FastifyRequest, reply: FastifyReply) {
       const body = checkBody.safeParse(request.body);
-      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
       if (checkCloudPath === null) {
-        return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No cloud is configured.' }));
+        return () => sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No cloud is configured.' }));
       }
-      if (isChecking) return sendRefusal(request, reply, refuse('BUSY'));
+      if (isChecking) return () => sendRefusal(request, reply, refuse('BUSY'));
       isChecking = true;
       try {
         const { path, step, outcome } = await checkCloudPath(body.data.path);
-        return sendJson(reply, { path, step, outcome } satisfies Answer<'pathCheck'>);
+        return () => sendJson(reply, { path, step, outcome } satisfies Answer<'pathCheck'>);
       } finally {
         isChecking = false;
       }
@@ -181,8 +181,10 @@ function chassisHandlers({ link, reads, outflow }: Parts) {
       }
       return 'status' in passed ? sendRefusal(request, reply, passed) : sendShared(request, reply, outflow, passed);
     };
+    if (!Buffer.isBuffer((passed as Partial<SharedBody> | null)?.body)) return send;
     // The bytes of a large body are counted only once it has a reader.
-    return Buffer.isBuffer((passed as Partial<SharedBody> | null)?.body) ? send() : inTurn(request.raw, send);
+    const sent = send();
+    return () => sent;
   }
   const orLast = ({ query }: FastifyRequest) => mapQuery.safeParse(query).data?.orLast !== undefined;
   return {
@@ -228,14 +230,13 @@ function chassisState(link: ChassisLink) {
 function peerHandlers({ voice, building }: Parts) {
   const read = (what: string, peer: Peer | null) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (peer === null) {
-      return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: `No ${what} is configured.` }));
+      return () => sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: `No ${what} is configured.` }));
     }
     const passed = await peer.read().catch(refusalOf);
-    return inTurn(request.raw, () =>
+    return () =>
       'status' in passed
         ? sendRefusal(request, reply, passed)
-        : reply.header('content-type', passed.contentType).send(passed.body),
-    );
+        : reply.header('content-type', passed.contentType).send(passed.body);
   };
   return { voice: read('voice service', voice), building: read('building module', building) };
 }

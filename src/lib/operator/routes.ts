@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Handlers } from './handlers.ts';
+import type { Handler } from './http/handler.ts';
 
 /** One row of the route table. */
 export interface Route {
@@ -21,7 +21,7 @@ export interface Route {
   readonly isUrgent?: true;
   /** The body is multipart/form-data with one file. */
   readonly upload?: true;
-  readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
+  readonly handler: Handler;
 }
 
 /** Letters, digits, - and _, since it becomes part of a chassis path. */

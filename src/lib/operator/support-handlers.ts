@@ -57,15 +57,16 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
 
     async list(request: FastifyRequest, reply: FastifyReply) {
       const query = sessionsQuery.safeParse(request.query);
-      if (!query.success) return sendRefusal(request, reply, malformed(query.error));
-      if (support === null) return sendRefusal(request, reply, notConfigured());
+      if (!query.success) return () => sendRefusal(request, reply, malformed(query.error));
+      if (support === null) return () => sendRefusal(request, reply, notConfigured());
       const { limit } = query.data;
       try {
         // One more, to know whether there are older ones.
         const found = await support.sessions(limit + 1);
-        return sendJson(reply, withoutQueries({ sessions: found.slice(0, limit), hasMore: found.length > limit }));
+        return () =>
+          sendJson(reply, withoutQueries({ sessions: found.slice(0, limit), hasMore: found.length > limit }));
       } catch (error) {
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
 
@@ -78,17 +79,18 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
 
     async endForm(request: FastifyRequest, reply: FastifyReply) {
       const ended = await endOnSite(request);
-      if (typeof ended !== 'boolean') return sendRefusal(request, reply, ended);
-      if (!isForm(request)) return sendJson(reply, { ended });
-      return sendPage(
-        reply,
-        supportEndedPage({
-          site: site.name,
-          viewer: request.server.viewerOf(request),
-          hasEnded: ended,
-          isRunning: supportView().status === 'running',
-        }),
-      );
+      if (typeof ended !== 'boolean') return () => sendRefusal(request, reply, ended);
+      if (!isForm(request)) return () => sendJson(reply, { ended });
+      return () =>
+        sendPage(
+          reply,
+          supportEndedPage({
+            site: site.name,
+            viewer: request.server.viewerOf(request),
+            hasEnded: ended,
+            isRunning: supportView().status === 'running',
+          }),
+        );
     },
   };
 }

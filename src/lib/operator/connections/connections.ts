@@ -68,9 +68,9 @@ export function holdOpen(request: IncomingMessage): void {
 /**
  * Does the work of a request that had to wait (for a disk, a peer) in a turn of its own. What follows an `await` would
  * otherwise run at once, however many requests waited for the same, and a stop behind all of them. The work of a request
- * whose connection is lost is not done, and the promise never settles.
+ * whose connection is lost is not done, and the promise never settles, unless there is a `whenLost` to be done instead.
  */
-export function inTurn<T>(request: IncomingMessage, work: () => T): Promise<T> {
+export function inTurn<T>(request: IncomingMessage, work: () => T, whenLost?: () => T): Promise<T> {
   const connection = connections.get(request.socket);
   if (connection === undefined) return Promise.resolve().then(work);
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -78,13 +78,14 @@ export function inTurn<T>(request: IncomingMessage, work: () => T): Promise<T> {
     peer: connection.peer,
     isUrgent: false,
     run() {
-      if (connection.socket.destroyed) return false;
+      const isLost = connection.socket.destroyed;
+      const todo = isLost ? whenLost : work;
       try {
-        resolve(work());
+        if (todo !== undefined) resolve(todo());
       } catch (error) {
         reject(error);
       }
-      return true;
+      return !isLost;
     },
   });
   return promise;

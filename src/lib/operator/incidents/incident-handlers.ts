@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GwError } from '../../error/index.ts';
 import { incidentFileName } from '../../incident/index.ts';
-import { inTurn } from '../connections/connections.ts';
 import { param, sendJson, sendRefusal } from '../http/answer.ts';
 import { refusalOf } from '../http/refusal.ts';
 import { createSharedReading } from '../http/shared-reading.ts';
@@ -13,9 +12,9 @@ const LIST_MS = 500;
 export function incidentHandlers({ site, incidents, clock }: Parts) {
   const reading = createSharedReading(() => incidents.list(), LIST_MS, clock);
   return {
-    async list(request: FastifyRequest, reply: FastifyReply) {
+    async list(_request: FastifyRequest, reply: FastifyReply) {
       const list = await reading.get();
-      return inTurn(request.raw, () => sendJson(reply, list));
+      return () => sendJson(reply, list);
     },
     async file(request: FastifyRequest, reply: FastifyReply) {
       const id = Number(param(request, 'id'));
@@ -23,13 +22,14 @@ export function incidentHandlers({ site, incidents, clock }: Parts) {
         const bytes = await incidents.read(id);
         if (bytes === null) throw new GwError('INCIDENT_UNKNOWN', `There is no incident ${id}.`);
         const name = incidentFileName(site.chassis.serial, id);
-        return reply
-          .header('content-type', 'application/jsonl; charset=utf-8')
-          .header('content-disposition', `attachment; filename="${name}"`)
-          .header('cache-control', 'no-store')
-          .send(bytes);
+        return () =>
+          reply
+            .header('content-type', 'application/jsonl; charset=utf-8')
+            .header('content-disposition', `attachment; filename="${name}"`)
+            .header('cache-control', 'no-store')
+            .send(bytes);
       } catch (error) {
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
   };

@@ -1,19 +1,17 @@
-import { Readable } from 'node:stream';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type MediaLibraryView, mediaPage } from '../../pages/index.ts';
 import type { Answer } from '../answers/answers.ts';
 import { peerAddress } from '../connections/address.ts';
 import { isClientAbort } from '../connections/client-abort.ts';
-import { inTurn } from '../connections/connections.ts';
 import { isForm, param, sendJson, sendRefusal, sendShared, wantsPage } from '../http/answer.ts';
 import { HTML_TYPE, JSON_TYPE } from '../http/content-types.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
-import { mediaContentPolicy } from '../http/security-headers.ts';
 import { createSharedReading } from '../http/shared-reading.ts';
 import type { Parts } from '../parts.ts';
 import { asked } from '../view/asked.ts';
 import { MAX_MEDIA_BYTES, type MediaLibrary, type StoreOutcome } from './media.ts';
+import { sendMedia } from './send-media.ts';
 
 /** What the page shows of a folder that cannot be read. */
 const unreadableLibrary: MediaLibraryView = { files: null, moreFiles: 0, maxBytes: MAX_MEDIA_BYTES, leftBytes: null };
@@ -38,7 +36,7 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
         log.warn({ error: refusalOf(error).body.error.message }, 'media library not readable');
         return { library: unreadableLibrary, pages: new Map<string, Buffer>() };
       });
-      return inTurn(request.raw, () => {
+      return () => {
         const { library, pages } = found;
         const asks = library.files?.some(({ name }) => name === query.loeschen) ? query.loeschen : undefined;
         const key = JSON.stringify([viewer, asks]);
@@ -53,53 +51,25 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
           contentType: HTML_TYPE,
           body,
         });
-      });
+      };
     },
     async list(request: FastifyRequest, reply: FastifyReply) {
       const { json } = await reading.get();
-      return inTurn(request.raw, () => sendShared(request, reply, outflow, { contentType: JSON_TYPE, body: json }));
+      return () => sendShared(request, reply, outflow, { contentType: JSON_TYPE, body: json });
     },
     async download(request: FastifyRequest, reply: FastifyReply) {
       const range = request.method === 'HEAD' ? undefined : request.headers.range;
       const file = await library.open(param(request, 'name'), range);
-      if (!file) return sendRefusal(request, reply, fileNotFound);
-      if (request.method !== 'HEAD' && !outflow.admit(file.content, reply.raw)) {
-        await file.content.close();
-        return sendRefusal(request, reply, refuse('BUSY'));
-      }
-      const disposition = file.inline ? 'inline' : 'attachment';
-      reply
-        .header('content-type', file.contentType)
-        .header('content-length', file.range === null ? file.bytes : file.range.last - file.range.first + 1)
-        .header('accept-ranges', 'bytes')
-        .header('content-security-policy', mediaContentPolicy)
-        .header('content-disposition', `${disposition}; filename*=UTF-8''${encodeURIComponent(file.name)}`);
-      if (request.method === 'HEAD' || file.bytes === 0) {
-        await file.content.close();
-        // An empty stream: for an empty body the framework would send no content-length.
-        return reply.send(Readable.from([]));
-      }
-      if (file.range !== null) {
-        const { first, last } = file.range;
-        reply.code(206).header('content-range', `bytes ${first}-${last}/${file.bytes}`);
-      }
-      const { raw, statusCode } = reply;
-      reply.hijack();
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
-        if (value !== undefined) raw.setHeader(name, value);
-      }
-      raw.writeHead(statusCode);
-      void file.content.sendTo(raw);
-      return reply;
+      return file ? sendMedia(request, reply, outflow, file) : () => sendRefusal(request, reply, fileNotFound);
     },
     async upload(request: FastifyRequest, reply: FastifyReply) {
       if (!request.isMultipart()) {
-        return sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
+        return () => sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
       }
       const refuseUpload = (refusal: Refusal) => {
         // The rest of a refused body is not awaited.
         reply.header('connection', 'close');
-        return sendRefusal(request, reply, refusal);
+        return () => sendRefusal(request, reply, refusal);
       };
       const parts = request.parts();
       try {
@@ -119,9 +89,9 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
           { audit: true, address: peerAddress(request), name: outcome.item.name, bytes: outcome.item.bytes },
           'media file stored',
         );
-        if (wantsPage(request)) return reply.redirect('/medien', 303);
+        if (wantsPage(request)) return () => reply.redirect('/medien', 303);
         const { item, replaced } = outcome;
-        return sendJson(reply.code(201), { file: item, replaced } satisfies Answer<'stored'>);
+        return () => sendJson(reply.code(201), { file: item, replaced } satisfies Answer<'stored'>);
       } catch (error) {
         if (!(error instanceof UploadFault)) throw error;
         if (isClientAbort(error.cause, request)) throw error.cause;
@@ -130,15 +100,14 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
     },
     async remove(request: FastifyRequest, reply: FastifyReply) {
       const deleted = await removeNamed(request);
-      if (deleted === null) return sendRefusal(request, reply, fileNotFound);
-      return sendJson(reply, { deleted } satisfies Answer<'deleted'>);
+      if (deleted === null) return () => sendRefusal(request, reply, fileNotFound);
+      return () => sendJson(reply, { deleted } satisfies Answer<'deleted'>);
     },
     async removeForm(request: FastifyRequest, reply: FastifyReply) {
       const deleted = await removeNamed(request);
-      if (deleted === null) return sendRefusal(request, reply, fileNotFound);
-      return isForm(request)
-        ? reply.redirect('/medien', 303)
-        : sendJson(reply, { deleted } satisfies Answer<'deleted'>);
+      if (deleted === null) return () => sendRefusal(request, reply, fileNotFound);
+      return () =>
+        isForm(request) ? reply.redirect('/medien', 303) : sendJson(reply, { deleted } satisfies Answer<'deleted'>);
     },
   };
 }

@@ -40,7 +40,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 type MediaItem = Readonly<z.infer<typeof mediaItemSchema>>;
 
-interface OpenMedia extends MediaItem {
+export interface OpenMedia extends MediaItem {
   /** Whether a browser may show it in place. */
   readonly inline: boolean;
   /** Which part of it is the content; null: the whole file. */

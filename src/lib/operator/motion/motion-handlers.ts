@@ -24,12 +24,13 @@ export function stopHandlers({ motion, log, site }: Parts) {
       const reason = (body.success && body.data.reason) || 'STOPP';
       log.warn({ audit: true, address: peerAddress(request), reason }, 'stop requested');
       const stop = await motion.stopRobot(reason, requesterOf(request));
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot } satisfies Answer<'stopped'>);
+      return () =>
+        isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop, robot } satisfies Answer<'stopped'>);
     },
     async clear(request: FastifyRequest, reply: FastifyReply) {
       const stop = await motion.clearStop(`signed-in person, ${peerAddress(request)}`);
       log.warn({ audit: true, address: peerAddress(request) }, 'stop cleared');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop } satisfies Answer<'cleared'>);
+      return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { stop } satisfies Answer<'cleared'>));
     },
   };
 }
@@ -86,18 +87,19 @@ export function tourHandlers(parts: Parts) {
 
   async function start(request: FastifyRequest, reply: FastifyReply) {
     const body = tourBody.safeParse(request.body);
-    if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-    if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+    if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
+    if (!isAllowed(parts, request, body.data.although))
+      return () => sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
     const { tour, seen, ...options } = body.data;
     const outdated = refuseOutdated(parts, seen);
-    if (outdated !== null) return sendRefusal(request, reply, outdated);
+    if (outdated !== null) return () => sendRefusal(request, reply, outdated);
     try {
       const run = await motion.startTour(tour, options);
       log.info({ audit: true, address: peerAddress(request), tour, although: options.although }, 'tour started');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
+      return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run }));
     } catch (error) {
       log.warn({ address: peerAddress(request), tour, error }, 'tour not started');
-      return sendRefusal(request, reply, refusalOf(error));
+      return () => sendRefusal(request, reply, refusalOf(error));
     }
   }
 
@@ -106,26 +108,27 @@ export function tourHandlers(parts: Parts) {
     try {
       const run = await motion.pauseTour(requesterOf(request), idIn(request));
       log.warn({ audit: true, address: peerAddress(request), tour: run.tour }, 'tour paused');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { run } satisfies Answer<'tour'>);
+      return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { run } satisfies Answer<'tour'>));
     } catch (error) {
-      return sendRefusal(request, reply, refusalOf(error));
+      return () => sendRefusal(request, reply, refusalOf(error));
     }
   }
 
   async function resume(request: FastifyRequest, reply: FastifyReply) {
     const body = resumeBody.safeParse(request.body);
-    if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+    if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
     const { tour, although: passed, seen } = body.data;
-    if (!isAllowed(parts, request, passed)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+    if (!isAllowed(parts, request, passed)) return () => sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
     const outdated = refuseOutdated(parts, seen);
-    if (outdated !== null) return sendRefusal(request, reply, outdated);
+    if (outdated !== null) return () => sendRefusal(request, reply, outdated);
     try {
       const run = await motion.resumeTour(tour, { although: passed });
       log.info({ audit: true, address: peerAddress(request), tour, although: passed }, 'tour continued');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run } satisfies Answer<'tour'>);
+      return () =>
+        isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run } satisfies Answer<'tour'>);
     } catch (error) {
       log.warn({ address: peerAddress(request), tour, error }, 'tour not continued');
-      return sendRefusal(request, reply, refusalOf(error));
+      return () => sendRefusal(request, reply, refusalOf(error));
     }
   }
 
@@ -137,7 +140,7 @@ export function tourHandlers(parts: Parts) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of tour requested');
       parts.endAsked(idIn(request));
       const run = await motion.endTour(requesterOf(request), idIn(request));
-      return sendJson(reply, { run } satisfies Answer<'tour'>);
+      return () => sendJson(reply, { run } satisfies Answer<'tour'>);
     },
     list: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
@@ -178,25 +181,26 @@ export function driveHandlers(parts: Parts) {
     /** Answers as soon as the gate has accepted the order; GET reports its progress. */
     async start(request: FastifyRequest, reply: FastifyReply) {
       const body = driveBody.safeParse(request.body);
-      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
-      if (!isAllowed(parts, request, body.data.although)) return sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
+      if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
+      if (!isAllowed(parts, request, body.data.although))
+        return () => sendRefusal(request, reply, refuse('NOT_SIGNED_IN'));
       const { keepAlive, although, seen, ...target } = body.data;
       const outdated = refuseOutdated(parts, seen);
-      if (outdated !== null) return sendRefusal(request, reply, outdated);
+      if (outdated !== null) return () => sendRefusal(request, reply, outdated);
       try {
         const run = await motion.startDrive(target, { keepAlive, although });
         log.info({ audit: true, address: peerAddress(request), target, although }, 'drive started');
-        return isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run });
+        return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run }));
       } catch (error) {
         log.warn({ address: peerAddress(request), target, error }, 'drive not started');
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
     async end(request: FastifyRequest, reply: FastifyReply) {
       log.warn({ audit: true, address: peerAddress(request) }, 'end of drive requested');
       parts.endAsked(idIn(request));
       const run = await motion.endDrive(requesterOf(request), idIn(request));
-      return sendJson(reply, { run } satisfies Answer<'drive'>);
+      return () => sendJson(reply, { run } satisfies Answer<'drive'>);
     },
     /** Ends whatever gw drives, without a latched stop: the order of a person who does not know which kind it is. */
     async endAny(request: FastifyRequest, reply: FastifyReply) {
@@ -204,7 +208,8 @@ export function driveHandlers(parts: Parts) {
       const by = requesterOf(request);
       parts.endAsked(undefined);
       const [tour, drive] = await Promise.all([motion.endTour(by), motion.endDrive(by)]);
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive } satisfies Answer<'endedAny'>);
+      return () =>
+        isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive } satisfies Answer<'endedAny'>);
     },
     /** A failed run is the headline of all pages until a person on site has seen it. */
     seen(request: FastifyRequest, reply: FastifyReply) {
@@ -252,21 +257,21 @@ export function poseHandlers(parts: Parts) {
     /** Answers with the outcome: `succeeded` only when the chassis reports the pose that was set. */
     async set(request: FastifyRequest, reply: FastifyReply) {
       const body = (isForm(request) ? poseForm : poseBody).safeParse(request.body);
-      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
       const { seen, map = frameNow(link.snapshot().values), ...at } = { map: undefined, ...body.data };
       const pose = { ...at, map };
       const outdated = refuseOutdated(parts, seen);
-      if (outdated !== null) return sendRefusal(request, reply, outdated);
+      if (outdated !== null) return () => sendRefusal(request, reply, outdated);
       const who = `signed-in person, ${peerAddress(request)}`;
       try {
         const outcome = await motion.execute(chosenPose(pose, who));
         log.warn({ audit: true, address: peerAddress(request), pose, state: outcome.state }, 'pose set');
-        if (!isForm(request)) return sendJson(reply, { outcome } satisfies Answer<'pose'>);
+        if (!isForm(request)) return () => sendJson(reply, { outcome } satisfies Answer<'pose'>);
         const [viewer, order] = [request.server.viewerOf(request), orderEnd({ ok: true, body: { outcome } })];
-        return sendPage(reply, setPosePage({ site: site.name, viewer, order }));
+        return () => sendPage(reply, setPosePage({ site: site.name, viewer, order }));
       } catch (error) {
         log.warn({ address: peerAddress(request), pose, error }, 'pose not set');
-        return sendRefusal(request, reply, refusalOf(error));
+        return () => sendRefusal(request, reply, refusalOf(error));
       }
     },
   };

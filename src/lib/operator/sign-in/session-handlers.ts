@@ -12,29 +12,30 @@ export const signInBody = z.strictObject({ password: z.string().min(1) });
 export function sessionHandlers({ site, sessions, log }: Parts) {
   async function signIn(request: FastifyRequest, reply: FastifyReply) {
     if (!sessions.configured) {
-      return sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No device password is configured.' }));
+      return () =>
+        sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: 'No device password is configured.' }));
     }
     const body = signInBody.safeParse(request.body);
-    if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+    if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
     const outcome = await sessions.open(body.data.password, request, reply);
     if (outcome === null) {
       log.info({ audit: true, address: peerAddress(request) }, 'signed in');
-      return isForm(request)
-        ? reply.redirect('/', 303)
-        : sendJson(reply, { signedIn: true } satisfies Answer<'signedIn'>);
+      return () =>
+        isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { signedIn: true } satisfies Answer<'signedIn'>);
     }
     log.warn({ audit: true, address: peerAddress(request), code: outcome.body.error.code }, 'sign-in refused');
-    if (!isForm(request)) return sendRefusal(request, reply, outcome);
+    if (!isForm(request)) return () => sendRefusal(request, reply, outcome);
     if (outcome.headers) reply.headers(outcome.headers);
-    return sendPage(
-      reply.code(outcome.status),
-      signInPage({
-        site: site.name,
-        viewer: request.server.viewerOf(request),
-        isConfigured: true,
-        problem: outcome.body.error.code,
-      }),
-    );
+    return () =>
+      sendPage(
+        reply.code(outcome.status),
+        signInPage({
+          site: site.name,
+          viewer: request.server.viewerOf(request),
+          isConfigured: true,
+          problem: outcome.body.error.code,
+        }),
+      );
   }
   function endAll(request: FastifyRequest, reply: FastifyReply): number {
     const sessionsEnded = sessions.closeAll(reply);
