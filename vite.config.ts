@@ -6,6 +6,8 @@ const root = import.meta.dirname;
 const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
   dependencies: Record<string, string>;
 };
+/** What most commands load, with everything that it needs in turn: it is spread over a hundred files and more each. */
+const builtIn = JSON.parse(readFileSync(`${root}/scripts/built-in.json`, 'utf8')) as readonly string[];
 
 /** One entry for each command, found by its path as the manifest names it; what several share is split off. */
 const commands = readdirSync(`${root}/src/commands`, { recursive: true, encoding: 'utf8' })
@@ -48,9 +50,12 @@ const oneByteSources: Plugin = {
 export default defineConfig({
   publicDir: false,
   plugins: [threadModules(), oneByteSources, fonts],
-  // What most commands load is built in with everything that it needs in turn (the devDependencies): it is spread over a
-  // hundred files and more each. All other libraries stay outside: some start workers or read files beside themselves.
-  ssr: { target: 'node', noExternal: true, external: Object.keys(dependencies) },
+  // All other libraries stay outside: some start workers or read files beside themselves.
+  ssr: {
+    target: 'node',
+    noExternal: true,
+    external: Object.keys(dependencies).filter((name) => !builtIn.includes(name)),
+  },
   build: {
     ssr: true,
     outDir: 'dist',

@@ -59,7 +59,7 @@ if (modern) {
   } else {
     const { main } = await import('../dist/cli/main.js').catch((error) => {
       if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !String(error.message).includes('cli/main.js')) throw error;
-      process.stderr.write('gw: not built yet; run `npm run build` in the checkout first.\n');
+      process.stderr.write('gw is not built: run `npm ci` in the checkout, without --omit and --ignore-scripts.\n');
       process.exit(70);
     });
     await main(argv, dirname(dirname(fileURLToPath(import.meta.url))));

@@ -56,7 +56,7 @@ function main(isPrepare) {
   if (isBuilt(wanted)) return 0;
   if (isPrepare && !existsSync(join(root, 'node_modules/vite'))) {
     process.stderr.write(
-      'gw is not built: the build tools were left out; run `npm ci`, which installs them and builds.\n',
+      'gw is not built: the build tools were left out; run `npm ci` without --omit, which installs them and builds.\n',
     );
     return 0;
   }

@@ -1,22 +1,24 @@
 // Packs the package, installs it as docs/install.md says and runs it, so that a file missing from the package shows.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtIn } from './package/stage.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gw-pack-'));
 try {
-  const out = execFileSync('npm', ['pack', '--json', '--pack-destination', scratch], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const parsed = JSON.parse(out);
-  const [{ filename, files }] = Array.isArray(parsed) ? parsed : Object.values(parsed);
-  const paths = files.map((file) => file.path);
+  const make = [join(root, 'scripts/package/make.js'), '--npm-only', '--out', scratch];
+  execFileSync(process.execPath, make, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const filename = readdirSync(scratch).find((name) => name.endsWith('.tgz'));
+  const paths = execFileSync('tar', ['-tzf', join(scratch, filename)], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '')
+    .map((path) => path.replace(/^package\//, ''));
   for (const needed of [
     'bin/run.js',
+    'npm-shrinkwrap.json',
     'oclif.manifest.json',
     'dist/cli/main.js',
     'dist/web/style.css',
@@ -49,6 +51,9 @@ try {
   if (!gw('--version').startsWith(`gw/${version} `)) throw new Error('gw --version does not answer');
   if (!gw('--help').includes('chassis')) throw new Error('gw --help does not list the commands');
   const { folder } = JSON.parse(gw('version', '--json')).data;
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const twice = builtIn.filter((name) => name in dependencies);
+  if (twice.length > 0) throw new Error(`installed although built in: ${twice.join(', ')}`);
   if (!existsSync(join(folder, 'docs/install.md'))) throw new Error('gw version names a folder without docs');
   if (!JSON.parse(gw('evidence', 'list', '--mark', 'BELEGT', '--json')).ok)
     throw new Error('gw evidence list does not work');

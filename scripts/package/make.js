@@ -1,7 +1,7 @@
-// npm run package [-- --out DIR] [--arch x64,arm64] [--level 1-9] [--signing-key FILE]
+// npm run package [-- --out DIR] [--npm-only | [--arch x64,arm64] [--level 1-9] [--signing-key FILE]]
 // Makes the packages of this version from the lock: a .deb and a tar.gz for each processor, the npm tarball, a bill of
 // materials for each, and their checksums; with a key the release package, and a signature of the checksums. The same
-// commit gives the same bytes, at any path.
+// commit gives the same bytes, at any path. --npm-only: the npm tarball and nothing else, which needs no other tools.
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import {
@@ -31,6 +31,7 @@ const MAX_PACKED_MB = 40;
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: join(root, 'packages') },
+    'npm-only': { type: 'boolean', default: false },
     arch: { type: 'string', default: 'x64,arm64' },
     level: { type: 'string', default: '6' },
     'signing-key': { type: 'string' },
@@ -46,7 +47,7 @@ const releaseSums = new Set();
 try {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) if (/^(gw[-_]|SHA256SUMS)/.test(name)) rmSync(join(out, name));
-  for (const arch of values.arch.split(',')) {
+  for (const arch of values['npm-only'] ? [] : values.arch.split(',')) {
     const name = `gw-${version}-linux-${arch}`;
     const staged = join(scratch, name);
     stageGateway(staged, { arch, kind: 'tar', source });

@@ -20,6 +20,8 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
+/** Libraries that are in `dist`, so that no package names them among its dependencies. */
+export const builtIn = json(join(root, 'scripts/built-in.json'));
 /** Libraries of the simulator alone: a gateway has no simulated robot, and the technician's laptop gets it from npm. */
 const SIMULATOR_LIBRARIES = ['aedes', 'pngjs'];
 const SIMULATOR_COMMANDS = /^(sim|demo)(:|$)/;
@@ -82,7 +84,7 @@ function stageFiles(folder, { without }) {
   const manifest = json(join(root, 'package.json'));
   const lock = json(join(root, 'package-lock.json'));
   const own = lock.packages[''];
-  for (const name of without) {
+  for (const name of [...builtIn, ...without]) {
     delete manifest.dependencies[name];
     delete own.dependencies[name];
   }

@@ -122,7 +122,7 @@ describe('in a tree of its own', () => {
     rmSync(join(root, 'node_modules/vite'), { recursive: true });
     const { status, stderr } = run(['--prepare']);
     expect([status, builds()]).toEqual([0, 0]);
-    expect(stderr).toContain('run `npm ci`, which installs them and builds');
+    expect(stderr).toContain('run `npm ci` without --omit, which installs them and builds');
   });
 
   it('fails an installation when its build fails', () => {

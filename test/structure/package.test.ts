@@ -8,7 +8,7 @@ import { linksOf } from './markdown.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** Contents of the tarball of `npm pack`, without building. */
+/** Contents of the tarball, without building. */
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' }),
 ) as [{ readonly files: readonly { readonly path: string }[] }];
@@ -58,5 +58,27 @@ describe('the packed tarball', () => {
       expect(files).toContain(path);
     }
     expect([...files].filter((path) => /^(src|test|bench|web)\/|\.built\.json$/.test(path))).toEqual([]);
+  });
+});
+
+describe('the dependencies', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+  const sources = globSync('src/**/*.{ts,tsx}', { cwd: root }).map(read);
+  const imported = new Set(
+    sources
+      .flatMap((text) => [...text.matchAll(/(?:from|import\() ?'((?:@[\w.-]+\/)?[\w.-]+)[^']*'/g)])
+      .map(([, name = '']) => name)
+      .filter((name) => !name.startsWith('.') && !name.startsWith('node')),
+  );
+
+  it('name everything that runs, built in or not, and nothing that only builds or tests', () => {
+    const run = [...imported].filter((name) => !(name in (devDependencies ?? {}))).toSorted();
+    expect(run.length).toBeGreaterThan(20);
+    expect(Object.keys(dependencies ?? {})).toEqual(expect.arrayContaining(run));
+    expect([...imported].filter((name) => name in (devDependencies ?? {}))).toEqual([]);
+  });
+
+  it('have every library that is built in', () => {
+    expect(Object.keys(dependencies ?? {})).toEqual(expect.arrayContaining(JSON.parse(read('scripts/built-in.json'))));
   });
 });
