@@ -34,13 +34,13 @@ describe('gw cloud status', () => {
     expect(row(withTroubles('region-difference', 'qos-0'))).toBe('it has qos-0');
   });
 
-  it('shows what is reported, what of it failed, and whether ids of stops are saved', () => {
+  it('shows what is reported, what of it failed, and whether received stops are remembered', () => {
     const text = plain(render.renderCloudStatus(connected));
     for (const line of [
       /^telemetry +every 10 s, 96 accepted, 2 skipped$/m,
       /^faults +2 raised: 1 present, 1 not checked$/m,
       /^shadow +accepted: Version 7 is accepted\.$/m,
-      /^ids of stops +saved$/m,
+      /^remembered stops +saved$/m,
     ])
       expect(text).toMatch(line);
     const { reporting } = connected;
@@ -60,9 +60,17 @@ describe('gw cloud status', () => {
       /^telemetry +every 10 s, 96 accepted, 2 skipped; trouble: full$/m,
       /^faults +0 raised, 3 not reported: too many; trouble: not read yet$/m,
       /^shadow +rejected: Rejected \(413\)\.$/m,
-      /^ids of stops +failing: ENOSPC\. A stop counts as new\. Free space\.$/m,
+      /^remembered stops +failing: ENOSPC\. A stop counts as new\. Free space\.$/m,
     ])
       expect(failing).toMatch(line);
+  });
+
+  it('shows how many stops had the content of an earlier one', () => {
+    const { received } = connected;
+    const view = { ...connected, received: received && { ...received, stopsOfKnownContent: 1 } };
+    expect(plain(render.renderCloudStatus(view))).toContain(
+      '2 stops (1 with the content of an earlier one), 1 release',
+    );
   });
 
   it('shows why messages are held back', () => {

@@ -100,7 +100,7 @@ describe('the status of the cloud', () => {
     expect(world.received('telemetry')[0]).toMatchObject({ seq: 1 });
   });
 
-  it('has in its view what is reported and whether the ids of stops are saved, in the shape of the API', async () => {
+  it('has in its view what is reported and whether received stops are remembered, in the shape of the API', async () => {
     await using world = await cloudWorld({
       faults: () => ({ present: [{ key: 'alert.7', text: 'x', number: 7, mark: 'HINWEIS' }], unchecked: [] }),
       // The folder of the state file cannot be used: a directory stands where the file is written.
@@ -137,29 +137,29 @@ describe('the status of the cloud', () => {
 });
 
 describe('a stop from the cloud', () => {
-  it('reaches the robot once, also when it is delivered again, before and after a reconnect and a restart', async ({
+  it('reaches the robot every time it is sent, also under one id, before and after a reconnect and a restart', async ({
     at,
   }) => {
     const { world } = at;
-    await at.stopped();
-    expect(world.stops).toEqual([fire]);
-    await world.sim.stop(fire);
-    // The broker delivers again what was not acknowledged before its restart.
-    await at.discarded('duplicate', 1);
+    await at.stopped(fire, 1);
+    await at.stopped(fire, 2);
+    await at.recorded(2);
     await at.restarted();
-    await world.sim.stop(fire);
-    await at.discarded('duplicate', 2);
+    await at.stopped(fire, 3);
+    expect(world.stops).toEqual([fire, fire, fire]);
     // What was received is kept for the cloud too.
-    await at.recorded();
-    const told = { reason: 'fire alarm', by: 'control centre' };
-    expect(world.received('records')).toMatchObject([{ kind: 'stop-executed', stopId: 'a1', ...told, seq: 1 }]);
+    await at.recorded(3);
+    const about = { kind: 'stop-executed', stopId: 'a1', reason: 'fire alarm', by: 'control centre' };
+    expect(world.received('records')).toMatchObject([1, 2, 3].map((seq) => ({ ...about, seq })));
     await world.stop();
     world.another();
     await world.connected();
-    await world.sim.stop(fire);
-    await at.discarded('duplicate', 1);
-    expect(world.stops).toHaveLength(1);
-    expect(world.cloud.view().received).toMatchObject({ stops: 0 });
+    await at.stopped(fire, 4);
+    expect(world.cloud.view().received).toMatchObject({
+      stops: 1,
+      stopsOfKnownContent: 1,
+      discarded: { duplicate: 0 },
+    });
   });
 
   it('arrives later when it was sent while the gateway was away, and its record is not lost', async ({ at }) => {
@@ -246,41 +246,60 @@ describe('a stop from the cloud', () => {
     await world.until('the next stop', () => world.stops.length === 2);
   });
 
-  it('without an id is known by its delivery until the broker must have the acknowledgement', async ({ at }) => {
+  const seenFile = (stateDir: string): { stops: string[]; deliveries: string[] } => {
+    const path = join(stateDir, 'cloud-seen.json');
+    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { stops: [], deliveries: [] };
+  };
+
+  it('is known by its delivery until the broker must have the acknowledgement', async ({ at }) => {
     const { world } = at;
-    const deliveries = (): string[] => {
-      const path = join(world.stateDir, 'cloud-seen.json');
-      return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).deliveries : [];
-    };
+    const deliveries = () => seenFile(world.stateDir).deliveries;
     await world.sim.send(STOP, 'stop', {});
     await world.until('saved', () => deliveries().length === 1);
     const savedMs = world.clock.monotonicMs();
     await world.until('forgotten', () => deliveries().length === 0, 300_000);
     expect(world.clock.monotonicMs() - savedMs).toBeGreaterThanOrEqual(110_000);
     // Its content is known all the same, for a retained copy.
-    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8')).stops).toHaveLength(1);
+    expect(seenFile(world.stateDir).stops).toHaveLength(1);
   });
 
-  it('without an id that was sent while the gateway was away stops, also with the content of an earlier one', async ({
-    at,
-  }) => {
+  it('is known by its delivery no more once the broker has lost the session', async ({ at }) => {
     const { world } = at;
-    const send = (options: object = {}) => world.sim.send(STOP, 'stop', options);
-    await send();
-    await world.until('the stop', () => world.stops.length === 1);
-    await at.recorded();
-    await world.stop();
-    // Also retained: the session has it as a new message.
-    await send({ retain: true });
-    world.another();
-    await world.connected();
-    await world.until('the next stop', () => world.stops.length === 2);
-    await at.recorded(2);
+    await at.stopped();
+    await world.until('saved', () => seenFile(world.stateDir).deliveries.length === 1);
+    await world.setFault('cloud-session-lost', true);
     await at.restarted();
-    await world.sim.stop({ id: 'last' });
-    await world.until('the last stop', () => world.stops.length === 3);
-    expect(world.stops).toEqual([{ id: null }, { id: null }, { id: 'last' }]);
+    await world.until('forgotten', () => seenFile(world.stateDir).deliveries.length === 0, 30_000);
+    expect(seenFile(world.stateDir).stops).toHaveLength(1);
   });
+
+  it.each([
+    ['without an id', 'stop', { id: null }],
+    ['under the id of the first', '{"id":"stop-1"}', { id: 'stop-1' }],
+  ])(
+    '%s that was sent while the gateway was away stops, also with the content of an earlier one',
+    async (_, payload, sent) => {
+      await using at = await connectedWorld();
+      const { world } = at;
+      const send = (options: object = {}) => world.sim.send(STOP, payload, options);
+      await send();
+      await world.until('the stop', () => world.stops.length === 1);
+      await at.recorded();
+      await world.stop();
+      // Also retained: the session has it as a new message.
+      await send({ retain: true });
+      world.another();
+      await world.connected();
+      await world.until('the next stop', () => world.stops.length === 2);
+      await at.recorded(2);
+      await at.restarted();
+      await world.sim.stop({ id: 'last' });
+      await world.until('the last stop', () => world.stops.length === 3);
+      expect(world.stops).toEqual([sent, sent, { id: 'last' }]);
+      // The last run counts its own.
+      expect(world.cloud.view().received).toMatchObject({ stops: 2, stopsOfKnownContent: 1 });
+    },
+  );
 
   it('does not end the link when the robot cannot be stopped, and acts when it is delivered again', async () => {
     let calls = 0;
@@ -306,7 +325,7 @@ describe('a stop from the cloud', () => {
     expect(world.failures).toEqual([]);
   });
 
-  it('arrives while the disk takes no outbox and the ids of earlier stops cannot be read', async () => {
+  it('arrives while the disk takes no outbox and earlier stops cannot be read', async () => {
     await using at = await connectedWorld({
       prepare(stateDir) {
         withoutOutbox(stateDir);
@@ -322,14 +341,14 @@ describe('a stop from the cloud', () => {
       received: { stops: 1 },
     });
     // In memory it is remembered, and that its record is lost is in the log.
-    await world.sim.stop(fire);
+    await at.restarted();
     await at.discarded('duplicate', 1);
     expect(world.stops).toHaveLength(1);
     await world.until('the error', () => world.warnings.some(({ message }) => message.startsWith('a record')));
     expect(world.warnings.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         'outbox: the disk cannot be written to',
-        'ids of earlier cloud messages could not be read',
+        'which cloud messages were received earlier could not be read',
         'a record for the cloud waits for the outbox',
       ]),
     );
@@ -351,7 +370,9 @@ describe('presence', () => {
     await world.stop();
     expect(world.sim.broker.connected()).toBe(0);
     expect(world.cloud.view()).toMatchObject({ status: 'not-checked', outbox: { status: 'not-open' } });
-    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({ stops: ['a1'] });
+    expect(JSON.parse(readFileSync(join(world.stateDir, 'cloud-seen.json'), 'utf8'))).toMatchObject({
+      stops: [expect.stringMatching(/^[0-9a-f]{64}$/)],
+    });
     expect(presence().at(-1)).toEqual({ serial: SERIAL, online: false, reason: 'stopped' });
     expect(presence().filter(({ reason }) => reason === 'stopped')).toHaveLength(1);
     expect(presence()).toContainEqual({ serial: SERIAL, online: true, reason: null });

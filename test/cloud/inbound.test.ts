@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InboundMessage } from '../../src/lib/cloud/gate/model.ts';
 import { createRequester } from '../../src/lib/cloud/gate/requester.ts';
-import { createSeen } from '../../src/lib/cloud/gate/seen.ts';
+import { createSeen, MAX_SEEN } from '../../src/lib/cloud/gate/seen.ts';
 import { createInbound, type InboundOptions } from '../../src/lib/cloud/inbound.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { runs } from '../properties.ts';
@@ -121,15 +121,91 @@ describe('what is received', () => {
     );
   });
 
-  it('stops once for an id, whatever comes between', () => {
+  it('stops for every new message, and once for all its retained and redelivered copies', () => {
+    const packetId = fc.integer({ min: 1, max: 2 });
+    const copy = fc.record({
+      text: fc.constantFrom('{"id":"a"}', '{"id":"a","n":1}', 'stop', ''),
+      flags: fc.oneof(
+        fc.record({ packetId: fc.option(packetId) }),
+        fc.record({ packetId, dup: fc.constant(true) }),
+        fc.record({ packetId, retain: fc.constant(true), dup: fc.boolean() }),
+      ),
+    });
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 }), (ids) => {
+      fc.property(fc.array(copy, { maxLength: 30 }), (copies) => {
         const { inbound, calls } = inboundWith();
-        for (const id of ids) void inbound.receive(messageOf(topics.stop, { id }));
-        const stopped = calls.filter(([name]) => name === 'onStop').map(([, stop]) => (stop as { id: string }).id);
-        expect(stopped).toEqual([...new Set(ids)]);
+        const contents = new Set<string>();
+        const deliveries = new Set<string>();
+        for (const { text, flags } of copies) {
+          const message = messageOf(topics.stop, text, flags);
+          const delivery = `${message.packetId}-${text}`;
+          const isOld = (message.retain && contents.has(text)) || (message.dup && deliveries.has(delivery));
+          const before = calls.filter(([name]) => name === 'onStop').length;
+          void inbound.receive(message);
+          const stopped = calls.filter(([name]) => name === 'onStop').length - before;
+          expect(stopped).toBe(isOld ? 0 : 1);
+          contents.add(text);
+          if (stopped > 0 && message.packetId !== null) deliveries.add(delivery);
+        }
       }),
+      { numRuns: runs(500) },
     );
+  });
+
+  it('counts, logs and records a new message with the content of an earlier stop', async () => {
+    const { inbound, calls, logged, clock } = inboundWith();
+    for (let n = 1; n <= 3; n += 1) {
+      void inbound.receive(messageOf(topics.stop, { id: 'stop-1' }, { packetId: n }));
+      await clock.advance(0);
+    }
+    void inbound.receive(messageOf(topics.stop, { id: 'stop-2' }, { packetId: 4 }));
+    await clock.advance(0);
+    expect(inbound.view()).toMatchObject({ stops: 4, stopsOfKnownContent: 2, discarded: { duplicate: 0 } });
+    const received = logged.filter(([text]) => text === 'stop received from the cloud').map(([, fields]) => fields);
+    expect(received.map((fields) => 'isContentKnown' in (fields as object))).toEqual([false, true, true, false]);
+    expect(calls.filter(([name]) => name === 'record')).toHaveLength(4);
+  });
+
+  it('acts on a retained stop again once so many others came that it is no longer remembered', async () => {
+    const { inbound, clock } = inboundWith();
+    const retained = () => void inbound.receive(messageOf(topics.stop, 'first', { retain: true }));
+    const others = async (count: number) => {
+      for (let n = 0; n < count; n += 1) void inbound.receive(messageOf(topics.stop, `other ${n}`));
+      await clock.advance(0);
+    };
+    retained();
+    await others(MAX_SEEN - 1);
+    retained();
+    expect(inbound.view()).toMatchObject({ stops: MAX_SEEN, discarded: { duplicate: 1 } });
+    await others(MAX_SEEN);
+    retained();
+    expect(inbound.view()).toMatchObject({ stops: 2 * MAX_SEEN + 1, discarded: { duplicate: 1 } });
+  });
+
+  it('recognises no delivery of an earlier session, whose packet identifiers are free for other messages', async () => {
+    const disk = Promise.withResolvers<void>();
+    let isDiskFull = false;
+    const { inbound, clock } = inboundWith({ onStop: () => (isDiskFull ? disk.promise : Promise.resolve()) });
+    const receive = (packetId: number, dup: boolean) =>
+      void inbound.receive(messageOf(topics.stop, 'stop', { packetId, dup }));
+    receive(1, false);
+    await clock.advance(0);
+    isDiskFull = true;
+    receive(2, false);
+    inbound.onNewSession();
+    // Other stops, the first deliveries of which were lost.
+    receive(1, true);
+    receive(2, true);
+    expect(inbound.view()).toMatchObject({ stops: 4, discarded: { duplicate: 0 } });
+    disk.resolve();
+    await clock.advance(0);
+    receive(1, true);
+    receive(2, true);
+    expect(inbound.view()).toMatchObject({ stops: 4, discarded: { duplicate: 2 } });
+    inbound.onNewSession();
+    isDiskFull = false;
+    receive(2, true);
+    expect(inbound.view().stops).toBe(5);
   });
 
   const shapes = ['', '{}', 'stop', '{"command":"stop"}', '{"id":7}', '["a"]', '\u0000\u0001', ' '.repeat(5_000)];
@@ -196,18 +272,19 @@ describe('what is received', () => {
       },
     });
     const ended: string[] = [];
-    const receive = (name: string) =>
-      void inbound.receive(messageOf(topics.stop, { id: 'a1' }))?.then(() => ended.push(name));
+    const receive = (name: string, dup = false) =>
+      void inbound.receive(messageOf(topics.stop, { id: 'a1' }, { dup }))?.then(() => ended.push(name));
     receive('first');
     await clock.advance(2_999);
     expect([calls, inbound.view().unsavedStops, inbound.troubles()]).toEqual([[], 0, []]);
     await clock.advance(1);
-    const body = { kind: 'stop-executed', stopId: 'a1', content: null, reason: null, by: null, saved: false };
+    const content = createHash('sha256').update('{"id":"a1"}').digest('hex');
+    const body = { kind: 'stop-executed', stopId: 'a1', content, reason: null, by: null, saved: false };
     expect(calls).toEqual([['record', body]]);
     expect(inbound.view().unsavedStops).toBe(1);
     expect(inbound.troubles()).toMatchObject([{ kind: 'stop-not-saved', detail: expect.stringContaining('1 stop') }]);
     // Delivered again on a next connection: not executed again, and not acknowledged either.
-    receive('again');
+    receive('again', true);
     expect(inbound.view()).toMatchObject({ stops: 1, discarded: { duplicate: 1 } });
     recorded.resolve();
     await clock.advance(10_000);
@@ -216,8 +293,8 @@ describe('what is received', () => {
     await clock.advance(0);
     expect(ended).toEqual(['first', 'again']);
     expect([inbound.view().unsavedStops, inbound.troubles()]).toEqual([0, []]);
-    // From here on the ids say so, without a wait.
-    expect(inbound.receive(messageOf(topics.stop, { id: 'a1' }))).toBeUndefined();
+    // From here on it is remembered, without a wait.
+    expect(inbound.receive(messageOf(topics.stop, { id: 'a1' }, { dup: true }))).toBeUndefined();
     expect(calls).toHaveLength(1);
   });
 
@@ -247,12 +324,13 @@ describe('what is received', () => {
       record: () => (isRefusing ? Promise.reject(new Error('too many')) : Promise.resolve()),
     });
     let ended = 0;
-    const receive = () => void inbound.receive(messageOf(topics.stop, { id: 'a1' }))?.then(() => (ended += 1));
+    const receive = (dup = false) =>
+      void inbound.receive(messageOf(topics.stop, { id: 'a1' }, { dup }))?.then(() => (ended += 1));
     receive();
     await clock.advance(0);
     expect(logged.map(([text]) => text)).toContainEqual(expect.stringContaining('not acknowledged'));
     isRefusing = false;
-    receive();
+    receive(true);
     await clock.advance(0);
     expect(ended).toBe(1);
     expect(calls.map(([name]) => name)).toEqual(['onStop', 'onStop']);
@@ -268,7 +346,7 @@ describe('what is received', () => {
     });
     expect(() => inbound.receive(messageOf(topics.stop, { id: 'a1' }))).not.toThrow();
     // It was not acted on, so it is not acknowledged, and the redelivery is no duplicate.
-    void inbound.receive(messageOf(topics.stop, { id: 'a1' }));
+    void inbound.receive(messageOf(topics.stop, { id: 'a1' }, { dup: true }));
     expect(calls).toBe(2);
   });
 

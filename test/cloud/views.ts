@@ -48,7 +48,15 @@ export const connectedView: CloudView = {
     ...{ oldestAt: '2026-11-22T09:00:00.000Z', accepted: 107, acknowledged: 100, refused: 1, thinned: 12 },
   },
   received: {
-    ...{ releases: 1, stops: 2, unsavedStops: 0, tunnelNotifications: 0, answers: 9, discarded: counts },
+    ...{
+      releases: 1,
+      stops: 2,
+      stopsOfKnownContent: 0,
+      unsavedStops: 0,
+      tunnelNotifications: 0,
+      answers: 9,
+      discarded: counts,
+    },
     lastDiscarded: [
       { reason: 'retained', topic: 'gw/TEST-0001/stop', bytes: 44, at: '2026-11-22T10:00:00.000Z' },
       { reason: 'not-json', topic: 'gw/TEST-0001/stop', bytes: 3, at: '2026-11-22T09:59:00.000Z' },

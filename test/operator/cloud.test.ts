@@ -202,6 +202,15 @@ describe('the cloud on the technician page', () => {
     expect(failing.rows).toEqual(expect.arrayContaining(['Stopp aus der Cloud: 2 ENOSPC', 'Abhilfe: Free space.']));
   });
 
+  it('shows how many stops had the content of an earlier one', () => {
+    const { received } = connectedView;
+    const { rows } = readLamps({
+      ...connectedView,
+      received: received && { ...received, stopsOfKnownContent: 1 },
+    }).cloud;
+    expect(rows).toContain('Stopp aus der Cloud: 2 1 of them with the content of an earlier stop');
+  });
+
   it('says that the link is lost, when it is tried again, and what to do', () => {
     const { cloud } = readLamps(lostView);
     expect([cloud.level, cloud.state]).toEqual(['bad', 'nicht verbunden nächster Versuch in 25\u00a0s']);

@@ -213,36 +213,43 @@ describe.skipIf(!hasProgram('mosquitto') || !hasProgram('mosquitto_pub'))('a sto
     },
   );
 
-  it('without an id that was sent in an outage stops, though one of the same content was cleared before', async () => {
-    await using at = await world();
-    const stateDir = at.stateDir('state');
-    const clear = async (gateway: ReturnType<typeof at.run>, count: number) => {
-      gateway.child.stdin?.write('clear\n');
-      await expect.poll(() => times('latched: false', gateway.stdout())).toBe(count);
-    };
-    {
-      await using gateway = at.run(stateDir);
-      await gateway.untilOutput('\nconnected, 0');
-      await at.send('stop');
-      await gateway.untilOutput('stopped ');
-      await clear(gateway, 1);
-      // The broker sends it into a connection that is dead: what it delivers later is marked as a redelivery.
-      at.set('silent');
-      await at.send('stop');
-      await expect.poll(() => times(`Sending PUBLISH to ${SERIAL} (d0, q1`, at.output())).toBe(2);
-      at.set('away');
-      at.set('up');
-      await expect.poll(() => times('stopped ', gateway.stdout())).toBe(2);
-      expect(at.output()).toContain(`Sending PUBLISH to ${SERIAL} (d1, q1`);
-      await clear(gateway, 2);
-      gateway.child.kill('SIGTERM');
-      await gateway.closed;
-    }
-    // And one that waits in the session.
-    await at.send('stop');
-    await using again = at.run(stateDir);
-    await again.untilOutput('stopped ');
-  });
+  it.each(['{"id":"a1"}', 'stop', ''])(
+    'that is new stops, also with the id and the content of one that was cleared: connected, and sent in an outage (%s)',
+    async (payload) => {
+      await using at = await world();
+      const stateDir = at.stateDir('state');
+      const stopAndClear = async (gateway: ReturnType<typeof at.run>, count: number) => {
+        await expect.poll(() => times('stopped ', gateway.stdout())).toBe(count);
+        gateway.child.stdin?.write('clear\n');
+        await expect.poll(() => times('latched: false', gateway.stdout())).toBe(count);
+      };
+      {
+        await using gateway = at.run(stateDir);
+        await gateway.untilOutput('\nconnected, 0');
+        for (const count of [1, 2]) {
+          await at.send(payload);
+          await stopAndClear(gateway, count);
+        }
+        // Retained, it is a new one to a gateway that is connected.
+        await at.send(payload, '-r');
+        await stopAndClear(gateway, 3);
+        // The broker sends it into a connection that is dead: what it delivers later is marked as a redelivery.
+        at.set('silent');
+        await at.send(payload);
+        await expect.poll(() => times(`Sending PUBLISH to ${SERIAL} (d0, q1`, at.output())).toBe(4);
+        at.set('away');
+        at.set('up');
+        await stopAndClear(gateway, 4);
+        expect(at.output()).toContain(`Sending PUBLISH to ${SERIAL} (d1, q1`);
+        gateway.child.kill('SIGTERM');
+        await gateway.closed;
+      }
+      // And one that waits in the session.
+      await at.send(payload);
+      await using again = at.run(stateDir);
+      await again.untilOutput('stopped ');
+    },
+  );
 
   it.runIf(hasNamespaces())(
     'on a full disk is executed, not acknowledged, and sent again to the next run',

@@ -22,7 +22,7 @@ export function renderCloudStatus(view: CloudStatus): string {
     ...(link === null ? [] : linkRows(link)),
     ...(outbox === null ? [] : [['outbox', outboxText(outbox)]]),
     ...(received === null ? [] : [['received', `${receivedText(received)}, ${sumOf(received.discarded)} discarded`]]),
-    ...(seen === null ? [] : [['ids of stops', seenText(seen)]]),
+    ...(seen === null ? [] : [['remembered stops', seenText(seen)]]),
     ...(reporting === null ? [] : reportingRows(reporting)),
     ...(release === null ? [] : [['release', releaseText(release)]]),
     ...(uploads.length === 0 ? [] : [['uploads', uploadsText(uploads)]]),
@@ -40,10 +40,12 @@ export function renderCloudStatus(view: CloudStatus): string {
 
 function receivedText({
   stops,
+  stopsOfKnownContent: known,
   releases,
   tunnelNotifications,
-}: Readonly<Record<'stops' | 'releases' | 'tunnelNotifications', number>>): string {
-  return `${plural(stops, 'stop')}, ${plural(releases, 'release')}, ${plural(tunnelNotifications, 'tunnel notification')}`;
+}: Readonly<Record<'stops' | 'stopsOfKnownContent' | 'releases' | 'tunnelNotifications', number>>): string {
+  const alike = known === 0 ? '' : ` (${known} with the content of an earlier one)`;
+  return `${plural(stops, 'stop')}${alike}, ${plural(releases, 'release')}, ${plural(tunnelNotifications, 'tunnel notification')}`;
 }
 
 const pairs = ['Part', 'State'];

@@ -88,6 +88,7 @@ export function createCloud(options: CloudOptions): Cloud {
     filters: subscribedFilters(topics),
     will: { topic: topics.presence, payload: presence(serial, { online: false, reason: 'connection lost' }) },
     onMessage: inbound.receive,
+    onNewSession: inbound.onNewSession,
     troubles: inbound.troubles,
   });
   const uploads = createUploads({

@@ -32,13 +32,23 @@ export interface Inbound {
    * promise the message may be acknowledged when that resolves, which may be never; without one, at once.
    */
   receive(message: InboundMessage): Promise<void> | undefined;
+  /** The broker has made a new session, in which it delivers nothing of the one before again. */
+  onNewSession(): void;
   troubles(): readonly LinkTrouble[];
   view(): NonNullable<CloudView['received']>;
 }
 
 type StopDecision = Extract<Decision, { kind: 'stop' }>;
 
-const isBy = ({ mark, delivery }: StopDecision, recognised: string) => mark === recognised || delivery === recognised;
+/** A stop that was executed and is not saved. */
+interface Unsaved {
+  /** Without its delivery once the session of that has ended. */
+  decision: StopDecision;
+  readonly sinceMs: number;
+}
+
+const isBy = ({ decision: { content, delivery } }: Unsaved, recognised: string) =>
+  content === recognised || delivery === recognised;
 
 /** How long the record of a stop waits for the stop latch, and after which a stop counts as not saved. Project decision. */
 const SAVED_WITHIN_MS = 3_000;
@@ -51,14 +61,14 @@ export function createInbound(options: InboundOptions): Inbound {
     ...seen,
     serial,
     topics,
-    hasSeenStop: (mark) => seen.hasSeenStop(mark) || isUnsaved(mark),
+    hasSeenStop: (content) => seen.hasSeenStop(content) || isUnsaved(content),
     hasSeenDelivery: (delivery) => seen.hasSeenDelivery(delivery) || isUnsaved(delivery),
     requestOf: (clientToken) => requester.requestOf(clientToken) ?? reporting.requestOf(clientToken),
   };
-  const accepted = { releases: 0, stops: 0, tunnelNotifications: 0, answers: 0 };
+  const accepted = { releases: 0, stops: 0, stopsOfKnownContent: 0, tunnelNotifications: 0, answers: 0 };
 
-  /** Stops that were executed and are not saved. */
-  const unsaved = new Map<StopDecision, { readonly sinceMs: number; readonly saved: Promise<void> }>();
+  /** With the promise of being saved. */
+  const unsaved = new Map<Unsaved, Promise<void>>();
   const isUnsaved = (recognised: string) => [...unsaved.keys()].some((each) => isBy(each, recognised));
 
   function stop(decision: StopDecision, message: InboundMessage): Promise<void> {
@@ -66,20 +76,24 @@ export function createInbound(options: InboundOptions): Inbound {
     // Before everything else, which may fail.
     const latched = options.onStop(decision.stop);
     const { payload, oversizedBytes, retain } = message;
-    const { stop, form } = decision;
+    const { stop, form, isContentKnown } = decision;
+    if (isContentKnown) accepted.stopsOfKnownContent += 1;
+    const flags = { ...(retain && { retain }), ...(isContentKnown && { isContentKnown }) };
     log.warn(
-      { audit: true, ...stop, form, bytes: oversizedBytes ?? payload.length, ...(retain && { retain }) },
+      { audit: true, ...stop, form, bytes: oversizedBytes ?? payload.length, ...flags },
       'stop received from the cloud',
     );
-    const saved = save(decision, latched);
-    unsaved.set(decision, { sinceMs: clock.monotonicMs(), saved });
+    const one = { decision, sinceMs: clock.monotonicMs() };
+    const saved = save(one, latched);
+    unsaved.set(one, saved);
     return saved;
   }
 
   /** Resolves when stop latch and record are on the disk; then a redelivery is a duplicate, also after a restart. */
-  async function save(decision: StopDecision, latched: Promise<void>): Promise<void> {
-    const { id, reason = null, by = null } = decision.stop;
-    const described = { stopId: id, content: id === null ? decision.mark : null, reason, by };
+  async function save(one: Unsaved, latched: Promise<void>): Promise<void> {
+    const { stop, content } = one.decision;
+    const { id, reason = null, by = null } = stop;
+    const described = { stopId: id, content, reason, by };
     let isLatchSaved = false;
     try {
       const latch = latched.then(() => {
@@ -87,11 +101,11 @@ export function createInbound(options: InboundOptions): Inbound {
       });
       await orAfter(clock, SAVED_WITHIN_MS, latch);
       await Promise.all([latch, record({ kind: 'stop-executed', ...described, saved: isLatchSaved })]);
-      seen.add(decision);
-      unsaved.delete(decision);
+      seen.add(one.decision);
+      unsaved.delete(one);
     } catch (error) {
       // The broker sends it again on the next connection, and it counts as new.
-      unsaved.delete(decision);
+      unsaved.delete(one);
       log.error({ id, error: asGwError(error).message }, 'a stop from the cloud is not acknowledged: it was not saved');
       await new Promise(() => {});
     }
@@ -125,7 +139,7 @@ export function createInbound(options: InboundOptions): Inbound {
 
   function unsavedStops(): number {
     const nowMs = clock.monotonicMs();
-    return [...unsaved.values()].filter(({ sinceMs }) => nowMs - sinceMs >= SAVED_WITHIN_MS).length;
+    return [...unsaved.keys()].filter(({ sinceMs }) => nowMs - sinceMs >= SAVED_WITHIN_MS).length;
   }
 
   return {
@@ -139,7 +153,7 @@ export function createInbound(options: InboundOptions): Inbound {
         discarded.add(decision.reason, message);
         const { repeats } = decision;
         if (repeats === undefined) return undefined;
-        return [...unsaved].find(([each]) => isBy(each, repeats))?.[1].saved;
+        return [...unsaved].find(([each]) => isBy(each, repeats))?.[1];
       }
       try {
         return act(decision, message);
@@ -147,6 +161,10 @@ export function createInbound(options: InboundOptions): Inbound {
         log.error({ kind: decision.kind, error: asGwError(error).message }, 'acting on a message of the cloud failed');
         return decision.kind === 'stop' ? new Promise(() => {}) : undefined;
       }
+    },
+    onNewSession() {
+      seen.forgetSession();
+      for (const one of unsaved.keys()) one.decision = { ...one.decision, delivery: null };
     },
     troubles() {
       const count = unsavedStops();

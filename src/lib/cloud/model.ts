@@ -63,6 +63,8 @@ export interface CloudView {
   readonly received: {
     readonly releases: number;
     readonly stops: number;
+    /** Those of them that had the content of an earlier stop; as retained messages they would not be distinguished. */
+    readonly stopsOfKnownContent: number;
     /** Stops that were executed and are not acknowledged, since stop latch or record could not be saved within 3 s. */
     readonly unsavedStops: number;
     readonly tunnelNotifications: number;
@@ -71,7 +73,7 @@ export interface CloudView {
     /** The last ones, newest first. */
     readonly lastDiscarded: readonly DiscardedMessage[];
   } | null;
-  /** Whether the ids of accepted stops and notifications would survive a restart. */
+  /** Whether the accepted stops and notifications are recognised after a restart. */
   readonly seen: SeenView | null;
   /** Telemetry, faults and shadow of this robot. */
   readonly reporting: ReportingView | null;

@@ -36,26 +36,28 @@ const ask = (kind: RequestKind, topic: string, payload: object, state: OwnReques
     contextOf(withRequest(token, { kind, topic, state })),
   );
 
-const seen = (...marks: string[]) => ({ hasSeenStop: (mark: string) => marks.includes(mark) });
+const seen = (...contents: string[]) => ({ hasSeenStop: (content: string) => contents.includes(content) });
 const sha = (text: string) => createHash('sha256').update(text).digest('hex');
 const unread = { kind: 'stop', stop: { id: null } };
 
 describe('a stop', () => {
   it('passes with its texts on one line and shortened', () => {
-    expect(stop({ id: 'a', reason: 'fire\nalarm\u0007\u202e', by: 'x'.repeat(300) })).toEqual({
+    expect(stop({ id: 'a', reason: 'fire\nalarm\u0007\u202e', by: 'x'.repeat(300) })).toMatchObject({
       ...{ kind: 'stop', stop: { id: 'a', reason: 'fire alarm', by: 'x'.repeat(120) }, form: 'documented' },
-      ...{ mark: 'a', delivery: null },
     });
     expect(stop({ id: 'a', reason: 'y'.repeat(3_000) })).toMatchObject({ stop: { reason: 'y'.repeat(200) } });
   });
 
   it('is not prevented by anything beside its id', () => {
-    const bare = { kind: 'stop', stop: { id: 'a' }, form: 'documented', mark: 'a', delivery: null };
-    for (const reason of [5, null, {}, [], true, '', ' \n'])
-      expect(stop({ id: 'a', reason, by: reason })).toEqual(bare);
-    expect(stop({ id: 'a', other: { deep: [1, 2] } })).toEqual(bare);
-    expect(stop('\ufeff{"id":"a"}')).toEqual(bare);
-    expect(stop('{"id":"a","__proto__":{"id":"b"},"constructor":1,"n":1e999}')).toEqual(bare);
+    const expectBare = (payload: unknown) => {
+      const decision = stop(payload);
+      expect(decision).toMatchObject({ kind: 'stop', form: 'documented' });
+      expect(decision).toHaveProperty('stop', { id: 'a' });
+    };
+    for (const reason of [5, null, {}, [], true, '', ' \n']) expectBare({ id: 'a', reason, by: reason });
+    expectBare({ id: 'a', other: { deep: [1, 2] } });
+    expectBare('\ufeff{"id":"a"}');
+    expectBare('{"id":"a","__proto__":{"id":"b"},"constructor":1,"n":1e999}');
     expect(stop('{"id":"a","reason":"\\ud800"}')).toMatchObject({ stop: { id: 'a', reason: '\ufffd' } });
   });
 
@@ -83,9 +85,9 @@ describe('a stop', () => {
     ['a NUL at its end', '{"id":"a"}\u0000', 'not-json'],
     ['too deep a nesting', `{"id":"a","x":${'['.repeat(MAX_DEPTH)}${']'.repeat(MAX_DEPTH)}}`, 'too-deep'],
     ['more bytes than are read', `{"id":"a"}${' '.repeat(4_096)}`, 'oversized'],
-  ] as const)('is also one with %s, whose content is its mark', (_, payload, form) => {
-    const mark = sha(payload);
-    expect(stop(payload)).toEqual({ ...unread, form, mark, delivery: `1-${mark}` });
+  ] as const)('is also one with %s, recognised by its content', (_, payload, form) => {
+    const content = sha(payload);
+    expect(stop(payload)).toEqual({ ...unread, form, content, delivery: `1-${content}`, isContentKnown: false });
   });
 
   it('keeps its texts without an id', () => {
@@ -106,9 +108,9 @@ describe('a stop', () => {
 
   it('is one whose payload was not kept; its size stands for its content', () => {
     const message = messageOf(topics.stop, '', { oversizedBytes: 200_000 });
-    const expected = { ...unread, form: 'oversized', mark: 'bytes-200000', delivery: '1-bytes-200000' };
-    expect(decide(message, contextOf())).toEqual(expected);
-    expect(decide({ ...message, retain: true }, contextOf(seen('bytes-200001')))).toEqual(expected);
+    const expected = { ...unread, form: 'oversized', content: 'bytes-200000', delivery: '1-bytes-200000' };
+    expect(decide(message, contextOf())).toMatchObject(expected);
+    expect(decide({ ...message, retain: true }, contextOf(seen('bytes-200001')))).toMatchObject(expected);
     expect(decide({ ...message, retain: true }, contextOf(seen('bytes-200000')))).toMatchObject(discarded('duplicate'));
   });
 
@@ -118,32 +120,42 @@ describe('a stop', () => {
     expect(stop(nested(1_900))).toMatchObject({ ...unread, form: 'too-deep' });
   });
 
-  it('is accepted once per id, however it is delivered', () => {
-    for (const flags of [{}, { retain: true }, { dup: true }]) {
-      const again = (id: string) => decide(messageOf(topics.stop, { id }, flags), contextOf(seen('a')));
-      expect(again('a')).toEqual({ ...discarded('duplicate'), repeats: 'a' });
-      expect(again('A').kind).toBe('stop');
+  const shapes = ['{"id":"a1"}', '{"id":"a1","reason":"fire alarm"}', '', 'stop', '{}'];
+
+  it.each(shapes)('is one in every new message, also with an id and a content of before: %j', (text) => {
+    const all = contextOf({ hasSeenStop: () => true, hasSeenDelivery: () => true });
+    for (const packetId of [1, 7, null]) {
+      expect(decide(messageOf(topics.stop, text, { packetId }), all)).toMatchObject({
+        kind: 'stop',
+        isContentKnown: true,
+      });
     }
   });
 
-  it('without an id is accepted once as a retained message, and every time as a new one', () => {
-    const of = (flags: Partial<InboundMessage>, text = 'stop') =>
-      decide(messageOf(topics.stop, text, flags), contextOf(seen(sha('stop')))).kind;
-    expect(of({ retain: true })).toBe('discard');
-    expect(of({ retain: true }, 'stop!')).toBe('stop');
-    expect(of({})).toBe('stop');
-    // Sent anew, and its first delivery was lost: no reason to miss it.
-    expect(of({ dup: true })).toBe('stop');
-    expect(of({ dup: true, packetId: null })).toBe('stop');
+  it.each(shapes)('acts once as a retained message, by its content: %j', (text) => {
+    const of = (flags: Partial<InboundMessage>, payload = text) =>
+      decide(messageOf(topics.stop, payload, flags), contextOf(seen(sha(text))));
+    expect(of({ retain: true })).toEqual({ ...discarded('duplicate'), repeats: sha(text) });
+    expect(of({ retain: true, packetId: null })).toMatchObject(discarded('duplicate'));
+    expect(of({ retain: true }, `${text} `)).toMatchObject({ kind: 'stop', isContentKnown: false });
   });
 
-  it('without an id is recognised in a redelivery by content and packet identifier together', () => {
-    const context = contextOf({ hasSeenDelivery: (one) => one === `7-${sha('stop')}` });
-    const of = (flags: Partial<InboundMessage>, text = 'stop') =>
-      decide(messageOf(topics.stop, text, { packetId: 7, dup: true, ...flags }), context);
-    expect(of({})).toEqual({ ...discarded('duplicate'), repeats: `7-${sha('stop')}` });
+  it('under an id of before, retained, with another content is another stop', () => {
+    const [one, other] = [1, 2].map((at) => JSON.stringify({ id: 'stop', at }));
+    const context = contextOf(seen(sha(one ?? '')));
+    const kinds = [one, other].map((text) => decide(messageOf(topics.stop, text, { retain: true }), context).kind);
+    expect(kinds).toEqual(['discard', 'stop']);
+  });
+
+  it.each(shapes)('is recognised in a redelivery by content and packet identifier together: %j', (text) => {
+    const context = contextOf({ hasSeenStop: () => true, hasSeenDelivery: (one) => one === `7-${sha(text)}` });
+    const of = (flags: Partial<InboundMessage>, payload = text) =>
+      decide(messageOf(topics.stop, payload, { packetId: 7, dup: true, ...flags }), context);
+    expect(of({})).toEqual({ ...discarded('duplicate'), repeats: `7-${sha(text)}` });
+    // The first delivery of another stop was lost.
     expect(of({ packetId: 8 }).kind).toBe('stop');
-    expect(of({}, 'stop!').kind).toBe('stop');
+    expect(of({ packetId: null }).kind).toBe('stop');
+    expect(of({}, `${text} `).kind).toBe('stop');
     // The identifier is in use again.
     expect(of({ dup: false }).kind).toBe('stop');
   });
@@ -500,6 +512,16 @@ describe('the gate', () => {
     );
   });
 
+  it('stops by every new message on the stop topic, whatever was received before', () => {
+    fc.assert(
+      fc.property(message, context, (given, known) => {
+        const live = { ...given, topic: topics.stop, retain: false, dup: false };
+        expect(decide(live, known).kind).toBe('stop');
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+
   it('recognises a stop that it has accepted, retained or delivered again, and no other one', () => {
     const id = fc.option(fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/));
     const any = fc.oneof(
@@ -511,15 +533,14 @@ describe('the gate', () => {
         const first = decide(messageOf(topics.stop, one, { packetId }), contextOf());
         if (first.kind !== 'stop') throw new Error('not a stop');
         const known = contextOf({
-          hasSeenStop: (mark) => mark === first.mark,
+          hasSeenStop: (content) => content === first.content,
           hasSeenDelivery: (delivery) => delivery === first.delivery,
         });
         const again = (bytes: Uint8Array, flags: Partial<InboundMessage>) =>
           decide(messageOf(topics.stop, bytes, { packetId, ...flags }), known).kind;
         expect([again(one, { retain: true }), again(one, { dup: true })]).toEqual(['discard', 'discard']);
-        expect(again(one, {})).toBe(first.stop.id === null ? 'stop' : 'discard');
         const second = decide(messageOf(topics.stop, other), contextOf());
-        if (second.kind !== 'stop' || second.mark === first.mark) return;
+        if (second.kind !== 'stop' || second.content === first.content) return;
         expect([again(other, { retain: true }), again(other, { dup: true })]).toEqual(['stop', 'stop']);
       }),
       { numRuns: runs(1_000) },

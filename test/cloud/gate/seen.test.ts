@@ -21,11 +21,12 @@ afterEach(() => {
 });
 
 const path = () => join(dir, 'state', 'cloud-seen.json');
-const stop = (id: string) => ({ kind: 'stop', stop: { id }, form: 'documented', mark: id, delivery: null }) as const;
+/** A stop of this content, of QoS 0. */
+const stop = (content: string) =>
+  ({ kind: 'stop', stop: { id: 'a1' }, form: 'documented', content, delivery: null, isContentKnown: false }) as const;
 const content = 'c'.repeat(64);
-/** One without an id, delivered under this packet identifier. */
-const bare = (packetId: number) =>
-  ({ kind: 'stop', stop: { id: null }, form: 'empty', mark: content, delivery: `${packetId}-${content}` }) as const;
+/** One that was delivered under this packet identifier. */
+const delivered = (packetId: number) => ({ ...stop(content), delivery: `${packetId}-${content}` });
 const notification = (clientAccessToken: string): Parameters<Seen['add']>[0] => ({
   kind: 'tunnel-notification',
   notification: { clientAccessToken, clientMode: 'destination', region: 'r', services: ['A'] },
@@ -62,20 +63,20 @@ describe('ids of accepted messages', () => {
     expect(readdirSync(join(dir, 'state'))).toEqual(['cloud-seen.json']);
   });
 
-  it('make a redelivered stop after a restart a duplicate', async () => {
+  it('make a retained and a redelivered stop a duplicate after a restart, and no new one', async () => {
     const first = await opened();
-    first.add(stop('a'));
+    const given = decide(messageOf(topics.stop, { id: 'a' }), contextOf());
+    if (given.kind !== 'stop') throw new Error('not a stop');
+    first.add(given);
     await first.settled();
-    const { hasSeenStop } = await opened();
-    expect(decide(messageOf(topics.stop, { id: 'a' }), contextOf({ hasSeenStop }))).toMatchObject({
-      kind: 'discard',
-      reason: 'duplicate',
-    });
+    const again = (flags: object) => decide(messageOf(topics.stop, { id: 'a' }, flags), contextOf(second)).kind;
+    const second = await opened();
+    expect([{ retain: true }, { dup: true }, {}].map(again)).toEqual(['discard', 'discard', 'stop']);
   });
 
   it('of a delivery outlive the process, until the broker knows that it was acknowledged', async () => {
     const first = await opened();
-    first.add(bare(7));
+    first.add(delivered(7));
     await first.settled();
     const clock = createFakeClock({ settled });
     const second = await opened(clock);
@@ -86,7 +87,7 @@ describe('ids of accepted messages', () => {
     second.forgetDelivered(0);
     second.forgetDelivered(DELIVERED_AFTER_MS - 1);
     expect(known()).toEqual([true, false]);
-    second.add(bare(8));
+    second.add(delivered(8));
     second.forgetDelivered(DELIVERED_AFTER_MS);
     expect(known()).toEqual([false, true]);
     expect(second.hasSeenStop(content)).toBe(true);
@@ -95,9 +96,31 @@ describe('ids of accepted messages', () => {
     expect([third.hasSeenDelivery(`7-${content}`), third.hasSeenDelivery(`8-${content}`)]).toEqual([false, true]);
   });
 
+  it('of deliveries end with the session, also while the file is read', async () => {
+    const first = await opened();
+    first.add(delivered(7));
+    await first.settled();
+    const second = await opened();
+    second.forgetSession();
+    expect([second.hasSeenDelivery(`7-${content}`), second.hasSeenStop(content)]).toEqual([false, true]);
+    await second.settled();
+    const deliveries = (): string[] => JSON.parse(readFileSync(path(), 'utf8')).deliveries;
+    expect(deliveries()).toEqual([]);
+    second.add(delivered(7));
+    await second.settled();
+    const third = createSeen({ stateDir: join(dir, 'state'), clock: createFakeClock(), log: silentLog });
+    const loading = third.load();
+    third.forgetSession();
+    await loading;
+    expect(third.hasSeenDelivery(`7-${content}`)).toBe(false);
+    await third.settled();
+    // Another run must not take them for those of the new session.
+    expect(deliveries()).toEqual([]);
+  });
+
   it('of deliveries are limited in number', async () => {
     const seen = await opened();
-    for (let id = 1; id <= MAX_SEEN + 1; id += 1) seen.add(bare(id));
+    for (let id = 1; id <= MAX_SEEN + 1; id += 1) seen.add(delivered(id));
     expect([1, 2, MAX_SEEN + 1].map((id) => seen.hasSeenDelivery(`${id}-${content}`))).toEqual([false, true, true]);
   });
 

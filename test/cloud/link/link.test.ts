@@ -156,6 +156,24 @@ describe('the kept session', () => {
   });
 });
 
+describe('a session', () => {
+  it.each([true, false])('that the broker had before is none that it makes anew: %s', async (sessionPresent) => {
+    const events: string[] = [];
+    const stop: Packet = { cmd: 'publish', topic: 'gw/x', payload: '', qos: 1, messageId: 1, dup: false, retain: true };
+    // Sent with the first acknowledged subscription, as a broker does with what is retained.
+    const hook = atLastSuback((client, suback) => {
+      client.send(suback);
+      client.send(stop);
+    });
+    const onMessage = () => void events.push('message');
+    const onNewSession = () => void events.push('new session');
+    await using running = await linked(hook, { onMessage, onNewSession }, { sessionPresent });
+    await running.connected();
+    await running.until('the message', () => events.includes('message'));
+    expect(events).toEqual(sessionPresent ? ['message'] : ['new session', 'message']);
+  });
+});
+
 describe('received messages', () => {
   it('are handed on also when what follows in the same segment ends the connection', async ({ running }) => {
     await running.connected();

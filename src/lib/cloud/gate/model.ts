@@ -28,10 +28,12 @@ export type Decision =
       readonly kind: 'stop';
       readonly stop: ReceivedStop;
       readonly form: StopForm;
-      /** What the message is recognised by: its id, or without one its content. */
-      readonly mark: string;
-      /** What a redelivery of a message without id is recognised by; null: it has an id, or is never redelivered. */
+      /** What a retained copy is recognised by: SHA-256 of the payload, or `bytes-N` of one that was not kept. */
+      readonly content: string;
+      /** What a redelivery is recognised by: packet identifier and content; null: of QoS 0, never redelivered. */
       readonly delivery: string | null;
+      /** An earlier stop had this content: retained, the one could not be distinguished from the other. */
+      readonly isContentKnown: boolean;
     }
   | {
       readonly kind: 'tunnel-notification';
@@ -88,8 +90,8 @@ export interface GateContext {
   readonly topics: Topics;
   /** The request of this gateway that carries this client token; null: none is known. */
   readonly requestOf: (clientToken: string) => OwnRequest | null;
-  /** Whether a stop with this mark was accepted before, also before a restart. */
-  readonly hasSeenStop: (mark: string) => boolean;
+  /** Whether a stop with this content was accepted before, also before a restart. */
+  readonly hasSeenStop: (content: string) => boolean;
   /** Whether this delivery of a stop was accepted before, and the broker may not know that yet. */
   readonly hasSeenDelivery: (delivery: string) => boolean;
   /** The same for a notification with this access token. */
@@ -126,7 +128,7 @@ export interface CloudRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Whether the ids of accepted messages would survive a restart. */
+/** Whether accepted messages are recognised after a restart. */
 export interface SeenView {
   readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
   /** One sentence for a person. */

@@ -14,12 +14,13 @@ export const MAX_SEEN = 256;
 const SAVE_EVERY_MS = 1_000;
 /** The same after a failure. */
 const RETRY_MS = 10_000;
-const ids = z.array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)).max(MAX_SEEN);
+/** A SHA-256, or `bytes-N`; an earlier version kept the id of a stop that had one. */
+const contents = z.array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)).max(MAX_SEEN);
 const deliveries = z.array(z.string().regex(/^\d{1,5}-[a-z0-9-]{1,64}$/)).max(MAX_SEEN);
 const seenFile = z.object({
   format: z.literal(FORMAT),
-  stops: ids,
-  notifications: ids,
+  stops: contents,
+  notifications: contents,
   deliveries: deliveries.default([]),
 });
 
@@ -32,7 +33,7 @@ export const DELIVERED_AFTER_MS = 120_000;
 type Lookups = 'hasSeenStop' | 'hasSeenDelivery' | 'hasSeenNotification' | 'hasSeenExecution';
 
 export interface Seen extends Pick<GateContext, Lookups> {
-  /** Adds the ids of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */
+  /** Adds the marks of earlier runs. Never rejects: without them a repeated stop is accepted once more, which is safe. */
   load(): Promise<void>;
   /**
    * Remembers an accepted message; call it after the message was acted on. The file is written in the background, and
@@ -44,14 +45,16 @@ export interface Seen extends Pick<GateContext, Lookups> {
    * a stop that takes one must not be taken for an earlier one. `connectedForMs`: how long the present connection lasts.
    */
   forgetDelivered(connectedForMs: number): void;
+  /** Forgets all deliveries: the broker has made a new session, in which it delivers nothing of the one before again. */
+  forgetSession(): void;
   /** Resolves when what was added is saved, or could not be. For an orderly end. */
   settled(): Promise<void>;
   view(): SeenView;
 }
 
 /**
- * Marks of the accepted stops (ids, and SHA-256 of those without one) and hashes of the access tokens of notifications, across restarts. Job executions are
- * remembered until the restart only: what was done about them is kept by the release agent.
+ * Contents and deliveries of the accepted stops, and hashes of the access tokens of notifications, across restarts. Job
+ * executions are remembered until the restart only: what was done about them is kept by the release agent.
  */
 export function createSeen(options: { readonly stateDir: string; readonly clock: Clock; readonly log: Log }): Seen {
   const { clock, log } = options;
@@ -61,6 +64,8 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
   const delivered = new Map<string, number>();
   const notifications = new Set<string>();
   const executions = new Set<string>();
+  /** Whether the session of the deliveries on the disk has ended. */
+  let isNewSession = false;
   let view: SeenView = { status: 'not-checked', detail: 'The file has not been read yet.', remedy: null };
   let isChanged = false;
   let saving: Promise<void> | null = null;
@@ -81,10 +86,10 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
         ...{ format: FORMAT, stops: [...stops], notifications: [...notifications] },
         deliveries: [...delivered.keys()],
       });
-      if (view.status === 'failing') log.info({ path }, 'ids of cloud messages are saved again');
+      if (view.status === 'failing') log.info({ path }, 'received cloud messages are remembered on the disk again');
       view = { status: isChanged ? 'saving' : 'saved', detail: savedDetail(), remedy: null };
     } catch (error) {
-      fail(error, 'ids of cloud messages could not be saved');
+      fail(error, 'which cloud messages were received could not be saved');
       isChanged = true;
       pauseMs = RETRY_MS;
     }
@@ -106,7 +111,7 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
   }
 
   return {
-    hasSeenStop: (mark) => stops.has(mark),
+    hasSeenStop: (content) => stops.has(content),
     hasSeenDelivery: (delivery) => delivered.has(delivery),
     hasSeenNotification: (token) => notifications.has(sha256(token)),
     hasSeenExecution: (jobId, executionNumber) => executions.has(`${jobId} ${executionNumber}`),
@@ -118,11 +123,14 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
         if (kept !== null) {
           prepend(stops, kept.stops);
           prepend(notifications, kept.notifications);
-          for (const each of kept.deliveries) if (!delivered.has(each)) delivered.set(each, clock.monotonicMs());
+          if (isNewSession && kept.deliveries.length > 0) isChanged = true;
+          const deliveries = isNewSession ? [] : kept.deliveries;
+          for (const each of deliveries) if (!delivered.has(each)) delivered.set(each, clock.monotonicMs());
+          start();
         }
         if (view.status === 'not-checked') view = { status: 'saved', detail: savedDetail(), remedy: null };
       } catch (error) {
-        fail(error, 'ids of earlier cloud messages could not be read');
+        fail(error, 'which cloud messages were received earlier could not be read');
       }
     },
 
@@ -132,7 +140,7 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
           remember(executions, `${decision.execution.jobId} ${decision.execution.executionNumber}`);
           return;
         case 'stop':
-          remember(stops, decision.mark);
+          remember(stops, decision.content);
           if (decision.delivery !== null) {
             delivered.set(decision.delivery, clock.monotonicMs());
             for (const oldest of delivered.keys()) if (delivered.size > MAX_SEEN) delivered.delete(oldest);
@@ -154,6 +162,13 @@ export function createSeen(options: { readonly stateDir: string; readonly clock:
         delivered.delete(delivery);
         isChanged = true;
       }
+      start();
+    },
+
+    forgetSession() {
+      isNewSession = true;
+      if (delivered.size > 0) isChanged = true;
+      delivered.clear();
       start();
     },
 

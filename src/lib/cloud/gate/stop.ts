@@ -13,27 +13,24 @@ const repeated = (repeats: string): Decision => ({ kind: 'discard', reason: 'dup
 
 /**
  * Whatever comes on the stop topic of this robot is a stop: the specification does not show its payload, a missed stop is
- * dangerous, and a needless one is not. The only one that is discarded is a message that was received before:
- * - by its id, which the sender makes anew for every stop;
- * - without one by its content, and only where the broker itself says that it may be an old message: a retained one, or a
- *   redelivery (DUP) under the packet identifier of the earlier delivery. A new message of the same content is a new stop.
+ * dangerous, and a needless one is not. Only a message of which the broker itself says that it may be an old one is
+ * discarded, where it was received before: a retained one with its content, or a redelivery (DUP) of it under the packet
+ * identifier of the earlier delivery. A new message always stops, since no id and no content of a foreign sender is sure
+ * to be another one for the next stop.
  *
  * @source MQTT 3.1.1, 3.3.1.1, 3.3.1.3, 4.4
  */
 export function decideStop(message: InboundMessage, { serial, hasSeenStop, hasSeenDelivery }: GateContext): Decision {
-  const { stop, form } = readStop(message, serial);
-  if (stop.id !== null) {
-    return hasSeenStop(stop.id) ? repeated(stop.id) : { kind: 'stop', stop, form, mark: stop.id, delivery: null };
-  }
-  const content = contentMark(message);
+  const content = contentOf(message);
   const delivery = message.packetId === null ? null : `${message.packetId}-${content}`;
+  const isContentKnown = hasSeenStop(content);
   if (message.dup && delivery !== null && hasSeenDelivery(delivery)) return repeated(delivery);
-  if (message.retain && hasSeenStop(content)) return repeated(content);
-  return { kind: 'stop', stop, form, mark: content, delivery };
+  if (message.retain && isContentKnown) return repeated(content);
+  return { kind: 'stop', ...readStop(message, serial), content, delivery, isContentKnown };
 }
 
 /** Of a payload that is too large to be kept its size stands for it, so that the stop does not wait for its end. */
-function contentMark({ payload, oversizedBytes }: InboundMessage): string {
+function contentOf({ payload, oversizedBytes }: InboundMessage): string {
   return oversizedBytes === null ? sha256(payload) : `bytes-${oversizedBytes}`;
 }
 
@@ -50,7 +47,7 @@ function readStop(
   const { value } = parsed;
   if (!isRecord(value)) return unread('no-id');
   const given = matching(field(value, 'id'), STOP_ID);
-  // The serial number names the robot, not the message.
+  // The serial number names the robot, not the stop.
   const id = given === serial ? null : given;
   const reason = displayText(field(value, 'reason'), MAX_REASON_CHARACTERS);
   const by = displayText(field(value, 'by'), MAX_BY_CHARACTERS);

@@ -38,7 +38,7 @@ export interface LinkSession {
   readonly since: string;
 }
 
-export interface AttemptTools extends Pick<CloudLinkOptions, 'filters' | 'will' | 'onMessage'> {
+export interface AttemptTools extends Pick<CloudLinkOptions, 'filters' | 'will' | 'onMessage' | 'onNewSession'> {
   readonly dialer: Dialer;
   readonly clock: Clock;
   readonly log: Log;
@@ -100,6 +100,8 @@ export async function attempt(
     session = handshake.session;
     if (session === null) return failed('mqtt', mqttOutcome(result({ mqtt: handshake.probe })));
     const accepted = session;
+    // Without subscriptions it has no messages yet.
+    if (!accepted.sessionPresent) tools.onNewSession?.();
     // Subscribing waits for the broker.
     using _aborted = onAbort(signal, accepted.destroy);
     // Always, also to a kept session: that may lack filters, when it was made by an interrupted or an older subscription.

@@ -171,6 +171,8 @@ export interface CloudLinkOptions {
    * promise resolves. One that never does leaves the message to the broker, which sends it again on the next connection.
    */
   readonly onMessage: (message: InboundMessage) => Promise<void> | undefined;
+  /** Called before anything is received in a session that the broker has made anew. */
+  readonly onNewSession?: () => void;
   /** What is wrong with the received messages. */
   readonly troubles?: () => readonly LinkTrouble[];
 }

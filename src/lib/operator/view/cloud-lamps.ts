@@ -50,6 +50,7 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     row(
       'cloudStop',
       received === null ? [word('not-checked')] : [count(received.stops)],
+      technical(received?.stopsOfKnownContent ? knownContentText(received.stopsOfKnownContent) : null),
       technical(seen?.status === 'failing' ? seen.detail : null),
     ),
     ...reportingRows(reporting),
@@ -57,6 +58,8 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     ...uploadRows(uploads),
   );
 }
+
+const knownContentText = (stops: number) => `${stops} of them with the content of an earlier stop`;
 
 /** A part of the cloud module that does not run because the whole does not. */
 function offLamp(id: Lamp['id'], { status }: CloudView): Lamp {

@@ -192,6 +192,9 @@ export const cloudViewSchema = z.strictObject({
     .strictObject({
       releases: z.int(),
       stops: z.int(),
+      stopsOfKnownContent: z
+        .int()
+        .describe('Of these, with the content of an earlier stop: as retained messages not distinguished.'),
       unsavedStops: z.int().describe('Executed and not acknowledged, since stop latch or record is not on the disk.'),
       tunnelNotifications: z.int(),
       answers: z.int(),
@@ -200,7 +203,7 @@ export const cloudViewSchema = z.strictObject({
     })
     .nullable()
     .describe('Since the start of gw.'),
-  seen: seenSchema.nullable().describe('Whether the ids of accepted stops and notifications would survive a restart.'),
+  seen: seenSchema.nullable().describe('Whether the accepted stops and notifications are recognised after a restart.'),
   reporting: reportingSchema.nullable().describe('Telemetry, faults and shadow of this robot.'),
   release: releaseSchema.nullable(),
   uploads: z.array(uploadViewSchema),
@@ -213,7 +216,13 @@ export const cloudDiscardedSchema = z.strictObject({
   total: z.int().nullable().describe('Since the start of gw; null: nothing was received, so nothing was judged.'),
   byReason: discardCountsSchema.nullable(),
   accepted: z
-    .strictObject({ releases: z.int(), stops: z.int(), tunnelNotifications: z.int(), answers: z.int() })
+    .strictObject({
+      releases: z.int(),
+      stops: z.int(),
+      stopsOfKnownContent: z.int(),
+      tunnelNotifications: z.int(),
+      answers: z.int(),
+    })
     .nullable()
     .describe('What was not discarded.'),
   last: z.array(discardedMessageSchema).describe('Newest first, without payloads.'),

@@ -42,15 +42,18 @@ type Latch = z.infer<typeof latchSchema>['stop'];
 
 /** How the wait for a stop from the cloud ended. */
 type Wait =
-  | { readonly kind: 'received' | 'timeout' | 'restarted' }
-  | { readonly kind: 'other-stop'; readonly by: string }
-  | { readonly kind: 'discarded'; readonly reason: string };
+  /** `isDistinct`: its content was not that of an earlier stop. `unknown`: why the earlier stops are not known. */
+  | { readonly kind: 'received'; readonly isDistinct: boolean; readonly unknown: string | null }
+  /** `discarded`: why a message on the stop topic was discarded meanwhile; null: none was. */
+  | { readonly kind: 'timeout'; readonly discarded: string | null }
+  | { readonly kind: 'restarted' }
+  | { readonly kind: 'other-stop'; readonly by: string };
 
 /**
  * Waits for a stop that arrives from the cloud during this call, and clears it as the signed-in person on site. A stop
- * from before, from another place, or one that the gateway discards does not count and is not cleared; nor is that of
- * the cloud where a person stopped the robot as well. After an interruption the robot stays stopped. Throws
- * OPERATOR_NOT_REACHABLE, CLOUD_NOT_CONNECTED, MOTION_STOPPED, the error of the sign-in.
+ * from before or from another place does not count and is not cleared; nor is that of the cloud where a person stopped
+ * the robot as well. After an interruption the robot stays stopped. Throws OPERATOR_NOT_REACHABLE, CLOUD_NOT_CONNECTED,
+ * MOTION_STOPPED, the error of the sign-in.
  */
 export async function rehearseCloudStop(
   toolkit: Toolkit,
@@ -90,6 +93,7 @@ export async function rehearseCloudStop(
     waitedMs,
     findings: [
       receivedFinding(wait, latch, waitedMs),
+      distinctFinding(wait),
       latchedFinding(wait, latch),
       await clearedFinding(operator, { wait, latch, password }),
     ],
@@ -148,21 +152,34 @@ async function waitForStop(
 ): Promise<Wait> {
   const { clock } = toolkit;
   const stopsBefore = before.received?.stops ?? 0;
+  const knownBefore = before.received?.stopsOfKnownContent ?? 0;
   const seen = new Set(discardedStops(toolkit, before).map(({ key }) => key));
   for (;;) {
     const now = await readCloudStatus(toolkit, {}, context);
     const stops = now.received?.stops ?? 0;
-    if (stops > stopsBefore) return { kind: 'received' };
+    if (stops > stopsBefore) {
+      const known = now.received?.stopsOfKnownContent ?? 0;
+      // The account may send a stop twice, and then only the first is distinct.
+      const isDistinct = known - knownBefore < stops - stopsBefore;
+      return { kind: 'received', isDistinct, unknown: unknownStops(now) };
+    }
     // The counts begin again at the start of gw, so a stop could be missed.
     if (stops < stopsBefore) return { kind: 'restarted' };
-    const discarded = discardedStops(toolkit, now).find(({ key }) => !seen.has(key));
-    if (discarded !== undefined) return { kind: 'discarded', reason: discarded.reason };
     const latch = await readLatch(operator);
     if (latch.latched && !isFromCloud(latch.by)) return { kind: 'other-stop', by: latch.by ?? 'unknown' };
-    if (clock.monotonicMs() >= untilMs) return { kind: 'timeout' };
+    if (clock.monotonicMs() >= untilMs) {
+      const discarded = discardedStops(toolkit, now).find(({ key }) => !seen.has(key));
+      return { kind: 'timeout', discarded: discarded?.reason ?? null };
+    }
     if (now.status !== 'connected') context.onProgress(now.detail);
     await clock.sleep(POLL_MS, context.signal);
   }
+}
+
+/** Why the gateway does not know which stops it received before; null: it does. */
+function unknownStops({ seen }: CloudStatus): string | null {
+  const isKnown = seen?.status === 'saved' || seen?.status === 'saving';
+  return isKnown ? null : (seen?.detail ?? 'the gateway does not say');
 }
 
 function discardedStops({ site }: Toolkit, { received }: CloudStatus) {
@@ -184,12 +201,6 @@ function receivedFinding(wait: Wait, { by, reason }: Latch, waitedMs: number): F
   switch (wait.kind) {
     case 'received':
       return ok(start, `received ${waitedMs} ms after it was asked for: '${by}', ${reason}`);
-    case 'discarded':
-      return wrong(
-        start,
-        `a stop arrived and was discarded: ${wait.reason}`,
-        `${SEND_AGAIN} See \`gw cloud discarded\`.`,
-      );
     case 'other-stop':
       return notChecked(
         start,
@@ -198,9 +209,28 @@ function receivedFinding(wait: Wait, { by, reason }: Latch, waitedMs: number): F
       );
     case 'restarted':
       return notChecked(start, '`gw serve` was restarted meanwhile', 'Clear any stop, then run this step again.');
-    case 'timeout':
-      return notChecked(start, `no stop arrived within ${Math.round(waitedMs / 1_000)} s`, SEND_AGAIN);
+    case 'timeout': {
+      const within = `within ${Math.round(waitedMs / 1_000)} s`;
+      if (wait.discarded === null) return notChecked(start, `no stop arrived ${within}`, SEND_AGAIN);
+      const detail = `no new stop arrived ${within}, and one was discarded: ${wait.discarded}`;
+      return wrong(start, detail, `${SEND_AGAIN} See \`gw cloud discarded\`.`);
+    }
   }
+}
+
+/** A new message stops whatever its content; a retained one with that of an earlier stop would be missed. */
+function distinctFinding(wait: Wait): Finding {
+  const start: FindingStart = { id: 'distinct', title: 'Its content differs from earlier stops', spec: null };
+  if (wait.kind !== 'received') return notChecked(start, 'no stop from the cloud was received');
+  if (!wait.isDistinct) {
+    return wrong(
+      start,
+      'it has the content of an earlier stop: retained while the gateway is away, it could be mistaken for that and missed',
+      'Have the cloud account send another `id` with every stop, and do not publish stops as retained messages.',
+    );
+  }
+  if (wait.unknown !== null) return notChecked(start, `earlier stops are not known: ${wait.unknown}`);
+  return ok(start, 'no stop that the gateway remembers has this content');
 }
 
 function latchedFinding({ kind }: Wait, { latched, saved, by }: Latch): Finding {
