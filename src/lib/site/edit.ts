@@ -4,7 +4,7 @@ import { parseSite } from './load.ts';
 import type { Site } from './schema.ts';
 import { writeSiteFile } from './write.ts';
 
-/** A key path and its new value. */
+/** A key path and its new value; undefined removes the key. */
 export interface SiteEdit {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -16,7 +16,10 @@ export interface SiteEdit {
  */
 export async function editSiteFile({ path }: Pick<Site, 'path'>, edits: readonly SiteEdit[]): Promise<Site> {
   const document = parseDocument(await readFile(path, 'utf8'));
-  for (const edit of edits) document.setIn(edit.path, document.createNode(edit.value, { flow: edit.path.length > 1 }));
+  for (const { path: key, value } of edits) {
+    if (value === undefined) document.deleteIn(key);
+    else document.setIn(key, document.createNode(value, { flow: key.length > 1 }));
+  }
   const text = document.toString({ lineWidth: 0 });
   const site = parseSite(text, path);
   await writeSiteFile(path, text, { force: true });

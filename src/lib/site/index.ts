@@ -9,7 +9,7 @@ export { regionOfHost } from './host-region.ts';
 export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } from './key-types.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
-export { mapMark, mapOfPlace, mapsOfPlaces, type PlaceMap } from './place-map.ts';
+export { mapMark, mapOfPlace, mapsOfPlaces, nameOfMap, type PlaceMap } from './place-map.ts';
 export {
   calledServices,
   HEARTBEAT_PORT,

@@ -21,6 +21,11 @@ export function mapOfPlace(
   return map === undefined ? null : { uid: map.uid, version: map.version, title: map.title ?? String(name) };
 }
 
+/** The name by which people distinguish this entry of `maps`, for comparison: its title, without one its key. */
+export function nameOfMap(key: string, title: unknown): string {
+  return (typeof title === 'string' ? title : key).trim().toLowerCase();
+}
+
 /**
  * Sixteen hex digits that are the same for the same map in the same version, and for no other: robots compare by them in
  * which map their poses count, without naming it. Project decision.

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { nearest, type Report } from '../document/index.ts';
 import { isRecord } from '../json/index.ts';
 import { shorten } from '../text/index.ts';
+import { checkMaps } from './map-rules.ts';
 import { deviceKinds, type SiteFile } from './schema.ts';
 import { defaultTemplates, resolveTemplate, SERIAL_ELEMENT, type TopicKey, topicKeys, usesOf } from './topic-uses.ts';
 
@@ -143,24 +144,6 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
   checkDevices(value, report);
   checkTopics(value, report);
   checkWishes(value, [], report);
-}
-
-/** Each place belongs to one map: with several, every place names its own. */
-function checkMaps({ maps, stations, dock }: Record<string, unknown>, report: Report): void {
-  const known = isRecord(maps) ? Object.keys(maps) : [];
-  const places = [
-    ...(isRecord(stations) ? Object.entries(stations).map(([name, at]) => ({ path: ['stations', name], at })) : []),
-    { path: ['dock'], at: dock },
-  ];
-  for (const { path, at } of places) {
-    if (!isRecord(at)) continue;
-    if (at.map === undefined && known.length > 1) {
-      report(path, { expected: `the key map, one of ${known.join(', ')}: this file names several maps` });
-    } else if (typeof at.map === 'string' && !known.includes(at.map)) {
-      const expected = known.length === 0 ? 'a map, but this file defines none' : `one of the maps ${known.join(', ')}`;
-      report([...path, 'map'], { expected, suggestion: nearest(at.map, known) });
-    }
-  }
 }
 
 function checkTours({ tours, stations }: Record<string, unknown>, report: Report): void {

@@ -86,6 +86,24 @@ describe('gw site map', () => {
     expect([site.stations.A?.map, site.stations.B?.map, site.dock?.map]).toEqual([first.key, first.key, first.key]);
   });
 
+  it('distinguishes a map from one of the same name and number that the file has already', async () => {
+    const path = siteFile();
+    const first = await name(path);
+    // As after a restart that lost the maps: the chassis counts anew.
+    current().uid = 'made-anew';
+    const second = await name(path);
+    expect(second).toMatchObject({ verdict: 'written', places: [] });
+    const { maps } = await loadSite(path);
+    expect(maps[first.key]).not.toHaveProperty('id');
+    expect(maps[first.key]?.title).toBe(first.map.title);
+    expect(maps[second.key]).toMatchObject({ uid: 'made-anew', id: first.map.id });
+    expect(maps[second.key]?.title).toBe(`${first.map.title} (${second.key})`);
+    // Its name in the file stays the one that differs.
+    current().mapVersion = 99;
+    expect(await name(path)).toMatchObject({ verdict: 'written' });
+    expect((await loadSite(path)).maps[second.key]?.title).toBe(`${first.map.title} (${second.key})`);
+  });
+
   it.each(['no map', 'a map without a uid'])('is refused where the chassis uses %s', async (what) => {
     if (what === 'no map') chassis.current = null;
     else current().uid = null;

@@ -1,6 +1,6 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { GwError } from '../../error/index.ts';
-import { editSiteFile, mapOfPlace, type Site, type SiteEdit } from '../../site/index.ts';
+import { editSiteFile, mapOfPlace, nameOfMap, type Site, type SiteEdit } from '../../site/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { SiteMap } from './site.result.ts';
@@ -66,15 +66,29 @@ function placesOf({ stations, dock }: Site): readonly NamedPlace[] {
 
 function editsFor(site: Site, key: string, map: Omit<SiteMap['map'], 'title'> & { title: string | null }): SiteEdit[] {
   const { title, ...rest } = map;
+  const others = Object.entries(site.maps).filter(([name]) => name !== key);
   const isFirst = Object.keys(site.maps).length === 0;
-  const value = { ...rest, ...(title !== null && title.trim() !== '' && { title }) };
-  const [only] = Object.keys(site.maps).filter((name) => name !== key);
+  const own = title === null || title.trim() === '' ? undefined : distinct(title, key, others);
+  const value = { ...rest, ...(own !== undefined && { title: own }) };
+  const [only] = others.map(([name]) => name);
   // Until now the places belonged to the only map without naming it.
   const implied = isFirst || only === undefined ? [] : placesOf(site).filter(({ at }) => at.map === undefined);
   return [
+    // The chassis gives its number to another map now: after a restart that lost the maps it counts anew.
+    ...others.flatMap(([name, { id }]) => (id === map.id ? [{ path: ['maps', name, 'id'], value: undefined }] : [])),
     { path: isFirst ? ['maps'] : ['maps', key], value: isFirst ? { [key]: value } : value },
     ...implied.map(({ path }) => ({ path: [...path, 'map'], value: only })),
   ];
+}
+
+/** The name of the map, with its key where the site file has another map of this name. */
+function distinct(
+  title: string,
+  key: string,
+  others: readonly (readonly [string, { readonly title?: string | undefined }])[],
+): string {
+  const isTaken = others.some(([name, map]) => nameOfMap(name, map.title) === nameOfMap(key, title));
+  return isTaken ? `${title} (${key})` : title;
 }
 
 /** A key from the name of the map: letters, digits, - and _. */

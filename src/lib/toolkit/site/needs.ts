@@ -14,7 +14,7 @@ const withMaps = (placesOf: (site: Site) => Pick<Site, 'stations'> & { readonly 
   unless((site) => !mapsOfPlaces({ maps: site.maps, ...placesOf(site) }).includes(null), {
     key: 'maps',
     what: 'the map in which the stations or the dock were measured is missing, so the gateway drives to none of them',
-    remedy: 'Run `gw site map` beside the robot, on the map on which they were measured.',
+    remedy: 'Run `gw site map --measured-on-it` beside the robot, on the map on which they were measured.',
   });
 
 const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string): Need =>
