@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gwBinary, runGw, startGw } from '../e2e/gw.ts';
+import { childrenOf, gwBinary, olderNode, runGw, startGw } from '../e2e/gw.ts';
 import type { Ended } from '../process.ts';
 import { isFull } from '../properties.ts';
 
@@ -109,19 +109,15 @@ describe('the build', () => {
 
   /** The simulated robot, started by an older Node.js. */
   function simOnOlderNode() {
-    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
     const dir = mkdtempSync(join(scratch, 'sim-'));
     const words = ['sim', '--dir', dir, '--chassis-port', '0', '--operator-port', '5173', '--json'];
-    // Only the first process: the flag is not inherited.
-    const node = ['--import', `data:text/javascript,${encodeURIComponent(old)}`];
-    return startGw(words, { node, env: { WATCHDOG_PID: '1' } });
+    return startGw(words, { node: olderNode, env: { WATCHDOG_PID: '1' } });
   }
 
   it('ends in order when the older Node.js that restarted it is killed', async () => {
     await using sim = simOnOlderNode();
     await sim.untilOutput('"event":"ready"');
-    const { pid = 0 } = sim.child;
-    expect(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')).toMatch(/^\d+ $/);
+    expect(childrenOf(sim.child)).toHaveLength(1);
     // Resolves when nothing has its output open any more.
     const { signal, stdout } = await sim.end('SIGKILL');
     expect([signal, stdout.trim().split('\n').at(-1)]).toEqual(['SIGKILL', expect.stringContaining('"event":"ended"')]);
@@ -133,10 +129,10 @@ describe('the build', () => {
       await using sim = simOnOlderNode();
       await sim.untilOutput('"event":"ready"');
       const { pid = 0 } = sim.child;
-      const [bundled = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+      const [bundled = 0] = childrenOf(sim.child);
       expect(readFileSync(`/proc/${bundled}/cmdline`, 'utf8').split('\0')[1]).toBe('--disable-sigusr1');
       expect(readFileSync(`/proc/${bundled}/environ`, 'utf8')).not.toContain('WATCHDOG_PID');
-      for (const one of [pid, Number(bundled)]) process.kill(one, 'SIGUSR1');
+      for (const one of [pid, bundled]) process.kill(one, 'SIGUSR1');
       const { code, stderr } = await sim.end(signal);
       // An inspector says on stderr that it listens; its thread has the whole end of the process for that.
       expect(stderr).not.toContain('Debugger');

@@ -1,11 +1,30 @@
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Ended, runProcess, type Started, type StartOptions, startProcess } from '../process.ts';
 
 /** The built binary. `npm test` builds it first. */
 export const gwBinary = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 
-interface RunOptions extends Pick<StartOptions, 'cwd' | 'stdout' | 'stderr'> {
+const oldVersions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
+/** Flags with which the first process is an older Node.js, which starts gw again on the runtime that came along. */
+export const olderNode = ['--import', `data:text/javascript,${encodeURIComponent(oldVersions)}`];
+
+/** The process ids of what this process has started. */
+export function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** false also for one that has ended and that no parent has asked about: it has no command line any more. */
+export function isAlive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
+
+export interface RunOptions extends Pick<StartOptions, 'cwd' | 'stdout' | 'stderr'> {
   readonly env?: Record<string, string>;
   readonly input?: string;
   readonly node?: readonly string[];

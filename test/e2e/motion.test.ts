@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
 import { openToolkit } from '../../src/lib/toolkit/toolkit.ts';
-import { type Running, runGw, startGw } from './gw.ts';
+import { childrenOf, isAlive, olderNode, type Running, type RunOptions, runGw, startGw } from './gw.ts';
 import { type Robot, startRobot, startServe, until } from './robot.ts';
 
 interface Status {
@@ -73,14 +73,13 @@ async function putInOrder(): Promise<void> {
   await open();
 }
 
-/** A command that drives, once the robot is moving. */
 /**
  * A command whose robot drives. Where this machine stalls for longer than the gateway waits for a keepalive, the gateway
  * has ended the drive; then another one is ordered.
  */
-async function driving(...words: string[]): Promise<Running> {
+async function driving(words: readonly string[], options?: RunOptions): Promise<Running> {
   for (;;) {
-    const command = startGw([...words, '--site', robot.site, '--robot-will-move']);
+    const command = startGw([...words, '--site', robot.site, '--robot-will-move'], options);
     const { child } = command;
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
     const [newest] = await until(moves, ([move]) => move?.state === 'moving' || hasEnded());
@@ -118,6 +117,24 @@ describe('gw motion', () => {
   });
 });
 
+/** Kills the first of two processes of gw, and waits for the end of both; then the robot stands, short of its goal. */
+async function killLauncher(gw: Running): Promise<Awaited<ReturnType<Running['end']>>> {
+  const [child = 0, ...others] = childrenOf(gw.child);
+  expect([child > 0, others]).toEqual([true, []]);
+  // Resolves when no process has its output open any more.
+  const ended = await gw.end('SIGKILL');
+  await until(
+    async () => isAlive(child),
+    (is) => !is,
+  );
+  await until(
+    async () => robot.sim.state(),
+    ({ speedMS, moving }) => speedMS === 0 && !moving,
+  );
+  expect((await moves())[0]?.state).toBe('cancelled');
+  return ended;
+}
+
 describe('an interrupted drive', () => {
   beforeEach(putInOrder);
 
@@ -127,7 +144,7 @@ describe('an interrupted drive', () => {
     ['SIGHUP', ['tour', 'run', 'demo']],
   ] as const)('is ended by %s to gw %j, without latching a stop', async (signal, words) => {
     const before = new Set((await moves()).map(({ id }) => id));
-    await using command = await driving(...words);
+    await using command = await driving(words);
     const { code } = await command.end(signal);
     expect(code).toBe(130);
     expect(command.stdout()).toMatch(/^Interrupted: .* was ended; the robot stands\./);
@@ -140,7 +157,7 @@ describe('an interrupted drive', () => {
     ['motion', 'go', 'C'],
     ['tour', 'run', 'demo'],
   ])('is cancelled by the gateway when gw %s %s %s was killed', async (...words) => {
-    await using command = await driving(...words);
+    await using command = await driving(words);
     const before = (await moves()).length;
     await command.end('SIGKILL');
     await until(moves, ([newest]) => newest?.state === 'cancelled');
@@ -149,9 +166,22 @@ describe('an interrupted drive', () => {
     expect(answer.stop.latched).toBe(false);
   });
 
+  it.each([
+    ['motion', 'go', 'C'],
+    ['tour', 'run', 'demo'],
+  ])('is ended when the older Node.js that has started gw %s %s %s again was killed', async (...words) => {
+    await using command = await driving(words, { node: olderNode });
+    const { signal, stdout } = await killLauncher(command);
+    expect([signal, stdout]).toEqual([
+      'SIGKILL',
+      expect.stringMatching(/^Interrupted: .* was ended; the robot stands\./),
+    ]);
+    expect(await status()).toMatchObject({ stop: { latched: false }, gate: { open: true } });
+  });
+
   it('waits for its end, and a second Ctrl-C ends the command at once', async () => {
     await robot.fault('cancel-ignored', 'on');
-    await using command = await driving('motion', 'go', 'C');
+    await using command = await driving(['motion', 'go', 'C']);
     command.child.kill('SIGINT');
     await until(
       async () => command.stderr(),
@@ -163,7 +193,7 @@ describe('an interrupted drive', () => {
   });
 
   it('reports that the robot may still be moving when the gateway has ended', async () => {
-    await using command = await driving('motion', 'go', 'C');
+    await using command = await driving(['motion', 'go', 'C']);
     await serve?.end('SIGKILL');
     const { code } = await command.end('SIGINT');
     expect(code).toBe(130);
@@ -247,6 +277,16 @@ describe('gw motion stop while the gateway is away', () => {
 
 describe('after kill -9 in the middle of a move', () => {
   beforeEach(putInOrder);
+
+  it('of the older Node.js that has started gw serve again, the gateway ends in order and cancels the move', async () => {
+    await serve?.end();
+    serve = await startServe(robot.site, { node: olderNode });
+    await open();
+    expect((await startTour()).status).toBe(202);
+    await drives();
+    const { stdout } = await killLauncher(serve);
+    expect(stdout.trim().split('\n').at(-1)).toContain('"event":"ended"');
+  });
 
   async function killInMove(): Promise<void> {
     expect((await startTour()).status).toBe(202);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../waiting.ts';
-import { type Running, startGw } from './gw.ts';
+import { type Running, type RunOptions, startGw } from './gw.ts';
 
 export { until };
 
@@ -43,8 +43,8 @@ export async function startRobot(options: Pick<SimOptions, 'with' | 'evidence' |
 }
 
 /** `gw serve` for this robot, up and ready. */
-export async function startServe(site: string): Promise<Running> {
-  const serve = startGw(['serve', '--site', site, '--json']);
+export async function startServe(site: string, options?: RunOptions): Promise<Running> {
+  const serve = startGw(['serve', '--site', site, '--json'], options);
   await serve.untilOutput('"event":"ready"');
   return serve;
 }

@@ -6,7 +6,8 @@ const service = { name: 'motion', status: 'running', restarts: 0, lastError: nul
 
 function partsWith(over: Partial<HealthParts> = {}): HealthParts {
   const { status: _status, ...sound } = standInHealth({ services: [service] });
-  return { ...sound, stop: { saved: true }, keepingTrouble: null, cloudIsDown: false, operatorTrouble: null, ...over };
+  const troubles = { keepingTrouble: null, poseAlarmTrouble: null, operatorTrouble: null };
+  return { ...sound, stop: { saved: true }, ...troubles, cloudIsDown: false, ...over };
 }
 
 describe('the health of the gateway', () => {
@@ -32,11 +33,14 @@ describe('the health of the gateway', () => {
     ['one service that is not running', { services: [service, { ...service, name: 'fleet', status: 'restarting' }] }],
   ])('is degraded by %s', (_what, over) => void expect(gatewayHealth(partsWith(over)).status).toBe('degraded'));
 
-  it('reports the state folder by the last write, not by the disk check', () => {
-    const keepingTrouble = { reason: 'The stop latch cannot be saved: EROFS.', remedy: 'Mount it anew.' };
-    const health = gatewayHealth(partsWith({ keepingTrouble }));
+  it.each([
+    ['stop latch', 'keepingTrouble'],
+    ['pose alarm', 'poseAlarmTrouble'],
+  ])('reports the state folder by the last write of the %s, not by the disk check', (what, key) => {
+    const trouble = { reason: `The ${what} cannot be saved: EROFS.`, remedy: 'Mount it anew.' };
+    const health = gatewayHealth(partsWith({ [key]: trouble }));
     expect(health.status).toBe('degraded');
-    const { reason: detail, remedy } = keepingTrouble;
+    const { reason: detail, remedy } = trouble;
     expect(health.disk.state).toMatchObject({ status: 'unusable', detail, remedy });
     expect(health.disk.media).toEqual(disk.media);
   });

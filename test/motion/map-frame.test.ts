@@ -43,7 +43,7 @@ describe('a place counts in its own map only', () => {
   it.each(each)('a %s is refused on a map that has changed since the measurement', async (_kind, order) => {
     use({ name: 'Ground floor', uid: ground.uid, map_version: 4, overlays_version: 1 });
     await rig.gate('closed');
-    await rig.refused(order(), 'MOTION_REFUSED', /version 3, now 4.*gw site map/);
+    await rig.refused(order(), 'MOTION_REFUSED', /version 3, now 4.*`gw site map --measured-on-it`/);
     nothingSent();
   });
 
@@ -134,7 +134,7 @@ describe('a site file that does not say in which map its places were measured', 
     await rig.refused(
       rig.motion.startDrive({ station: 'A' }),
       'MOTION_REFUSED',
-      /does not say in which map .*gw site map/,
+      /does not say in which map .*`gw site map --measured-on-it`/,
     );
     expect(rig.status().gate.open).toBe(false);
     nothingSent();

@@ -275,6 +275,15 @@ describe('a pose', () => {
     });
   });
 
+  it.each([100, 81])('fails where a chassis that counts in gradians reports %d of 90 degrees', async (ori) => {
+    shows({ pos: [3, 4], ori });
+    expect(await rig.motion.execute(order)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining(`reports another one: 3 m, 4 m, ${ori}°`),
+    });
+    expect(rig.status().poseAlarm).not.toBeNull();
+  });
+
   it('fails where the chassis takes it and returns to another one a moment later', async () => {
     shows({ pos: [3, 4], ori: 90 });
     const ended = rig.motion.execute(order);

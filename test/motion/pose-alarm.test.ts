@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chosenPose } from '../../src/lib/motion/index.ts';
-import { parsePoseAlarm } from '../../src/lib/motion/pose-alarm.ts';
+import { encodePoseAlarms, parsePoseAlarms } from '../../src/lib/motion/pose-alarm-file.ts';
 import { moveTo, until } from './bench.ts';
 import { bench, chassis, eachHasBench, motion, moves, restart, status, stop } from './each-bench.ts';
 import { ground } from './snapshot.ts';
@@ -87,7 +87,9 @@ describe('a pose that was sent', () => {
       return { status: 201, json: {} };
     };
     await motion.execute(pose);
-    expect(parsePoseAlarm(seen)).toMatchObject({ reason: expect.stringContaining('not known whether') });
+    expect(parsePoseAlarms(seen)).toMatchObject([
+      { reason: expect.stringContaining('not known whether'), map: ground },
+    ]);
     writeFileSync(file(), seen);
     await restart();
     await closedForDrives();
@@ -114,25 +116,39 @@ describe('a pose that was sent', () => {
 });
 
 describe('the file of the pose alarm', () => {
-  it('is an alarm or unreadable, whatever it contains (property)', () => {
-    const alarm = fc.record({ format: fc.constant('gw/pose-alarm/1'), reason: fc.string(), since: fc.string() });
+  it('is alarms or unreadable, whatever it contains (property)', () => {
+    const alarm = { reason: fc.string(), since: fc.string() };
+    const written = fc.oneof(
+      fc.record({ format: fc.constant('gw/pose-alarm/1'), ...alarm }),
+      fc.record({
+        format: fc.constant('gw/pose-alarm/2'),
+        alarms: fc.array(fc.record({ ...alarm, map: fc.oneof(fc.constant(null), fc.anything()) })),
+      }),
+    );
     fc.assert(
       fc.property(
         fc.oneof(
           fc.string(),
           fc.json(),
-          alarm.map((found) => `${JSON.stringify(found)}\n`),
+          written.map((found) => `${JSON.stringify(found)}\n`),
         ),
         (text) => {
-          const found = parsePoseAlarm(text);
-          expect(found === null).toBe(false);
-          expect(typeof found === 'string' || typeof found.reason === 'string').toBe(true);
+          const found = parsePoseAlarms(text);
+          if (typeof found === 'string') return;
+          expect(found.length).toBeGreaterThan(0);
+          for (const { reason } of found) expect(typeof reason).toBe('string');
         },
       ),
     );
+  });
+
+  it('has each alarm with its map; one of an older gw has none, one of a newer is unreadable', () => {
     const since = '2026-01-31T12:00:00.000Z';
-    const text = JSON.stringify({ format: 'gw/pose-alarm/1', reason: 'why', since });
-    expect(parsePoseAlarm(text)).toEqual({ reason: 'why', since });
+    const of = (format: string, more: object) => parsePoseAlarms(JSON.stringify({ format, ...more }));
+    const alarms = [{ reason: 'why', since, map: ground }];
+    expect(parsePoseAlarms(encodePoseAlarms(alarms))).toEqual(alarms);
+    expect(of('gw/pose-alarm/1', { reason: 'why', since })).toEqual([{ reason: 'why', since, map: null }]);
+    expect(of('gw/pose-alarm/3', { alarms })).toMatch(/another version of gw/);
   });
 });
 
@@ -152,4 +168,19 @@ it('a pose trial that leaves a wrong pose closes the gate for drives and pose tr
   const second = tried.trials.start({ kind: 'pose', ...attended });
   await expect(second).rejects.toThrow(WRONG);
   expect(tried.status().poseAlarm?.reason).toMatch(/could not be restored/);
+});
+
+it('a pose trial whose map changes has restored nothing, and its alarm counts on every map', async () => {
+  await using robot = await startSupervised({ evidence: true, isUnitShown: true });
+  const { motion: tried, sim } = robot;
+  const base = `http://${sim.chassis.host}:${sim.chassis.port}`;
+  const maps = (await (await fetch(`${base}/maps/`)).json()) as { id: number; uid: string }[];
+  const current = (await (await fetch(`${base}/chassis/current-map`)).json()) as { uid: string };
+  const other = maps.find(({ uid }) => uid !== current.uid);
+  const trial = await tried.trials.start({ kind: 'pose', ...attended });
+  const ended = robot.follow(trial);
+  await until(() => tried.trials.view()?.phase.startsWith('Restores') === true);
+  await fetch(`${base}/chassis/current-map`, { method: 'POST', body: JSON.stringify({ map_id: other?.id }) });
+  expect((await ended).alarm).toMatch(/^THE POSE OF THE ROBOT IS WRONG.*map/);
+  expect(tried.status().poseAlarm).toMatchObject({ map: null, reason: expect.stringMatching(/could not be restored/) });
 });

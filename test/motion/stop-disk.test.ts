@@ -180,6 +180,16 @@ describe('the saved state of a stop', () => {
     }
   });
 
+  it('is no more where a file has taken the place of its folder', async () => {
+    const { latch, clock } = await world();
+    using _watching = latch.watch();
+    await latch.set('person in the way', 'tablet');
+    rmSync(stateDir, { recursive: true });
+    writeFileSync(stateDir, 'in the way');
+    await clock.advance(2_000);
+    await until(() => latch.state().saved === false);
+  });
+
   it('is true again only for what was written: a half-failed clear is reverted', async () => {
     const { latch, script } = await world();
     await latch.set('person in the way', 'tablet');

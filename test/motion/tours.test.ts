@@ -281,11 +281,15 @@ describe('a paused tour', () => {
     expect([rig.cancels(), rig.tour()?.at]).toEqual([2, 0]);
   });
 
-  it('closes the gate when the robot moves: no movement of it is its own', async () => {
+  it('stays so where a person moves the robot, whose wheels are released: the gate is closed', async () => {
     await pausedAtRest();
+    rig.chassis.wheels = { ...rig.chassis.wheels, wheels_released: true };
+    rig.chassis.publish('/wheel_state');
+    await until(() => !rig.status().gate.open);
     rig.drifts(0.05);
     await until(() => rig.status().standstill.verdict === 'moves');
-    expect(rig.status().gate).toMatchObject({ open: false, reasons: [expect.stringMatching(/The robot moves/)] });
+    const reasons = expect.arrayContaining([expect.stringMatching(/The robot moves/)]);
+    expect(rig.status()).toMatchObject({ gate: { open: false, reasons }, stop: { latched: false } });
     await rig.refused(rig.motion.resumeTour('round'));
     expect(rig.tour()?.state).toBe('paused');
   });
@@ -306,6 +310,15 @@ describe('a paused tour ends', () => {
     expect(rig.tour()).toMatchObject({ state: 'stopped', reason: expect.stringContaining('person in the way') });
     await rig.refused(rig.motion.resumeTour('round'), 'TOUR_NOT_PAUSED');
     expect(rig.moves()).toHaveLength(1);
+  });
+
+  it('when the robot drives off after it stood, with a latched stop', async () => {
+    await pausedAtRest();
+    rig.drifts(0.05);
+    await rig.tourEnded();
+    expect(rig.tour()).toMatchObject({ state: 'stopped', reason: expect.stringMatching(/drives without an order/) });
+    expect(rig.status().stop).toMatchObject({ latched: true, by: 'gw' });
+    await rig.refused(rig.motion.resumeTour('round'), 'TOUR_NOT_PAUSED');
   });
 
   it('when the robot drives on after its pause, with a latched stop', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { degrees } from '../../src/lib/angle/index.ts';
 import { createChassisLink } from '../../src/lib/chassis/index.ts';
-import { chosen, fixedEvidence } from '../../src/lib/evidence/index.ts';
+import { type appendRecord, chosen, fixedEvidence, loadEvidenceFile } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import { createMotion, createTrialStore, type TrialKind, type TrialView } from '../../src/lib/motion/index.ts';
 import '../../src/lib/net/http/index.ts';
@@ -31,8 +31,13 @@ async function settled(): Promise<void> {
 
 type RobotOptions = Omit<ChassisOptions, 'clock' | 'serial' | 'software' | 'map'>;
 
+interface WorldOptions {
+  /** Of a record, where it is not the disk. */
+  readonly append?: typeof appendRecord;
+}
+
 /** A stranger's robot and the link and motion of gw, on a clock that a test advances. */
-export async function createWorld(robot: RobotOptions) {
+export async function createWorld(robot: RobotOptions, { append }: WorldOptions = {}) {
   const clock = createFakeClock({ startMs: 1_000_000, settled });
   const dir = mkdtempSync(join(tmpdir(), 'gw-stranger-'));
   const chassis = createChassis({ ...robot, clock, serial: SERIAL, software: SOFTWARE, map: mapNow });
@@ -53,7 +58,7 @@ export async function createWorld(robot: RobotOptions) {
   const ledger = { adopt: () => {}, adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }) };
   const motion = createMotion({
     ...{ ...base, link, site, evidence: fixedEvidence(recordsFor(SERIAL, SOFTWARE)) },
-    trialStore: createTrialStore({ path: site.evidenceFile, log: silentLog, ledger }),
+    trialStore: createTrialStore({ path: site.evidenceFile, log: silentLog, ledger, ...(append && { append }) }),
     limits: {},
   });
   /** Time passes until this holds; false: not within that time. */
@@ -82,6 +87,8 @@ export async function createWorld(robot: RobotOptions) {
 
   return {
     ...{ clock, chassis, link, motion, until, during },
+    /** What was recorded and counts. */
+    records: () => loadEvidenceFile(site.evidenceFile),
     /** A move ahead of the robot, in its own map. */
     order(aheadM: number, turnDeg: number | null = null) {
       const { xM, yM, deg } = chassis.truth();

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GwError } from '../error/index.ts';
 import { ensureFolder, openExisting, openFresh, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
-import { loadEvidenceFile, MAX_BYTES } from './record-file.ts';
+import { MAX_BYTES, readEvidenceFile } from './record-file.ts';
 
 /** A measured value is a number, a string or a short structure. Project decision. */
 const MAX_RECORD_BYTES = 16 * 1024;
@@ -27,7 +27,7 @@ export interface Appended {
 export async function appendRecord(path: string, record: EvidenceRecord): Promise<Appended> {
   const text = await lineOf(record);
   // An invalid file is left unchanged, for a person to repair.
-  await loadEvidenceFile(path);
+  await readEvidenceFile(path);
   let created: boolean;
   try {
     await ensureFolder(dirname(path));
@@ -36,7 +36,7 @@ export async function appendRecord(path: string, record: EvidenceRecord): Promis
     if (error instanceof GwError) throw error;
     throw unwritable(path, error);
   }
-  const records = await loadEvidenceFile(path);
+  const records = await readEvidenceFile(path);
   const index = records.findLastIndex((other) => JSON.stringify(other) === text);
   if (index < 0) throw unwritable(path, { code: 'the written line is missing when read back' });
   return { created, records, index };

@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
-import { createFile, readBounded, sha256 } from '../lifecycle/index.ts';
+import { createFile, readBounded, replaceFile, sha256, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 
 export type Attachment = NonNullable<EvidenceRecord['attachment']>;
@@ -28,6 +28,38 @@ export async function writeAttachment(evidenceFile: string, file: string, text: 
   }
   await createFile(path, text);
   return { file, sha256: sha256(text) };
+}
+
+/** Replaces it: the trial ended otherwise than it says. Throws FILE_UNWRITABLE. */
+export async function replaceAttachment(evidenceFile: string, file: string, text: string): Promise<Attachment> {
+  await replaceFile(join(attachmentFolder(evidenceFile), file), text, { durable: true });
+  return { file, sha256: sha256(text) };
+}
+
+/** A file of this name beside an attachment says that the records with it verify nothing yet. */
+const OPEN = '.open';
+const OPEN_TEXT = 'The trial had not ended when its records were written, or an alarm came: they verify nothing.\n';
+
+/** From here on no record with this attachment verifies anything, also after a crash. Throws FILE_UNWRITABLE. */
+export async function openAttachment(evidenceFile: string, file: string): Promise<void> {
+  await replaceFile(join(attachmentFolder(evidenceFile), file + OPEN), OPEN_TEXT, { durable: true });
+}
+
+/** From here on the records with it count. Rejects with the error of the operating system. */
+export async function sealAttachment(evidenceFile: string, file: string): Promise<void> {
+  const folder = attachmentFolder(evidenceFile);
+  await rm(join(folder, file + OPEN), { force: true });
+  await syncFolder(folder);
+}
+
+/** The attachments whose records verify nothing. Rejects with the error of the operating system. */
+export async function openAttachments(evidenceFile: string): Promise<ReadonlySet<string>> {
+  const names = await readdir(attachmentFolder(evidenceFile)).catch((error: NodeJS.ErrnoException) => {
+    // A file in its place holds no attachment, either.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  return new Set(names.filter((name) => name.endsWith(OPEN)).map((name) => name.slice(0, -OPEN.length)));
 }
 
 /**

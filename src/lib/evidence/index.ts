@@ -7,6 +7,9 @@ export {
   attachmentFolder,
   attachmentStates,
   checkAttachment,
+  openAttachment,
+  replaceAttachment,
+  sealAttachment,
   writeAttachment,
 } from './attachment.ts';
 export { describeLedger } from './describe.ts';

@@ -1,5 +1,8 @@
 import { type BoundedRead, type Clock, readBounded, systemClock } from '../lifecycle/index.ts';
+import { openAttachments } from './attachment.ts';
+import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
+import { confirms } from './reliance.ts';
 import { unreadable } from './unreadable.ts';
 
 /** A larger file is refused. */
@@ -11,10 +14,27 @@ const AGAIN_MS = 20;
 const NEW_LINE = 0x0a;
 
 /**
- * Reads JSON Lines. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used. A missing file
+ * The records that count: all of the file, but for verifications of a trial that had not ended, or with an alarm, when
+ * they were written. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used. A missing file
  * counts as empty. `clock`: for the time between two reads.
  */
-export async function loadEvidenceFile(
+export async function loadEvidenceFile(path: string, clock?: Pick<Clock, 'sleep'>): Promise<EvidenceRecord[]> {
+  const records = await readEvidenceFile(path, clock);
+  if (!records.some(({ attachment }) => attachment !== undefined)) return records;
+  // Read after the lines: a trial is sealed after its records were written.
+  const open = await openAttachments(path).catch((error: unknown) => {
+    throw unreadable(path, 'the folder of its trials cannot be read', error);
+  });
+  return records.filter((record) => !open.has(record.attachment?.file ?? '') || !isVerification(record));
+}
+
+function isVerification(record: EvidenceRecord): boolean {
+  const fact = findFact(record.fact);
+  return fact !== undefined && confirms(record, fact);
+}
+
+/** Every record of the file, in JSON Lines. Throws as `loadEvidenceFile`. */
+export async function readEvidenceFile(
   path: string,
   clock: Pick<Clock, 'sleep'> = systemClock,
 ): Promise<EvidenceRecord[]> {

@@ -123,13 +123,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
   function health(): GatewayHealth {
-    const { stop, keepingTrouble } = motion.status();
+    const { stop, keepingTrouble, poseAlarmTrouble = null } = motion.status();
     return gatewayHealth({
       version,
       upForMs: Math.round(clock.monotonicMs() - beganMs),
       services: supervisor.health(),
       evidence: evidence.report(),
-      ...{ stop, keepingTrouble },
+      ...{ stop, keepingTrouble, poseAlarmTrouble },
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
       support: supportHealth(support),
@@ -263,6 +263,8 @@ export interface HealthParts extends Omit<GatewayHealth, 'status'> {
   readonly stop: Pick<StopLatch, 'saved'>;
   /** Result of the last write to the folder of the stop latch; takes precedence over the disk check. */
   readonly keepingTrouble: KeepingTrouble | null;
+  /** Why the pose alarm is not saved there; likewise. */
+  readonly poseAlarmTrouble: KeepingTrouble | null;
   /** Whether the cloud is configured and enrolled, and not connected for too long, or a stop from it is not saved. */
   readonly cloudIsDown: boolean;
   /** What does not work in the operator server. */
@@ -276,15 +278,13 @@ export interface HealthParts extends Omit<GatewayHealth, 'status'> {
 export function gatewayHealth({
   stop,
   keepingTrouble,
+  poseAlarmTrouble,
   cloudIsDown,
   operatorTrouble,
   ...parts
 }: HealthParts): GatewayHealth {
-  const unkept = keepingTrouble && {
-    status: 'unusable' as const,
-    detail: keepingTrouble.reason,
-    remedy: keepingTrouble.remedy,
-  };
+  const trouble = keepingTrouble ?? poseAlarmTrouble;
+  const unkept = trouble && { status: 'unusable' as const, detail: trouble.reason, remedy: trouble.remedy };
   const disk = { ...parts.disk, state: { ...parts.disk.state, ...unkept } };
   const isSound =
     parts.evidence.status === 'as-read' &&

@@ -17,6 +17,12 @@ interface Tolerance {
 export const goalTolerance: Tolerance = { distanceM: 0.3, turnDeg: 5 };
 export const dockTolerance: Tolerance = { distanceM: 0.3, turnDeg: 20 };
 
+/**
+ * Project decisions: how far the chassis may correct a pose that is set by its own sensors. The heading by less than what
+ * gradians differ by at 90 degrees (10 where they are reported, 9 where they are read); nearer to 0 they differ by less.
+ */
+export const poseTolerance: Tolerance = { distanceM: 0.5, turnDeg: 8 };
+
 /** What is known after the chassis has reported the success of a move. */
 interface ArrivalSeen {
   readonly snapshot: ChassisSnapshot;

@@ -9,6 +9,7 @@ import {
 } from '../evidence/index.ts';
 import { isRecord } from '../json/index.ts';
 import type { PlaceMap, Site } from '../site/index.ts';
+import { quoted } from '../text/index.ts';
 import { closingAlerts, unfitness } from './fitness.ts';
 import { currentMapOf, noPlaceInFrame, outOfFrame } from './map-frame.ts';
 import type { GateView, KeepingTrouble, Order, PoseAlarmView, StopLatch, StopProof, UnownedMove } from './model.ts';
@@ -69,7 +70,7 @@ export interface GateInput {
   readonly stopProof: StopProof | null;
   /** gw itself drives the robot, so that its movement is no obstacle. */
   readonly isUnderWay: boolean;
-  /** The pose of the robot is wrong or not known. Absent: it is not. */
+  /** The pose of the robot is wrong or not known, on the current map. Absent: it is not. */
   readonly poseAlarm?: PoseAlarmView | null;
   /** The maps of the places of the site file; null among them where a place names none. */
   readonly places: readonly (PlaceMap | null)[];
@@ -210,8 +211,10 @@ export function stopProofText({ verdict, reason }: StopProof): string {
 /** A drive starts from the pose. Setting it is what clears the alarm. */
 export function judgePoseAlarm({ poseAlarm }: GateInput): Refusal[] {
   if (poseAlarm == null) return [];
+  const { map, reason } = poseAlarm;
+  const where = map == null ? 'a map that is not known' : `the map ${quoted(map.title)}`;
   const remedy = 'Set the pose of the robot before it drives (`gw motion pose`).';
-  return [refuse(`The pose of the robot is wrong or not known: ${poseAlarm.reason.replace(/\.$/, '')}. ${remedy}`)];
+  return [refuse(`The pose of the robot is wrong or not known on ${where}: ${reason.replace(/\.$/, '')}. ${remedy}`)];
 }
 
 function judgeLink({ snapshot: { link, identity }, site }: GateInput): Refusal[] {

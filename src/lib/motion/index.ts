@@ -1,4 +1,5 @@
 /** The single path to movement: the gate, move and pose orders, tours, the stop latch. */
+export { poseTolerance } from './arrival.ts';
 export { cancelAtChassis } from './cancel-at-chassis.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';
 export { frameNow } from './map-frame.ts';

@@ -9,7 +9,7 @@ import type { FrameFault } from './model.ts';
 type MapValue = LiveValues['map'];
 type CurrentMap = Extract<MapValue, { status: 'received' }>['value'];
 
-const REMEDY = 'Run `gw site map` beside the robot, then restart `gw serve`.';
+const REMEDY = 'On that map, beside the robot, run `gw site map --measured-on-it`, then restart `gw serve`.';
 /** Project decision: after a reconnect the chassis has so long to report its map, which it does at once (vendor). */
 const REPORT_MS = 5_000;
 const READ_MS = 2_000;

@@ -85,7 +85,7 @@ export function createMotion(options: MotionOptions): Motion {
   const canceller = createCanceller({ link, moves, clock, log, proofs, tries, signal: () => life.signal });
   const watch = createMoveWatch({ clock, log, policy: site.motion.unownedMove });
   const poseAlarm = createPoseAlarm({ stateDir: site.stateDir, clock, log, onChange: changed });
-  const tools: OrderTools = { link, moves, canceller, watch, poseAlarm, clock, log, limits };
+  const tools: OrderTools = { link, moves, canceller, watch, proofs, poseAlarm, clock, log, limits };
 
   const occupancy = createOccupancy();
   let tour: TourRun | null = null;
@@ -105,7 +105,7 @@ export function createMotion(options: MotionOptions): Motion {
     isCancelPending: canceller.isPending,
     stopProof: proofs.current(snapshot),
     isUnderWay: false,
-    poseAlarm: poseAlarm.state(),
+    poseAlarm: poseAlarm.state(snapshot.values),
     places,
     unownedMove: watch.current(snapshot),
     isMoveAwaited: watch.isAwaited,
@@ -294,7 +294,8 @@ export function createMotion(options: MotionOptions): Motion {
         gate,
         frame: noPlaceInFrame(places, input.snapshot.values),
         standstill,
-        poseAlarm: poseAlarm.state(),
+        poseAlarm: input.poseAlarm ?? null,
+        poseAlarmTrouble: poseAlarm.trouble(),
         stop: latch.state(),
         keepingTrouble: latch.trouble(),
         tour,

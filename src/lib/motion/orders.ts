@@ -4,11 +4,13 @@ import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
+import { poseTolerance } from './arrival.ts';
 import type { Canceller } from './canceller.ts';
 import { confirmMap } from './map-frame.ts';
 import type { DriveOrder, MoveOutcome, Order } from './model.ts';
 import { ended, failed, isDoubtfulSuccess, succeeded } from './outcome.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
+import type { StopProofs } from './stop-proof.ts';
 import type { MoveWatch, OwnMove } from './unowned-move.ts';
 
 /** Timeouts in milliseconds. Project decisions; tests shorten them. */
@@ -46,15 +48,13 @@ export interface OrderTools {
   readonly moves: ChassisMoves;
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
+  readonly proofs: Pick<StopProofs, 'ordered' | 'rested'>;
   readonly poseAlarm: PoseAlarm;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: OrderLimits;
 }
 
-/** How far the chassis may correct a given pose by its own sensors. Project decision. */
-const POSE_TOLERANCE_M = 0.5;
-const POSE_TOLERANCE_DEG = 15;
 /** Project decisions: a pose that was set must be reported all this time, by so many messages. */
 const HELD_MS = 3_000;
 const MIN_HELD_POSES = 4;
@@ -68,6 +68,7 @@ const RESTS_WITHIN_MS = 30_000;
 export async function carryOut(order: Order, tools: OrderTools, signal: AbortSignal): Promise<MoveOutcome> {
   const { map } = (order.kind === 'pose' ? order.pose : order.goal).value;
   await confirmMap(map, tools);
+  tools.proofs.ordered();
   if (order.kind === 'pose') return setPose(order.pose.value, tools);
   using own = tools.watch.begin();
   const outcome = await drive(order, tools, signal, own);
@@ -370,8 +371,8 @@ function poseText({ xM, yM, yawDeg }: Pose): string {
 
 function isNear(a: Pose, b: Pose): boolean {
   return (
-    Math.hypot(a.xM - b.xM, a.yM - b.yM) <= POSE_TOLERANCE_M &&
-    Math.abs(turnBetween(a.yawDeg, b.yawDeg)) <= POSE_TOLERANCE_DEG
+    Math.hypot(a.xM - b.xM, a.yM - b.yM) <= poseTolerance.distanceM &&
+    Math.abs(turnBetween(a.yawDeg, b.yawDeg)) <= poseTolerance.turnDeg
   );
 }
 

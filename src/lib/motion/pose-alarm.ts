@@ -1,24 +1,20 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
+import type { LiveValues } from '../chassis/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
-import { type Clock, folderProblem, type Log, readWhole, replaceFile, syncFolder } from '../lifecycle/index.ts';
-import type { PoseAlarmView } from './model.ts';
+import type { Clock, Log } from '../lifecycle/index.ts';
+import type { PlaceMap } from '../site/index.ts';
+import { createKeptFile } from './kept-file.ts';
+import { frameNow } from './map-frame.ts';
+import type { KeepingTrouble, PoseAlarmView } from './model.ts';
+import { encodePoseAlarms, MAX_CHARACTERS, parsePoseAlarms } from './pose-alarm-file.ts';
 
-const FILE = 'pose-alarm.json';
-const FORMAT = 'gw/pose-alarm/1';
-const MAX_BYTES = 16 * 1024;
-const MAX_CHARACTERS = 500;
-/** An alarm that could not be read is read again after this time. */
-const RETRY_MS = 2_000;
-/** A write that takes longer counts as failed. */
+/** Of the largest file: so many alarms with the longest texts. */
+const MAX_BYTES = 128 * 1024;
+/** Alarms of further maps lose their map, and so count on every one. Project decision. */
+const MAX_MAPS = 8;
+/** Interval of reading again what could not be read, and of saving again what is not saved. */
+const CHECK_MS = 2_000;
+/** A disk access that takes longer counts as failed. */
 const HUNG_MS = 3_000;
-
-const schema = z.strictObject({
-  format: z.literal(FORMAT),
-  reason: z.string().max(MAX_CHARACTERS),
-  since: z.iso.datetime(),
-});
 
 interface Options {
   readonly stateDir: string;
@@ -28,125 +24,165 @@ interface Options {
 }
 
 /**
- * Whether the pose of the robot is known to be wrong, or not known after a pose was sent. It is raised on the disk before
- * a pose is sent and cleared when the chassis has reported it back: so it outlives a crash in between. An unreadable file
- * counts as raised.
+ * Whether the pose of the robot is known to be wrong, or not known after a pose was sent, for each map on which that
+ * happened: an alarm counts on its own map, without one on every map. It is raised on the disk before a pose is sent and
+ * cleared when the chassis has reported it back: so it outlives a crash in between. What is not on the disk is saved again
+ * until it is. An unreadable file counts as raised.
  */
 export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
-  const path = join(stateDir, FILE);
-  let state: PoseAlarmView | null = { reason: 'The pose alarm has not been read yet.', since: null };
+  const file = createKeptFile(stateDir, 'pose-alarm.json', 'pose alarm', MAX_BYTES);
+  const { path } = file;
+  let alarms: readonly PoseAlarmView[] = [{ reason: 'The pose alarm has not been read yet.', since: null, map: null }];
+  /** What the file holds; null: not known. */
+  let onDisk: readonly PoseAlarmView[] | null = null;
   let isRead = false;
+  let trouble: KeepingTrouble | null = null;
   let queue: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = queue.then(work);
+  /** Serialises access to the file. Throws FILE_UNWRITABLE also for a disk that does not answer. */
+  async function inTurn(work: () => Promise<void>): Promise<void> {
+    const late = Promise.withResolvers<never>();
+    using _limit = clock.after(HUNG_MS, () => late.reject(hung(path)));
+    waiting += 1;
+    const turn = queue.then(work).finally(() => {
+      waiting -= 1;
+    });
     queue = turn.catch(() => {});
-    return turn;
+    await Promise.race([turn, late.promise]);
   }
 
-  function become(next: PoseAlarmView | null): void {
-    state = next;
+  function become(next: readonly PoseAlarmView[]): void {
+    alarms = next;
+    onChange();
+  }
+
+  function setTrouble(error: unknown): void {
+    const { message, remedy } = error === null ? { message: null, remedy: '' } : asGwError(error);
+    if ((trouble?.reason ?? null) === message) return;
+    trouble = message === null ? null : { reason: message, remedy };
+    if (trouble === null) log.info({ path }, 'the pose alarm is saved again');
+    else log.error({ path, reason: message }, 'the pose alarm is not saved: a restart of gw would forget it');
     onChange();
   }
 
   async function read(): Promise<void> {
-    const found = await readFile();
-    // A pose that was sent meanwhile decides.
     if (isRead) return;
+    const found = await file.read(parsePoseAlarms, []);
     if (typeof found === 'string') {
       const reason = `The pose alarm cannot be read from ${path} (${found}), which counts as a wrong pose.`;
-      if (state?.reason !== reason) log.error({ path, found }, 'the pose alarm cannot be read and counts as raised');
-      become({ reason, since: null });
+      if (alarms[0]?.reason !== reason)
+        log.error({ path, found }, 'the pose alarm cannot be read and counts as raised');
+      become([{ reason: reason.slice(0, MAX_CHARACTERS), since: null, map: null }]);
       return;
     }
     isRead = true;
+    onDisk = found;
     become(found);
   }
 
-  async function readFile(): Promise<PoseAlarmView | string | null> {
+  /** Throws FILE_UNWRITABLE; what is in memory is then saved again. */
+  async function save(alarmsNow: () => readonly PoseAlarmView[]): Promise<void> {
     try {
-      const problem = await folderProblem(stateDir);
-      if (problem !== null) return problem.text;
-      return parsePoseAlarm(Buffer.from(await readWhole(path, MAX_BYTES)).toString('utf8'));
+      await inTurn(async () => {
+        const next = alarmsNow();
+        onDisk = null;
+        await (next.length === 0 ? file.remove() : file.write(encodePoseAlarms(next)));
+        onDisk = next;
+      });
+      setTrouble(null);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' ? null : (code ?? 'it cannot be opened');
+      setTrouble(error);
+      throw error;
     }
   }
 
-  /** Rejects with FILE_UNWRITABLE; a disk that does not answer counts as failed. */
-  async function onDisk(work: () => Promise<void>): Promise<void> {
-    const late = Promise.withResolvers<never>();
-    using _limit = clock.after(HUNG_MS, () => late.reject(new Error('disk access timed out')));
-    try {
-      await Promise.race([inTurn(() => inOwnFolder(work)), late.promise]);
-    } catch (cause) {
-      throw new GwError(
-        'FILE_UNWRITABLE',
-        `The pose alarm cannot be saved in ${stateDir}: ${asGwError(cause).message}`,
-        {
-          remedy: 'Give gw its own writable state folder with free space (stateDir in the site file).',
-          cause,
-        },
-      );
-    }
+  /** Never rejects. */
+  async function saveAgain(): Promise<void> {
+    await save(() => alarms).catch(() => {});
   }
 
-  /** Another user with write access could put a link in place of the file. */
-  async function inOwnFolder(work: () => Promise<void>): Promise<void> {
-    const problem = await folderProblem(stateDir);
-    if (problem !== null) throw new Error(problem.text);
-    await work();
+  async function check(): Promise<void> {
+    if (!isRead) return inTurn(read).catch(() => {});
+    if (onDisk === alarms && alarms.length > 0 && !(await file.isThere())) {
+      onDisk = null;
+      setTrouble(new GwError('FILE_UNWRITABLE', `The file of the pose alarm, ${path}, was removed.`));
+    }
+    if (onDisk === alarms) setTrouble(null);
+    else await saveAgain();
   }
 
   return {
-    state: (): PoseAlarmView | null => state,
-
-    load: (): Promise<void> => inTurn(read),
-
-    /** Reads again what could not be read, until it is disposed. */
-    watch: (): Disposable => clock.every(RETRY_MS, () => void (isRead || inTurn(read))),
-
-    /** Holds when it returns; resolves when it is on the disk. Throws FILE_UNWRITABLE; it holds in memory then. */
-    async raise(reason: string): Promise<void> {
-      isRead = true;
-      const since = clock.wall().toISOString();
-      const kept = { reason: reason.slice(0, MAX_CHARACTERS), since };
-      become(kept);
-      log.warn({ reason }, 'the pose of the robot is wrong or not known: no drive passes');
-      await onDisk(() =>
-        replaceFile(path, `${JSON.stringify({ format: FORMAT, ...kept })}\n`, {
-          mode: 0o600,
-          folderMode: 0o700,
-          durable: true,
-        }),
-      );
+    /** The newest alarm that counts on the current map; while that is not known, the newest of all. */
+    state(values: Pick<LiveValues, 'map'>): PoseAlarmView | null {
+      const now = frameNow(values);
+      return alarms.findLast(({ map }) => map == null || now === null || map.uid === now.uid) ?? null;
     },
 
-    /** A pose was set and reported back. Throws FILE_UNWRITABLE: then it stays raised. */
-    async clear(): Promise<void> {
-      if (state === null) return;
-      await onDisk(async () => {
-        await rm(path, { force: true });
-        await syncFolder(stateDir);
+    /** The alarms of all maps, oldest first. */
+    all: (): readonly PoseAlarmView[] => alarms,
+
+    /** Why it is not saved; null while it is. */
+    trouble: (): KeepingTrouble | null => trouble,
+
+    /** Never rejects. */
+    load: (): Promise<void> => inTurn(read).catch(() => {}),
+
+    /** Reads and saves again until it is disposed. */
+    watch(): Disposable {
+      let isChecking = false;
+      return clock.every(CHECK_MS, () => {
+        // A disk that does not answer gets one request.
+        if (isChecking || waiting > 0) return;
+        isChecking = true;
+        void check().finally(() => {
+          isChecking = false;
+        });
       });
+    },
+
+    /**
+     * `map`: on which the pose was set; null: not known. Resolves when it is on the disk. Throws FILE_UNWRITABLE; it holds
+     * in memory then.
+     */
+    async raise(reason: string, map: PlaceMap | null): Promise<void> {
+      // An alarm of another map in a file that was not read yet must not be written over.
+      if (!isRead) await inTurn(read);
       isRead = true;
-      log.info({}, 'the pose of the robot was set and reported back');
-      become(null);
+      const others = alarms.filter((alarm) => (alarm.map?.uid ?? null) !== (map?.uid ?? null));
+      const isKept = others.filter((alarm) => alarm.map != null).length < MAX_MAPS;
+      const since = clock.wall().toISOString();
+      const raised = { reason: reason.slice(0, MAX_CHARACTERS), since, map: isKept ? map : null };
+      become([...(isKept ? others : others.filter((alarm) => alarm.map != null)), raised]);
+      log.warn({ reason, map: map?.title ?? null }, 'the pose of the robot is wrong or not known: no drive passes');
+      await save(() => alarms);
+    },
+
+    /**
+     * A pose was set on this map and reported back: also ends an alarm whose map is not known. Throws FILE_UNWRITABLE: then it
+     * stays raised.
+     */
+    async clear(map: PlaceMap | null): Promise<void> {
+      const next = alarms.filter((alarm) => alarm.map != null && alarm.map.uid !== map?.uid);
+      if (next.length === alarms.length) return;
+      await save(() => next);
+      isRead = true;
+      log.info({ map: map?.title ?? null }, 'the pose of the robot was set and reported back');
+      become(next);
+    },
+
+    /** The alarms of before a pose that was not sent. Never rejects: what is not saved is saved again. */
+    async restore(before: readonly PoseAlarmView[]): Promise<void> {
+      become(before);
+      await saveAgain();
     },
   };
 }
 
 export type PoseAlarm = ReturnType<typeof createPoseAlarm>;
 
-/** Exported for its property test. */
-export function parsePoseAlarm(text: string): PoseAlarmView | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return text === '' ? 'it is empty' : 'it is not JSON';
-  }
-  const parsed = schema.safeParse(json);
-  return parsed.success ? { reason: parsed.data.reason, since: parsed.data.since } : 'its content is not a pose alarm';
+function hung(path: string): GwError {
+  return new GwError('FILE_UNWRITABLE', `Disk access to ${path} timed out: the pose alarm cannot be saved.`, {
+    remedy: 'Check the disk of this machine (`dmesg`, `df`); if that does not help, restart the machine.',
+  });
 }

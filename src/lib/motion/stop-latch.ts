@@ -172,7 +172,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
      */
     disobeyed(why: string): Promise<void> {
       if (state.latched && state.disobeyed !== undefined) return Promise.resolve();
-      const stop = { reason: 'it did not stop when it was cancelled', by: 'gw', since: clock.wall().toISOString() };
+      const stop = { reason: 'it did not stop, or drove off again', by: 'gw', since: clock.wall().toISOString() };
       const { reason, by, since } = state.latched && isByPerson ? state : stop;
       stops += 1;
       isByPerson = true;

@@ -1,6 +1,7 @@
 import { type ChassisSnapshot, judgeAfterStop, shownUnit } from '../chassis/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { StopProof } from './model.ts';
+import { createRestWatch } from './rest-watch.ts';
 
 /**
  * After this time without proof a person decides, by clearing the stop on site: poses that scatter too much never prove
@@ -21,15 +22,25 @@ interface Owed {
 export interface StopProofs {
   /** A move began: the robot sets out, and may gain speed for a while. */
   began(): void;
+  /** An order of gw is about to be sent: its movement is ordered. */
+  ordered(): void;
+  /** A verdict of gw says that the robot stands: for a while it must not drive off without an order. */
+  rested(): void;
   /** A cancel is about to be sent. A repeated one does not begin anew: the way counts from the first. */
   requested(): void;
   /** The chassis answered a cancel. */
   acknowledged(): void;
   /** The chassis answered one since the robot was last seen to stand. */
   isAcknowledged(): boolean;
-  /** What is still to be proven, from the poses of this snapshot; null: nothing was cancelled, or the robot stands. */
+  /**
+   * What is still to be proven, from the poses of this snapshot; null: nothing was cancelled, or the robot stands. A robot
+   * that drives off after it has stood does not obey.
+   */
   current(snapshot: ChassisSnapshot): StopProof | null;
-  /** A person on site says that the robot stands. Ignored while its poses say that it drives on, or may still prove it. */
+  /**
+   * A person on site says that the robot stands, and has it from here on. As a proof it is ignored while the poses say that
+   * it drives on, or may still prove it.
+   */
   confirm(by: string): void;
 }
 
@@ -48,12 +59,22 @@ export function createStopProofs({
   readonly onDisobeyed?: (reason: string) => void;
 }): StopProofs {
   let owed: Owed | null = null;
+  const rest = createRestWatch(clock);
   let beganAtMs: number | null = null;
 
   function raise(open: Owed, reason: string): void {
     if (open.alarm !== null) return;
     open.alarm = reason;
     log.error({ reason }, 'the robot does not stop after a cancel');
+  }
+
+  /** A robot that drives off after it has stood owes its standstill again. */
+  function reopenWhereItDrivesOff(snapshot: ChassisSnapshot): void {
+    const found = owed === null ? rest.driveOff(snapshot) : null;
+    if (found === null) return;
+    owed = { sinceMs: clock.monotonicMs(), acknowledgedAtMs: found.restedFromMs, alarm: null };
+    raise(owed, found.reason);
+    onDisobeyed?.(found.reason);
   }
 
   function detailOf(open: Owed, snapshot: ChassisSnapshot): { readonly proven: boolean; readonly reason: string } {
@@ -84,7 +105,10 @@ export function createStopProofs({
   return {
     began() {
       beganAtMs = clock.monotonicMs();
+      rest.end();
     },
+    ordered: rest.end,
+    rested: rest.begin,
     requested() {
       owed ??= { sinceMs: clock.monotonicMs(), acknowledgedAtMs: null, alarm: null };
     },
@@ -93,11 +117,13 @@ export function createStopProofs({
     },
     isAcknowledged: () => owed !== null && owed.acknowledgedAtMs !== null,
     current(snapshot) {
+      reopenWhereItDrivesOff(snapshot);
       if (owed === null) return null;
       const { proven, reason } = detailOf(owed, snapshot);
       if (proven) {
         log.info({ reason }, 'the robot stands after the cancel');
         owed = null;
+        rest.begin();
         return null;
       }
       const { alarm, acknowledgedAtMs, sinceMs } = owed;
@@ -109,6 +135,7 @@ export function createStopProofs({
       };
     },
     confirm(by) {
+      rest.end();
       if (owed === null || owed.alarm !== null || clock.monotonicMs() - owed.sinceMs < PERSON_DECIDES_AFTER_MS) return;
       log.warn({ by }, 'no pose proves that the robot stands; a person on site decided');
       owed = null;

@@ -139,8 +139,20 @@ export const gateViewSchema = z.strictObject({
   ),
 });
 
+/** A map in one version, for places that count in it alone; its name is for people. */
+export const frameSchema = z.strictObject({ uid: z.string(), version: z.int().nullable(), title: z.string() });
+
 /** The pose of the robot is wrong or not known: it must be set before it drives. */
-export const poseAlarmSchema = z.strictObject({ reason: z.string(), since: utc.nullable() });
+export const poseAlarmSchema = z.strictObject({
+  reason: z.string(),
+  since: utc.nullable(),
+  map: frameSchema
+    .nullable()
+    .exactOptional()
+    .describe(
+      'Map on which the pose was set, and on which alone it counts. Null or absent: not known, it counts on every map.',
+    ),
+});
 
 export const frameFaultSchema = z.strictObject({
   code: z.enum(['map-unknown', 'map-unnamed', 'other-map', 'map-changed']),
@@ -158,7 +170,11 @@ export const motionStatusSchema = z.strictObject({
   poseAlarm: poseAlarmSchema
     .nullable()
     .exactOptional()
-    .describe('Closes the gate for everything but setting the pose. Null or absent: none.'),
+    .describe('Closes the gate for everything but setting the pose. Null or absent: none on the current map.'),
+  poseAlarmTrouble: keepingTroubleSchema
+    .nullable()
+    .exactOptional()
+    .describe('Why the pose alarm, of whatever map, is not saved. Null or absent: it is, or there is none.'),
   stop: stopLatchSchema,
   standstill: standstillSchema,
   keepingTrouble: keepingTroubleSchema

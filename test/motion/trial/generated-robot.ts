@@ -237,10 +237,13 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     watch: () => new DisposableStack(),
     raise: async () => {},
     clear: async () => {},
+    all: () => [],
+    trouble: () => null,
+    restore: async () => {},
   };
+  const proofs = createStopProofs(context);
   const canceller = createCanceller({
-    ...context,
-    proofs: createStopProofs(context),
+    ...{ ...context, proofs },
     tries: 12,
     signal: () => new AbortController().signal,
   });
@@ -251,14 +254,15 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
   let alarm: Conducted['alarm'] = null;
   const trials = createTrials({
     site: { dock: undefined, path: 'site.yaml' } as never,
-    tools: { ...context, canceller, watch, poseAlarm: noAlarm, limits: { ...orderLimits, moveMs: 120_000 } },
+    tools: { ...context, canceller, watch, proofs, poseAlarm: noAlarm, limits: { ...orderLimits, moveMs: 120_000 } },
     clock,
     log: silentLog,
     store: {
-      keep: async (written) => {
-        report = written;
+      keep: async (reportNow) => {
+        const said = reportNow();
+        report = said;
         keptAtM = wayM;
-        return { report: null, recorded: [], problems: [] };
+        return { said, report: null, recorded: [], problems: [] };
       },
       adoptAll: () => Promise.reject(new Error('not in this test')),
     },

@@ -3,7 +3,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { attachmentFolder, type EvidenceRecord, loadEvidenceFile } from '../../../src/lib/evidence/index.ts';
+import {
+  appendRecord,
+  attachmentFolder,
+  type EvidenceRecord,
+  loadEvidenceFile,
+} from '../../../src/lib/evidence/index.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createTrialStore } from '../../../src/lib/motion/index.ts';
 import { onSite, startSupervised } from './supervised.ts';
@@ -28,21 +33,60 @@ const report = {
   ],
 } as const;
 
-function store() {
+const spoiled = {
+  ...report,
+  facts: [{ fact: 'vendor.move.cancel', verdict: 'not-decided', why: 'PRESS THE EMERGENCY STOP', value: null }],
+} as const;
+
+function store(append?: typeof appendRecord) {
   const adopted: (readonly EvidenceRecord[])[] = [];
   const ledger = {
     adopt: (records: readonly EvidenceRecord[]) => void adopted.push(records),
     adoptFile: async () => ({ records: 0, adopted: [], revoked: [] }),
   };
-  return { adopted, store: createTrialStore({ path, log: silentLog, ledger }) };
+  return { adopted, store: createTrialStore({ path, log: silentLog, ledger, ...(append && { append }) }) };
 }
+
+const verified = { ...report, facts: report.facts.filter(({ verdict }) => verdict === 'holds') };
+const readReport = async () => JSON.parse(await readFile(join(attachmentFolder(path), 't-1.json'), 'utf8'));
+
+it('an alarm while a record is being written: no record counts, and the report says that it is not verified', async () => {
+  let now: typeof verified | typeof spoiled = verified;
+  const made = store(async (...record) => {
+    const appended = await appendRecord(...record);
+    now = spoiled;
+    return appended;
+  });
+  const kept = await made.store.keep(() => now);
+  expect(kept).toMatchObject({ recorded: [], problems: [] });
+  expect([made.adopted.flat(), await loadEvidenceFile(path)]).toEqual([[], []]);
+  expect(await readReport()).toMatchObject({ facts: spoiled.facts });
+  // The next trial is recorded beside it.
+  const next = store();
+  expect(await next.store.keep(() => ({ ...verified, id: 't-2' }))).toMatchObject({ recorded: ['vendor.move.cancel'] });
+  expect(await loadEvidenceFile(path)).toEqual(next.adopted.flat());
+});
+
+it('a gateway that is killed while a record is being written has recorded no verification', async () => {
+  const never = Promise.withResolvers<never>();
+  const written = Promise.withResolvers<void>();
+  const made = store(async (...record) => {
+    await appendRecord(...record);
+    written.resolve();
+    return never.promise;
+  });
+  void made.store.keep(() => verified);
+  await written.promise;
+  expect(await readFile(path, 'utf8')).toContain('"vendor.move.cancel"');
+  expect(await loadEvidenceFile(path)).toEqual([]);
+});
 
 it('a decided fact is in the file before it counts; an undecided one is not recorded', async () => {
   const made = store();
-  const kept = await made.store.keep(report);
+  const kept = await made.store.keep(() => report);
   expect(kept).toMatchObject({ recorded: ['vendor.move.cancel', 'vendor.move.state'], problems: [] });
   const written = await loadEvidenceFile(path);
-  expect(made.adopted).toEqual([written]);
+  expect(made.adopted.flat()).toEqual(written);
   expect(written.map(({ fact, value, simulated }) => [fact, value, simulated])).toEqual([
     ['vendor.move.cancel', true, undefined],
     ['vendor.move.state', false, undefined],
@@ -53,7 +97,7 @@ it('a decided fact is in the file before it counts; an undecided one is not reco
 it('a fact that cannot be written to the file does not count', async () => {
   await writeFile(path, 'not a record\n');
   const made = store();
-  const kept = await made.store.keep(report);
+  const kept = await made.store.keep(() => report);
   expect(kept.recorded).toEqual([]);
   expect(kept.problems).toEqual([
     expect.stringContaining('vendor.move.cancel could not be recorded'),
@@ -66,7 +110,7 @@ it('a fact that cannot be written to the file does not count', async () => {
 it('without its samples no fact is verified, and a contradicted one stays contradicted', async () => {
   await writeFile(attachmentFolder(path), 'a file where the folder should be');
   const made = store();
-  const kept = await made.store.keep(report);
+  const kept = await made.store.keep(() => report);
   expect(kept).toMatchObject({ report: null, recorded: ['vendor.move.state'] });
   expect(kept.problems).toEqual([expect.stringContaining('samples of the trial could not be saved')]);
   expect(made.adopted.flat()).toMatchObject([{ fact: 'vendor.move.state', value: false }]);

@@ -1,9 +1,12 @@
 import type { ChassisMoves } from '../../chassis/moves.ts';
 import { asGwError } from '../../error/index.ts';
 import { firstOf } from '../../lifecycle/index.ts';
+import type { PlaceMap } from '../../site/index.ts';
+import { poseTolerance } from '../arrival.ts';
 import type { Canceller } from '../canceller.ts';
 import type { MoveOutcome, Order } from '../model.ts';
 import { carryOut, type OrderTools } from '../orders.ts';
+import { type FollowedFrame, followFrame, setInFrame } from '../set-pose.ts';
 import type { TrialKind } from '../verify-remedy.ts';
 import { type AfterCancel, createAfterCancel } from './judge/after-cancel.ts';
 import { judgeDock } from './judge/dock.ts';
@@ -256,17 +259,18 @@ async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
 async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
   const { tools, sampler, order, start, signal, setPhase } = conduct;
   if (order.kind !== 'pose') throw new RangeError('the order of a pose trial must set the pose');
+  const { map } = order.pose.value;
   const sets: PoseSet[] = [];
   const never = new AbortController().signal;
+  using frame = followFrame(map, tools);
   const set = async (yawDeg: number): Promise<Rest | null> => {
-    const { map } = order.pose.value;
     const value = { xM: start.xM, yM: start.yM, yawDeg: yawDeg as typeof order.pose.value.yawDeg, map };
     sampler.note(`pose sent: ${JSON.stringify(value)}`);
-    const outcome = await carryOut({ kind: 'pose', pose: { ...order.pose, value } }, tools, never);
+    const outcome = await setInFrame({ kind: 'pose', pose: { ...order.pose, value } }, tools, frame, never);
     sampler.note(`pose ${outcome.state}${outcome.reason === null ? '' : `: ${outcome.reason}`}`);
     return untilRest(sampler, sampler.now());
   };
-  await tools.poseAlarm.raise('A trial set another pose, and did not restore the original one.');
+  await tools.poseAlarm.raise('A trial set another pose, and did not restore the original one.', map);
   try {
     for (const setDeg of headingsToSet(start.ori)) {
       if (signal.aborted) break;
@@ -275,27 +279,29 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
     }
   } finally {
     setPhase('Restores the original pose.');
-    await restore(conduct, set);
+    await restore(conduct, set, { map, frame });
   }
   return judgePose({ start, sets });
 }
 
 const BACK_M = 0.3;
-const BACK_DEG = 10;
 
 async function restore(
   { start, tools, note, alarm }: Conduct,
   set: (yawDeg: number) => Promise<Rest | null>,
+  { map, frame }: { readonly map: PlaceMap | null; readonly frame: FollowedFrame },
 ): Promise<void> {
   const was = `${start.xM.toFixed(2)} m, ${start.yM.toFixed(2)} m, ${start.ori.toFixed(1)}°`;
   let found = 'no pose at rest was reported since';
   try {
     const now = await set(start.ori);
-    if (now !== null) {
+    const left = frame.left();
+    if (left !== null) found = `the map has changed: ${left}`;
+    else if (now !== null) {
       found = `${now.xM.toFixed(2)} m, ${now.yM.toFixed(2)} m, ${now.ori.toFixed(1)}° is reported`;
       const offDeg = Math.abs(now.ori - start.ori - 360 * Math.round((now.ori - start.ori) / 360));
-      if (distanceM(now, start) <= BACK_M && offDeg <= BACK_DEG) {
-        await tools.poseAlarm.clear();
+      if (distanceM(now, start) <= BACK_M && offDeg <= poseTolerance.turnDeg) {
+        await tools.poseAlarm.clear(map);
         note(`The original pose is restored: ${was}.`);
         return;
       }
@@ -306,5 +312,5 @@ async function restore(
   const why = `the original pose (${was}) could not be restored, ${found}`;
   alarm(`THE POSE OF THE ROBOT IS WRONG: ${why}. Set it before the robot drives.`);
   // It holds in memory also where the disk fails.
-  await tools.poseAlarm.raise(why).catch(() => {});
+  await tools.poseAlarm.raise(why, frame.left() === null ? map : null).catch(() => {});
 }

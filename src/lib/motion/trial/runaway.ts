@@ -14,6 +14,8 @@ const MAX_RUNAWAY_MS = 40_000;
 export interface RunawayWatch {
   /** Why the person must press the emergency stop; null while nothing shows it. */
   check(): string | null;
+  /** The robot was seen to stand: from here on it must not move, whether a cancel came before or not. */
+  rested(): void;
 }
 
 /** The poses of the link decide, and a cancel that is not accepted; what the chassis reports of its moves does not. */
@@ -27,6 +29,10 @@ export function createRunawayWatch({ link, canceller, clock }: OrderTools): Runa
   let judged: unknown;
 
   return {
+    rested() {
+      const nowMs = clock.monotonicMs();
+      [cancelledAtMs, acceptedAtMs] = [nowMs, nowMs];
+    },
     check() {
       const nowMs = clock.monotonicMs();
       if (isEarlierOpen) {

@@ -1,21 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asGwError } from '../../error/index.ts';
 import {
   appendRecord,
   type EvidenceAdoption,
   type EvidenceRecord,
   type EvidenceWatch,
+  openAttachment,
+  replaceAttachment,
+  sealAttachment,
   writeAttachment,
 } from '../../evidence/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
-import type { TrialFinding } from './model.ts';
+import type { TrialFinding, TrialVerdict } from './model.ts';
 
 /** Storage of trial results. */
 export interface TrialStore {
   /**
    * Writes the report, and a record for each decided fact; if the report cannot be written, only for contradicted ones.
-   * Never rejects.
+   * `reportNow` is asked again at each step, since a disk may be slow and the robot may set out meanwhile: records of
+   * verified facts count only where it still says so when all of them are on the disk, also after a crash. Never rejects.
    */
-  keep(report: TrialReport): Promise<Kept>;
+  keep<Report extends TrialReport>(reportNow: () => Report): Promise<Kept<Report>>;
   /** Adopts the whole evidence file from now on. Throws EVIDENCE_FILE_INVALID. */
   adoptAll(): Promise<EvidenceAdoption>;
 }
@@ -34,7 +39,9 @@ export interface TrialReport {
   readonly [more: string]: unknown;
 }
 
-interface Kept {
+interface Kept<Report extends TrialReport> {
+  /** What was reported at last, and counts. What these records lead to is no part of it. */
+  readonly said: Report;
   readonly report: { readonly file: string; readonly sha256: string } | null;
   readonly recorded: readonly string[];
   /** What could not be written, each in one sentence. */
@@ -47,62 +54,92 @@ export interface TrialStoreOptions {
   readonly log: Log;
   /** The records of the running daemon: those of a trial count at once, as they were measured here through the gate. */
   readonly ledger: Pick<EvidenceWatch, 'adopt' | 'adoptFile'>;
+  /** Another disk, for tests. */
+  readonly append?: typeof appendRecord;
 }
 
 /** Maximum length of `how` in a record. */
 const MAX_HOW = 900;
 
-export function createTrialStore({ path, log, ledger }: TrialStoreOptions): TrialStore {
+export function createTrialStore({ path, log, ledger, append = appendRecord }: TrialStoreOptions): TrialStore {
   return {
     adoptAll: () => ledger.adoptFile(),
 
-    async keep(report) {
+    async keep(reportNow) {
       const problems: string[] = [];
-      const fail = (what: string, error: unknown) => {
-        problems.push(`${what}: ${asGwError(error).message}`);
-        log.error({ path, trial: report.id, error: asGwError(error).message }, what);
-      };
-      let attachment: Kept['report'] = null;
-      try {
-        const text = `${JSON.stringify({ format: 'gw/trial/1', ...report }, null, 1)}\n`;
-        attachment = await writeAttachment(path, `${report.id}.json`, text);
-      } catch (error) {
-        fail('The samples of the trial could not be saved', error);
-      }
-      const written: EvidenceRecord[] = [];
-      for (const record of recordsOf(report, attachment)) {
+      /** undefined: it failed, and the problem is noted. */
+      async function attempt<T>(work: Promise<T>, what: string): Promise<T | undefined> {
         try {
-          await appendRecord(path, record);
-          written.push(record);
+          return await work;
         } catch (error) {
-          fail(`${record.fact} could not be recorded`, error);
+          problems.push(`${what}: ${asGwError(error).message}`);
+          log.error({ path, error: asGwError(error).message }, what);
+          return undefined;
         }
       }
-      ledger.adopt(written);
-      return { report: attachment, recorded: written.map(({ fact }) => fact), problems };
+      const record = async (one: EvidenceRecord) =>
+        (await attempt(append(path, one), `${one.fact} could not be recorded`)) === undefined ? [] : [one];
+
+      let report = reportNow();
+      const isStill = () => isDeepStrictEqual(reportNow().facts, report.facts);
+      const file = `${report.id}.json`;
+      let attachment = await attempt(writeAttachment(path, file, textOf(report)), SAMPLES_NOT_SAVED);
+      const verifying = attachment === undefined ? [] : recordsOf(report, 'holds', attachment);
+      const written: EvidenceRecord[] = [];
+      let isSealed = false;
+      if (verifying.length > 0) {
+        await attempt(openAttachment(path, file), SAMPLES_NOT_SAVED);
+        for (const one of verifying) if (problems.length === 0 && isStill()) written.push(...(await record(one)));
+        if (problems.length === 0 && isStill()) {
+          await attempt(sealAttachment(path, file), NOT_SEALED);
+          isSealed = problems.length === 0;
+        }
+      }
+      if (!isStill()) {
+        if (isSealed) await attempt(openAttachment(path, file), NOT_SEALED);
+        isSealed = false;
+        report = reportNow();
+        if (attachment !== undefined)
+          attachment = await attempt(replaceAttachment(path, file, textOf(report)), SAMPLES_NOT_SAVED);
+      }
+      const verified = isSealed ? written : [];
+      ledger.adopt(verified);
+      const contradicted: EvidenceRecord[] = [];
+      for (const one of recordsOf(report, 'differs', attachment)) contradicted.push(...(await record(one)));
+      ledger.adopt(contradicted);
+      const recorded = [...verified, ...contradicted].map(({ fact }) => fact);
+      return { said: report, report: attachment ?? null, recorded, problems };
     },
   };
 }
 
-function recordsOf(report: TrialReport, attachment: Kept['report']): EvidenceRecord[] {
-  const { kind, who, when, serial, software, simulated, facts } = report;
+const SAMPLES_NOT_SAVED = 'The samples of the trial could not be saved';
+const NOT_SEALED = 'The records of the trial could not be sealed';
+
+function textOf(report: TrialReport): string {
+  return `${JSON.stringify({ format: 'gw/trial/1', ...report }, null, 1)}\n`;
+}
+
+/** A verification needs its samples as evidence; a contradiction closes the gate also without them. */
+function recordsOf(
+  { kind, who, when, serial, software, simulated, facts }: TrialReport,
+  of: TrialVerdict,
+  attachment: EvidenceRecord['attachment'],
+): EvidenceRecord[] {
   if (serial === null || software === null) return [];
-  return (
-    facts
-      // A verification needs its samples as evidence; a contradiction closes the gate also without them.
-      .filter(({ value, verdict }) => value !== null && (attachment !== null || verdict === 'differs'))
-      .map(({ fact, value, why }) => ({
-        fact,
-        value,
-        serial,
-        software,
-        how: plain(`trial ${kind} through the gate: ${why}`),
-        who,
-        when,
-        ...(simulated && { simulated: true as const }),
-        ...(attachment !== null && { attachment }),
-      }))
-  );
+  return facts
+    .filter(({ value, verdict }) => value !== null && verdict === of)
+    .map(({ fact, value, why }) => ({
+      fact,
+      value,
+      serial,
+      software,
+      how: plain(`trial ${kind} through the gate: ${why}`),
+      who,
+      when,
+      ...(simulated && { simulated: true as const }),
+      ...(attachment && { attachment }),
+    }));
 }
 
 /** Text without control characters, for one line of a record. */

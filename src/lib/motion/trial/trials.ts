@@ -15,7 +15,7 @@ import { checkRequest, planTrial } from './plan.ts';
 import { untilAtRest } from './rest.ts';
 import { ALARM, createRunawayWatch, holdUntilStill } from './runaway.ts';
 import { createSampler, type Sampler } from './samples.ts';
-import type { TrialReport, TrialStore } from './store.ts';
+import type { TrialStore } from './store.ts';
 
 export interface TrialsOptions {
   readonly site: Pick<Site, 'dock' | 'path' | 'maps'>;
@@ -107,39 +107,37 @@ export function createTrials(options: TrialsOptions): Trials {
     return { order, refusals: judgeTrial({ kind: 'trial', of, order, conditions }, input) };
   }
 
-  /** Ends a trial and writes its report and records. */
+  /**
+   * Ends a trial and writes its report and records. `resultNow`: it may change while the disk is slow, as with a robot that
+   * drives off.
+   */
   async function finish(
     running: Running,
-    found: Pick<TrialView, 'outcome' | 'reason' | 'facts' | 'refusals'> & { readonly order?: Order },
-    sampler: Sampler | null,
+    resultNow: () => TrialResult,
+    { order, sampler }: { readonly order?: Order | undefined; readonly sampler?: Sampler } = {},
   ): Promise<void> {
-    const { order, ...result } = found;
-    change(running, { ...result, outcome: null, phase: 'Writing the report.' });
-    const { state: _state, phase: _phase, report: _report, recorded: _recorded, ...about } = running.view;
-    const written: TrialReport = {
-      ...about,
-      ...result,
+    change(running, { ...resultNow(), outcome: null, phase: 'Writing the report.' });
+    const about = {
       when: clock.wall().toISOString(),
       tookMs: Math.round(clock.monotonicMs() - running.beganMs),
       conditions: running.request.conditions,
       request: { towardsDeg: running.request.towardsDeg ?? null, distanceM: running.request.distanceM ?? null },
       order: order ?? null,
-      samples: sampler && {
-        poses: sampler.poses,
-        plans: sampler.plans,
-        events: sampler.events,
-        dropped: sampler.dropped,
-      },
+      samples: sampler
+        ? { poses: sampler.poses, plans: sampler.plans, events: sampler.events, dropped: sampler.dropped }
+        : null,
     };
-    const kept = await store.keep(written);
-    const isLost = result.outcome === 'verified' && kept.problems.length > 0;
-    // It may have driven off while the result was written.
-    const { alarm } = running.view;
-    const isUnsafe = result.outcome === 'verified' && alarm !== null;
+    const kept = await store.keep(() => {
+      const { state: _state, phase: _phase, report: _report, recorded: _recorded, ...view } = running.view;
+      return { ...view, ...resultNow(), ...about };
+    });
+    const { said } = kept;
+    const isLost = said.outcome === 'verified' && kept.problems.length > 0;
     change(running, {
+      ...{ facts: said.facts, refusals: said.refusals },
       state: 'ended',
-      outcome: isLost || isUnsafe ? 'not-decided' : result.outcome,
-      reason: isUnsafe ? alarm : isLost ? 'The result could not be written, so it does not count.' : result.reason,
+      outcome: isLost ? 'not-decided' : said.outcome,
+      reason: isLost ? 'The result could not be written, so it does not count.' : said.reason,
       phase: 'Ended.',
       notes: [...running.view.notes, ...kept.problems],
       report: kept.report,
@@ -178,14 +176,14 @@ export function createTrials(options: TrialsOptions): Trials {
       change(running, { phase: 'Verifies that the robot stands still.' });
       const rest = await untilAtRest(sampler, () => isProofAwaited(gateInput()), whole);
       if (typeof rest === 'string') {
-        await finish(running, { outcome: 'refused', reason: rest, facts: [], refusals: [rest] }, sampler);
+        await finish(running, () => refusedFor([rest]), { sampler });
         return;
       }
       const judged = judge(request, rest);
       ({ order } = judged);
       if (judged.refusals.length > 0) {
         const refusals = judged.refusals.map(({ reason }) => reason);
-        await finish(running, { outcome: 'refused', reason: refusals.join(' '), facts: [], refusals, order }, sampler);
+        await finish(running, () => refusedFor(refusals), { order, sampler });
         return;
       }
       whole.throwIfAborted();
@@ -209,18 +207,18 @@ export function createTrials(options: TrialsOptions): Trials {
     if (order !== undefined) {
       const moving = await holdUntilStill(tools, sampler);
       if (moving !== null) raise(moving);
+      else {
+        runaway.rested();
+        tools.proofs.rested();
+      }
     }
-    const { snapshot } = gateInput();
-    const { alarm } = running.view;
-    await finish(
-      running,
-      {
-        ...conclude({ of: running.view, sampler, facts, failure: failure ?? alarm, signal: whole, snapshot }),
-        refusals: [],
-        ...(order && { order }),
-      },
-      sampler,
-    );
+    // Verdict and alarm are one value, until the trial has ended.
+    const resultNow = () => {
+      const { snapshot } = gateInput();
+      const { alarm } = running.view;
+      return conclude({ of: running.view, sampler, facts, failure: failure ?? alarm, signal: whole, snapshot });
+    };
+    await finish(running, resultNow, { order, sampler });
   }
 
   return {
@@ -234,7 +232,7 @@ export function createTrials(options: TrialsOptions): Trials {
       if (refusal !== null) {
         const reasons = refusals.map(({ reason }) => reason);
         log.warn({ kind: request.kind, reasons }, 'the gate refused a trial');
-        await finish(running, { outcome: 'refused', reason: reasons.join(' '), facts: [], refusals: reasons }, null);
+        await finish(running, () => refusedFor(reasons));
         if (current?.view.state !== 'running') current = running;
         throw refusal;
       }
@@ -281,6 +279,12 @@ export function createTrials(options: TrialsOptions): Trials {
   };
 }
 
+type TrialResult = Pick<TrialView, 'outcome' | 'reason' | 'facts' | 'refusals'>;
+
+function refusedFor(refusals: readonly string[]): TrialResult {
+  return { outcome: 'refused', reason: refusals.join(' '), facts: [], refusals };
+}
+
 interface ConductedTrial {
   /** The chassis that the trial began with. */
   readonly of: Pick<TrialView, 'serial' | 'software'>;
@@ -294,14 +298,7 @@ interface ConductedTrial {
 }
 
 /** An interrupted or invalid trial verifies nothing; contradictions stay. */
-function conclude({
-  of,
-  sampler,
-  facts: found,
-  failure,
-  signal,
-  snapshot,
-}: ConductedTrial): Pick<TrialView, 'outcome' | 'reason' | 'facts'> {
+function conclude({ of, sampler, facts: found, failure, signal, snapshot }: ConductedTrial): TrialResult {
   const { serial, software } = of;
   const isOther = snapshot.identity?.serial !== serial || snapshot.identity?.software !== software;
   const broken = signal.aborted
@@ -324,15 +321,16 @@ function conclude({
   const differing = facts.filter(({ verdict }) => verdict === 'differs');
   if (differing.length > 0) {
     const reason = differing.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
-    return { outcome: 'contradicted', reason, facts };
+    return { outcome: 'contradicted', reason, facts, refusals: [] };
   }
-  if (broken !== null) return { outcome: 'cancelled', reason: `The trial was cancelled: ${broken}.`, facts };
-  if (failure !== null) return { outcome: 'not-decided', reason: failure, facts };
+  if (broken !== null)
+    return { outcome: 'cancelled', reason: `The trial was cancelled: ${broken}.`, facts, refusals: [] };
+  if (failure !== null) return { outcome: 'not-decided', reason: failure, facts, refusals: [] };
   const open = facts.filter(({ verdict }) => verdict !== 'holds');
   const outcome: TrialOutcome = open.length === 0 && facts.length > 0 ? 'verified' : 'not-decided';
   const reason =
     open.length === 0 ? 'Every fact on trial holds.' : open.map(({ fact, why }) => `${fact}: ${why}`).join('; ');
-  return { outcome, reason, facts };
+  return { outcome, reason, facts, refusals: [] };
 }
 
 function reasonOf(signal: AbortSignal): string {

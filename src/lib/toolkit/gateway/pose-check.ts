@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { degrees, turnBetween } from '../../angle/index.ts';
 import { GwError } from '../../error/index.ts';
+import { poseTolerance } from '../../motion/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorSession, steadyOperatorAccess } from '../operator/access.ts';
@@ -8,9 +9,6 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { PoseCheck } from './gateway.result.ts';
 import { formatPose, onlyPose, type ReportedPose, readLiveRobot } from './live-robot.ts';
 
-/** Allowed correction of the set pose by the lidar. Project decision; at these headings radians are off by 88°, gradians by 10°. */
-const TOLERANCE_DEG = 8;
-const TOLERANCE_M = 0.5;
 /** Degrees and radians are farthest apart here, and the specification measured it: 1.5708 sent is reported as 90. */
 const HEADING_DEG = 90;
 /** A heading near the current one would be reported even if setting the pose had no effect. */
@@ -101,7 +99,7 @@ function readBackFinding(set: ReportedPose, reported: ReportedPose | null, refus
   };
   if (reported === null) return notChecked(start, 'no pose was received after setting it');
   const offDeg = Math.abs(turnBetween(degrees(set.yawDeg), degrees(reported.yawDeg)));
-  const detail = `set to ${formatPose(set)}, reported ${formatPose(reported)}: ${offDeg.toFixed(1)}° off (up to ${TOLERANCE_DEG}°)`;
+  const detail = `set to ${formatPose(set)}, reported ${formatPose(reported)}: ${offDeg.toFixed(1)}° off (up to ${poseTolerance.turnDeg}°)`;
   if (isNearPose(reported, set) && refusal === null) return ok(start, detail);
   const why = refusal === null ? detail : `${detail}; ${refusal}`;
   return wrong(start, why, 'Do not drive this robot: an angle unit may be wrong. Run `gw chassis probe`.');
@@ -138,7 +136,7 @@ async function restore(toolkit: Toolkit, session: OperatorSession, before: Repor
 
 function isNearPose(a: ReportedPose, b: ReportedPose): boolean {
   return (
-    Math.hypot(a.xM - b.xM, a.yM - b.yM) <= TOLERANCE_M &&
-    Math.abs(turnBetween(degrees(a.yawDeg), degrees(b.yawDeg))) <= TOLERANCE_DEG
+    Math.hypot(a.xM - b.xM, a.yM - b.yM) <= poseTolerance.distanceM &&
+    Math.abs(turnBetween(degrees(a.yawDeg), degrees(b.yawDeg))) <= poseTolerance.turnDeg
   );
 }

@@ -72,7 +72,7 @@ function poseAt(
   const map = mapOfPlace(site, found);
   if (map === null) {
     throw new GwError('STATION_UNKNOWN', `The site file does not say in which map ${key} was measured.`, {
-      remedy: 'Run `gw site map`, or give the pose with --x, --y and --yaw.',
+      remedy: 'Run `gw site map --measured-on-it` on that map, or give the pose with --x, --y and --yaw.',
     });
   }
   return { pose: { xM, yM, yawDeg }, from: `site file, ${key}`, map };

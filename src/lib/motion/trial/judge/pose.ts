@@ -1,3 +1,4 @@
+import { poseTolerance } from '../../arrival.ts';
 import type { TrialFinding } from '../model.ts';
 import { finding, type Verdict } from './finding.ts';
 import { distanceM, numberInRadians, type Rest, shortWay, TURN_DEG } from './numbers.ts';
@@ -16,12 +17,7 @@ export interface PoseSeen {
   readonly sets: readonly PoseSet[];
 }
 
-/**
- * How far the lidar may correct the pose. Project decisions; the heading by less than the 10 by which gradians differ at 90°,
- * on both sides of it where the pose was set to opposite headings.
- */
-const HEADING_DEG = 8;
-const PLACE_M = 0.5;
+/** How far a number that was taken for degrees may be off. Project decision. */
 const NUMBER_DEG = 1;
 
 /**
@@ -45,9 +41,9 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
     .join(', ');
   const movedM = Math.max(...readings.map((reading) => distanceM(reading, start)));
   const off = (ori: number, wanted: number) => Math.abs(shortWay(ori - wanted, TURN_DEG));
-  if (readings.every(({ ori, setDeg }) => off(ori, setDeg) <= HEADING_DEG)) {
+  if (readings.every(({ ori, setDeg }) => off(ori, setDeg) <= poseTolerance.turnDeg)) {
     const placed: Verdict =
-      movedM <= PLACE_M
+      movedM <= poseTolerance.distanceM
         ? { verdict: 'holds', why: `${why}, at the place where it stood (${movedM.toFixed(2)} m off)` }
         : { verdict: 'differs', why: `${why}, but ${movedM.toFixed(2)} m from the place that was set` };
     return { ori: { verdict: 'holds', why }, request: placed };
@@ -58,7 +54,7 @@ function judge({ start, sets }: PoseSeen): Record<'ori' | 'request', Verdict> {
       request: open(`${why}: its angle was interpreted as degrees`),
     };
   }
-  if (readings.every(({ ori, setDeg }) => off(ori, -setDeg) <= HEADING_DEG)) {
+  if (readings.every(({ ori, setDeg }) => off(ori, -setDeg) <= poseTolerance.turnDeg)) {
     return both(
       `${why}: the heading counts clockwise in the order or in the report, or it is 180° off; the trial of move decides more`,
     );
