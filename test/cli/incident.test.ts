@@ -8,6 +8,7 @@ const sound = { recording: null, unreadable: 0, folderProblem: null, notKept: nu
 const list = { incidents: [{ ...sampleHead, summary }], ...sound };
 const shown = {
   ...{ path: null, sha256: 'ab', head: sampleHead, log: sampleBody.log, leftOut: sampleBody.leftOut, poses: 600 },
+  maps: [{ uid: 'u-1', version: 1, title: 'hall', poses: 580 }],
   events: [{ atMs: 0, kind: 'cause' as const, text: summary }],
 };
 
@@ -40,6 +41,8 @@ describe('gw incident', () => {
     expect(text.split('\n')[0]).toBe(`Incident 3 of robot TEST-1, 2026-01-31T12:00:00.000Z: ${summary}.`);
     expect(text).toContain(`  +0.0 s  ${summary}`);
     expect(text).toContain('  +0.0 s warn  stop by=x');
+    expect(text).toContain("600 poses (580 on 'hall', 20 on a map that is not known)");
+    expect(plain(renderIncident({ ...shown, poses: 0, maps: [] }))).toContain('0 poses; ');
     const partial = { ...shown, head: { ...sampleHead, isComplete: false }, leftOut: { poses: 0, scenes: 3, log: 1 } };
     expect(plain(renderIncident(partial))).toMatch(/not complete[\s\S]*left out: 3 scenes, 1 log\./);
   });

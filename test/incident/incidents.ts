@@ -54,9 +54,10 @@ export const sampleHead: IncidentHead = {
   ...{ moreCauses: 0, fromMs: -60_000, toMs: 10_000, isComplete: true },
 };
 export const sampleBody: IncidentBody = {
-  stations: [{ name: 'A', xM: 1, yM: 2 }],
+  maps: [{ uid: 'u-1', version: 1, title: 'hall' }],
+  stations: [{ name: 'A', xM: 1, yM: 2, map: 0 }],
   dock: null,
-  poses: [{ atMs: -100, xM: 1, yM: 2, yawDeg: 270 }],
+  poses: [{ atMs: -100, xM: 1, yM: 2, yawDeg: 270, map: 0 }],
   scenes: [
     { atMs: -60_000, ...calm.scene },
     { atMs: 0, ...stopped.scene },

@@ -9,11 +9,12 @@ import {
   decodeIncident,
   type IncidentStore,
   type LogEntry,
+  type ObservedPose,
   openIncidentStore,
+  type Places,
   type Sight,
 } from '../../src/lib/incident/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import type { KeptPose } from '../../src/lib/pages/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { until } from '../waiting.ts';
 import { calm, sampleBody, sampleHead, sightWith, stopped } from './incidents.ts';
@@ -30,7 +31,9 @@ async function setUp(over: Partial<IncidentStore> = {}) {
   const clock = createFakeClock();
   const store = { ...openIncidentStore(dir, clock.wall()), ...over };
   let sight: Sight = calm;
-  let pose: KeptPose | null = null;
+  let pose: ObservedPose | null = null;
+  const frame: { map: ObservedPose['map'] } = { map: null };
+  const places: { stations?: Places['stations']; dock?: Places['dock'] } = {};
   const events: LogEntry[] = [];
   let listener = () => {};
   let posed = () => {};
@@ -39,7 +42,7 @@ async function setUp(over: Partial<IncidentStore> = {}) {
     clock,
     log: silentLog,
     about: { serial: 'TEST-1', site: 'Lobby', version: '1', timeZone: 'UTC' },
-    places: () => ({ stations: [], dock: null }),
+    places: () => ({ stations: [], dock: null, ...places }),
     look: () => sight,
     pose: () => pose,
     logSince: (ms) => events.filter(({ atMs }) => atMs >= ms),
@@ -56,13 +59,13 @@ async function setUp(over: Partial<IncidentStore> = {}) {
   async function drive(ms: number) {
     for (let left = ms; left > 0; left -= 100) {
       await clock.advance(100);
-      pose = { atMs: clock.monotonicMs(), xM: clock.monotonicMs() / 1_000, yM: 0, yawDeg: 90 };
+      pose = { atMs: clock.monotonicMs(), xM: clock.monotonicMs() / 1_000, yM: 0, yawDeg: 90, map: frame.map };
       posed();
       listener();
     }
   }
   return {
-    ...{ clock, store, recorder, drive, events },
+    ...{ clock, store, recorder, drive, events, frame, places },
     async become(next: Sight) {
       sight = next;
       listener();
@@ -97,6 +100,53 @@ describe('the memory of incidents', () => {
       [0, 'stopped'],
     ]);
     expect(clock.pending).toBe(0);
+  });
+
+  it('has each pose with the map on which it was observed, and each place with the map of the site file', async () => {
+    const { drive, become, kept, settled, frame, places } = await setUp();
+    const [hall, attic] = [
+      { uid: 'u-1', version: 1, title: 'hall' },
+      { uid: 'u-2', version: null, title: 'attic' },
+    ];
+    const A = { name: 'A', xM: 1, yM: 2 };
+    places.stations = [
+      { ...A, map: attic },
+      { ...A, name: 'B', map: null },
+    ];
+    places.dock = { xM: 0, yM: 0, yawDeg: 0, map: hall };
+    frame.map = hall;
+    await drive(1_000);
+    await become(stopped);
+    frame.map = null;
+    await drive(1_000);
+    frame.map = { ...attic };
+    await drive(12_000);
+    await settled();
+    const { body } = await kept(1);
+    expect(body.maps).toEqual([attic, hall]);
+    expect(body.stations).toEqual([
+      { ...A, map: 0 },
+      { ...A, name: 'B', map: null },
+    ]);
+    expect(body.dock).toMatchObject({ map: 1 });
+    // In the order in which they were observed, whatever the map at the time of writing is.
+    const seen = body.poses.map(({ map }) => map);
+    expect(seen.filter((map, at) => map !== seen[at - 1])).toEqual([1, null, 0]);
+    expect(seen.length).toBe(body.poses.length);
+  });
+
+  it('has a bound for maps, beyond which the map of a pose is not known', async () => {
+    const { drive, become, kept, settled, frame } = await setUp();
+    await become(stopped);
+    for (let count = 0; count < 40; count += 1) {
+      frame.map = { uid: `u-${count}`, version: 1, title: '\u0000'.repeat(500) };
+      await drive(200);
+    }
+    await drive(3_000);
+    await settled();
+    const { body } = await kept(1);
+    expect(body.maps).toHaveLength(32);
+    expect(body.poses.at(-1)?.map).toBeNull();
   });
 
   it('has it on disk after a second, for a robot that is switched off', async () => {

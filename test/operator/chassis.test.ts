@@ -69,6 +69,33 @@ describe('reads that are forwarded to the chassis', () => {
       expect(await statuses('?orLast=true')).toEqual([503, 503, 503]);
     });
 
+    it('are of the current map: a read of another one replaces and adds nothing', async () => {
+      ofMap(6);
+      const list = [
+        { id: 8, uid: 'u8' },
+        { id: 7, uid: 'u7' },
+      ];
+      server.link.answers.set('/maps/', () => jsonReply(list));
+      server.link.answers.set('/maps/8', () => jsonReply({ id: 8 }));
+      server.link.answers.set('/maps/8.png', () => ({ status: 200, body: png }));
+      // Which map this is, no list has said yet.
+      expect(await ask(server.full, '/api/chassis/maps/8')).toMatchObject({ status: 200 });
+      for (const path of paths) expect((await get(server.full, path)).status).toBe(200);
+      for (const path of ['8', '8.png']) expect((await get(server.full, `/api/chassis/maps/${path}`)).status).toBe(200);
+      server.link.setState(away);
+      ofMap(6);
+      expect(await statuses('?orLast=true')).toEqual([200, 200, 200]);
+      expect((await get(server.full, '/api/chassis/maps/8?orLast=true')).status).toBe(503);
+      expect((await get(server.full, '/api/chassis/maps/8.png?orLast=true')).status).toBe(503);
+      server.link.setState({ kind: 'connected', tried });
+      ofMap(6);
+      server.link.answers.set('/maps/', () => jsonReply([{ id: 7, uid: 'u8' }]));
+      expect((await get(server.full, '/api/chassis/maps')).status).toBe(200);
+      server.link.setState(away);
+      ofMap(6);
+      expect(await statuses('?orLast=true')).toEqual([200, 503, 503]);
+    });
+
     it('are no answers to refused reads, and are forwarded while the robot is connected', async () => {
       server.link.answers.set('/maps/7.png', () => jsonReply({}, 500));
       ofMap(5);

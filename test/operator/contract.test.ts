@@ -109,6 +109,10 @@ describe('every operation of the OpenAPI document', () => {
       const cookie = security.length > 0 ? await signIn(server.full) : '';
       const { headers, ...body } = { headers: {}, ...bodyOf(operationId) };
       if (operationId === 'continueTour') await server.motion.pauseTour('test');
+      if (operationId === 'seeRun') {
+        const { id, kind, station, outcome } = await server.motion.startDrive({ station: 'A' });
+        server.motion.set({ drive: { id, kind, station, outcome, state: 'failed', reason: 'x' } });
+      }
       // The file of the sample was deleted by another operation.
       if (operationId === 'deleteMediaForm') {
         const again = { headers: { ...upload.headers, cookie }, body: upload.body };

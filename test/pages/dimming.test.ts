@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PageState } from '../../src/lib/pages/index.ts';
 import { needsLight, shiftAt } from '../../src/lib/pages/surface/dimming.ts';
 import { still } from '../../src/lib/pages/ui.ts';
-import { driving, latched, ready } from './states.ts';
+import { driving, failed, latched, ready } from './states.ts';
 
 const pressed = { acknowledgedAfterMs: null, saved: 'pending', standingAfterMs: null, unansweredForMs: null } as const;
 
@@ -24,11 +24,7 @@ describe('a dark page', () => {
       'a failed drive that was not seen',
       {
         ...ready,
-        run: driving.run && {
-          ...driving.run,
-          state: 'failed',
-          failure: { cause: 'given-up', offM: null, offDeg: null, technical: null, isSeen: false },
-        },
+        failed,
       },
     ],
     ['an alert', { ...ready, alerts: { ...ready.alerts, value: [{ code: 1, level: 'warning', message: '' }] } }],

@@ -93,8 +93,8 @@ describe('what happened in an incident', () => {
 
 describe('the replay', () => {
   const poses: IncidentBody['poses'] = [
-    { atMs: -1_000, xM: 1, yM: 0, yawDeg: 90 },
-    { atMs: -900, xM: 2, yM: 0, yawDeg: 91 },
+    { atMs: -1_000, xM: 1, yM: 0, yawDeg: 90, map: 0 },
+    { atMs: -900, xM: 2, yM: 0, yawDeg: 91, map: 0 },
   ];
   const of = (atMs: number) => replayState({ ...recording, body: { ...recording.body, poses } }, atMs);
 
@@ -114,6 +114,49 @@ describe('the replay', () => {
     expect(of(-30_000)?.pose).toMatchObject({ value: null, stale: null });
     expect(of(1_500)?.pose).toMatchObject({ value: { xM: 2 }, stale: 'too-old' });
     expect(of(7_500)?.pose.stale).toBe('no-connection');
+  });
+
+  const attic = { name: 'attic', uid: 'u-2', mapVersion: 1, overlaysVersion: 1 };
+  const moved = sightWith({ map: { ...calm.scene.map, value: attic } });
+  const twoMaps: IncidentBody = {
+    ...sampleBody,
+    maps: [
+      { uid: 'u-1', version: 1, title: 'hall' },
+      { uid: 'u-2', version: 1, title: 'attic' },
+    ],
+    stations: [
+      { name: 'A', xM: 1, yM: 2, map: 0 },
+      { name: 'U', xM: 1, yM: 2, map: 1 },
+      { name: 'X', xM: 1, yM: 2, map: null },
+    ],
+    dock: { xM: 0, yM: 0, yawDeg: 0, map: 0 },
+    poses,
+    scenes: [at(-60_000, calm), at(-500, moved)],
+  };
+  const pictureOf = (body: IncidentBody, atMs: number) => {
+    const state = replayState({ head: sampleHead, body }, atMs);
+    const names = state?.site.stations.map(({ name }) => name);
+    return [state?.map.value?.name ?? null, state?.pose.value?.xM ?? null, names, state?.site.dock !== null];
+  };
+
+  it('shows a pose and places on their own map alone', () => {
+    expect(pictureOf(twoMaps, -600)).toEqual(['hall', 2, ['A'], true]);
+    // The robot has reported no pose there yet.
+    expect(pictureOf(twoMaps, -400)).toEqual(['attic', null, ['U'], false]);
+    const there = { ...twoMaps, poses: [...poses, { atMs: -300, xM: 9, yM: 0, yawDeg: 0, map: 1 }] };
+    expect(pictureOf(there, -200)).toEqual(['attic', 9, ['U'], false]);
+    expect(pageStateSchema.parse(replayState({ head: sampleHead, body: there }, -200))).toBeTruthy();
+  });
+
+  it.each([
+    ['of before, whose poses name none', { ...sampleBody, maps: undefined }],
+    ['whose pose was observed while it was not known', sampleBody],
+  ])('does not know the map of an incident %s', (_what, body) => {
+    const { maps: _maps, ...old } = body;
+    const pose = { atMs: -1_000, xM: 1, yM: 0, yawDeg: 90 };
+    const own = body.maps === undefined ? old : body;
+    const at = body.maps === undefined ? pose : { ...pose, map: null };
+    expect(pictureOf({ ...own, poses: [at] }, -900)).toEqual([null, 1, [], false]);
   });
 
   it('keeps the doubt about a heading', () => {
@@ -150,6 +193,13 @@ describe('the section of the technician page', () => {
     expect(page).toContain('nicht der jetzige Stand');
     expect(page).not.toMatch(/class="go"|<form/);
     expect(page).toContain('Auf einer anderen Karte als der jetzigen.');
+    // Unknown here and there is not the same.
+    const { maps: _maps, ...old } = recording.body;
+    const unknown = section({
+      list,
+      shown: { ...shownIncident, body: { ...old, poses: [{ atMs: 0, xM: 1, yM: 0, yawDeg: 0 }] } },
+    });
+    expect(unknown).toContain('Auf welcher Karte das war, ist nicht bekannt.');
   });
 
   it('says what is missing', () => {

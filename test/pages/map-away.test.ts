@@ -65,6 +65,22 @@ describe('the map of a robot that is away', () => {
     expect(loading).toContain('Der Roboter ist nicht erreichbar.');
   });
 
+  it.each([
+    ['de', 'Keine Karte: Seit dem Start der Steuerung war der Roboter noch nicht erreichbar.'],
+    ['en', 'No map: the robot has not been reached since the start of the gateway.'],
+  ] as const)(
+    'that was not reached since the start of the gateway says so, in %s, and has its stations',
+    (language, words) => {
+      const never: PageState = { ...away, map: { ...away.map, value: null } };
+      for (const map of ['none', 'loading'] as const) {
+        const html = mapOf(never, map, language);
+        expect(html).toContain(words);
+        expect(html).toContain('>A<');
+      }
+      expect(mapOf(away, 'none', language)).not.toContain(words);
+    },
+  );
+
   it('says nothing of it while the robot is connected, or in a recording', () => {
     expect(mapOf(ready, lastMap)).not.toContain('Letzte Karte');
     expect(mapOf(away, lastMap, 'de', true)).not.toContain('Letzte Karte');

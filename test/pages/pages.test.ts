@@ -34,7 +34,7 @@ import { Service } from '../../src/lib/pages/service/service.tsx';
 import { noteText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import { type Interaction, still } from '../../src/lib/pages/ui.ts';
 import { isFull } from '../properties.ts';
-import { driving, latched, ready } from './states.ts';
+import { driving, failed, latched, ready } from './states.ts';
 
 const onSite: Viewer = { language: 'de', readOnly: false, signedIn: false };
 const remote: Viewer = { ...onSite, readOnly: true };
@@ -364,11 +364,10 @@ describe('the catalogues', () => {
       ...failureCauses.flatMap((cause) =>
         [0.42, null].map((offM) => ({
           ...ready,
-          run: {
-            ...run(),
-            state: 'failed' as const,
-            failReason: 5,
-            failure: { cause, offM, offDeg: 14, technical: 'the robot is not there', isSeen: false },
+          failed: {
+            ...failed,
+            failure: { cause, offM, offDeg: 14, technical: 'the robot is not there' },
+            earlier: offM === null ? 0 : 2,
           },
         })),
       ),

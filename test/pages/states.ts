@@ -1,4 +1,4 @@
-import type { Live, PageState } from '../../src/lib/pages/index.ts';
+import type { FailedRun, Live, PageState } from '../../src/lib/pages/index.ts';
 
 const live = <T>(value: T | null): Live<T> => {
   const common = { isUnreadable: false, stale: null, doubts: [] };
@@ -34,6 +34,7 @@ export const ready: PageState = {
   stopPath: { chassis: 'ready', cancel: 'ready', disk: 'ready' },
   gate: { isOpen: true, notes: [], unverified: [], technical: [], passable: [] },
   run: null,
+  failed: null,
   pose: live({ xM: 1, yM: 2 }),
   heading: live(90),
   battery: live({ percent: 86, orPercent: null, status: 'charging' }),
@@ -64,4 +65,9 @@ export const driving: PageState = {
     ...{ kind: 'tour', name: 'lunch', stations: ['A', 'B'], at: 1, state: 'running', forMs: 40_000 },
     ...{ id: 'r-1', failReason: null, although: [], failure: null },
   },
+};
+
+export const failed: FailedRun = {
+  ...{ id: 'r-0', kind: 'drive', name: 'B', stations: [], at: 0, state: 'failed', failReason: 5, although: [] },
+  ...{ failure: { cause: 'given-up', offM: null, offDeg: null, technical: 'it is stuck' }, earlier: 0 },
 };

@@ -12,7 +12,7 @@ import type { PageState } from '../../src/lib/pages/index.ts';
 import { chassisState, type Robot, startRobot, startServe, until } from '../e2e/robot.ts';
 import { type SetUp, startServer } from '../operator/server.ts';
 import { jsonReply, tried } from '../operator/stand-ins.ts';
-import { ready } from '../pages/states.ts';
+import { failed, ready } from '../pages/states.ts';
 import { HANG_MS } from '../waiting.ts';
 import { hasBrowser, launchBrowser, sizes } from './browser.ts';
 
@@ -77,7 +77,11 @@ const evilState = (build: string): PageState => ({
   link: { ...ready.link, tried: EVIL, foundSerial: EVIL },
   run: {
     ...{ id: 'r', kind: 'tour', name: EVIL, stations: [EVIL], at: 0, state: 'failed', forMs: 1, although: [] },
-    ...{ failReason: 1, failure: { cause: 'given-up', offM: null, offDeg: null, technical: EVIL, isSeen: false } },
+    ...{ failReason: 1, failure: { cause: 'given-up', offM: null, offDeg: null, technical: EVIL } },
+  },
+  failed: {
+    ...failed,
+    ...{ kind: 'tour', name: EVIL, stations: [EVIL], failure: { ...failed.failure, technical: EVIL } },
   },
   wheels: { ...ready.wheels, value: { emergencyStopPressed: true, controlMode: EVIL, wheelsReleased: true } },
   alerts: { ...ready.alerts, value: [{ code: 1, level: EVIL, message: EVIL }] },

@@ -64,20 +64,39 @@ describe('what people see of a robot that drives', () => {
     const failed = await story.until(state, ({ run }) => run?.state === 'failed');
     expect(failed.headline).toMatchObject({ level: 'attention', code: 'failed' });
     const { offM = null } = failed.run?.failure ?? {};
-    expect(failed.run?.failure).toMatchObject({ cause: 'missed', isSeen: false });
+    expect(failed.failed?.failure).toMatchObject({ cause: 'missed', offM });
     expect(offM).toBeGreaterThan(0.3);
     expect(await headlines(60_000)).toEqual(['attention failed']);
     const { incidents } = (await story.operator('/api/vorfaelle')) as { incidents: { causes: object[] }[] };
     expect(incidents[0]?.causes[0]).toMatchObject({ code: 'move-failed', name: 'C', offM });
-    await order('/api/fahrt/gesehen', { id: failed.run?.id ?? '' });
-    expect(await headlines(1_000)).toEqual(['good ready']);
     await story.fault('misses', false);
+    // A later drive that arrives, and a restart of the gateway, are no person who has seen it.
+    await order('/api/fahrt', { station: 'A' });
+    expect(await headlines(15_000)).toEqual(['attention drives', 'attention failed']);
+    await story.stopGateway();
+    await story.startGateway();
+    const { failed: kept } = await story.until(state, ({ headline }) => headline.code === 'failed');
+    expect(kept).toEqual(failed.failed);
+    expect(await order('/api/fahrt/gesehen', { id: kept?.id ?? '' })).toEqual({ seen: true, saved: true });
+    expect(await headlines(1_000)).toEqual(['good ready']);
+  });
+
+  it('is a failed drive where the gateway ended on the way', async () => {
+    await isReady();
+    await order('/api/fahrt', { station: 'B' });
+    await drives();
+    await story.stopGateway();
+    await story.startGateway();
+    const { failed } = await story.until(state, ({ headline }) => headline.code === 'failed');
+    expect(failed).toMatchObject({ name: 'B', earlier: 0 });
+    await order('/api/fahrt/gesehen', { id: failed?.id ?? '' });
+    await isReady();
   });
 
   it('is stopped from STOPPED on, also with the noise of a real localisation', async () => {
     await story.fault('noisy-pose', true);
     await isReady();
-    for (const station of ['A', 'C', 'B']) {
+    for (const station of ['C', 'B', 'A']) {
       await order('/api/fahrt', { station });
       await drives();
       const { place } = await openStopPlace({ sitePath: story.sitePath }, undefined);

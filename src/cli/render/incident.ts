@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { eachOnce, plural } from '../../lib/text/index.ts';
+import { eachOnce, plural, quoted } from '../../lib/text/index.ts';
 import type { ExportedIncident, Incidents, ShownIncident } from '../../lib/toolkit/incident/incident.result.ts';
 import { printable, renderTable, right } from '../output.ts';
 import { logLine } from './gateway.ts';
@@ -29,7 +29,7 @@ export function renderIncidents({ incidents, recording, unreadable, folderProble
 }
 
 /** `gw incident show` */
-export function renderIncident({ path, sha256, head, events, log, leftOut, poses }: ShownIncident): string {
+export function renderIncident({ path, sha256, head, events, log, leftOut, poses, maps }: ShownIncident): string {
   const { id, at, serial, site, version, fromMs, toMs, isComplete } = head;
   const causes = eachOnce(events.filter(({ kind }) => kind === 'cause').map(({ text }) => printable(text)));
   const missing = Object.entries(leftOut).filter(([, count]) => count > 0);
@@ -46,7 +46,7 @@ export function renderIncident({ path, sha256, head, events, log, leftOut, poses
           ),
         ]),
     chalk.dim(
-      `${printable(site)}, gw ${printable(version)}; ${offset(fromMs)} to ${offset(toMs)}, ${plural(poses, 'pose')}; ${path === null ? 'from the gateway' : printable(path)}, SHA-256 ${sha256}`,
+      `${printable(site)}, gw ${printable(version)}; ${offset(fromMs)} to ${offset(toMs)}, ${plural(poses, 'pose')}${posesOn(maps, poses)}; ${path === null ? 'from the gateway' : printable(path)}, SHA-256 ${sha256}`,
     ),
     '',
     ...events.map(
@@ -57,6 +57,16 @@ export function renderIncident({ path, sha256, head, events, log, leftOut, poses
     log.length === 0 ? 'No log event of this time.' : 'Log of this time:',
     ...log.map((entry) => logLine(offset(entry.atMs).padStart(8), entry)),
   ].join('\n');
+}
+
+/** On which map they count: the metres of one are another place on another. */
+function posesOn(maps: ShownIncident['maps'], poses: number): string {
+  const unknown = poses - maps.reduce((sum, map) => sum + map.poses, 0);
+  const parts = [
+    ...maps.map((map) => `${map.poses} on ${quoted(map.title)}`),
+    ...(unknown === 0 ? [] : [`${unknown} on a map that is not known`]),
+  ];
+  return parts.length === 0 ? '' : ` (${printable(parts.join(', '))})`;
 }
 
 /** `gw incident export` */

@@ -5,5 +5,12 @@
 export type { Sight } from './causes.ts';
 export { decodeIncident, type Incident } from './decode.ts';
 export { incidentFileName, MAX_INCIDENT_BYTES } from './incident-file.ts';
-export { createIncidentRecorder, type IncidentRecorder, type LogEntry, type RecorderOptions } from './recorder.ts';
+export {
+  createIncidentRecorder,
+  type IncidentRecorder,
+  type LogEntry,
+  type ObservedPose,
+  type Places,
+  type RecorderOptions,
+} from './recorder.ts';
 export { type IncidentStore, openIncidentStore } from './store.ts';

@@ -1,8 +1,9 @@
 import { asGwError } from '../error/index.ts';
 import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
-import type { Cause, IncidentBody, IncidentHead, IncidentList, KeptPose, Scene } from '../pages/index.ts';
+import type { Cause, IncidentBody, IncidentHead, IncidentList, KeptMap, KeptPose, Scene } from '../pages/index.ts';
 import { causesBetween, type Sight } from './causes.ts';
 import { INCIDENT_FORMAT } from './incident-file.ts';
+import { createMapList } from './map-list.ts';
 import { createRing } from './ring.ts';
 import type { IncidentStore } from './store.ts';
 
@@ -27,18 +28,26 @@ const MAX_ITEMS = 64;
 
 export type LogEntry = IncidentBody['log'][number];
 
+/** With its own map; null: not known. */
+type InMap<T> = Omit<T, 'map'> & { readonly map: KeptMap | null };
+export type ObservedPose = InMap<KeptPose>;
+export interface Places {
+  readonly stations: readonly InMap<IncidentBody['stations'][number]>[];
+  readonly dock: InMap<NonNullable<IncidentBody['dock']>> | null;
+}
+
 export interface RecorderOptions {
   readonly store: IncidentStore;
   readonly clock: Clock;
   readonly log: Log;
   /** What names the robot. */
   readonly about: Pick<IncidentHead, 'serial' | 'site' | 'version' | 'timeZone'>;
-  /** The places on its present map. */
-  readonly places: () => Pick<IncidentBody, 'stations' | 'dock'>;
+  /** The places of all its maps. */
+  readonly places: () => Places;
   /** The present state, as the pages may show it. */
   readonly look: () => Sight;
-  /** The newest current pose, `atMs` by the monotonic clock; null: none. */
-  readonly pose: () => KeptPose | null;
+  /** The newest current pose, `atMs` by the monotonic clock, with the map that the chassis uses at this moment; null: none. */
+  readonly pose: () => ObservedPose | null;
   /** Log events since then, `atMs` by the monotonic clock, oldest first, as the pages may show them. */
   readonly logSince: (ms: number) => readonly LogEntry[];
   /** Called after every change of what is looked at. */
@@ -65,7 +74,7 @@ interface Pending {
 export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
   const { store, clock, log, about, places, look, pose, logSince, subscribe, followPose } = options;
   const beganMs = clock.monotonicMs();
-  const poses = createRing<KeptPose>(bounds.poses);
+  const poses = createRing<ObservedPose>(bounds.poses);
   const scenes = createRing<{ readonly atMs: number; readonly json: string }>(bounds.scenes);
   let sight = look();
   let sightMs = beganMs;
@@ -79,7 +88,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   function posed(): void {
     const newest = pose();
     if (newest !== null && newest.atMs - (poses.newest()?.atMs ?? Number.NEGATIVE_INFINITY) >= MIN_POSE_MS) {
-      poses.push(newest, jsonBytes(newest));
+      poses.push(newest, jsonBytes({ ...newest, map: 0 }));
     }
   }
 
@@ -161,11 +170,14 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
       toMs: since(nowMs),
       isComplete,
     };
-    const here = places();
+    const { maps, indexOf } = createMapList();
+    const framed = <T extends { readonly map: KeptMap | null }>(one: T) => ({ ...one, map: indexOf(one.map) });
+    const { stations, dock } = places();
     const body: IncidentBody = {
-      stations: here.stations,
-      dock: here.dock,
-      poses: poses.all().map((one) => ({ ...one, atMs: since(one.atMs) })),
+      maps,
+      stations: stations.map(framed),
+      dock: dock && framed(dock),
+      poses: poses.all().map((one) => ({ ...framed(one), atMs: since(one.atMs) })),
       scenes: scenes.all().map(({ atMs, json }) => ({
         atMs: since(Math.max(atMs, fromMs)),
         ...(JSON.parse(json) as Omit<Scene, 'atMs'>),

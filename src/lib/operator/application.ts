@@ -4,6 +4,7 @@ import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { asGwError, GwError } from '../error/index.ts';
+import { orAfter } from '../lifecycle/index.ts';
 import type { Viewer } from '../pages/index.ts';
 import type { Site } from '../site/index.ts';
 import { buildOf, loadAssets } from './assets.ts';
@@ -33,13 +34,18 @@ import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
+import { createFailedDrive } from './view/failed-drive.ts';
 import { createLastHour } from './view/last-hour.ts';
 import { createPageStates } from './view/page-state.ts';
+import { createRunView } from './view/run-view.ts';
 import { viewerOf } from './view/viewer.ts';
 
 /** Files outside the folders of the site file, such as those of the installation and of the operating system. */
 const SYSTEM_PATH =
   /(?<![\w.:/-])\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/[^\s/'"`,;:()<>&]+)*\/([^\s/'"`,;:()<>&]+)/g;
+
+/** Project decision. */
+const STATE_DISK_MS = 3_000;
 
 /**
  * Serial number of the robot that a client means, on requests of a gw command; of the robot of this gateway, on every
@@ -134,7 +140,12 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const outflow = createOutflow(clock);
   const reads = createChassisReads(link, site.chassis.serial, outflow);
   const lastHour = createLastHour(() => link.snapshot(), clock);
-  const states = createPageStates(site, buildOf(assets), clock);
+  const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
+  // A disk that does not answer must not keep the server from starting.
+  await orAfter(clock, STATE_DISK_MS, failedDrive.load());
+  const runs = createRunView(clock, failedDrive);
+  const followed = motion.subscribe(() => runs.follow(motion.status()));
+  const states = createPageStates(site, buildOf(assets), clock, runs);
   const addressesOf = (scope: Scope) =>
     events
       .listeners()
@@ -154,7 +165,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     const subscriptions = new DisposableStack();
     subscriptions.use(link.subscribe(listener));
     subscriptions.use(motion.subscribe(listener));
-    subscriptions.use(states.runs.subscribe(listener));
+    subscriptions.use(failedDrive.subscribe(listener));
     return subscriptions;
   };
   const events = createLiveEvents({
@@ -180,8 +191,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       supportView,
       pageState,
       stateAgeMs: states.ageMs,
-      endAsked: (id) => states.runs.endAsked(motion.status(), id),
-      runSeen: (id) => states.runs.seen(motion.status(), id),
+      endAsked: (id) => runs.endAsked(motion.status(), id),
+      failedSeen: failedDrive.seen,
       lastHour: lastHour.view,
       log,
       assets,
@@ -267,8 +278,10 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       logLevel[Symbol.dispose]();
       lastHour[Symbol.dispose]();
       outflow[Symbol.dispose]();
+      followed[Symbol.dispose]();
       await app.close();
       await Promise.all([
+        failedDrive[Symbol.asyncDispose](),
         incidents[Symbol.asyncDispose](),
         peers.voice?.[Symbol.asyncDispose](),
         peers.building?.[Symbol.asyncDispose](),

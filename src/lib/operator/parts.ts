@@ -11,6 +11,7 @@ import type { MediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import type { Peer } from './peer.ts';
 import type { Sessions } from './sign-in/sessions.ts';
+import type { FailedDrive } from './view/failed-drive.ts';
 import type { CloudNow } from './view/parts.ts';
 
 /** The dependencies of the handlers, created once per start of the server. */
@@ -24,8 +25,7 @@ export interface Parts extends Omit<OperatorOptions, 'assetsDir' | 'hostName' | 
   readonly stateAgeMs: (id: string) => number | null;
   /** A person asks for the end of what runs now, or only of the run of this id. */
   readonly endAsked: (id: string | undefined) => void;
-  /** A person has seen how this run ended. false: it is neither the last tour nor the last drive. */
-  readonly runSeen: (id: string) => boolean;
+  readonly failedSeen: FailedDrive['seen'];
   /** For the charts of the technician page. */
   readonly lastHour: () => LastHour;
   readonly assets: Assets;

@@ -312,7 +312,7 @@ export function routeTable(handlers: Handlers): readonly Route[] {
       method: 'POST',
       path: '/api/fahrt/gesehen',
       ...onSite,
-      meaning: 'A person has seen how the last run ended; for forms too',
+      meaning: 'A person has seen how the last failed run ended; for forms too',
       handler: drives.seen,
     },
     {

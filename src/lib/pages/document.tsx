@@ -156,15 +156,15 @@ function Headline({ state, ui, t, f }: Props) {
   );
 }
 
-/** How the last run failed, and what to do next, until a person has seen it. */
+/** How the last run that failed did so, and what to do next, until a person has seen it. */
 function FailedRun({ state, viewer, ui, t, f, isTechnical }: Props & { readonly isTechnical: boolean }) {
-  const { run } = state;
-  if (run === null || run.failure === null || run.failure.isSeen || ui.isSilent) return null;
-  const { id, failure } = run;
+  const { failed } = state;
+  if (failed === null || ui.isSilent) return null;
+  const { id, failure, earlier } = failed;
   return (
     <div class="failed">
       <p>
-        <strong>{t.run(run, f)}.</strong> {t.ui.failedNext}{' '}
+        <strong>{t.failed(failed, f)}.</strong> {t.ui.failedNext} {earlier > 0 && t.failedEarlier(earlier)}{' '}
         {isTechnical && failure.technical !== null && (
           <small lang="en" class="technical">
             {failure.technical}

@@ -11,14 +11,15 @@ export {
   incidentBodySchema,
   incidentHeadSchema,
   incidentListSchema,
+  type KeptMap,
   type KeptPose,
   type Scene,
 } from './incident/incident-model.ts';
 export { causeTexts, incidentEventTexts } from './incident/incident-texts.ts';
 export { type LastHour, lastHourSchema } from './last-hour.ts';
 export type { MediaLibraryView } from './media/media-model.ts';
-export type { Cell, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
-export { headlineCodes, lampIds, lampLevels, pageStateSchema } from './model.ts';
+export type { Cell, FailedRun, Lamp, LampId, Live, Note, PageState, Run } from './model.ts';
+export { failedRunSchema, headlineCodes, lampIds, lampLevels, pageStateSchema } from './model.ts';
 export {
   mediaPage,
   refusedPage,

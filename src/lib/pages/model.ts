@@ -23,7 +23,7 @@ export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('moves') }),
   z.strictObject({ code: z.literal('standing-awaited') }),
   z.strictObject({ code: z.literal('stop-not-kept') }),
-  z.strictObject({ code: z.literal('pose-alarm') }),
+  z.strictObject({ code: z.literal('pose-alarm'), map: foreign.nullable().exactOptional() }),
   z.strictObject({ code: z.literal('map-unknown') }),
   z.strictObject({ code: z.literal('map-unnamed') }),
   z.strictObject({ code: z.literal('other-map'), map: foreign, measured: foreign }),
@@ -136,7 +136,16 @@ const lamp = z.strictObject({
 });
 export type Lamp = z.infer<typeof lamp>;
 
-export const failureCauses = ['missed', 'not-proven', 'given-up', 'refused', 'cancelled', 'unknown'] as const;
+export const failureCauses = [
+  'missed',
+  'not-proven',
+  'given-up',
+  'refused',
+  'cancelled',
+  'unknown',
+  'interrupted',
+  'not-read',
+] as const;
 
 const run = z.strictObject({
   id: z.string().describe('Of the tour or drive, for whoever has seen its end; empty of a trial.'),
@@ -156,7 +165,7 @@ const run = z.strictObject({
       cause: z
         .enum(failureCauses)
         .describe(
-          'missed: it stands beside its goal. not-proven: nothing shows that it stands at its goal. given-up: the chassis reports it as failed. refused: it never set out.',
+          'missed: it stands beside its goal. not-proven: nothing shows that it stands at its goal. given-up: the chassis reports it as failed. refused: it never set out. interrupted: the gateway ended while it ran. not-read: whether a run failed is not known, since its record cannot be read.',
         ),
       offM: z.number().nullable().describe('Metres from the goal; null: within the tolerance, or not known.'),
       offDeg: z
@@ -164,12 +173,18 @@ const run = z.strictObject({
         .nullable()
         .describe('Degrees off the heading of the goal; null: within the tolerance, or not known.'),
       technical: foreign.nullable(),
-      isSeen: z.boolean().describe('A person has seen how it ended.'),
     })
     .nullable()
     .describe('Why it did not reach its goal. Null where it did, where it has not ended, and where a person ended it.'),
 });
 export type Run = z.infer<typeof run>;
+
+/** A run that did not reach its goal, until a person has seen it; also over a restart of the gateway. */
+export const failedRunSchema = run.omit({ forMs: true }).extend({
+  failure: run.shape.failure.unwrap(),
+  earlier: count.describe('Runs that failed before it, and that no person has seen either.'),
+});
+export type FailedRun = z.infer<typeof failedRunSchema>;
 
 export const headlineCodes = [
   'ready',
@@ -256,6 +271,7 @@ export const pageStateSchema = z.strictObject({
     passable: z.array(z.strictObject({ code: z.int(), text: foreign })),
   }),
   run: run.nullable(),
+  failed: failedRunSchema.nullable().describe('The last run that failed and that no person has seen; null: none.'),
   pose: live(z.strictObject({ xM: z.number(), yM: z.number() })),
   heading: live(z.number()).describe('Degrees, counter-clockwise, 0 along +x.'),
   battery: live(z.strictObject({ percent: z.number(), orPercent: z.number().nullable(), status: foreign })),

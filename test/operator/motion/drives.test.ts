@@ -220,7 +220,7 @@ describe('a drive that failed', () => {
     expect(await level()).toBe('attention');
     const far = await page('/', {}, { ...server, full: server.readOnly });
     expect([far.includes('Fahrt zu B gescheitert'), far.includes('gesehen')]).toEqual([true, false]);
-    expect((await start(SEEN, { id: 'd1' })).data).toEqual({ seen: true });
+    expect((await start(SEEN, { id: 'd1' })).data).toEqual({ seen: true, saved: true });
     expect(await level()).toBe('good');
     server.motion.set({ drive: { ...failed, id: 'd2' } });
     expect(await level()).toBe('attention');

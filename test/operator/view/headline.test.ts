@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChassisSnapshot, judgeCondition, type LiveValue } from '../../../src/lib/chassis/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { gateNotes, headlineOf, stoppedState } from '../../../src/lib/operator/view/headline.ts';
-import type { Run } from '../../../src/lib/pages/index.ts';
+import type { FailedRun, Run } from '../../../src/lib/pages/index.ts';
 import { runs } from '../../properties.ts';
 import { freeMotion, snapshotWith, standInHealth, tried } from '../stand-ins.ts';
 
@@ -11,8 +11,13 @@ const connected = snapshotWith({ kind: 'connected', tried });
 const health = standInHealth({ version: '1', upForMs: 1 });
 const free = freeMotion;
 const closed: MotionStatus = { ...free, gate: { open: false, reasons: ['the gate has a reason'] } };
-const of = (change: Partial<ChassisSnapshot> = {}, motion = free, gateway = health, run: Run | null = null) =>
-  headlineOf({ ...connected, ...change }, motion, gateway, run);
+const of = (
+  change: Partial<ChassisSnapshot> = {},
+  motion = free,
+  gateway = health,
+  run: Run | null = null,
+  failed: FailedRun | null = null,
+) => headlineOf({ ...connected, ...change }, motion, gateway, run, failed);
 const codes = ({ notes }: ReturnType<typeof of>) => notes.map(({ code }) => code);
 const withValues = (values: Partial<ChassisSnapshot['values']>) => ({ values: { ...connected.values, ...values } });
 const stale = <T>(value: LiveValue<T>): LiveValue<T> =>
@@ -66,6 +71,13 @@ describe('the headline', () => {
   ])('is locked with %s, and states the reason', (_what, headline, note) => {
     expect(headline).toMatchObject({ level: 'bad', code: 'locked' });
     expect(codes(headline)).toContain(note);
+  });
+
+  it('names the map on which the pose is wrong', () => {
+    const noteOf = (map: { uid: string; version: number; title: string } | null) =>
+      locked({ poseAlarm: { reason: 'x', since: null, map } }).notes.find(({ code }) => code === 'pose-alarm');
+    expect(noteOf({ uid: 'u-1', version: 1, title: 'hall' })).toEqual({ code: 'pose-alarm', map: 'hall' });
+    expect(noteOf(null)).toEqual({ code: 'pose-alarm', map: null });
   });
 
   it.each<[string, ReturnType<typeof of>, string]>([
@@ -122,6 +134,7 @@ describe('the headline', () => {
       open: fc.boolean(),
       latched: fc.boolean(),
       degraded: fc.boolean(),
+      hasFailed: fc.boolean(),
       pose: live({
         xM: 1,
         yM: 1,
@@ -134,35 +147,39 @@ describe('the headline', () => {
         .chain(live),
     });
     fc.assert(
-      fc.property(world, ({ link, unitContradicted, doubt, complaints, open, latched, degraded, ...values }) => {
-        const snapshot: ChassisSnapshot = {
-          ...connected,
-          ...{ link, unitContradicted, poseUnit: { ...connected.poseUnit, doubt }, complaints },
-          values: { ...connected.values, ...values },
-        };
-        const gate = { open, reasons: open ? [] : ['x'] };
-        const motion: MotionStatus = { ...free, gate, stop: { ...free.stop, latched } };
-        const inOrder =
-          open &&
-          !latched &&
-          link.kind === 'connected' &&
-          !unitContradicted &&
-          doubt === null &&
-          !degraded &&
-          complaints.every(({ ageMs, isLate }) => ageMs >= (isLate ? 30_000 : 300_000)) &&
-          judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
-          values.pose.status === 'received' &&
-          !values.pose.stale;
-        const { level, notes } = headlineOf(
-          snapshot,
-          motion,
-          { ...health, status: degraded ? 'degraded' : 'ok' },
-          null,
-        );
-        expect(level === 'good').toBe(inOrder);
-        if (level !== 'good' && !latched) expect(notes).not.toEqual([]);
-        expect(gateNotes(snapshot, motion).length === 0).toBe(open);
-      }),
+      fc.property(
+        world,
+        ({ link, unitContradicted, doubt, complaints, open, latched, degraded, hasFailed, ...values }) => {
+          const snapshot: ChassisSnapshot = {
+            ...connected,
+            ...{ link, unitContradicted, poseUnit: { ...connected.poseUnit, doubt }, complaints },
+            values: { ...connected.values, ...values },
+          };
+          const gate = { open, reasons: open ? [] : ['x'] };
+          const motion: MotionStatus = { ...free, gate, stop: { ...free.stop, latched } };
+          const inOrder =
+            open &&
+            !latched &&
+            link.kind === 'connected' &&
+            !unitContradicted &&
+            doubt === null &&
+            !degraded &&
+            complaints.every(({ ageMs, isLate }) => ageMs >= (isLate ? 30_000 : 300_000)) &&
+            judgeCondition(snapshot.values).every(({ verdict }) => verdict === 'ok') &&
+            values.pose.status === 'received' &&
+            !values.pose.stale;
+          const { level, notes } = headlineOf(
+            snapshot,
+            motion,
+            { ...health, status: degraded ? 'degraded' : 'ok' },
+            null,
+            hasFailed ? missed : null,
+          );
+          expect(level === 'good').toBe(inOrder && !hasFailed);
+          if (level !== 'good' && !latched && !hasFailed) expect(notes).not.toEqual([]);
+          expect(gateNotes(snapshot, motion).length === 0).toBe(open);
+        },
+      ),
       { numRuns: runs(500) },
     );
   });
@@ -256,9 +273,10 @@ const ended: Run = {
   ...{ id: 'r', kind: 'drive', name: 'B', stations: [], at: 0, state: 'succeeded', forMs: 1_000 },
   ...{ failReason: null, although: [], failure: null },
 };
-const missed: Run = {
-  ...{ ...ended, state: 'failed' },
-  failure: { cause: 'missed', offM: 0.42, offDeg: null, technical: 'x', isSeen: false },
+const { forMs: _forMs, ...withoutTime } = ended;
+const missed: FailedRun = {
+  ...{ ...withoutTime, state: 'failed', earlier: 0 },
+  failure: { cause: 'missed', offM: 0.42, offDeg: null, technical: 'x' },
 };
 
 describe('a run that has ended', () => {
@@ -295,20 +313,32 @@ describe('a run that has ended', () => {
   });
 
   it('is the headline where it failed, until a person has seen it', () => {
-    expect(of({}, free, health, missed)).toMatchObject({ level: 'attention', code: 'failed' });
-    expect(of({}, closed, health, missed)).toMatchObject({ level: 'bad', code: 'failed' });
-    expect(codes(of({}, closed, health, missed))).toEqual(['gate-closed']);
-    const seen: Run = { ...missed, failure: missed.failure && { ...missed.failure, isSeen: true } };
-    expect(of({}, free, health, seen)).toMatchObject({ level: 'good', code: 'ready' });
-    expect(of({}, closed, health, seen)).toMatchObject({ level: 'bad', code: 'locked' });
+    for (const run of [null, ended]) {
+      expect(of({}, free, health, run, missed)).toMatchObject({ level: 'attention', code: 'failed' });
+      expect(of({}, closed, health, run, missed)).toMatchObject({ level: 'bad', code: 'failed' });
+      expect(codes(of({}, closed, health, run, missed))).toEqual(['gate-closed']);
+    }
+    expect(of({}, free, health, ended)).toMatchObject({ level: 'good', code: 'ready' });
+    expect(of({}, closed, health, ended)).toMatchObject({ level: 'bad', code: 'locked' });
+  });
+
+  it('that failed leaves a later one no green, and a robot that drives is said first', () => {
+    const run: Run = { ...ended, state: 'running' };
+    const drive = { id: 'd', kind: 'move', station: 'B', state: 'running', outcome: null, reason: null } as const;
+    const tour = { id: 't', tour: 'x', stations: [], state: 'paused', at: 0, outcomes: [], reason: null } as const;
+    expect(of({}, { ...free, drive }, health, run)).toMatchObject({ level: 'good', code: 'drives' });
+    expect(of({}, { ...free, drive }, health, run, missed)).toMatchObject({ level: 'attention', code: 'drives' });
+    expect(of({}, closed, health, run, missed)).toMatchObject({ level: 'bad', code: 'locked' });
+    const paused: Run = { ...ended, kind: 'tour', state: 'paused' };
+    expect(of({}, { ...free, tour }, health, paused, missed)).toMatchObject({ level: 'attention', code: 'paused' });
   });
 
   it('is never more urgent than a robot that does not stop, a set stop and a lost link', () => {
-    expect(of({}, rests('drives-on'), health, missed)).toMatchObject({ level: 'bad', code: 'locked' });
+    expect(of({}, rests('drives-on'), health, ended, missed)).toMatchObject({ level: 'bad', code: 'locked' });
     const stop = { ...free.stop, latched: true };
-    expect(of({}, { ...rests('drives-on'), stop }, health, missed).code).toBe('does-not-stop');
+    expect(of({}, { ...rests('drives-on'), stop }, health, ended, missed).code).toBe('does-not-stop');
     const link = { kind: 'not-connected', failure: 'cut', detail: 'x', tried } as const;
-    expect(of({ link }, closed, health, missed).code).toBe('not-connected');
+    expect(of({ link }, closed, health, ended, missed).code).toBe('not-connected');
   });
 });
 

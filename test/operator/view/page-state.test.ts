@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChassisSnapshot } from '../../../src/lib/chassis/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../../src/lib/gateway/neighbours.ts';
+import type { Clock } from '../../../src/lib/lifecycle/index.ts';
 import type { MotionStatus } from '../../../src/lib/motion/index.ts';
 import { noSupport } from '../../../src/lib/operator/index.ts';
 import { createPageStates } from '../../../src/lib/operator/view/page-state.ts';
@@ -12,6 +13,7 @@ import { endReasons, refusalReasons } from '../../../src/lib/tunnel/index.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { snapshotWith, standInClock, standInHealth, standInMotion, tried } from '../stand-ins.ts';
 import { runningSupport, waitingSupport } from '../support-stand-in.ts';
+import { runsOf } from './runs.ts';
 
 const now = new Date('2026-11-22T19:12:00.000Z');
 const site = {
@@ -31,8 +33,10 @@ const calm: Parts = {
   ...{ support: noSupport, neighbours: notListening, viewers: { onSite: [], remote: [] } },
 };
 
+const statesOf = (of: typeof site, clock: Clock = standInClock()) => createPageStates(of, 'b1', clock, runsOf(clock));
+
 function stateOf(change: Partial<Parts> = {}): PageState {
-  return createPageStates(site, 'b1', standInClock()).compose({ ...calm, ...change });
+  return statesOf(site).compose({ ...calm, ...change });
 }
 const service = { name: 'cloud', status: 'running', restarts: 0, detail: '', lastError: null } as const;
 const lampOf = (state: PageState, id: LampId) => {
@@ -67,7 +71,7 @@ describe('the state of the pages', () => {
 
   it('has an id of its own, whose age is known by the monotonic clock; other ids are not known', () => {
     const clock = standInClock();
-    const states = createPageStates(site, 'b1', clock);
+    const states = statesOf(site, clock);
     const first = states.compose(calm);
     clock.advance(1_500);
     const second = states.compose(calm);
@@ -83,7 +87,7 @@ describe('the state of the pages', () => {
     try {
       process.env.TZ = 'America/Halifax';
       const clock = { ...standInClock(), wall: () => new Date('2026-11-25T04:05:00Z') };
-      const state = createPageStates(site, 'b1', clock).compose(calm);
+      const state = statesOf(site, clock).compose(calm);
       expect([state.timeZone, state.clock]).toEqual(['America/Halifax', '00:05']);
     } finally {
       if (zone === undefined) delete process.env.TZ;
@@ -110,7 +114,7 @@ describe('the state of the pages', () => {
 
   it('counts a run from the order of its present station', () => {
     const clock = standInClock();
-    const states = createPageStates(site, 'b1', clock);
+    const states = statesOf(site, clock);
     const begun = { state: 'running', at: 0, outcomes: [], reason: null } as const;
     const tour = { id: '1', tour: 'lunch', stations: ['A', 'B'], ...begun };
     const at = (station: number): Partial<Parts> => ({ motion: { ...calm.motion, tour: { ...tour, at: station } } });
@@ -215,7 +219,7 @@ describe('the lamps', () => {
     const withFleet = (robots: readonly string[]) => ({ ...(site as object), fleet: { ...fleet, robots } }) as never;
     const robot = { serial: 'R2', presence: 'alive', address: '127.0.0.2', ageMs: 1, conflictWith: null, pose: null };
     const levelOf = (expected: readonly string[], received: readonly object[]) =>
-      createPageStates(withFleet(expected), 'b', standInClock())
+      statesOf(withFleet(expected))
         .compose({ ...calm, neighbours: { ...notListening, status: 'listening', robots: received } as never })
         .lamps.find(({ id }) => id === 'heartbeat')?.level;
     expect(levelOf(['TEST-0001', 'R2'], [robot])).toBe('good');
@@ -239,7 +243,7 @@ describe('the lamps', () => {
   it('the tablet is there only by its own address', () => {
     const withTablet = { ...(site as object), tablet: { host: '127.0.0.9', adbPort: 5555, profileFile: 'k' } } as never;
     const lampWith = (onSite: string[]) =>
-      createPageStates(withTablet, 'b', standInClock())
+      statesOf(withTablet)
         .compose({ ...calm, viewers: { onSite, remote: [] } })
         .lamps.find(({ id }) => id === 'tablet')?.level;
     expect([lampWith(['127.0.0.9']), lampWith(['127.0.0.1']), lampWith([])]).toEqual(['good', 'unknown', 'unknown']);

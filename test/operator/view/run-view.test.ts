@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DriveRun, MotionStatus, MoveOutcome, TourRun } from '../../../src/lib/motion/index.ts';
 import { createRunView } from '../../../src/lib/operator/view/run-view.ts';
 import { freeMotion, standInClock } from '../stand-ins.ts';
+import { runsOf, standInFailedDrive } from './runs.ts';
 
 const goal = { xM: 1, yM: 2, yawDeg: 90 };
 const outcome = (change: Partial<MoveOutcome> = {}): MoveOutcome => ({
@@ -30,7 +31,7 @@ const tour = (change: Partial<TourRun>): MotionStatus => ({
     ...change,
   },
 });
-const view = () => createRunView(standInClock());
+const view = () => runsOf(standInClock());
 const failureOf = (motion: MotionStatus) => view().now(motion)?.failure;
 
 describe('how a run failed', () => {
@@ -81,7 +82,7 @@ describe('how a run failed', () => {
     ],
     ['a tour that was paused for too long', tour({ state: 'stopped' }), { cause: 'cancelled' }],
   ])('is said: %s', (_what, motion, expected) => {
-    expect(failureOf(motion)).toMatchObject({ ...expected, isSeen: false });
+    expect(failureOf(motion)).toMatchObject(expected);
   });
 
   it.each([
@@ -98,7 +99,9 @@ describe('how a run failed', () => {
     expect(runs.now(stopped)?.failure).toMatchObject({ cause: 'cancelled' });
     runs.endAsked(drive('running'));
     expect(runs.now(stopped)?.failure).toBeNull();
-    expect(runs.now(drive('stopped', outcome({ state: 'cancelled' }), 'd2'))?.failure).toMatchObject({ isSeen: false });
+    expect(runs.now(drive('stopped', outcome({ state: 'cancelled' }), 'd2'))?.failure).toMatchObject({
+      cause: 'cancelled',
+    });
     // Its end was asked for, and not confirmed: it may drive on.
     runs.endAsked(drive('running', null, 'd3'));
     expect(runs.now(drive('failed', outcome(), 'd3'))?.failure).toMatchObject({ cause: 'unknown' });
@@ -112,17 +115,28 @@ describe('how a run failed', () => {
     expect(runs.now(stopped)?.failure).toBeNull();
   });
 
-  it('is seen once a person has seen this run, and the pages are told', () => {
-    const runs = view();
-    const failed = drive('failed', outcome());
-    let told = 0;
-    using _told = runs.subscribe(() => {
-      told += 1;
+  it('is learned of each run once, whatever is shown: also of one that is older by a clock which went back', () => {
+    const failedDrive = standInFailedDrive();
+    const runs = createRunView(standInClock(), failedDrive);
+    const ofTour = tour({ id: 't9' }).tour;
+    const lost = (id: string, state: DriveRun['state']): MotionStatus => ({
+      ...drive(state, outcome(), id),
+      tour: ofTour,
     });
-    expect([runs.seen(failed, 'd0'), told]).toEqual([false, 0]);
-    expect(runs.now(failed)?.failure?.isSeen).toBe(false);
-    expect([runs.seen(failed, 'd1'), told]).toEqual([true, 1]);
-    expect(runs.now(failed)?.failure?.isSeen).toBe(true);
-    expect(runs.now(drive('failed', outcome(), 'd2'))?.failure?.isSeen).toBe(false);
+    runs.follow({ ...freeMotion, tour: ofTour });
+    runs.follow(lost('d1', 'running'));
+    runs.follow(lost('d1', 'failed'));
+    expect(runs.now(lost('d1', 'failed'))?.id).toBe('t9');
+    runs.follow({ ...lost('d1', 'failed'), trial: { kind: 'move' } });
+    runs.follow(lost('d1', 'failed'));
+    runs.follow(lost('d2', 'succeeded'));
+    runs.follow({ ...lost('d3', 'stopped'), stop: { ...freeMotion.stop, latched: true } });
+    runs.follow(lost('d3', 'stopped'));
+    expect(failedDrive.calls).toEqual([
+      ['t9', 'refused'],
+      ['d1', 'unknown'],
+      ['d2', null],
+      ['d3', null],
+    ]);
   });
 });

@@ -15,6 +15,7 @@ import { still } from '../../../src/lib/pages/ui.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { robotConditions } from '../../../src/lib/toolkit/chassis/condition.ts';
 import { snapshotWith, standInHealth, tried } from '../../operator/stand-ins.ts';
+import { runsOf } from '../../operator/view/runs.ts';
 import { has } from '../kit.ts';
 
 const motion: MotionStatus = {
@@ -44,7 +45,7 @@ function shown(...charges: number[]) {
   const condition = robotConditions(snapshot.values).find(({ id }) => id === 'battery');
   if (condition === undefined) throw new Error('no condition of the battery');
   const site = siteSchema.parse({ name: 'x', chassis: { host: '127.0.0.1', serial: 'S' } }) as never;
-  const state = createPageStates(site, 'b', systemClock).compose({
+  const state = createPageStates(site, 'b', systemClock, runsOf(systemClock)).compose({
     ...{ snapshot, motion, health, support: noSupport, neighbours: notListening },
     cloud: { view: noCloud, now: new Date(0) },
     viewers: { onSite: [], remote: [] },

@@ -81,7 +81,10 @@ export const answerSchemas = {
   endedAny: z.strictObject({ tour: tourRunSchema.nullable(), drive: driveRunSchema.nullable() }),
   pose: z.strictObject({ outcome: moveOutcomeSchema }),
   kept: z.strictObject({ kept: z.literal(true) }),
-  seen: z.strictObject({ seen: z.literal(true) }),
+  seen: z.strictObject({
+    seen: z.literal(true),
+    saved: z.boolean().describe('false: it is not on the disk yet, and is tried again; a restart would show it anew.'),
+  }),
   adoption: z.strictObject({
     records: z.int().describe('How many records count now.'),
     adopted: z.array(z.string()).describe('Facts with stronger evidence than before, on any device.'),

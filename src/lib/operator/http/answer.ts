@@ -54,15 +54,38 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
 }
 
 /** With absolute paths for commands on the gateway, on routes that need a session, and where `isSignedIn` is given. */
-export function sendJson(
-  reply: FastifyReply,
-  data: object,
-  isSignedIn = reply.request.routeOptions.config.row?.signedIn === true,
-): FastifyReply {
-  const isTrusted = isSignedIn || scopeOf(reply.request.raw) === 'local';
-  const shown = isTrusted ? data : reply.server.withoutPaths(data);
-  // As bytes, so that the framework runs no serializer.
-  return reply.header('content-type', JSON_TYPE).send(Buffer.from(JSON.stringify(shown)));
+export function sendJson(reply: FastifyReply, data: object, isSignedIn?: boolean): FastifyReply {
+  return sendBytes(reply, jsonBytes(reply, data, isTrusted(reply, isSignedIn)));
+}
+
+/** Data that many readers share, with what was sent of it: to whom absolute paths are shown, and to others. */
+export interface SharedJson {
+  readonly data: object;
+  readonly bodies: Map<boolean, Buffer>;
+}
+
+/** `sendJson` of what many readers share: it is made JSON once. */
+export function sendSharedJson(reply: FastifyReply, { data, bodies }: SharedJson): FastifyReply {
+  const key = isTrusted(reply);
+  const body = bodies.get(key) ?? jsonBytes(reply, data, key);
+  bodies.set(key, body);
+  return sendBytes(reply, body);
+}
+
+function isTrusted(
+  { request }: FastifyReply,
+  isSignedIn = request.routeOptions.config.row?.signedIn === true,
+): boolean {
+  return isSignedIn || scopeOf(request.raw) === 'local';
+}
+
+function jsonBytes({ server }: FastifyReply, data: object, hasPaths: boolean): Buffer {
+  return Buffer.from(JSON.stringify(hasPaths ? data : server.withoutPaths(data)));
+}
+
+/** As bytes, so that the framework runs no serializer. */
+function sendBytes(reply: FastifyReply, body: Buffer): FastifyReply {
+  return reply.header('content-type', JSON_TYPE).send(body);
 }
 
 export function sendPage(reply: FastifyReply, page: string): FastifyReply {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GwError } from '../../error/index.ts';
 import { incidentFileName } from '../../incident/index.ts';
-import { param, sendJson, sendRefusal } from '../http/answer.ts';
+import { param, type SharedJson, sendRefusal, sendSharedJson } from '../http/answer.ts';
 import { refusalOf } from '../http/refusal.ts';
 import { createSharedReading } from '../http/shared-reading.ts';
 import type { Parts } from '../parts.ts';
@@ -10,11 +10,12 @@ import type { Parts } from '../parts.ts';
 const LIST_MS = 500;
 
 export function incidentHandlers({ site, incidents, clock }: Parts) {
-  const reading = createSharedReading(() => incidents.list(), LIST_MS, clock);
+  const read = async (): Promise<SharedJson> => ({ data: await incidents.list(), bodies: new Map() });
+  const reading = createSharedReading(read, LIST_MS, clock);
   return {
     async list(_request: FastifyRequest, reply: FastifyReply) {
       const list = await reading.get();
-      return () => sendJson(reply, list);
+      return () => sendSharedJson(reply, list);
     },
     async file(request: FastifyRequest, reply: FastifyReply) {
       const id = Number(param(request, 'id'));

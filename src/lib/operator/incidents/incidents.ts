@@ -5,14 +5,15 @@ import {
   type IncidentRecorder,
   type IncidentStore,
   type LogEntry,
+  type ObservedPose,
   openIncidentStore,
+  type Places,
   type RecorderOptions,
 } from '../../incident/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import type { KeptPose } from '../../pages/index.ts';
-import type { Site } from '../../site/index.ts';
+import { frameNow } from '../../motion/index.ts';
+import { mapOfPlace, type Site } from '../../site/index.ts';
 import type { Journal } from '../journal.ts';
-import { siteView } from '../view/page-state.ts';
 
 export interface Incidents extends IncidentRecorder, Pick<IncidentStore, 'read'> {}
 
@@ -40,7 +41,7 @@ export function openIncidents(options: IncidentsOptions): Incidents {
       version,
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     },
-    places: () => siteView(site, link.snapshot().values),
+    places: () => placesOf(site),
     look: () => withoutPaths(options.look()),
     pose: () => newestPose(link, clock.monotonicMs()),
     logSince: (ms) =>
@@ -60,10 +61,19 @@ export function openIncidents(options: IncidentsOptions): Incidents {
   return Object.assign(recorder, { read: store.read });
 }
 
+function placesOf(site: Site): Places {
+  const { stations, dock } = site;
+  return {
+    stations: Object.entries(stations).map(([name, at]) => ({ name, xM: at.xM, yM: at.yM, map: mapOfPlace(site, at) })),
+    dock: dock === undefined ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg, map: mapOfPlace(site, dock) },
+  };
+}
+
 /** null while no pose of this connection holds. */
-function newestPose({ snapshot }: Pick<ChassisLink, 'snapshot'>, nowMs: number): KeptPose | null {
-  const { pose } = snapshot().values;
+function newestPose({ snapshot }: Pick<ChassisLink, 'snapshot'>, nowMs: number): ObservedPose | null {
+  const { values } = snapshot();
+  const { pose } = values;
   if (pose.status !== 'received' || pose.stale) return null;
   const { xM, yM, yawDeg } = pose.value;
-  return { atMs: nowMs - pose.ageMs, xM, yM, yawDeg };
+  return { atMs: nowMs - pose.ageMs, xM, yM, yawDeg, map: frameNow(values) };
 }

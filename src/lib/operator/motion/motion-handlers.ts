@@ -211,20 +211,22 @@ export function driveHandlers(parts: Parts) {
       return () =>
         isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { tour, drive } satisfies Answer<'endedAny'>);
     },
-    /** A failed run is the headline of all pages until a person on site has seen it. */
-    seen(request: FastifyRequest, reply: FastifyReply) {
+    /**
+     * A failed run is the headline of all pages until a person on site has seen it. No order counts as that: all pages, and
+     * all clients of the events, name the same states, so who was shown one is not known.
+     */
+    async seen(request: FastifyRequest, reply: FastifyReply) {
       const body = seenBody.safeParse(request.body);
-      if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
       const { id } = body.data;
-      if (!parts.runSeen(id)) {
-        return sendRefusal(
-          request,
-          reply,
-          refuse('NOT_FOUND', { message: 'It is neither the last tour nor the last drive.' }),
-        );
+      const seen = await parts.failedSeen(id);
+      if (seen === null) {
+        const message = 'It is not the last failed run that no person has seen.';
+        return () => sendRefusal(request, reply, refuse('NOT_FOUND', { message }));
       }
-      log.info({ audit: true, address: peerAddress(request), id }, 'end of the run seen');
-      return isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { seen: true } satisfies Answer<'seen'>);
+      log.info({ audit: true, address: peerAddress(request), id, ...seen }, 'end of the run seen');
+      return () =>
+        isForm(request) ? reply.redirect('/', 303) : sendJson(reply, { seen: true, ...seen } satisfies Answer<'seen'>);
     },
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().drive }),
     keepAlive: (request: FastifyRequest, reply: FastifyReply) => keepRun(parts, request, reply),

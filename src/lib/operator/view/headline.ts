@@ -1,6 +1,6 @@
 import { type ChassisSnapshot, moveProgress, obstaclesIn } from '../../chassis/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Note, PageState, Run } from '../../pages/index.ts';
+import type { FailedRun, Note, PageState, Run } from '../../pages/index.ts';
 import type { FolderHealth, GatewayHealth } from '../health.ts';
 import { conditionGaps, conditionProblems } from './conditions.ts';
 
@@ -17,13 +17,14 @@ const RESTS_WITHIN_MS = 15_000;
 
 /**
  * The headline of the pages: green only when nothing prevents a drive, every value was reported, and a person has seen how
- * the last run failed, if it did.
+ * every run failed that did. While gw drives the robot, that it drives is said first.
  */
 export function headlineOf(
   snapshot: ChassisSnapshot,
   motion: MotionStatus,
   health: GatewayHealth,
   run: Run | null,
+  failed: FailedRun | null,
 ): Headline {
   const { link } = snapshot;
   const { latched } = motion.stop;
@@ -34,21 +35,22 @@ export function headlineOf(
   const others = [...unownedMove(motion), ...obstacles(snapshot), ...hints(snapshot, health)];
   if (latched) return stoppedHeadline(stoppedState(snapshot, motion), [...droveOn(motion), ...others]);
   const notes = [...disobedience(motion), ...others];
-  const isUnseen = run !== null && run.failure !== null && !run.failure.isSeen;
+  const isUnderWay = run?.state === 'running' || run?.state === 'paused';
+  const hasFailed = failed !== null && !isUnderWay;
   if (!motion.gate.open) {
     // The reasons of the closed gate come first, before unrelated hints.
     const reasons = [...gateNotes(snapshot, motion), ...hints(snapshot, health)];
     const drivesOn = motion.standstill.verdict === 'drives-on';
-    if (isUnseen && !drivesOn) return { level: 'bad', code: 'failed', notes: reasons };
+    if (hasFailed && !drivesOn) return { level: 'bad', code: 'failed', notes: reasons };
     if (comesToRest(snapshot, motion, run)) return { level: 'attention', code: 'comes-to-rest', notes: reasons };
     return { level: 'bad', code: 'locked', notes: reasons };
   }
-  if (isUnseen) return { level: 'attention', code: 'failed', notes };
+  if (hasFailed) return { level: 'attention', code: 'failed', notes };
   // A person must drive it on or end it: no state to be left alone in green.
   if (motion.tour?.state === 'paused') return { level: 'attention', code: 'paused', notes };
   const isRunning = motion.tour?.state === 'running' || motion.drive?.state === 'running';
   const code = motion.trial !== null ? 'trial' : isRunning ? 'drives' : null;
-  if (notes.length > 0) return { level: 'attention', code: code ?? 'limited', notes };
+  if (notes.length > 0 || failed !== null) return { level: 'attention', code: code ?? 'limited', notes };
   return { level: 'good', code: code ?? 'ready', notes };
 }
 
@@ -114,7 +116,7 @@ export function gateNotes(snapshot: ChassisSnapshot, motion: MotionStatus): Note
     ...(stop.latched ? [{ code: 'stop-latched' } as const] : []),
     ...droveOn(motion),
     ...(keepingTrouble === null ? [] : [{ code: 'stop-not-kept' } as const]),
-    ...(motion.poseAlarm == null ? [] : [{ code: 'pose-alarm' } as const]),
+    ...(motion.poseAlarm == null ? [] : [{ code: 'pose-alarm', map: motion.poseAlarm.map?.title ?? null } as const]),
     ...elsewhere(snapshot, motion),
     ...unownedMove(motion),
     ...(stop.latched ? [] : movement(motion)),

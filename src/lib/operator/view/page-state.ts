@@ -3,7 +3,7 @@ import { formatTried } from '../../error/index.ts';
 import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Live, PageState, Run } from '../../pages/index.ts';
+import type { Live, PageState } from '../../pages/index.ts';
 import { mapOfPlace, type Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
 import { alertText, positioningState } from './conditions.ts';
@@ -11,7 +11,7 @@ import { gateNotes, headlineOf, stoppedState } from './headline.ts';
 import { lampsOf } from './lamps.ts';
 import type { Parts } from './parts.ts';
 import { createRest } from './rest.ts';
-import { createRunView, type RunView } from './run-view.ts';
+import type { RunView } from './run-view.ts';
 import { screenView } from './screen.ts';
 import { sightOf } from './sight.ts';
 
@@ -22,7 +22,6 @@ export interface PageStates {
   sight(parts: Parts): Sight;
   /** How long ago the state of this id was made; null: not by this process, or too long ago to be known. */
   ageMs(id: string): number | null;
-  readonly runs: Omit<RunView, 'now'>;
 }
 
 /** States that an order may name; at 25 a second this is twenty seconds. */
@@ -33,19 +32,19 @@ export function createPageStates(
   site: Site,
   build: string,
   clock: Pick<Clock, 'wall' | 'monotonicMs' | 'random'>,
+  runs: Pick<RunView, 'now' | 'failed'>,
 ): PageStates {
   const process = Math.floor(clock.random() * 36 ** 8).toString(36);
   // Formatted here: a slow tablet needs a tenth of a second for its first use of a time zone.
   const ofDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
   const { timeZone } = ofDay.resolvedOptions();
   const madeAt = new Map<string, number>();
-  const runs = createRunView(clock);
   const rest = createRest();
   let count = 0;
 
   function changing(parts: Parts): Changing {
     const motion = { ...parts.motion, standstill: rest(parts.snapshot, parts.motion.standstill) };
-    return stateOf({ ...parts, motion }, runs.now(motion), site);
+    return stateOf({ ...parts, motion }, { run: runs.now(motion), failed: runs.failed() }, site);
   }
 
   return {
@@ -70,7 +69,6 @@ export function createPageStates(
       };
     },
     sight: (parts) => sightOf(changing(parts)),
-    runs,
     ageMs(id) {
       const at = madeAt.get(id);
       return at === undefined ? null : clock.monotonicMs() - at;
@@ -79,7 +77,7 @@ export function createPageStates(
 }
 
 /** What the site file says of the robot, with the places on its map; of all maps while none was ever reported. */
-export function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'map'>): PageState['site'] {
+function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'map'>): PageState['site'] {
   // Also an old report: meanwhile no order passes.
   const mapUid = live.status === 'received' ? live.value.uid : null;
   const { name, chassis, contacts, dock, operator } = site;
@@ -108,11 +106,11 @@ export function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values
 
 type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'clock' | 'site' | 'screen'>;
 
-function stateOf(parts: Parts, run: Run | null, site: Site): Changing {
+function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'>, site: Site): Changing {
   const { snapshot, motion, health, support, neighbours } = parts;
   const { link, values, identity } = snapshot;
   const { stop } = motion;
-  const headline = headlineOf(snapshot, motion, health, run);
+  const headline = headlineOf(snapshot, motion, health, run, failed);
   const position = positioningState(snapshot);
   const poseDoubts: Live<unknown>['doubts'] = [
     ...(position === 'lost' || position === 'inactive' ? ['position-lost' as const] : []),
@@ -153,6 +151,7 @@ function stateOf(parts: Parts, run: Run | null, site: Site): Changing {
       passable: passable(snapshot, motion),
     },
     run,
+    failed,
     pose: live(values.pose, ({ xM, yM }) => ({ xM, yM }), poseDoubts, 'xM'),
     heading: live(values.pose, ({ yawDeg }): number => yawDeg, [...headingDoubts(snapshot), ...poseDoubts], 'yawDeg'),
     battery: live(

@@ -1,81 +1,88 @@
 import type { Clock } from '../../lifecycle/index.ts';
-import { isOpenRun, type MotionStatus, type MoveOutcome } from '../../motion/index.ts';
+import { type DriveRun, isOpenRun, type MotionStatus, type MoveOutcome, type TourRun } from '../../motion/index.ts';
 import type { Run } from '../../pages/index.ts';
+import type { FailedDrive, RunAsShown } from './failed-drive.ts';
 
 /** The run that the pages show, and what people have to do with it. */
 export interface RunView {
   /** What runs, otherwise what ran last; null: nothing yet. */
   now(motion: MotionStatus): Run | null;
+  /** The last run that failed and that no person has seen. */
+  failed: FailedDrive['now'];
+  /** Learns of runs that begin and end: called with every change, so that none is missed. */
+  follow(motion: MotionStatus): void;
   /** A person asks for the end of what runs now, or only of the run of this id: that it then stops is no failure. */
   endAsked(motion: MotionStatus, id?: string): void;
-  /** A person has seen how this run ended. false: it is neither the last tour nor the last drive. */
-  seen(motion: MotionStatus, id: string): boolean;
-  /** Called when a person has seen an end. */
-  subscribe(listener: () => void): Disposable;
 }
 
 /** Also says since when it drives to its present station, or since when it has ended. */
-export function createRunView(clock: Pick<Clock, 'monotonicMs'>): RunView {
+export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: FailedDrive): RunView {
   let [key, sinceMs] = ['', 0];
-  /** Of the runs that a person, or a stop, has ended, and whose end a person has seen. Only the last one is shown. */
-  let [endedId, seenId] = ['', ''];
-  const listeners = new Set<() => void>();
+  /** The last run that a person, or a stop, has ended. */
+  let endedId = '';
+  const ended = { tour: '', drive: '' };
 
-  function now(motion: MotionStatus): Run | null {
-    const run = runOf(motion);
-    const next = `${run?.id} ${run?.kind} ${run?.at} ${run?.state}`;
-    if (next !== key) {
-      [key, sinceMs] = [next, clock.monotonicMs()];
-      if (run?.state === 'stopped' && motion.stop.latched) endedId = run.id;
+  function follow(motion: MotionStatus): void {
+    const { tour, drive, stop } = motion;
+    for (const [kind, run] of [['tour', tour && ofTour(tour)] as const, ['drive', drive && ofDrive(drive)] as const]) {
+      if (run === null) continue;
+      if (run.state === 'running' || run.state === 'paused') {
+        ended[kind] = '';
+        failedDrive.runs(run);
+      } else if (ended[kind] !== run.id) {
+        ended[kind] = run.id;
+        if (run.state === 'stopped' && stop.latched) endedId = run.id;
+        failedDrive.ended(withoutOwnEnd(run));
+      }
     }
-    if (run === null) return null;
-    const isByPerson = run.state === 'stopped' && run.id === endedId;
-    const failure = run.failure === null || isByPerson ? null : { ...run.failure, isSeen: run.id === seenId };
-    return { ...run, failure, forMs: clock.monotonicMs() - sinceMs };
+  }
+
+  /** What a person ended did not fail; what only should have ended then may drive on. */
+  function withoutOwnEnd<R extends RunAsShown>(run: R): R {
+    return run.state === 'stopped' && run.id === endedId ? { ...run, failure: null } : run;
   }
 
   return {
-    now,
+    now(motion) {
+      follow(motion);
+      const run = runOf(motion);
+      const next = `${run?.id} ${run?.kind} ${run?.at} ${run?.state}`;
+      if (next !== key) [key, sinceMs] = [next, clock.monotonicMs()];
+      return run === null ? null : { ...withoutOwnEnd(run), forMs: clock.monotonicMs() - sinceMs };
+    },
+    failed: failedDrive.now,
+    follow,
     endAsked(motion, id) {
       const run = runOf(motion);
       const isOpen = run?.state === 'running' || run?.state === 'paused';
       if (isOpen && (id === undefined || id === run.id)) endedId = run.id;
     },
-    seen(motion, id) {
-      if (motion.tour?.id !== id && motion.drive?.id !== id) return false;
-      seenId = id;
-      for (const listener of listeners) listener();
-      return true;
-    },
-    subscribe(listener) {
-      const mine = () => listener();
-      listeners.add(mine);
-      return { [Symbol.dispose]: () => void listeners.delete(mine) };
-    },
   };
 }
 
-type Shown = Omit<Run, 'forMs' | 'failure'> & { readonly failure: Omit<NonNullable<Run['failure']>, 'isSeen'> | null };
+const none = { stations: [], at: 0, failReason: null, although: [], failure: null };
 
-function runOf({ tour, drive, trial }: MotionStatus): Shown | null {
-  const none = { stations: [], at: 0, failReason: null, although: [], failure: null };
+function runOf({ tour, drive, trial }: MotionStatus): RunAsShown | null {
   if (trial !== null) return { ...none, id: '', kind: 'trial', name: null, state: 'running' };
   const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
-  if (drive !== null && isLater && !isOpenRun(tour)) {
-    const { id, kind, station, state, outcome, reason, although = [] } = drive;
-    return {
-      ...none,
-      id,
-      kind: kind === 'dock' ? 'dock' : 'drive',
-      name: station,
-      state,
-      failReason: outcome?.failReason ?? null,
-      although: [...although],
-      failure: failureOf(state, outcome, reason),
-    };
-  }
-  if (tour === null) return null;
-  const { id, tour: name, stations, at, state, outcomes, reason, although = [] } = tour;
+  if (drive !== null && isLater && !isOpenRun(tour)) return ofDrive(drive);
+  return tour && ofTour(tour);
+}
+
+function ofDrive({ id, kind, station, state, outcome, reason, although = [] }: DriveRun): RunAsShown {
+  return {
+    ...none,
+    id,
+    kind: kind === 'dock' ? 'dock' : 'drive',
+    name: station,
+    state,
+    failReason: outcome?.failReason ?? null,
+    although: [...although],
+    failure: failureOf(state, outcome, reason),
+  };
+}
+
+function ofTour({ id, tour: name, stations, at, state, outcomes, reason, although = [] }: TourRun): RunAsShown {
   // Of a station that it never set out for, the last outcome is that of the one before.
   const outcome = outcomes.length > at ? (outcomes.at(-1) ?? null) : null;
   return {
@@ -92,7 +99,7 @@ function runOf({ tour, drive, trial }: MotionStatus): Shown | null {
 }
 
 /** Why a run did not reach its goal; null where it did, or has not ended. */
-function failureOf(state: Run['state'], outcome: MoveOutcome | null, technical: string | null): Shown['failure'] {
+function failureOf(state: Run['state'], outcome: MoveOutcome | null, technical: string | null): Run['failure'] {
   if (state !== 'failed' && state !== 'stopped') return null;
   const { arrival = null } = outcome ?? {};
   const isMissed = arrival?.verdict === 'elsewhere' && outcome?.state === 'failed';
@@ -104,7 +111,7 @@ function failureOf(state: Run['state'], outcome: MoveOutcome | null, technical: 
   };
 }
 
-function causeOf(state: 'failed' | 'stopped', outcome: MoveOutcome | null): NonNullable<Shown['failure']>['cause'] {
+function causeOf(state: 'failed' | 'stopped', outcome: MoveOutcome | null): NonNullable<Run['failure']>['cause'] {
   if (outcome === null) return state === 'stopped' ? 'cancelled' : 'refused';
   if (outcome.state === 'cancelled') return 'cancelled';
   if (outcome.state === 'failed' && outcome.failReason !== null) return 'given-up';

@@ -9,6 +9,7 @@ import { pageStateSchema, poseSchema } from '../model.ts';
 const atMs = z.number().describe('Milliseconds from the first cause; negative: before it.');
 const foreign = z.string().describe('Text of another program or person, unchanged but for its length.');
 const {
+  site,
   headline,
   link,
   stop,
@@ -48,8 +49,19 @@ const sceneSchema = z.strictObject({
 });
 export type Scene = z.infer<typeof sceneSchema>;
 
-/** A pose as it arrived. */
-const keptPoseSchema = poseSchema.extend({ atMs });
+const keptMapSchema = z.strictObject({ uid: z.string(), version: z.int().nullable(), title: foreign });
+export type KeptMap = z.infer<typeof keptMapSchema>;
+
+/** Its own map, in which alone the metres count: never that of another moment. */
+const ownMap = z
+  .int()
+  .nonnegative()
+  .nullable()
+  .exactOptional()
+  .describe('Index in `maps` of the map in which it counts. Null or absent: not known.');
+
+/** A pose as it arrived, with the map that the chassis used then. */
+const keptPoseSchema = poseSchema.extend({ atMs, map: ownMap });
 export type KeptPose = z.infer<typeof keptPoseSchema>;
 
 export const causeSchema = z.discriminatedUnion('code', [
@@ -104,8 +116,9 @@ const keptLogEntrySchema = z.strictObject({
 
 /** The second line. */
 export const incidentBodySchema = z.strictObject({
-  stations: pageStateSchema.shape.site.shape.stations,
-  dock: pageStateSchema.shape.site.shape.dock,
+  maps: z.array(keptMapSchema).exactOptional().describe('Absent: of a gw that did not keep them; none is known.'),
+  stations: z.array(site.shape.stations.element.extend({ map: ownMap })),
+  dock: site.shape.dock.unwrap().extend({ map: ownMap }).nullable(),
   poses: z.array(keptPoseSchema),
   scenes: z.array(sceneSchema),
   log: z.array(keptLogEntrySchema),

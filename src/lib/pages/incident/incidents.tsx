@@ -121,7 +121,8 @@ function Replay({ recording, atMs, isPlaying, ...props }: ReplayProps) {
   const { viewer, ui, t, f } = props;
   const { head, body } = recording;
   const state = replayState(recording, atMs);
-  const isOtherMap = state?.map.value?.uid !== props.state.map.value?.uid;
+  const mapUid = state?.map.value?.uid;
+  const isOtherMap = mapUid === undefined || mapUid !== props.state.map.value?.uid;
   const events = incidentEvents(recording, t, f);
   const offset = (ms: number) => t.incident.offset(`${ms < 0 ? '−' : '+'}${f.number(Math.abs(ms) / 1000, 1)}`);
   const current = events.findLastIndex((event) => event.atMs <= atMs);
@@ -144,7 +145,7 @@ function Replay({ recording, atMs, isPlaying, ...props }: ReplayProps) {
             ui={{ ...ui, isSilent: false, choice: null, isFollowing: false, ...(isOtherMap && { map: 'none' }) }}
           />
         )}
-        {isOtherMap && <p class="doubt">{t.incident.otherMap}</p>}
+        {isOtherMap && <p class="doubt">{mapUid === undefined ? t.incident.unknownMap : t.incident.otherMap}</p>}
         <div class="time">
           <button type="button" aria-pressed={isPlaying} onClick={() => ui.act?.play(!isPlaying)}>
             {isPlaying ? t.incident.pause : t.incident.play}

@@ -1,5 +1,5 @@
 import type { Live, PageState } from '../model.ts';
-import type { IncidentBody, IncidentHead, Scene } from './incident-model.ts';
+import type { IncidentBody, IncidentHead, KeptMap, KeptPose, Scene } from './incident-model.ts';
 
 /** An incident that is looked at. */
 export interface Recording {
@@ -21,6 +21,9 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
   const scene = sceneAt(body, atMs);
   if (scene === null) return null;
   const { headline, standing, stopPath, run, lamps } = scene;
+  const frame = frameAt(body, scene, atMs);
+  const isHere = ({ map = null }: { readonly map?: number | null }) =>
+    frame.map.value !== null && mapOf(body, map)?.uid === frame.map.value.uid;
   const ago = (value: Pick<Live<unknown>, 'isUnreadable' | 'stale' | 'doubts'>) => ({
     ...{ ageMs: null, mark: null, basis: null, source: null },
     ...value,
@@ -33,8 +36,8 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
     clock: '',
     site: {
       ...{ name: head.site, serial: head.serial, contact: null, tours: [], needsSignIn: false },
-      stations: body.stations,
-      dock: body.dock,
+      stations: body.stations.filter(isHere).map(withoutMap),
+      dock: body.dock === null || !isHere(body.dock) ? null : withoutMap(body.dock),
     },
     screen: { dimAfterMs: null, shifts: false },
     ...{ headline, standing, stopPath },
@@ -43,22 +46,48 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
     stop: { ...scene.stop, saved: 'pending' },
     gate: { ...scene.gate, unverified: [], technical: [], passable: [] },
     run: run && { ...run, id: '', forMs: 0, failure: null },
-    ...poseAt(body, scene, atMs),
+    failed: null,
+    ...poseAt(frame.pose, scene, atMs),
     battery: { ...ago(scene.battery), value: scene.battery.value },
     positioning: { ...ago(scene.positioning), value: scene.positioning.value },
     wheels: { ...ago(scene.wheels), value: scene.wheels.value },
     planning: { ...ago(scene.planning), value: scene.planning.value },
     alerts: { ...ago(scene.alerts), value: scene.alerts.value },
-    map: { ...ago(scene.map), value: scene.map.value },
+    map: { ...ago(scene.map), value: frame.map.value },
     neighbours: [],
     support: null,
     lamps: lamps.map((lamp) => ({ ...lamp, state: [], rows: [] })),
   };
 }
 
+const mapOf = ({ maps = [] }: IncidentBody, index: number | null): KeptMap | null =>
+  index === null ? null : (maps[index] ?? null);
+
+function withoutMap<T extends { readonly map?: unknown }>({ map: _map, ...place }: T): Omit<T, 'map'> {
+  return place;
+}
+
+/**
+ * The map of the picture at a moment, and the pose in it: a pose is shown on its own map alone. One whose map is not known
+ * is shown without any; one of another map than the robot reports at that moment is not there.
+ */
+function frameAt(
+  body: IncidentBody,
+  { map }: Scene,
+  atMs: number,
+): { readonly map: Pick<Scene['map'], 'value'>; readonly pose: KeptPose | undefined } {
+  const pose = body.poses.findLast((one) => one.atMs <= atMs);
+  const own = pose === undefined ? undefined : mapOf(body, pose.map ?? null);
+  if (own === null) return { map: { value: null }, pose };
+  return { map, pose: own?.uid === map.value?.uid ? pose : undefined };
+}
+
 /** Only poses that held when they arrived were kept. */
-function poseAt({ poses }: IncidentBody, { headline, link }: Scene, atMs: number): Pick<PageState, 'pose' | 'heading'> {
-  const last = poses.findLast((pose) => pose.atMs <= atMs);
+function poseAt(
+  last: KeptPose | undefined,
+  { headline, link }: Scene,
+  atMs: number,
+): Pick<PageState, 'pose' | 'heading'> {
   const ageMs = last === undefined ? null : atMs - last.atMs;
   const rest = {
     isUnreadable: false,

@@ -93,6 +93,7 @@ export function MapView(props: MapProps) {
       </div>
       <p class="map-note">
         {isAway(props) && <strong class="away">{model === null ? t.ui.robotAway : t.ui.lastMap}</strong>}
+        {isAway(props) && ' '}
         {[state.map.value?.name, mapNote(props, model), otherRobotsNote(props)].filter(Boolean).join(' · ')}
       </p>
     </section>
@@ -102,7 +103,9 @@ export function MapView(props: MapProps) {
 /** Stations and the last map are shown also then, and the page says that they are no present position. */
 const isAway = ({ state, isRecorded = false }: MapProps) => !isRecorded && state.link.kind !== 'connected';
 
-function mapNote({ ui, t }: Props, model: MapModel | null): string {
+function mapNote(props: MapProps, model: MapModel | null): string {
+  const { state, ui, t } = props;
+  if (isAway(props) && state.map.value === null) return t.ui.noMapYet;
   if (ui.map === 'loading') return '';
   if (ui.map === 'too-large') return t.ui.tooLarge;
   if (model === null) return t.ui.noMap;

@@ -8,18 +8,17 @@ const SHIFT_PX = 4;
 
 /** Whether the robot or a person needs a bright page now: it drives, is stopped, or something must be seen. */
 export function needsLight(
-  { standing, stop, run, headline, alerts }: PageState,
+  { standing, stop, run, failed, headline, alerts }: PageState,
   ui: Pick<Interaction, 'stop'>,
 ): boolean {
   const isUnderWay = run?.state === 'running' || run?.state === 'paused';
-  const isUnseen = run !== null && run.failure !== null && !run.failure.isSeen;
   const hasAlert = alerts.value !== null && alerts.value.length > 0;
   return (
     standing !== 'stands' ||
     stop.latched ||
     ui.stop !== null ||
     isUnderWay ||
-    isUnseen ||
+    failed !== null ||
     headline.level === 'bad' ||
     hasAlert
   );

@@ -41,10 +41,10 @@ export function Surface(props: Props) {
 
 /** Whom staff call while the robot does not drive; not while it starts, which only takes its time. */
 function Contact({ state, t }: Props) {
-  const { site, headline, stop } = state;
+  const { site, headline, stop, failed } = state;
   const { contact } = site;
   const isWaiting = headline.notes.some(({ code }) => code === 'robot-starting' || code === 'link-starting');
-  const isFor = headline.code === 'failed' || (headline.level === 'bad' && (stop.latched || !isWaiting));
+  const isFor = failed !== null || (headline.level === 'bad' && (stop.latched || !isWaiting));
   if (contact === null || !isFor) return null;
   return <p class="contact">{t.ui.call(contact.name, contact.phone)}</p>;
 }

@@ -243,6 +243,7 @@ export const deUi = {
     `Techniker: ${[name, phone].filter((part) => part !== null).join(', ')}`,
   map: 'Karte',
   noMap: 'Die Karte ist nicht verfügbar.',
+  noMapYet: 'Keine Karte: Seit dem Start der Steuerung war der Roboter noch nicht erreichbar.',
   robotAway: 'Der Roboter ist nicht erreichbar.',
   lastMap: 'Letzte Karte, nicht die jetzige Position.',
   mapNeedsScript: 'Die Karte braucht JavaScript.',

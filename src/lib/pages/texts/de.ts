@@ -22,13 +22,27 @@ const positioning: Readonly<Record<string, string>> = {
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
 
-const where = ({ kind, name }: Run) =>
+type Named = Pick<Run, 'kind' | 'name'>;
+
+const where = ({ kind, name }: Named) =>
   kind === 'dock' ? 'zur Ladestation' : kind === 'tour' ? `Tour ${name}` : kind === 'drive' ? `zu ${name}` : '';
 
-const ending = ({ state }: Run) => (state === 'stopped' ? 'abgebrochen' : 'gescheitert');
+const ending = ({ state }: Pick<Run, 'state'>) => (state === 'stopped' ? 'abgebrochen' : 'gescheitert');
+
+const NOT_READ = 'Ob eine Fahrt gescheitert ist, ist nicht bekannt';
+
+/** Also of a run that an incident has kept, which may be a later one. */
+function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null): string {
+  if (run?.failure?.cause === 'not-read') return NOT_READ;
+  const hasFailed = run?.state === 'failed' || run?.state === 'stopped';
+  return hasFailed ? `Fahrt ${where(run)} ${ending(run)}` : 'Fahrt gescheitert';
+}
+
+const stationOf = ({ kind, stations, at }: Pick<Run, 'kind' | 'stations' | 'at'>) =>
+  kind === 'tour' ? ` · Station ${at + 1} von ${stations.length} (${stations[at] ?? ''})` : '';
 
 /** Why a run did not reach its goal, as a clause. */
-function failureText({ failure, failReason }: Run, f: Format): string {
+function failureText({ failure, failReason }: Pick<Run, 'failure' | 'failReason'>, f: Format): string {
   switch (failure?.cause) {
     case undefined:
       return failReason === null || failReason === 0 ? '' : ` (${de.failReason(failReason)})`;
@@ -44,6 +58,10 @@ function failureText({ failure, failReason }: Run, f: Format): string {
       return ': nicht durch eine Person';
     case 'unknown':
       return ': Wie sie endete, ist nicht bekannt';
+    case 'interrupted':
+      return ': Die Steuerung des Roboters wurde dabei neu gestartet. Wie sie endete, ist nicht bekannt';
+    case 'not-read':
+      return '';
   }
 }
 
@@ -57,7 +75,7 @@ export const de: Texts = {
     paused: ({ run }) => (run === null ? 'Pause' : `Pause: ${where(run)}`),
     trial: () => 'Begleiteter Versuch läuft',
     limited: () => 'Bereit, mit Einschränkungen',
-    failed: ({ run }) => (run === null ? 'Fahrt gescheitert' : `Fahrt ${where(run)} ${ending(run)}`),
+    failed: ({ failed, run }) => failedTitle(failed ?? run),
     'comes-to-rest': () => 'Kommt zum Stehen',
     locked: () => 'Fahrt gesperrt',
     stopped: () => 'Angehalten',
@@ -80,8 +98,8 @@ export const de: Texts = {
     'standing-awaited': () => 'Ob der Roboter seit dem letzten Abbruch steht, wird noch geprüft.',
     'stop-not-kept': () =>
       'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das wieder geht, bleibt die Fahrt gesperrt.',
-    'pose-alarm': () =>
-      'Die Position des Roboters ist falsch oder nicht bekannt. Bis ein Techniker sie setzt, bleibt die Fahrt gesperrt.',
+    'pose-alarm': ({ map = null }) =>
+      `Die Position des Roboters${map === null ? '' : ` auf der Karte „${map}“`} ist falsch oder nicht bekannt. Bis ein Techniker sie setzt, bleibt die Fahrt gesperrt.`,
     'map-unknown': () => 'Der Roboter meldet nicht, welche Karte er benutzt.',
     'map-unnamed': () =>
       'Zu welcher Karte die Stationen gehören, ist nicht eingetragen. Bis ein Techniker das nachholt, bleibt die Fahrt gesperrt.',
@@ -234,21 +252,26 @@ export const de: Texts = {
   words: deWords,
   run: (run, f) => {
     const station = run.stations[run.at] ?? '';
-    const of = run.kind === 'tour' ? ` · Station ${run.at + 1} von ${run.stations.length} (${station})` : '';
     if (run.kind === 'trial') return 'Begleiteter Versuch läuft';
     if (run.kind === 'order') return 'Ein Auftrag läuft';
     switch (run.state) {
       case 'running':
-        return `Fahrt ${where(run)}${of}${although(run)} · seit ${f.seconds(run.forMs)}`;
+        return `Fahrt ${where(run)}${stationOf(run)}${although(run)} · seit ${f.seconds(run.forMs)}`;
       case 'paused':
         return `Pause vor Station ${run.at + 1} von ${run.stations.length} (${station}), seit ${f.seconds(run.forMs)} · ${where(run)}`;
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} beendet` : `Angekommen ${where(run)}`;
       case 'failed':
       case 'stopped':
-        return `Fahrt ${where(run)}${of} ${ending(run)}${failureText(run, f)}`;
+        return de.failed(run, f);
     }
   },
+  failed: (run, f) =>
+    run.failure?.cause === 'not-read'
+      ? NOT_READ
+      : `Fahrt ${where(run)}${stationOf(run)} ${ending(run)}${failureText(run, f)}`,
+  failedEarlier: (count) =>
+    count === 1 ? 'Davor ist eine weitere Fahrt gescheitert.' : `Davor sind ${count} weitere Fahrten gescheitert.`,
   ask: (choice) =>
     choice.kind === 'dock'
       ? 'Zur Ladestation fahren?'

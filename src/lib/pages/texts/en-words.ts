@@ -245,6 +245,7 @@ export const enUi: typeof deUi = {
   call: (name, phone) => `Technician: ${[name, phone].filter((part) => part !== null).join(', ')}`,
   map: 'Map',
   noMap: 'The map is not available.',
+  noMapYet: 'No map: the robot has not been reached since the start of the gateway.',
   robotAway: 'The robot is not reachable.',
   lastMap: 'Last map, not the current position.',
   mapNeedsScript: 'The map needs JavaScript.',

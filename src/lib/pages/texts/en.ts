@@ -21,15 +21,17 @@ const positioning: Readonly<Record<string, string>> = {
   mapping: 'The robot is recording a map.',
 };
 
-const where = ({ kind, name }: Run) =>
+type Named = Pick<Run, 'kind' | 'name'>;
+
+const where = ({ kind, name }: Named) =>
   kind === 'dock' ? 'to the charging station' : kind === 'tour' ? `tour ${name}` : kind === 'drive' ? `to ${name}` : '';
 
 const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` despite alert ${codes.join(', ')}`);
 
-const ending = ({ state }: Run) => (state === 'stopped' ? 'cancelled' : 'failed');
+const ending = ({ state }: Pick<Run, 'state'>) => (state === 'stopped' ? 'cancelled' : 'failed');
 
 /** Why a run did not reach its goal, as a clause. */
-function failureText({ failure, failReason }: Run, f: Format): string {
+function failureText({ failure, failReason }: Pick<Run, 'failure' | 'failReason'>, f: Format): string {
   switch (failure?.cause) {
     case undefined:
       return failReason === null || failReason === 0 ? '' : ` (${en.failReason(failReason)})`;
@@ -45,8 +47,24 @@ function failureText({ failure, failReason }: Run, f: Format): string {
       return ': not by a person';
     case 'unknown':
       return ': how it ended is not known';
+    case 'interrupted':
+      return ': the gateway restarted meanwhile, and how it ended is not known';
+    case 'not-read':
+      return '';
   }
 }
+
+const NOT_READ = 'Whether a drive failed is not known';
+
+/** Also of a run that an incident has kept, which may be a later one. */
+function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null): string {
+  if (run?.failure?.cause === 'not-read') return NOT_READ;
+  const hasFailed = run?.state === 'failed' || run?.state === 'stopped';
+  return hasFailed ? `${capital(`drive ${where(run)}`)} ${ending(run)}` : 'Drive failed';
+}
+
+const stationOf = ({ kind, stations, at }: Pick<Run, 'kind' | 'stations' | 'at'>) =>
+  kind === 'tour' ? ` · station ${at + 1} of ${stations.length} (${stations[at] ?? ''})` : '';
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -58,7 +76,7 @@ export const en: Texts = {
     paused: ({ run }) => (run === null ? 'Paused' : `Paused: ${where(run)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
-    failed: ({ run }) => (run === null ? 'Drive failed' : `${capital(`drive ${where(run)}`)} ${ending(run)}`),
+    failed: ({ failed, run }) => failedTitle(failed ?? run),
     'comes-to-rest': () => 'Coming to rest',
     locked: () => 'Driving is locked',
     stopped: () => 'Stopped',
@@ -80,8 +98,8 @@ export const en: Texts = {
     moves: () => 'The robot moves. It accepts a drive only when it stands.',
     'standing-awaited': () => 'Whether the robot stands since the last cancel is still being checked.',
     'stop-not-kept': () => 'A stop cannot be saved at the moment. Driving stays locked until it can.',
-    'pose-alarm': () =>
-      'The position of the robot is wrong or not known. Driving stays locked until a technician sets it.',
+    'pose-alarm': ({ map = null }) =>
+      `The position of the robot${map === null ? '' : ` on the map ‘${map}’`} is wrong or not known. Driving stays locked until a technician sets it.`,
     'map-unknown': () => 'The robot does not report which map it uses.',
     'map-unnamed': () => 'The map of the stations is not entered. Driving stays locked until a technician enters it.',
     'other-map': ({ map, measured }) =>
@@ -234,21 +252,26 @@ export const en: Texts = {
   words: enWords,
   run: (run, f) => {
     const station = run.stations[run.at] ?? '';
-    const of = run.kind === 'tour' ? ` · station ${run.at + 1} of ${run.stations.length} (${station})` : '';
     if (run.kind === 'trial') return 'A supervised trial is running';
     if (run.kind === 'order') return 'An order is running';
     switch (run.state) {
       case 'running':
-        return `Driving ${where(run)}${of}${although(run)} · for ${f.seconds(run.forMs)}`;
+        return `Driving ${where(run)}${stationOf(run)}${although(run)} · for ${f.seconds(run.forMs)}`;
       case 'paused':
         return `Paused before station ${run.at + 1} of ${run.stations.length} (${station}), for ${f.seconds(run.forMs)} · ${where(run)}`;
       case 'succeeded':
         return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run).replace(/^to /, 'at ')}`;
       case 'failed':
       case 'stopped':
-        return `${capital(`drive ${where(run)}${of}`)} ${ending(run)}${failureText(run, f)}`;
+        return en.failed(run, f);
     }
   },
+  failed: (run, f) =>
+    run.failure?.cause === 'not-read'
+      ? NOT_READ
+      : `${capital(`drive ${where(run)}${stationOf(run)}`)} ${ending(run)}${failureText(run, f)}`,
+  failedEarlier: (count) =>
+    count === 1 ? 'Another drive failed before it.' : `${count} other drives failed before it.`,
   ask: (choice) =>
     choice.kind === 'dock'
       ? 'Drive to the charging station?'

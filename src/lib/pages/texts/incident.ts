@@ -30,6 +30,7 @@ export const deIncident = {
   logEmpty: 'In dieser Zeit gibt es keine Ereignisse im Protokoll.',
   leftOut: 'Es war mehr, als aufbewahrt wird: Das Älteste fehlt.',
   otherMap: 'Auf einer anderen Karte als der jetzigen.',
+  unknownMap: 'Auf welcher Karte das war, ist nicht bekannt.',
   moreCauses: (count: number) => `und ${count} weitere`,
   causes: {
     stop: (origin: keyof typeof origins | 'other' | null, by: string | null) =>
@@ -88,6 +89,7 @@ export const enIncident: typeof deIncident = {
   logEmpty: 'There are no log events of this time.',
   leftOut: 'There was more than is kept: the oldest of it is missing.',
   otherMap: 'On another map than the present one.',
+  unknownMap: 'On which map that was is not known.',
   moreCauses: (count) => `and ${count} more`,
   causes: {
     stop: (origin, by) =>

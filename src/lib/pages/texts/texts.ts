@@ -31,6 +31,8 @@ export interface Texts {
   readonly labels: Readonly<Record<LabelCode, string>>;
   readonly words: Readonly<Record<WordCode, string>>;
   readonly run: (run: Run, format: Format) => string;
+  readonly failed: (run: Omit<Run, 'forMs'>, format: Format) => string;
+  readonly failedEarlier: (count: number) => string;
   readonly ask: (choice: Choice) => string;
   readonly ui: Readonly<typeof deUi>;
   readonly service: Readonly<typeof deService>;

@@ -141,12 +141,12 @@ export function judgeStatus(
   return conclude([{ verdict: robot }, ...parts, { verdict: incidents.status === 'listed' ? 'ok' : 'not-checked' }]);
 }
 
-function remediesOf({ headline, gate, stop }: PageState): string[] {
+function remediesOf({ headline, gate, stop, failed }: PageState): string[] {
   const remedies: (string | false)[] = [
     headline.code === 'not-connected' && 'Find out why with `gw chassis address`.',
     headline.code === 'does-not-stop' && 'Press the emergency stop on the robot.',
     headline.code === 'still-moves' && 'If it does not stop, press the emergency stop on the robot.',
-    headline.code === 'failed' &&
+    failed !== null &&
       'Look where the robot stands and what keeps it, then confirm on its page that the failed drive was seen.',
     stop.latched && 'Find out why it was stopped, then clear the stop with `gw motion clear`.',
     gate.unverified.length > 0 && 'Verify the missing facts on this robot with `gw evidence verify`.',

@@ -24,6 +24,9 @@ export const shownIncidentSchema = z.strictObject({
   log: incidentBodySchema.shape.log,
   leftOut: incidentBodySchema.shape.leftOut,
   poses: z.int().describe('How many poses it holds.'),
+  maps: z
+    .array(incidentBodySchema.shape.maps.unwrap().element.extend({ poses: z.int() }))
+    .describe('The maps of its poses, and how many count on each; the other poses count on a map that is not known.'),
 });
 export type ShownIncident = z.infer<typeof shownIncidentSchema>;
 

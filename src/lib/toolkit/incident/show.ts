@@ -35,5 +35,8 @@ export async function fetchIncident(toolkit: Toolkit, id: number, way: GatewayWa
 
 function shown({ head, body, sha256 }: Incident, path: string | null): ShownIncident {
   const { log, leftOut, poses } = body;
-  return { path, sha256, head, events: [...incidentEventTexts(head, body)], log, leftOut, poses: poses.length };
+  const maps = (body.maps ?? [])
+    .map((map, index) => ({ ...map, poses: poses.filter((pose) => pose.map === index).length }))
+    .filter((map) => map.poses > 0);
+  return { path, sha256, head, events: [...incidentEventTexts(head, body)], log, leftOut, poses: poses.length, maps };
 }
