@@ -16,9 +16,9 @@ import {
   logLevelSchema,
   neighboursSchema,
   ROBOT_HEADER,
-  type RouteRow,
+  type Route,
   requestSchemas,
-  routeRows,
+  routes,
   SESSION_COOKIE,
   settingsSchema,
 } from '../../lib/operator/index.ts';
@@ -99,7 +99,7 @@ const ofAll: readonly AnsweredCode[] = [
 const ofBody: readonly AnsweredCode[] = ['LENGTH_REQUIRED', 'TOO_LARGE', 'UNSUPPORTED_TYPE'];
 
 /** Codes by status: those of the row of the route table, and those of the route itself. */
-function refusalsOf(row: RouteRow, { refusals = [] }: Contract): ReadonlyMap<number, readonly AnsweredCode[]> {
+function refusalsOf(row: Route, { refusals = [] }: Contract): ReadonlyMap<number, readonly AnsweredCode[]> {
   const isChange = row.method !== 'GET';
   const codes = new Set<AnsweredCode>([
     ...ofAll,
@@ -194,7 +194,7 @@ function queryParameters(query: Contract['query']): readonly Json[] {
 const session = { session: [] };
 
 /** The OpenAPI document of the operator server. Throws for a route without a contract, and for a contract without a route. */
-export function openApi(version: string, rows: readonly RouteRow[] = routeRows()): Json {
+export function openApi(version: string, rows: readonly Route[] = routes): Json {
   const paths: Record<string, Record<string, Json>> = {};
   const responses: Record<string, Json> = {};
   const unused = new Set(Object.keys(contracts));

@@ -15,10 +15,10 @@ import { allowUpload } from './connections/connections.ts';
 import { type RequestHandler, type Scope, scopeOf } from './connections/listener.ts';
 import { createOutflow } from './connections/outflow.ts';
 import { createLiveEvents } from './events.ts';
-import { createHandlers } from './handlers.ts';
+import { createHandlers, type Handlers } from './handlers.ts';
 import { sendRefusal } from './http/answer.ts';
 import { MAX_BODY_BYTES } from './http/body-limits.ts';
-import { scheduled } from './http/handler.ts';
+import { type Handler, scheduled } from './http/handler.ts';
 import { acceptAnyBody, createPolicy, formFields, refuseChunks } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -29,7 +29,7 @@ import { createLogLevel, type LogSetting } from './log-level.ts';
 import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import { createPeer } from './peer.ts';
-import { type Route, routeTable } from './routes.ts';
+import { type HandlerName, ROBOT_HEADER, type Route, routes } from './routes.ts';
 import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
@@ -47,12 +47,6 @@ const SYSTEM_PATH =
 /** Project decision. */
 const STATE_DISK_MS = 3_000;
 
-/**
- * Serial number of the robot that a client means, on requests of a gw command; of the robot of this gateway, on every
- * answer. A client without it, such as the pages that this gateway serves, means the robot of this gateway.
- */
-export const ROBOT_HEADER = 'gw-robot';
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The row of the route table that the router matched. */
@@ -69,7 +63,6 @@ declare module 'fastify' {
 /** The one application behind both sockets. */
 export interface Application {
   readonly handle: RequestHandler;
-  readonly routes: readonly Route[];
   /** What is wrong with the file of the device password; null when nothing is, or none is configured. */
   readonly signInTrouble: string | null;
   /** Whether a request is handled before all others. Affects the order only, never the permission. */
@@ -183,30 +176,28 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
     voice: voice ? createPeer('voice service', voice.url, '/config', clock) : null,
     building: building ? createPeer('building module', building.url, '/status', clock) : null,
   };
-  const routes = routeTable(
-    createHandlers({
-      ...options,
-      ...peers,
-      cloud,
-      supportView,
-      pageState,
-      stateAgeMs: states.ageMs,
-      endAsked: (id) => runs.endAsked(motion.status(), id),
-      failedSeen: failedDrive.seen,
-      lastHour: lastHour.view,
-      log,
-      assets,
-      journal,
-      logLevel,
-      clientAborts: () => clientAborts,
-      reads,
-      events,
-      library,
-      incidents,
-      outflow,
-      sessions,
-    }),
-  );
+  const handlers = createHandlers({
+    ...options,
+    ...peers,
+    cloud,
+    supportView,
+    pageState,
+    stateAgeMs: states.ageMs,
+    endAsked: (id) => runs.endAsked(motion.status(), id),
+    failedSeen: failedDrive.seen,
+    lastHour: lastHour.view,
+    log,
+    assets,
+    journal,
+    logLevel,
+    clientAborts: () => clientAborts,
+    reads,
+    events,
+    library,
+    incidents,
+    outflow,
+    sessions,
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
     protect(reply);
@@ -238,7 +229,12 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   });
   for (const row of routes) {
     const add = (to: FastifyInstance) =>
-      to.route({ method: row.method, url: row.path, config: { row }, handler: scheduled(row.handler, row) });
+      to.route({
+        method: row.method,
+        url: row.path,
+        config: { row },
+        handler: scheduled(handlerOf(handlers, row.handler), row),
+      });
     if (row.upload) {
       // The multipart plugin hooks into every request of its context, so this route has a context of its own.
       await app.register((inner, _options, done) => {
@@ -267,7 +263,6 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   return {
     handle: (request, response) => app.routing(request, response),
     isUrgent: ({ method, url = '' }) => method !== 'GET' && urgent.has(`${method} ${url.split('?', 1)[0]}`),
-    routes,
     get signInTrouble() {
       return passwordFile.trouble();
     },
@@ -339,6 +334,13 @@ function otherRobot(own: string, meant: string): GwError {
     'GATEWAY_OTHER_ROBOT',
     `This gateway belongs to robot ${own}, and the request is meant for ${meant}.`,
   );
+}
+
+function handlerOf(handlers: Handlers, name: HandlerName): Handler {
+  const [group = '', own = ''] = name.split('.');
+  const handler = (handlers as Readonly<Record<string, Readonly<Record<string, Handler>>>>)[group]?.[own];
+  if (handler === undefined) throw new RangeError(`there is no handler ${name}`);
+  return handler;
 }
 
 /** Of a log whose level is not given into the hands of this server. */

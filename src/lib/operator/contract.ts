@@ -1,7 +1,7 @@
 /** What the published contract of the routes is generated from. A running gateway uses none of it. */
 
 import { type ErrorCode, errorTable } from '../error/index.ts';
-import { checkBody, type Handlers, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
+import { checkBody, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
 import { logLevelBody } from './log-level.ts';
 import {
@@ -14,7 +14,6 @@ import {
   stopBody,
   tourBody,
 } from './motion/motion-handlers.ts';
-import { type Route, routeTable } from './routes.ts';
 import { signInBody } from './sign-in/session-handlers.ts';
 import { sessionsQuery } from './support-handlers.ts';
 import { pageQuery } from './view/asked.ts';
@@ -37,14 +36,6 @@ export const requestSchemas = {
   pathCheck: checkBody,
   logLevel: logLevelBody,
 } as const;
-
-export type RouteRow = Omit<Route, 'handler'>;
-
-/** The rows of the route table without what they do. */
-export function routeRows(): readonly RouteRow[] {
-  const topic = new Proxy({}, { get: () => () => undefined });
-  return routeTable(new Proxy({}, { get: () => topic }) as Handlers);
-}
 
 /** A code of the operator server itself, or of an error of gw that it answers with. */
 export type AnsweredCode = RefusalCode | ErrorCode;

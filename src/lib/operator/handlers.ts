@@ -238,7 +238,7 @@ function peerHandlers({ voice, building }: Parts) {
         ? sendRefusal(request, reply, passed)
         : reply.header('content-type', passed.contentType).send(passed.body);
   };
-  return { voice: read('voice service', voice), building: read('building module', building) };
+  return { voiceService: read('voice service', voice), building: read('building module', building) };
 }
 
 function gatewayHandlers(parts: Parts) {

@@ -5,13 +5,13 @@
 
 export { answerSchemas, errorBodySchema, settingsSchema } from './answers/answers.ts';
 export { neighboursSchema } from './answers/neighbours.ts';
-export { ROBOT_HEADER } from './application.ts';
-export { type AnsweredCode, describeCode, type RouteRow, requestSchemas, routeRows } from './contract.ts';
+export { type AnsweredCode, describeCode, requestSchemas } from './contract.ts';
 export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
 export { createJournal } from './journal.ts';
 export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
+export { ROBOT_HEADER, type Route, routes } from './routes.ts';
 export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, parsePasswordHash } from './sign-in/password-hash.ts';
 export { SESSION_COOKIE } from './sign-in/sessions.ts';
 export { noSupport } from './support-handlers.ts';

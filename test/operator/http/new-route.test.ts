@@ -1,19 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Route, routeTable } from '../../../src/lib/operator/routes.ts';
+import type { Route, routes } from '../../../src/lib/operator/routes.ts';
 import { get, startServer } from '../server.ts';
 
 /** A route that was added without the allow list, past the compiler. */
 const forgotten = {
-  ...{ method: 'GET', path: '/api/neu', signedIn: false, meaning: 'A new route' },
-  handler: (_request: unknown, reply: { send: (body: string) => unknown }) => reply.send('answered'),
+  ...{ method: 'GET', path: '/api/neu', signedIn: false, meaning: 'A new route', handler: 'gateway.neighbours' },
 } as unknown as Route;
 
 vi.mock('../../../src/lib/operator/routes.ts', async (original) => {
-  const real = (await original()) as { readonly routeTable: typeof routeTable };
-  return {
-    ...real,
-    routeTable: (...given: Parameters<typeof routeTable>) => [...real.routeTable(...given), forgotten],
-  };
+  const real = (await original()) as { readonly routes: typeof routes };
+  return { ...real, routes: [...real.routes, forgotten] };
 });
 
 describe('a new route of the real table', () => {
@@ -23,6 +19,6 @@ describe('a new route of the real table', () => {
       expect((await get(server.readOnly, path)).status, path).toBe(403);
     }
     const full = await get(server.full, '/api/neu');
-    expect([full.status, full.body]).toEqual([200, 'answered']);
+    expect(full.status).toBe(200);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseOtherRobot } from '../../../src/lib/operator/application.ts';
+import { routes } from '../../../src/lib/operator/routes.ts';
 import { ask, signIn, startServer, type TestServer } from '../server.ts';
 import { SERIAL } from '../stand-ins.ts';
 
@@ -43,14 +44,26 @@ describe('a request that is meant for another robot', () => {
   });
 
   it('is never refused where it stops, ends or takes access away; every other change is', () => {
-    const any = server.application.routes.filter(
-      (row) => row.method !== 'GET' && refuseOtherRobot(OTHER, SERIAL, row) === null,
-    );
+    const any = routes.filter((row) => row.method !== 'GET' && refuseOtherRobot(OTHER, SERIAL, row) === null);
     expect(any.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(forAny.toSorted());
-    for (const row of server.application.routes) {
+    for (const row of routes) {
       expect(refuseOtherRobot(undefined, SERIAL, row)).toBeNull();
       expect(refuseOtherRobot(SERIAL, SERIAL, row)).toBeNull();
     }
+  });
+
+  it('is an order to the commands that know this table, or changes nothing that the robot moves by', () => {
+    const others = routes.filter(({ method, forAnyRobot, isOrder }) => method !== 'GET' && !forAnyRobot && !isOrder);
+    const access = /^\/api\/(anmeldung|abmeldung)(\/alle)?$/;
+    const left = others.filter(({ path }) => !path.endsWith('/lebenszeichen') && !access.test(path));
+    expect(left.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/cloud/pruefung',
+      'POST /api/protokolle/stufe',
+      'POST /api/fahrt/gesehen',
+      'POST /api/medien',
+      'DELETE /api/medien/:name',
+      'POST /api/medien/:name/loeschen',
+    ]);
   });
 
   it('stops, and the answer names the robot that was stopped', async () => {

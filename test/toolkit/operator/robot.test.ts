@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
+import { routes } from '../../../src/lib/operator/index.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { operatorAccess, robotNamed } from '../../../src/lib/toolkit/operator/access.ts';
 import { context, forAll, httpServer } from '../kit.ts';
@@ -48,13 +49,7 @@ describe('the robot behind a gateway', () => {
   it('is known before an order: a gateway that names another one, or none, receives no order', async () => {
     for (const name of ['SN2', null, 'no serial number']) {
       named = name;
-      for (const [method, path] of [
-        ['POST', '/api/fahrt'],
-        ['POST', '/api/touren/lauf'],
-        ['POST', '/api/pose'],
-        ['POST', '/api/versuch'],
-        ['DELETE', '/api/stopp'],
-      ] as const) {
+      for (const { method, path } of routes.filter(({ isOrder }) => isOrder)) {
         await expect(access().ask(method, path, any, {})).rejects.toMatchObject({ code: 'GATEWAY_OTHER_ROBOT' });
         expect(requests).toEqual(['GET /api/stopp SN1']);
       }
@@ -63,9 +58,10 @@ describe('the robot behind a gateway', () => {
 
   it('is not asked for a stop or an end', async () => {
     named = 'SN2';
-    await access().ask('POST', '/api/stopp', any, {});
-    await access().answerTo('DELETE', '/api/fahrt', {});
-    await access().answerTo('DELETE', '/api/touren/lauf', {});
+    for (const { method, path } of routes.filter(({ forAnyRobot }) => forAnyRobot)) {
+      await access().answerTo(method, path, {});
+      expect(requests).toEqual([`${method} ${path} SN1`]);
+    }
     await access('').ask('POST', '/api/fahrt', any, {});
     expect(requests).toEqual(['POST /api/fahrt undefined']);
   });

@@ -4,33 +4,13 @@ import { type ErrorCode, errorTable, GwError, type Tried } from '../../error/ind
 import { type Clock, firstOf } from '../../lifecycle/index.ts';
 import type { Agent } from '../../net/http/index.ts';
 import { afterOverLink, DialError, type Dialer, slowLinkRemedy, triedOver } from '../../net/index.ts';
+import { ROBOT_HEADER, type Route, routes } from '../../operator/index.ts';
 import { COMMAND_AGENT } from '../../site/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { answeredErrorSchema } from './answered-error.ts';
 import { findEvent } from './first-event.ts';
 
-/** As the operator server defines it: the serial number of the robot that is meant, or that answered. */
-const ROBOT_HEADER = 'gw-robot';
-/** Never refused for the robot that is meant: they stop, end, or take access away. */
-const FOR_ANY_ROBOT: ReadonlySet<string> = new Set([
-  'POST /api/stopp',
-  'DELETE /api/touren/lauf',
-  'DELETE /api/fahrt',
-  'DELETE /api/versuch',
-  'DELETE /api/wartung/sitzung',
-  'DELETE /api/anmeldung',
-]);
-/** Let the robot move, or decide what it moves by: only where the gateway has named its robot before. */
-const ORDERS: ReadonlySet<string> = new Set([
-  'POST /api/touren/lauf',
-  'POST /api/fahrt',
-  'POST /api/pose',
-  'POST /api/versuch',
-  'DELETE /api/stopp',
-  'POST /api/evidenz/uebernahme',
-]);
-
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = Route['method'];
 
 /**
  * A client of the operator server. Every request names the robot of the site file. Throws GATEWAY_OTHER_ROBOT when the
@@ -75,8 +55,6 @@ export interface OperatorSession extends Omit<OperatorAccess, 'signIn'>, AsyncDi
 }
 
 const TIMEOUT_MS = 5_000;
-/** A pose that was set is answered once the robot was seen to rest there. */
-const slowRoutes: Readonly<Record<string, number>> = { '/api/pose': 45_000 };
 export const DIAL_MS = 2_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const SIGN_IN_PATH = '/api/anmeldung';
@@ -127,6 +105,11 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
   };
 }
 
+/** Undefined for a path with a variable part: those are reads. */
+function routeOf(method: Method, path: string): Route | undefined {
+  return routes.find((row) => row.method === method && row.path === path);
+}
+
 /** The error of an answer of another robot; null: of a gateway that does not name its robot. */
 function otherRobot(found: string | null, meant: string, tried: Tried): GwError {
   if (found !== null) {
@@ -162,9 +145,9 @@ export interface Way {
 /** Requests as the session of this cookie; null: without one. */
 export function requestsOver(way: Way, cookie: string | null, signal: AbortSignal) {
   async function fetch(method: Method, path: string, body?: object, isEnough?: Asked['isEnough']) {
-    const request = `${method} ${path}`;
-    if (way.robot === undefined || FOR_ANY_ROBOT.has(request)) return await fetchAny(method, path, body);
-    if (ORDERS.has(request) && !way.isSame) compareRobot(await fetchAny('GET', '/api/stopp'), true);
+    const { forAnyRobot, isOrder } = routeOf(method, path) ?? {};
+    if (way.robot === undefined || forAnyRobot) return await fetchAny(method, path, body);
+    if (isOrder && !way.isSame) compareRobot(await fetchAny('GET', '/api/stopp'), true);
     const reply = await fetchAny(method, path, body, isEnough);
     compareRobot(reply, false);
     return reply;
@@ -282,8 +265,11 @@ interface Asked {
 /** `text` is null when it exceeds the limit. */
 async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Asked, signal: AbortSignal) {
   const late = new AbortController();
-  using _deadline = afterOverLink(way.dialer, way.clock, way.timeoutMs ?? slowRoutes[path] ?? TIMEOUT_MS, () =>
-    late.abort(new DOMException('no answer in time', 'TimeoutError')),
+  using _deadline = afterOverLink(
+    way.dialer,
+    way.clock,
+    way.timeoutMs ?? routeOf(method, path)?.answersWithinMs ?? TIMEOUT_MS,
+    () => late.abort(new DOMException('no answer in time', 'TimeoutError')),
   );
   const { requestOver } = await import('../../net/http/index.ts');
   const response = await requestOver(await way.agent(), {
