@@ -201,6 +201,7 @@ export function standInMotion(): StandInMotion {
     calls,
     set,
     status: () => status,
+    runs: () => status,
     untilStopSaved: async () => {},
     async execute(order) {
       calls.push(`execute ${JSON.stringify(order)}`);

@@ -87,6 +87,8 @@ export interface StopProof {
 /** The single path to movement. Orders that stop the robot are never gated. */
 export interface Motion extends Service {
   status(): MotionStatus;
+  /** Those parts of the status that cost nothing: of two hundred stops in a moment each one changes it. */
+  runs(): Pick<MotionStatus, 'tour' | 'drive' | 'stop'>;
   /** Supervised first orders: through the same gate, with their own rules. */
   readonly trials: Trials;
   /**

@@ -305,6 +305,8 @@ export function createMotion(options: MotionOptions): Motion {
       };
     },
 
+    runs: () => ({ tour, drive, stop: latch.state() }),
+
     async execute(order, signal) {
       signal?.throwIfAborted();
       admit([order]);

@@ -137,7 +137,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   // A disk that does not answer must not keep the server from starting.
   await orAfter(clock, STATE_DISK_MS, failedDrive.load());
   const runs = createRunView(clock, failedDrive);
-  const followed = motion.subscribe(() => runs.follow(motion.status()));
+  const followed = motion.subscribe(() => runs.follow(motion.runs()));
   const states = createPageStates(site, buildOf(assets), clock, runs);
   const addressesOf = (scope: Scope) =>
     events

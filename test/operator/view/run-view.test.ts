@@ -127,7 +127,7 @@ describe('how a run failed', () => {
     runs.follow(lost('d1', 'running'));
     runs.follow(lost('d1', 'failed'));
     expect(runs.now(lost('d1', 'failed'))?.id).toBe('t9');
-    runs.follow({ ...lost('d1', 'failed'), trial: { kind: 'move' } });
+    runs.now({ ...lost('d1', 'failed'), trial: { kind: 'move' } });
     runs.follow(lost('d1', 'failed'));
     runs.follow(lost('d2', 'succeeded'));
     runs.follow({ ...lost('d3', 'stopped'), stop: { ...freeMotion.stop, latched: true } });

@@ -1,5 +1,12 @@
 import type { Clock } from '../../lifecycle/index.ts';
-import { type DriveRun, isOpenRun, type MotionStatus, type MoveOutcome, type TourRun } from '../../motion/index.ts';
+import {
+  type DriveRun,
+  isOpenRun,
+  type Motion,
+  type MotionStatus,
+  type MoveOutcome,
+  type TourRun,
+} from '../../motion/index.ts';
 import type { Run } from '../../pages/index.ts';
 import type { FailedDrive, RunAsShown } from './failed-drive.ts';
 
@@ -10,7 +17,7 @@ export interface RunView {
   /** The last run that failed and that no person has seen. */
   failed: FailedDrive['now'];
   /** Learns of runs that begin and end: called with every change, so that none is missed. */
-  follow(motion: MotionStatus): void;
+  follow(runs: ReturnType<Motion['runs']>): void;
   /** A person asks for the end of what runs now, or only of the run of this id: that it then stops is no failure. */
   endAsked(motion: MotionStatus, id?: string): void;
 }
@@ -22,8 +29,7 @@ export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: Fa
   let endedId = '';
   const ended = { tour: '', drive: '' };
 
-  function follow(motion: MotionStatus): void {
-    const { tour, drive, stop } = motion;
+  function follow({ tour, drive, stop }: ReturnType<Motion['runs']>): void {
     for (const [kind, run] of [['tour', tour && ofTour(tour)] as const, ['drive', drive && ofDrive(drive)] as const]) {
       if (run === null) continue;
       if (run.state === 'running' || run.state === 'paused') {
