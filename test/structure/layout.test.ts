@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -42,6 +42,32 @@ const elsewhere: Readonly<Record<string, string>> = {
   'tunnel/proxy': 'tunnel/proxy/run.ts',
   version: '../cli/platform.ts',
 };
+
+/** The rows of docs/architecture.md for the topics whose noun is not that of module, tests and page. */
+const otherNouns = new Map(
+  [
+    ...readFileSync(`${root}docs/architecture.md`, 'utf8').matchAll(
+      /^\| `(\w+)` \| `([\w/]+)` \| `([\w/]+)` \| \[[^\]]+\]\(([\w-]+\.md)/gm,
+    ),
+  ].map(([, topic = '', ...places]) => [topic, places] as const),
+);
+
+describe('a command topic', () => {
+  const topics = readdirSync(`${root}src/commands`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+  it.each(topics.map(({ name }) => name))('%s names its module, tests and page, or has a row', (topic) => {
+    const own = [`src/lib/${topic}`, `test/${topic}`, `${topic}.md`];
+    const [module = '', tests = '', page = ''] = otherNouns.get(topic) ?? own;
+    const places = [module, tests, `docs/${page}`];
+    expect(places.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
+    if (otherNouns.has(topic)) expect([module, tests, page]).not.toEqual(own);
+  });
+
+  it('is that of every row', () => {
+    expect(otherNouns.size).toBeGreaterThan(5);
+    expect([...otherNouns.keys()].filter((topic) => !topics.some(({ name }) => name === topic))).toEqual([]);
+  });
+});
 
 describe('the toolkit', () => {
   it.each(globSync('src/commands/**/*.ts', { cwd: root }).sort())(
