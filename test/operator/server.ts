@@ -8,7 +8,7 @@ import { noCloud } from '../../src/lib/gateway/cloud.ts';
 import { notListening } from '../../src/lib/gateway/neighbours.ts';
 import { openIncidentStore } from '../../src/lib/incident/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import { createApplication } from '../../src/lib/operator/application.ts';
+import { createApplication, createRuns } from '../../src/lib/operator/application.ts';
 import type { ConnectionLimits } from '../../src/lib/operator/connections/limits.ts';
 import type { OperatorOptions } from '../../src/lib/operator/index.ts';
 import { openListeners } from '../../src/lib/operator/operator.ts';
@@ -46,8 +46,9 @@ export async function startServer(setUp: SetUp = {}) {
   const motion = standInMotion();
   const clock: StandInClock = standInClock();
   const health = standInHealth({ version: '0.0.0-test', upForMs: 5_000 });
-  const application = await createApplication({
-    ...{ site, link, motion, clock, log: silentLog },
+  const common = { site, clock, log: silentLog };
+  const options = {
+    ...{ ...common, link, motion },
     health: () => health,
     neighbours: () => notListening,
     cloud: () => noCloud,
@@ -57,11 +58,12 @@ export async function startServer(setUp: SetUp = {}) {
     contractsDir: fileURLToPath(new URL('../../schemas', import.meta.url)),
     hostName: setUp.hostName ?? 'robot-7',
     ...setUp.more,
-  });
-  const common = { host: '127.0.0.1', port: 0, clock, ...(setUp.limits && { limits: setUp.limits }) };
+  };
+  const application = await createApplication(options, createRuns(options));
+  const listening = { host: '127.0.0.1', port: 0, clock, ...(setUp.limits && { limits: setUp.limits }) };
   const [full, readOnly] = await openListeners(application, [
-    { scope: 'full', ...common },
-    { scope: 'read-only', ...common },
+    { scope: 'full', ...listening },
+    { scope: 'read-only', ...listening },
   ]);
   if (!full || !readOnly) throw new Error('expected two listeners');
   return {

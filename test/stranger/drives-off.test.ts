@@ -15,10 +15,13 @@ const drives: Moves = { alongMS: 0.3 };
 
 /** A robot that begins to move, or to be moved, when the test says so. */
 async function restless(options: Partial<RobotOptions> = {}, append?: typeof appendRecord) {
-  const now: { moves: Moves; wheels: object; offM: number } = { moves: {}, wheels: {}, offM: 0 };
+  const now: { moves: Moves; wheels: object; offM: number; says: string | null } = {
+    ...{ moves: {}, wheels: {}, offM: 0, says: null },
+  };
   const lies: Lies = {
     moves: () => now.moves,
     wheels: () => now.wheels,
+    says: (state) => now.says ?? state,
     publishes: (pose) => ({ ...pose, xM: pose.xM + now.offM }),
   };
   const world = await createWorld({ ...robot, ...options, lies }, append && { append });
@@ -95,6 +98,41 @@ describe('a robot that drives off without an order', () => {
       expect(stop(world)).toMatchObject(latched);
       world.now.moves = {};
     }
+  });
+});
+
+describe('a robot that resumes the move which gw has cancelled, and reports it as moving', () => {
+  type Restless = Awaited<ReturnType<typeof restless>>;
+  const before: readonly (readonly [what: string, (world: Restless) => Promise<unknown>])[] = [
+    ['after the end of a drive', endedDrive],
+    ['after a trial of the stop', async (world) => expect((await world.verify('stop')).outcome).toBe('verified')],
+    [
+      'when the emergency stop that was pressed on the way is released',
+      async (world) => {
+        const ended = world.motion.execute(world.order(9));
+        await world.until(() => world.chassis.moment().drivenM > 1, 30_000);
+        world.now.wheels = { emergency_stop_pressed: true };
+        expect((await world.during(ended, 30_000)).state).toBe('cancelled');
+        await passes(world, 20_000);
+        world.now.wheels = {};
+      },
+    ],
+  ];
+
+  it.each(before)('%s is cancelled, and the stop is latched', async (_what, work) => {
+    await using world = await restless();
+    await work(world);
+    await passes(world, 5_000);
+    expect([standstill(world), stop(world).latched]).toEqual(['stands', false]);
+    const cancelled = cancels(world);
+    world.now.says = 'moving';
+    world.now.moves = drives;
+    await world.until(() => stop(world).latched, 6_000);
+    expect(stop(world)).toMatchObject(latched);
+    await passes(world, 5_000);
+    expect(cancels(world) - cancelled).toBeGreaterThan(4);
+    world.now.moves = {};
+    world.now.says = null;
   });
 });
 

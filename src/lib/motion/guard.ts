@@ -13,7 +13,7 @@ export interface GuardOptions {
   readonly latch: { state(): Pick<StopLatch, 'latched'>; isKnown(): boolean };
   readonly canceller: Canceller;
   readonly watch: MoveWatch;
-  readonly proofs: Pick<StopProofs, 'current' | 'began'>;
+  readonly proofs: Pick<StopProofs, 'current' | 'began' | 'ordered'>;
   readonly clock: Clock;
 }
 
@@ -25,6 +25,9 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
   const stack = new DisposableStack();
   let wasReady = false;
   let drivenMoveId: number | null = null;
+  /** Moves that were reported as ended: one that is reported again is resumed, and no order of anyone. */
+  const ended = new Set<number>();
+  let foreignMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
   const supervise = () => {
     const snapshot = link.snapshot();
@@ -41,8 +44,13 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
     const isDriving = isReported || standing.verdict === 'moves';
     const moveId = isReported ? values.planning.value.actionId : null;
+    if (isBack) ended.clear();
     if (moveId !== null && moveId !== drivenMoveId) proofs.began();
+    if (drivenMoveId !== null && moveId !== drivenMoveId) ended.add(drivenMoveId);
     drivenMoveId = moveId;
+    const foreign = watch.current(snapshot)?.moveId ?? null;
+    if (foreign !== null && foreign !== foreignMoveId && !ended.has(foreign)) proofs.ordered();
+    foreignMoveId = foreign;
     // Asked at every change: a robot that does not stop is noticed with its pose, not with the next request.
     const isDisobeying = proofs.current(snapshot)?.verdict === 'drives-on';
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;

@@ -20,9 +20,9 @@ interface Owed {
 }
 
 export interface StopProofs {
-  /** A move began: the robot sets out, and may gain speed for a while. */
+  /** The chassis reports a move, also one that it resumes: the robot sets out, and may gain speed for a while. */
   began(): void;
-  /** An order of gw is about to be sent: its movement is ordered. */
+  /** An order of gw is about to be sent, or another client has ordered a move: its movement is ordered. */
   ordered(): void;
   /** A verdict of gw says that the robot stands: for a while it must not drive off without an order. */
   rested(): void;
@@ -105,7 +105,6 @@ export function createStopProofs({
   return {
     began() {
       beganAtMs = clock.monotonicMs();
-      rest.end();
     },
     ordered: rest.end,
     rested: rest.begin,

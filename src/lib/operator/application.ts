@@ -72,8 +72,17 @@ export interface Application {
   close(): Promise<void>;
 }
 
+/** What outlives an application: the server may be started again while the robot drives. */
+export function createRuns({ site, clock, log }: Pick<OperatorOptions, 'site' | 'clock' | 'log'>) {
+  const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
+  return { failedDrive, runs: createRunView(clock, failedDrive) };
+}
+
 /** Creates the application without a listener. STOP and pages work without a readable password file. */
-export async function createApplication(options: OperatorOptions): Promise<Application> {
+export async function createApplication(
+  options: OperatorOptions,
+  { failedDrive, runs }: ReturnType<typeof createRuns>,
+): Promise<Application> {
   const { site, link, motion, clock, assetsDir, hostName } = options;
   const cloud = () => ({ view: withoutQueries(options.cloud()), now: clock.wall() });
   const supportView = () => withoutQueries(options.support?.view() ?? noSupport);
@@ -133,10 +142,8 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
   const outflow = createOutflow(clock);
   const reads = createChassisReads(link, site.chassis.serial, outflow);
   const lastHour = createLastHour(() => link.snapshot(), clock);
-  const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
   // A disk that does not answer must not keep the server from starting.
-  await orAfter(clock, STATE_DISK_MS, failedDrive.load());
-  const runs = createRunView(clock, failedDrive);
+  await orAfter(clock, STATE_DISK_MS, failedDrive.start());
   const followed = motion.subscribe(() => runs.follow(motion.runs()));
   const states = createPageStates(site, buildOf(assets), clock, runs);
   const addressesOf = (scope: Scope) =>
@@ -276,7 +283,7 @@ export async function createApplication(options: OperatorOptions): Promise<Appli
       followed[Symbol.dispose]();
       await app.close();
       await Promise.all([
-        failedDrive[Symbol.asyncDispose](),
+        failedDrive.stop(),
         incidents[Symbol.asyncDispose](),
         peers.voice?.[Symbol.asyncDispose](),
         peers.building?.[Symbol.asyncDispose](),

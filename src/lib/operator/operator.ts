@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
 import { ensureFolder, privateFolderProblem, type Service, type ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
-import { type Application, createApplication } from './application.ts';
+import { type Application, createApplication, createRuns } from './application.ts';
 import type { Crowding } from './connections/connections.ts';
 import {
   type Listener,
@@ -41,6 +41,7 @@ export interface Operator extends Service {
 /** The operator server: one application on two sockets. Starts with both or with neither. */
 export function createOperator(options: OperatorOptions): Operator {
   const { site, log } = options;
+  const runs = createRuns(options);
   let application: Application | undefined;
   let listeners: readonly Listener[] = [];
   /** Why there is no socket for local commands; null when there is one. */
@@ -123,7 +124,7 @@ export function createOperator(options: OperatorOptions): Operator {
         if (listeners.length === 0) await reserve();
         fail = (error) => context.fail(error);
         if (broken !== undefined) throw broken;
-        application = await createApplication(options);
+        application = await createApplication(options, runs);
         serving = application;
       } catch (error) {
         await stop();

@@ -66,6 +66,13 @@ describe('a request that is meant for another robot', () => {
     ]);
   });
 
+  it('is recognised by the commands without a look at a variable part of its path', () => {
+    const special = routes.filter(
+      ({ isOrder, forAnyRobot, answersWithinMs }) => isOrder ?? forAnyRobot ?? answersWithinMs,
+    );
+    expect(special.filter(({ path }) => path.includes(':'))).toEqual([]);
+  });
+
   it('stops, and the answer names the robot that was stopped', async () => {
     const init = { method: 'POST', headers: { 'gw-robot': OTHER } };
     const { status, data } = await ask(server.full, '/api/stopp', init);

@@ -8,12 +8,12 @@ export function standInFailedDrive(): FailedDrive & { readonly calls: (readonly 
   return {
     calls,
     now: () => null,
-    load: async () => {},
+    start: async () => {},
+    stop: async () => {},
     runs: () => {},
     ended: ({ id, failure }) => void calls.push([id, failure?.cause ?? null]),
     seen: async () => null,
     subscribe: () => ({ [Symbol.dispose]: () => {} }),
-    [Symbol.asyncDispose]: async () => {},
   };
 }
 

@@ -3,7 +3,7 @@ import { inTurn } from '../connections/connections.ts';
 
 /**
  * Answers a request. One that has to wait (for a disk, a peer, the robot) sends nothing itself: it returns what sends its
- * answer, which is then done in a turn of its own. The type refuses a handler that sends after an `await`.
+ * answer, which is then done in a turn of its own. The type refuses a handler that returns its reply after an `await`.
  */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<LateAnswer>;
 

@@ -6,11 +6,16 @@ import { type Clock, type Log, orAfter } from '../../lifecycle/index.ts';
 import { type FailedRun, failedRunSchema, type Run } from '../../pages/index.ts';
 
 /** The last run that failed, until a person has seen it: a later run, and a restart of the gateway, do not end it. */
-export interface FailedDrive extends AsyncDisposable {
+export interface FailedDrive {
   /** With the number of those before it; null: each was seen, or none failed. */
   now(): FailedRun | null;
-  /** Resolves when the file is read, or cannot be: then whether a run failed is not known, and it is read again. */
-  load(): Promise<void>;
+  /**
+   * Resolves when the file is read, or cannot be: then whether a run failed is not known, and it is read again. What
+   * happened before an earlier `stop` holds.
+   */
+  start(): Promise<void>;
+  /** Resolves when what holds is on the disk, and after 3 s at the latest. */
+  stop(): Promise<void>;
   /** A run is under way: if the gateway ends before the run, it has failed. */
   runs(run: RunAsShown): void;
   /** It has ended; with `failure` null it reached its goal, or a person ended it. */
@@ -54,10 +59,13 @@ export function createFailedDrive(
   { read, write }: StateFiles = stateFiles,
 ): FailedDrive {
   const path = join(stateDir, FILE);
-  let failed: FailedRun | null = notRead('It has not been read yet.');
+  /** Since the start of this process. */
+  let failed: FailedRun | null = null;
+  /** In the file at that time. */
+  let before: FailedRun | null = notRead('It has not been read yet.');
   let underWay: RunAsShown | null = null;
   let seenId = '';
-  /** Or what happened since the start decides. */
+  /** Or a person has seen that it cannot be. Before, it is not overwritten. */
   let isRead = false;
   let loading: Promise<void> | null = null;
   let [changes, savedChanges] = [0, 0];
@@ -65,9 +73,14 @@ export function createFailedDrive(
   let unsavedBecause = '';
   const listeners = new Set<() => void>();
 
-  function become(next: FailedRun | null): void {
-    failed = next;
+  function notify(): void {
     for (const listener of [...listeners]) listener();
+  }
+
+  /** With those of before. */
+  function whole(since: FailedRun | null): FailedRun | null {
+    if (since === null || before === null) return since ?? before;
+    return { ...since, earlier: since.earlier + before.earlier + 1 };
   }
 
   async function readFile(): Promise<void> {
@@ -78,12 +91,15 @@ export function createFailedDrive(
       }
       if (isRead) return;
       isRead = true;
-      become(found === null ? null : found.failed);
+      before = found === null ? null : found.failed;
+      notify();
+      void save();
     } catch (error) {
       const { message } = asGwError(error);
-      if (isRead || failed?.failure.technical === cut(message)) return;
+      if (isRead || before?.failure.technical === cut(message)) return;
       log.error({ path, error: message }, 'whether a drive failed is not known');
-      become(notRead(message));
+      before = notRead(message);
+      notify();
     }
   }
 
@@ -95,14 +111,13 @@ export function createFailedDrive(
   }
 
   function changed(): void {
-    isRead = true;
     changes += 1;
     void save();
   }
 
   /** Resolves when what holds now is on the disk, or could not be written. */
   function save(): Promise<void> {
-    if (savedChanges !== changes) saving ??= writeAll();
+    if (isRead && savedChanges !== changes) saving ??= writeAll();
     return saving ?? Promise.resolve();
   }
 
@@ -113,7 +128,7 @@ export function createFailedDrive(
         await write(path, {
           format: FORMAT,
           serial,
-          failed: underWay === null ? failed : onTop(interrupted(underWay)),
+          failed: whole(underWay === null ? failed : onTop(interrupted(underWay))),
         });
         [savedChanges, unsavedBecause] = [last, ''];
       }
@@ -132,14 +147,22 @@ export function createFailedDrive(
     return { ...run, failure, earlier: failed === null ? 0 : failed.earlier + 1 };
   }
 
-  const retrying = clock.every(RETRY_MS, () => {
-    if (!isRead) void load();
-    void save();
-  });
+  let retrying: Disposable | null = null;
 
   return {
-    now: () => failed,
-    load,
+    now: () => whole(failed),
+    start() {
+      retrying ??= clock.every(RETRY_MS, () => {
+        if (!isRead) void load();
+        void save();
+      });
+      return isRead ? Promise.resolve() : load();
+    },
+    async stop() {
+      retrying?.[Symbol.dispose]();
+      retrying = null;
+      await orAfter(clock, HUNG_MS, save());
+    },
     runs(run) {
       if (underWay?.id === run.id && underWay.at === run.at) return;
       underWay = run;
@@ -149,13 +172,16 @@ export function createFailedDrive(
       const { failure } = run;
       if (underWay?.id === run.id) underWay = null;
       else if (failure === null) return;
-      if (failure !== null) become(onTop({ ...run, failure }));
+      if (failure !== null) {
+        failed = onTop({ ...run, failure });
+        notify();
+      }
       changed();
     },
     async seen(id) {
-      if (failed?.id === id) {
-        seenId = id;
-        become(null);
+      if (whole(failed)?.id === id) {
+        [seenId, failed, before, isRead] = [id, null, null, true];
+        notify();
         changed();
       } else if (seenId !== id) return null;
       const mine = changes;
@@ -166,10 +192,6 @@ export function createFailedDrive(
       const mine = () => listener();
       listeners.add(mine);
       return { [Symbol.dispose]: () => void listeners.delete(mine) };
-    },
-    async [Symbol.asyncDispose]() {
-      retrying[Symbol.dispose]();
-      await orAfter(clock, HUNG_MS, save());
     },
   };
 }

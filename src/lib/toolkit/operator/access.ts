@@ -105,9 +105,9 @@ export function operatorAccess(toolkit: OperatorPlace, { signal }: CheckContext,
   };
 }
 
-/** Undefined for a path with a variable part: those are reads. */
+/** Undefined for a path with a variable part, none of which needs more than the usual. */
 function routeOf(method: Method, path: string): Route | undefined {
-  return routes.find((row) => row.method === method && row.path === path);
+  return routes.find((row) => row.method === method && row.path === path.split('?', 1)[0]);
 }
 
 /** The error of an answer of another robot; null: of a gateway that does not name its robot. */
