@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endReasons, refusalReasons } from '../../tunnel/index.ts';
-import { cloudStatusWord } from '../cloud/cloud.result.ts';
+import { cloudHeadSchema } from '../cloud/cloud.result.ts';
 import { findingSchema } from '../finding.result.ts';
 
 const utc = z.string().describe('UTC of the gateway, for people.');
@@ -174,9 +174,7 @@ export type TunnelSessions = z.infer<typeof tunnelSessionsSchema>;
 /** `gw tunnel status --json` */
 export const tunnelStatusSchema = z.strictObject({
   ...supportViewSchema.shape,
-  cloud: z
-    .strictObject({ status: cloudStatusWord, detail: z.string(), remedy: z.string().nullable() })
-    .describe('The cloud link, by which the notification of a session arrives.'),
+  cloud: cloudHeadSchema.describe('The cloud link, by which the notification of a session arrives.'),
 });
 export type TunnelStatus = z.infer<typeof tunnelStatusSchema>;
 
