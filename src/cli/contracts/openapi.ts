@@ -26,7 +26,8 @@ import {
 import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
-import { sessionListSchema, supportViewSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { sessionListSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { supportViewSchema } from '../../lib/tunnel/index.ts';
 import type { Answer, Contract } from './contract.ts';
 import { notThePlatforms } from './info.ts';
 import { contracts } from './rows.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DeepReadonly, StateFiles } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Dialer, Lookup } from '../../net/index.ts';
-import { type PathOutcome, pathOutcomeSchema } from '../../net/path/index.ts';
+import { pathOutcomeSchema } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
@@ -28,12 +28,14 @@ const failedAttemptSchema = z.strictObject({
 export type FailedAttempt = DeepReadonly<z.infer<typeof failedAttemptSchema>>;
 
 /** The result of a check of one path by the link itself. */
-export interface PathCheck {
-  readonly path: LinkPath;
-  /** The step that failed; null: none did, or it was not checked. */
-  readonly step: FailedAttempt['step'] | null;
-  readonly outcome: PathOutcome;
-}
+export const pathCheckSchema = z.strictObject({
+  path: z.enum(paths),
+  step: failedAttemptSchema.shape.step
+    .nullable()
+    .describe('The step that failed; null: none did, or it was not checked.'),
+  outcome: pathOutcomeSchema,
+});
+export type PathCheck = DeepReadonly<z.infer<typeof pathCheckSchema>>;
 
 /**
  * 'stop-not-saved': a stop was executed and is not acknowledged. 'no-puback': the broker does not acknowledge messages.
