@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import * as render from '../../src/cli/render/cloud.ts';
-import { linkTroubleKinds } from '../../src/lib/cloud/index.ts';
-import { noCloud } from '../../src/lib/gateway/cloud.ts';
-import type { CloudStatus, CloudUpload } from '../../src/lib/toolkit/cloud/cloud.result.ts';
-import { connectedView, lostView } from '../cloud/views.ts';
+import { type CloudView, linkTroubleKinds } from '../../src/lib/cloud/index.ts';
+import { noCloud as none } from '../../src/lib/gateway/cloud.ts';
+import type { CloudUpload } from '../../src/lib/toolkit/cloud/cloud.result.ts';
+import { connectedView as connected, lostView as lost } from '../cloud/views.ts';
 import { firstLine, linesOf, plain } from './shown.ts';
 
-const connected = connectedView as unknown as CloudStatus;
-const lost = lostView as unknown as CloudStatus;
-const none = noCloud as unknown as CloudStatus;
-
 /** The same gateway with these troubles of its link. */
-function withTroubles(...kinds: NonNullable<CloudStatus['link']>['troubles'][number]['kind'][]): CloudStatus {
+function withTroubles(...kinds: NonNullable<CloudView['link']>['troubles'][number]['kind'][]): CloudView {
   const troubles = kinds.map((kind) => ({ kind, detail: `it has ${kind}`, remedy: `Mend ${kind}.`, ask: null }));
   return { ...connected, link: connected.link && { ...connected.link, troubles } };
 }
@@ -29,7 +25,7 @@ describe('gw cloud status', () => {
   });
 
   it('shows the subscriptions as accepted only when none has QoS 0', () => {
-    const row = (view: CloudStatus) => /^subscriptions +(.*)$/m.exec(plain(render.renderCloudStatus(view)))?.[1];
+    const row = (view: CloudView) => /^subscriptions +(.*)$/m.exec(plain(render.renderCloudStatus(view)))?.[1];
     expect(row(withTroubles('region-difference'))).toBe('all accepted by the broker');
     expect(row(withTroubles('region-difference', 'qos-0'))).toBe('it has qos-0');
   });
@@ -95,7 +91,7 @@ describe('gw cloud status', () => {
     expect(plain(render.renderCloudStatus({ ...lost, status: 'not-enrolled' }))).not.toContain('next attempt');
   });
 
-  it.each<[string, CloudStatus['status'], RegExp]>([
+  it.each<[string, CloudView['status'], RegExp]>([
     ['not enrolled', 'not-enrolled', /^not connected: this device is not enrolled\./],
     ['not checked', 'not-checked', /^not checked: no connection attempt has a result yet\./],
     ['not configured', 'not-configured', /^No cloud: the running gateway has none in its site file\./],

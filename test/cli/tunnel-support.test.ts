@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderTunnelEnd, renderTunnelSessions, renderTunnelStatus } from '../../src/cli/render/tunnel.ts';
-import {
-  sessionEntrySchema,
-  type TunnelStatus,
-  tunnelStatusSchema,
-} from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
+import { type TunnelStatus, tunnelStatusSchema } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
+import { sessionEntrySchema } from '../../src/lib/tunnel/index.ts';
 import { recorded, runningView, waiting } from '../toolkit/tunnel/fake-support.ts';
 import { firstLine, plain } from './shown.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { cloudViewSchema } from '../../src/lib/cloud/index.ts';
 import { addUpload, UPLOADS_FOLDER } from '../../src/lib/cloud/storage/spool.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createSupervisor } from '../../src/lib/lifecycle/index.ts';
-import { cloudViewSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import { cloudWorld } from './cloud-world.ts';
 import { fresh } from './fresh.ts';
 import { SERIAL } from './link/world.ts';

@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../bench/figures.ts';
-import { messageClasses } from '../../src/lib/cloud/outbox/model.ts';
+import { messageClasses } from '../../src/lib/cloud/outbox/message-class.ts';
 import { openOutbox } from '../../src/lib/cloud/outbox/outbox.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 

@@ -1,4 +1,5 @@
 import { type ZodType, z } from 'zod';
+import { cloudViewSchema } from '../../lib/cloud/index.ts';
 import {
   driveRunSchema,
   moveOutcomeSchema,
@@ -24,9 +25,9 @@ import {
 } from '../../lib/operator/index.ts';
 import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
-import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
-import { sessionListSchema, supportViewSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { sessionListSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { supportViewSchema } from '../../lib/tunnel/index.ts';
 import type { Answer, Contract } from './contract.ts';
 import { notThePlatforms } from './info.ts';
 import { contracts } from './rows.ts';

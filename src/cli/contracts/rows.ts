@@ -1,3 +1,4 @@
+import { cloudViewSchema } from '../../lib/cloud/index.ts';
 import { trialAnswerSchema } from '../../lib/motion/index.ts';
 import {
   type AnsweredCode,
@@ -10,9 +11,9 @@ import {
 } from '../../lib/operator/index.ts';
 import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
-import { cloudViewSchema } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
-import { sessionListSchema, supportViewSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { sessionListSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
+import { supportViewSchema } from '../../lib/tunnel/index.ts';
 import { bytes, type Contract, forwarded, json, page, redirect } from './contract.ts';
 
 const chassisAway: readonly AnsweredCode[] = [

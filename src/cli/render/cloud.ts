@@ -1,21 +1,21 @@
 import chalk from 'chalk';
+import type { CloudView } from '../../lib/cloud/index.ts';
 import { plural } from '../../lib/text/index.ts';
 import type {
   CloudDiscarded,
   CloudOutbox,
-  CloudStatus,
   CloudUpload,
   CloudWatchEvent,
 } from '../../lib/toolkit/cloud/cloud.result.ts';
 import { ageText, countsText, doNextLine, page, printable, renderTable, right } from '../output.ts';
 
-type Link = NonNullable<CloudStatus['link']>;
-type LinkStatus = Pick<CloudStatus, 'status' | 'detail' | 'remedy'>;
+type Link = NonNullable<CloudView['link']>;
+type LinkStatus = Pick<CloudView, 'status' | 'detail' | 'remedy'>;
 
 // ── gw cloud status ─────────────────────────────────────────────────────────────────────────────────────────────
 
 /** `gw cloud status` */
-export function renderCloudStatus(view: CloudStatus): string {
+export function renderCloudStatus(view: CloudView): string {
   const { link, remedy, outbox, received, seen, reporting, release, uploads } = view;
   const ask = link?.ask ?? null;
   const rows = [
@@ -50,7 +50,7 @@ function receivedText({
 
 const pairs = ['Part', 'State'];
 
-function statusLine({ status, detail, link }: Pick<CloudStatus, 'status' | 'detail' | 'link'>): string {
+function statusLine({ status, detail, link }: Pick<CloudView, 'status' | 'detail' | 'link'>): string {
   const said = printable(detail);
   switch (status) {
     case 'connected': {
@@ -113,7 +113,7 @@ function failureLines({ failures }: Link): string[] {
   return ['', renderTable(columns, rows)];
 }
 
-function outboxText({ status, detail, remedy, kept, oldestAt }: NonNullable<CloudStatus['outbox']>): string {
+function outboxText({ status, detail, remedy, kept, oldestAt }: NonNullable<CloudView['outbox']>): string {
   if (status !== 'open') return chalk.red(`${status}: ${printable(detail)}`);
   if (remedy !== null) return chalk.yellow(`${printable(detail)} ${printable(remedy)}`);
   if (kept === null) return 'not checked';
@@ -121,13 +121,13 @@ function outboxText({ status, detail, remedy, kept, oldestAt }: NonNullable<Clou
   return `${plural(sumOf(kept), 'message')} kept${oldest}`;
 }
 
-function seenText({ status, detail, remedy }: NonNullable<CloudStatus['seen']>): string {
+function seenText({ status, detail, remedy }: NonNullable<CloudView['seen']>): string {
   if (status === 'saved') return status;
   const text = `${status}: ${printable(detail)}${remedy === null ? '' : ` ${printable(remedy)}`}`;
   return status === 'failing' ? chalk.red(text) : text;
 }
 
-function reportingRows({ telemetry, faults, shadow }: NonNullable<CloudStatus['reporting']>): string[][] {
+function reportingRows({ telemetry, faults, shadow }: NonNullable<CloudView['reporting']>): string[][] {
   const troubleText = (trouble: string | null) =>
     trouble === null ? '' : chalk.yellow(`; trouble: ${printable(trouble)}`);
   const { intervalS, accepted, skipped } = telemetry;
@@ -147,13 +147,13 @@ function reportingRows({ telemetry, faults, shadow }: NonNullable<CloudStatus['r
   ];
 }
 
-function releaseText({ status, detail, runningVersion, run }: NonNullable<CloudStatus['release']>): string {
+function releaseText({ status, detail, runningVersion, run }: NonNullable<CloudView['release']>): string {
   const last =
     run === null ? '' : `; ${printable(run.toVersion)}: ${run.phase}${run.detail ? ` (${printable(run.detail)})` : ''}`;
   return `${printable(runningVersion)} runs, ${status}${status === 'ready' ? '' : ` (${printable(detail)})`}${last}`;
 }
 
-function uploadsText(uploads: CloudStatus['uploads']): string {
+function uploadsText(uploads: CloudView['uploads']): string {
   const states = ['uploading', 'waiting', 'refused', 'uploaded'] as const;
   const counts = states.flatMap((state) => {
     const count = uploads.filter((upload) => upload.state === state).length;

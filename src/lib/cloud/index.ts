@@ -4,13 +4,12 @@
  */
 
 export { createCloud } from './cloud.ts';
-export { discardReasons } from './gate/model.ts';
-export { type LinkIdentity, type LinkPath, linkTroubleKinds, type PathCheck } from './link/model.ts';
+export { type LinkIdentity, type LinkPath, linkTroubleKinds, type PathCheck, pathCheckSchema } from './link/model.ts';
 export type * from './model.ts';
-export { messageClasses } from './outbox/model.ts';
+export { cloudViewSchema } from './model.ts';
 export { isThere } from './release/folder.ts';
 export { keyFingerprint, readReleaseKeys } from './release/keys.ts';
-export { releasePhases } from './release/model.ts';
+export { installedVersionSchema, releaseRunSchema } from './release/model.ts';
 export { carryOutRollback, planRollback, readReleaseFolder } from './release/on-site.ts';
 export { inspectPackage, verifyPackage } from './release/read-package.ts';
 export { writePackage } from './release/write-package.ts';

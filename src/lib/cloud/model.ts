@@ -1,13 +1,15 @@
+import { z } from 'zod';
+import type { DeepReadonly } from '../json/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
-import type { DiscardReason, ReceivedStop, SeenView } from './gate/model.ts';
-import type { LinkIdentity, LinkPath, LinkView, PathCheck } from './link/model.ts';
-import type { OutboxView } from './outbox/model.ts';
+import { discardedMessageSchema, discardReasons, type ReceivedStop, seenViewSchema } from './gate/model.ts';
+import { type LinkIdentity, type LinkPath, linkViewSchema, type PathCheck } from './link/model.ts';
+import { outboxViewSchema } from './outbox/model.ts';
 import type { ReleaseAgentOptions } from './release/agent-model.ts';
-import type { ReleaseHealth, ReleaseView } from './release/model.ts';
-import type { CurrentFaults, ReportingView } from './reporting/model.ts';
-import type { UploadView } from './storage/model.ts';
+import { type ReleaseHealth, releaseViewSchema } from './release/model.ts';
+import { type CurrentFaults, reportingViewSchema } from './reporting/model.ts';
+import { uploadViewSchema } from './storage/model.ts';
 import type { TunnelNotificationWire } from './wire.ts';
 
 /** What the cloud module needs of the gateway. It acts on the robot through these functions alone. */
@@ -42,44 +44,40 @@ export interface CloudOptions {
   readonly restart: (reason: string) => void;
 }
 
-/** A discarded message, without its payload. */
-export interface DiscardedMessage {
-  readonly reason: DiscardReason;
-  readonly topic: string;
-  readonly bytes: number;
-  /** UTC, for people. */
-  readonly at: string;
-}
-
-/** State of the cloud module, as `GET /api/cloud` returns it. */
-export interface CloudView {
-  /** 'connected': the broker has accepted the device and all subscriptions. */
-  readonly status: 'connected' | 'not-connected' | 'not-enrolled' | 'not-configured' | 'not-checked';
-  /** One sentence for a person. */
-  readonly detail: string;
-  readonly remedy: string | null;
-  readonly link: LinkView | null;
-  readonly outbox: OutboxView | null;
-  readonly received: {
-    readonly releases: number;
-    readonly stops: number;
-    /** Those of them that had the content of an earlier stop; as retained messages they would not be distinguished. */
-    readonly stopsOfKnownContent: number;
-    /** Stops that were executed and are not acknowledged, since stop latch or record could not be saved within 3 s. */
-    readonly unsavedStops: number;
-    readonly tunnelNotifications: number;
-    readonly answers: number;
-    readonly discarded: Readonly<Record<DiscardReason, number>>;
-    /** The last ones, newest first. */
-    readonly lastDiscarded: readonly DiscardedMessage[];
-  } | null;
-  /** Whether the accepted stops and notifications are recognised after a restart. */
-  readonly seen: SeenView | null;
-  /** Telemetry, faults and shadow of this robot. */
-  readonly reporting: ReportingView | null;
-  readonly release: ReleaseView | null;
-  readonly uploads: readonly UploadView[];
-}
+/** State of the cloud module of a running gateway, as `GET /api/cloud` returns it. */
+export const cloudViewSchema = z.strictObject({
+  status: z
+    .enum(['connected', 'not-connected', 'not-enrolled', 'not-configured', 'not-checked'])
+    .describe('connected: the broker has accepted the device and all subscriptions.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  link: linkViewSchema.nullable(),
+  outbox: outboxViewSchema.nullable(),
+  received: z
+    .strictObject({
+      releases: z.int(),
+      stops: z.int(),
+      stopsOfKnownContent: z
+        .int()
+        .describe('Of these, with the content of an earlier stop: as retained messages not distinguished.'),
+      unsavedStops: z
+        .int()
+        .describe('Executed and not acknowledged, since stop latch or record could not be saved within 3 s.'),
+      tunnelNotifications: z.int(),
+      answers: z.int(),
+      discarded: z.record(z.enum(discardReasons), z.int()),
+      lastDiscarded: z.array(discardedMessageSchema).describe('Newest first.'),
+    })
+    .nullable()
+    .describe('Since the start of gw.'),
+  seen: seenViewSchema
+    .nullable()
+    .describe('Whether the accepted stops and notifications are recognised after a restart.'),
+  reporting: reportingViewSchema.nullable().describe('Telemetry, faults and shadow of this robot.'),
+  release: releaseViewSchema.nullable(),
+  uploads: z.array(uploadViewSchema),
+});
+export type CloudView = DeepReadonly<z.infer<typeof cloudViewSchema>>;
 
 export interface Cloud extends Service {
   view(): CloudView;

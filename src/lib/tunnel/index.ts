@@ -10,3 +10,10 @@ export type { ProxyEvent } from './proxy.result.ts';
 export { endReasons, refusalReasons } from './records/schema.ts';
 export type { SourceEvent, SourceListener } from './source/model.ts';
 export { runSource } from './source/source.ts';
+export {
+  runningSessionSchema,
+  type SessionEntry,
+  type SupportView,
+  sessionEntrySchema,
+  supportViewSchema,
+} from './view.ts';

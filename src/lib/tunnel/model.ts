@@ -1,7 +1,8 @@
 import type { TunnelNotificationWire } from '../cloud/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { READ_ONLY_PORT, type Site } from '../site/index.ts';
-import type { EndReason, RefusalReason, SessionRecord } from './records/schema.ts';
+import type { SessionRecord } from './records/schema.ts';
+import type { SessionEntry, SupportView } from './view.ts';
 
 /** Where everything ends that comes through a tunnel. A constant, so that no setting and no message can name another. */
 export const TUNNEL_TARGET = { host: '127.0.0.1', port: READ_ONLY_PORT } as const;
@@ -48,79 +49,6 @@ export interface ProxySettings {
 /** Names of the environment variables of the proxy. Nothing else of the gateway's environment reaches it but PATH. */
 export const TOKEN_VARIABLE = 'GW_TUNNEL_TOKEN';
 export const CLIENT_TOKEN_VARIABLE = 'GW_TUNNEL_CLIENT_TOKEN';
-
-/** State of remote support, as `GET /api/wartung/sitzung` returns it. */
-export interface SupportView {
-  readonly status: 'not-configured' | 'waiting' | 'running' | 'not-checked';
-  /** One sentence for a person. */
-  readonly detail: string;
-  readonly remedy: string | null;
-  readonly running: RunningSession | null;
-  /** Whether the records can be written. */
-  readonly records: {
-    readonly status: 'ok' | 'failing' | 'not-checked';
-    readonly detail: string;
-    readonly notSentYet: number | null;
-  };
-  /** The last refusal since the start of gw; null: none. */
-  readonly lastRefused: { readonly reason: RefusalReason; readonly at: string; readonly detail: string } | null;
-  /** The last session that ended since the start of gw; null: none. */
-  readonly lastEnded: {
-    readonly session: string;
-    readonly reason: EndReason;
-    readonly at: string;
-    readonly detail: string;
-  } | null;
-}
-
-export interface RunningSession {
-  readonly session: string;
-  readonly services: readonly string[];
-  /** UTC, for people. */
-  readonly since: string;
-  readonly forMs: number;
-  /** Until the own clock ends it. */
-  readonly leftMs: number;
-  /**
-   * 'connecting': the proxy has no connection to the service at the moment. 'not-checked': the proxy has not reported for
-   * 5 s, so it may be frozen and its tunnel lost.
-   */
-  readonly state: 'connecting' | 'connected' | 'not-checked';
-  /** Since the last report of the proxy; before the first one since its start. */
-  readonly reportAgeMs: number;
-  /** Open TCP connections at the last report of the proxy; null: none yet. */
-  readonly open: number | null;
-  /** TCP connections since the start of the session at the last report of the proxy; null: none yet. */
-  readonly connections: number | null;
-}
-
-/** One session or refusal of the records, as `GET /api/wartung/sitzungen` returns it. */
-export type SessionEntry =
-  | {
-      readonly kind: 'session';
-      readonly session: string;
-      readonly at: string;
-      readonly region: string;
-      readonly services: readonly string[];
-      readonly maxS: number;
-      /** null: it runs, or its end could not be recorded yet. */
-      readonly end: {
-        readonly at: string;
-        readonly reason: EndReason;
-        readonly detail: string;
-        readonly durationS: number | null;
-        /** TCP connections to the read-only socket; null: not known. */
-        readonly connections: number | null;
-      } | null;
-    }
-  | {
-      readonly kind: 'refused';
-      readonly at: string;
-      readonly reason: RefusalReason;
-      readonly detail: string;
-      readonly region: string;
-      readonly services: readonly string[];
-    };
 
 /** What the tunnel module needs of the gateway. */
 export interface SupportOptions {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { maxBatchBytes, walBytes } from '../../../src/lib/cloud/outbox/limits.ts';
-import { type MessageClass, messageClasses } from '../../../src/lib/cloud/outbox/model.ts';
+import { type MessageClass, messageClasses } from '../../../src/lib/cloud/outbox/message-class.ts';
 import { logDamage } from '../../../src/lib/cloud/outbox/store/database.ts';
 import { failureKind } from '../../../src/lib/cloud/outbox/store/failure.ts';
 import type { NewMessage } from '../../../src/lib/cloud/outbox/store/model.ts';

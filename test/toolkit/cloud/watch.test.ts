@@ -1,24 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CloudView } from '../../../src/lib/cloud/index.ts';
+import type { z } from 'zod';
+import type { CloudView, cloudViewSchema } from '../../../src/lib/cloud/index.ts';
 import { cloudChanges } from '../../../src/lib/toolkit/cloud/changes.ts';
-import {
-  type CloudStatus,
-  type CloudWatchEvent,
-  cloudWatchSchema,
-} from '../../../src/lib/toolkit/cloud/cloud.result.ts';
+import { type CloudWatchEvent, cloudWatchSchema } from '../../../src/lib/toolkit/cloud/cloud.result.ts';
 import { watchCloudLink } from '../../../src/lib/toolkit/cloud/watch.ts';
-import { connectedView, lostView } from '../../cloud/views.ts';
+import { connectedView as connected, lostView as lost } from '../../cloud/views.ts';
 import { forAll } from '../kit.ts';
 import { startFakeOperator } from '../operator/fake-operator.ts';
 
-const connected = connectedView as unknown as CloudStatus;
-const lost = lostView as unknown as CloudStatus;
-const changes = (before: CloudStatus, after: CloudStatus) =>
+const changes = (before: CloudView, after: CloudView) =>
   cloudChanges(before, after)?.map(({ part, detail }) => `${part} ${detail}`);
 
-function with_(view: CloudStatus, change: (copy: CloudStatus) => void): CloudStatus {
-  const copy = structuredClone(view);
+type Changeable = z.infer<typeof cloudViewSchema>;
+function with_(view: CloudView, change: (copy: Changeable) => void): CloudView {
+  const copy = structuredClone(view) as Changeable;
   change(copy);
   return copy;
 }
@@ -113,14 +109,14 @@ describe('changes of the cloud link', () => {
 describe('gw cloud watch', () => {
   it('gives the state, one event per change, and the loss of the gateway once', async () => {
     await using operator = await startFakeOperator();
-    const views: (CloudView | null)[] = [connectedView, connectedView, lostView, null, null, lostView];
+    const views: (CloudView | null)[] = [connected, connected, lost, null, null, lost];
     let asked = 0;
     const ending = new AbortController();
     operator.override = () => {
       const view = views[asked];
       asked += 1;
       if (asked >= views.length) ending.abort();
-      return view === null ? [502, { error: { code: 'SOMETHING', message: 'bad gateway' } }] : [200, view ?? lostView];
+      return view === null ? [502, { error: { code: 'SOMETHING', message: 'bad gateway' } }] : [200, view ?? lost];
     };
     const events: CloudWatchEvent[] = [];
     const last = await watchCloudLink(operator.toolkit, {}, { signal: ending.signal, onProgress: () => {} }, (event) =>
@@ -138,7 +134,7 @@ describe('gw cloud watch', () => {
 
   it('ends after the given time', async () => {
     await using operator = await startFakeOperator();
-    operator.override = () => [200, connectedView];
+    operator.override = () => [200, connected];
     const signal = new AbortController().signal;
     const last = await watchCloudLink(operator.toolkit, { seconds: 3 }, { signal, onProgress: () => {} }, () => {});
     expect(last).toMatchObject({ event: 'ended', status: 'connected' });

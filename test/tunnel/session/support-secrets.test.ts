@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
-import type { SupportView } from '../../../src/lib/tunnel/model.ts';
+import type { SupportView } from '../../../src/lib/tunnel/view.ts';
 import type { FakeProxy } from './fake-proxy.ts';
 import { isKnown } from './fake-proxy.ts';
 import { recordsWith, startedWorld, supportWorld, TOKEN, type WorldOptions } from './support-world.ts';

@@ -1,8 +1,7 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import type { DiscardedMessage } from '../model.ts';
 import type { Topics } from '../topics.ts';
 import { displayText } from './fields.ts';
-import { type DiscardReason, discardReasons, type InboundMessage } from './model.ts';
+import { type DiscardedMessage, type DiscardReason, discardReasons, type InboundMessage } from './model.ts';
 
 const MAX_KEPT = 50;
 /** Longest topic of MQTT services in practice; a longer one is shortened. */

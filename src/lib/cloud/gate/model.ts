@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Topics } from '../topics.ts';
 import type {
   JobExecutionWire,
@@ -84,6 +85,15 @@ export const discardReasons = [
 ] as const;
 export type DiscardReason = (typeof discardReasons)[number];
 
+/** A discarded message, without its payload. */
+export const discardedMessageSchema = z.strictObject({
+  reason: z.enum(discardReasons),
+  topic: z.string(),
+  bytes: z.number(),
+  at: z.string().describe('UTC of the gateway, for people.'),
+});
+export type DiscardedMessage = Readonly<z.infer<typeof discardedMessageSchema>>;
+
 /** What the gate knows besides the message. The functions are lookups without effect. */
 export interface GateContext {
   readonly serial: string;
@@ -128,10 +138,10 @@ export interface CloudRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Whether accepted messages are recognised after a restart. */
-export interface SeenView {
-  readonly status: 'saved' | 'saving' | 'failing' | 'not-checked';
-  /** One sentence for a person. */
-  readonly detail: string;
-  readonly remedy: string | null;
-}
+/** Whether accepted stops and notifications are recognised after a restart. */
+export const seenViewSchema = z.strictObject({
+  status: z.enum(['saved', 'saving', 'failing', 'not-checked']),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+export type SeenView = Readonly<z.infer<typeof seenViewSchema>>;

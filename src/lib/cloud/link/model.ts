@@ -1,45 +1,41 @@
-import type { StateFiles } from '../../json/index.ts';
+import { z } from 'zod';
+import type { DeepReadonly, StateFiles } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Dialer, Lookup } from '../../net/index.ts';
-import type { PathOutcome } from '../../net/path/index.ts';
+import { pathOutcomeSchema } from '../../net/path/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { InboundMessage } from '../gate/model.ts';
 import type { Publisher } from '../outbox/model.ts';
 import type { LinkTiming } from './timing.ts';
 
+const paths = ['direct', 'fallback'] as const;
 /** The two ports of the broker: without ALPN (8883), and with it (443). */
-export type LinkPath = 'direct' | 'fallback';
+export type LinkPath = (typeof paths)[number];
+
+const utc = z.string().describe('UTC of the gateway, for people.');
+const ask = z.string().nullable().describe("What to ask the customer's IT; null: nothing.");
 
 /** One failed attempt to connect, in the words of `gw network check`. */
-export interface FailedAttempt {
-  readonly path: LinkPath;
-  readonly host: string;
-  readonly port: number;
-  /** The step that failed. */
-  readonly step: 'name' | 'tcp' | 'tls' | 'alpn' | 'mqtt' | 'subscribe';
-  readonly outcome: PathOutcome;
-  /** UTC, for people. */
-  readonly at: string;
-  readonly tookMs: number;
-}
+const failedAttemptSchema = z.strictObject({
+  path: z.enum(paths),
+  host: z.string(),
+  port: z.int(),
+  step: z.enum(['name', 'tcp', 'tls', 'alpn', 'mqtt', 'subscribe']).describe('The step that failed.'),
+  outcome: pathOutcomeSchema,
+  at: utc,
+  tookMs: z.number(),
+});
+export type FailedAttempt = DeepReadonly<z.infer<typeof failedAttemptSchema>>;
 
 /** The result of a check of one path by the link itself. */
-export interface PathCheck {
-  readonly path: LinkPath;
-  /** The step that failed; null: none did, or it was not checked. */
-  readonly step: FailedAttempt['step'] | null;
-  readonly outcome: PathOutcome;
-}
-
-/** Something wrong with the link that does not end the connection. */
-export interface LinkTrouble {
-  readonly kind: (typeof linkTroubleKinds)[number];
-  /** A clause for a person. */
-  readonly detail: string;
-  readonly remedy: string | null;
-  /** What to ask the customer's IT; null when there is nothing to ask. */
-  readonly ask: string | null;
-}
+export const pathCheckSchema = z.strictObject({
+  path: z.enum(paths),
+  step: failedAttemptSchema.shape.step
+    .nullable()
+    .describe('The step that failed; null: none did, or it was not checked.'),
+  outcome: pathOutcomeSchema,
+});
+export type PathCheck = DeepReadonly<z.infer<typeof pathCheckSchema>>;
 
 /**
  * 'stop-not-saved': a stop was executed and is not acknowledged. 'no-puback': the broker does not acknowledge messages.
@@ -57,57 +53,76 @@ export const linkTroubleKinds = [
   'region-difference',
 ] as const;
 
-export interface LinkView {
-  /** 'not-checked': the first attempt has no result yet. */
-  readonly status: 'connected' | 'connecting' | 'not-checked';
-  /** One sentence for a person: the broker, the path and the troubles, or the last failure. */
-  readonly detail: string;
-  readonly remedy: string | null;
-  /** What to ask the customer's IT; null when there is nothing to ask. */
-  readonly ask: string | null;
-  /** Null while not connected. */
-  readonly connection: {
-    readonly path: LinkPath;
-    readonly host: string;
-    readonly port: number;
-    /** ALPN protocol that the broker selected; null: none. */
-    readonly alpn: string | null;
-    /** Protocol version of TLS, `TLSv1.3`. */
-    readonly tls: string;
-    /** Whether the broker had kept the session. */
-    readonly sessionPresent: boolean;
-    /** Topic filters that the broker has acknowledged on this connection. */
-    readonly filters: readonly string[];
-    /** Those that it granted with QoS 0: a message sent there while the gateway is not connected is lost. */
-    readonly withQos0: readonly string[];
-    /** UTC, for people. */
-    readonly since: string;
-    readonly forMs: number;
-    /** Time since the last packet of the broker; with a keep-alive of 30 s at most 45 s. */
-    readonly lastPacketAgoMs: number;
-    /** Fingerprint of the certificate in use, and its end. */
-    readonly certificate: { readonly fingerprintSha256: string; readonly notAfter: string };
-  } | null;
-  /** The last failure of each path since the last connection on it; null: none. */
-  readonly failures: Readonly<Record<LinkPath, FailedAttempt | null>>;
-  /** How often a connection was established and lost since the start of gw. */
-  readonly connects: number;
-  readonly losses: number;
-  /** Wait until the next attempt; null while connected or connecting. */
-  readonly retryInMs: number | null;
-  /** While the fallback is in use: wait until the direct path is tried again; otherwise null. */
-  readonly directRetryInMs: number | null;
-  /** Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing. */
-  readonly hostDifference: { readonly site: string; readonly enrolment: string } | null;
-  /** The region in the host name of the broker when it is not `cloud.region`; null: it is, or the name has none. */
-  readonly regionDifference: { readonly host: string; readonly region: string; readonly expected: string } | null;
-  /** 'none': not enrolled. 'broken': the identity cannot be used. */
-  readonly identity: 'enrolled' | 'none' | 'broken' | 'not-checked';
-  /** Why the present certificate of this device is not the one in use; null: it is, or there is no connection. */
-  readonly renewalFailure: FailedAttempt | null;
-  /** Everything wrong with it beside a missing connection. */
-  readonly troubles: readonly LinkTrouble[];
-}
+/** Something wrong with the link that does not end the connection. */
+const linkTroubleSchema = z.strictObject({
+  kind: z.enum(linkTroubleKinds),
+  detail: z.string().describe('A clause for a person.'),
+  remedy: z.string().nullable(),
+  ask,
+});
+export type LinkTrouble = DeepReadonly<z.infer<typeof linkTroubleSchema>>;
+
+export const linkViewSchema = z.strictObject({
+  status: z
+    .enum(['connected', 'connecting', 'not-checked'])
+    .describe('not-checked: the first attempt has no result yet.'),
+  detail: z.string().describe('The broker, the path and the troubles, or the last failure.'),
+  remedy: z.string().nullable(),
+  ask,
+  connection: z
+    .strictObject({
+      path: z.enum(paths).describe('direct: cloud.mqtt.port. fallback: the other port, with ALPN.'),
+      host: z.string(),
+      port: z.int(),
+      alpn: z.string().nullable().describe('ALPN protocol that the broker selected; null: none.'),
+      tls: z.string().describe('Protocol version of TLS, `TLSv1.3`.'),
+      sessionPresent: z.boolean().describe('Whether the broker had kept the session.'),
+      filters: z.array(z.string()).describe('Topic filters that the broker has acknowledged on this connection.'),
+      withQos0: z
+        .array(z.string())
+        .describe('Those that it granted with QoS 0: a message sent there while the gateway is not connected is lost.'),
+      since: utc,
+      forMs: z.number(),
+      lastPacketAgoMs: z
+        .number()
+        .describe('Since the last packet of the broker; with a keep-alive of 30 s at most 45 s.'),
+      certificate: z
+        .strictObject({ fingerprintSha256: z.string(), notAfter: z.string() })
+        .describe('The certificate in use.'),
+    })
+    .nullable()
+    .describe('null while not connected.'),
+  failures: z
+    .strictObject({ direct: failedAttemptSchema.nullable(), fallback: failedAttemptSchema.nullable() })
+    .describe('The last failure of each path since the last connection on it; null: none.'),
+  connects: z.int().describe('How often a connection was established since the start of gw.'),
+  losses: z.int().describe('How often one was lost.'),
+  retryInMs: z.number().nullable().describe('Until the next attempt; null while connected or connecting.'),
+  directRetryInMs: z
+    .number()
+    .nullable()
+    .describe('While the fallback is in use: until the direct path is tried again; otherwise null.'),
+  hostDifference: z
+    .strictObject({ site: z.string(), enrolment: z.string() })
+    .nullable()
+    .describe(
+      'Hosts of the broker by the site file and by the enrolment when they differ; null: they do not, or one is missing.',
+    ),
+  regionDifference: z
+    .strictObject({ host: z.string(), region: z.string(), expected: z.string() })
+    .nullable()
+    .describe(
+      'The region in the host name of the broker when it is not cloud.region; null: it is, or the name has none.',
+    ),
+  identity: z
+    .enum(['enrolled', 'none', 'broken', 'not-checked'])
+    .describe('none: not enrolled. broken: the identity cannot be used.'),
+  renewalFailure: failedAttemptSchema
+    .nullable()
+    .describe('Why the installed certificate is not the one in use; null: it is, or there is no connection.'),
+  troubles: z.array(linkTroubleSchema).describe('What is wrong with the link beside a missing connection.'),
+});
+export type LinkView = DeepReadonly<z.infer<typeof linkViewSchema>>;
 
 /** An established connection whose subscriptions are acknowledged. */
 export interface Connection extends Publisher {

@@ -1,6 +1,6 @@
-/** Classes of outgoing messages, the most important first. Only telemetry may be thinned. */
-export const messageClasses = ['record', 'fault', 'shadow', 'telemetry'] as const;
-export type MessageClass = (typeof messageClasses)[number];
+import { z } from 'zod';
+import type { DeepReadonly } from '../../json/index.ts';
+import { type MessageClass, messageClasses } from './message-class.ts';
 
 /** A message as it is given to the outbox, which adds `id`, `seq`, `at` and `serial`. */
 export interface OutgoingMessage {
@@ -37,24 +37,25 @@ export interface Publisher {
   publish(topic: string, payload: Uint8Array): Promise<void>;
 }
 
-export interface OutboxView {
-  /** 'failing': messages are refused at the moment, because the disk cannot be written to. */
-  readonly status: 'open' | 'failing' | 'not-open';
-  /** One sentence for a person. */
-  readonly detail: string;
-  /** What to do; null when there is nothing to do. */
-  readonly remedy: string | null;
-  /** Null while it is not open. */
-  readonly kept: Readonly<Record<MessageClass, number>> | null;
-  /** Size on the disk; null while it is not open. */
-  readonly bytes: number | null;
-  readonly maxBytes: number;
-  /** When the oldest kept message was made, UTC; null without one. */
-  readonly oldestAt: string | null;
-  /** Since the start of gw. */
-  readonly accepted: number;
-  readonly acknowledged: number;
-  readonly refused: number;
-  /** Telemetry removed for lack of space, since the file was made; null while it is not open. */
-  readonly thinned: number | null;
-}
+export const outboxViewSchema = z.strictObject({
+  status: z
+    .enum(['open', 'failing', 'not-open'])
+    .describe('failing: messages are refused at the moment, because the disk cannot be written to.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  kept: z
+    .record(z.enum(messageClasses), z.int())
+    .nullable()
+    .describe('Messages that the broker has not acknowledged; null: unknown.'),
+  bytes: z.number().nullable().describe('Size on the disk; null: unknown.'),
+  maxBytes: z.number(),
+  oldestAt: z
+    .string()
+    .nullable()
+    .describe('When the oldest kept message was made, UTC of the gateway; null without a kept message.'),
+  accepted: z.int().describe('Since the start of gw.'),
+  acknowledged: z.int(),
+  refused: z.int(),
+  thinned: z.int().nullable().describe('Telemetry removed for lack of space, since the file was made; null: unknown.'),
+});
+export type OutboxView = DeepReadonly<z.infer<typeof outboxViewSchema>>;

@@ -13,7 +13,8 @@ import {
   MAX_TOPIC_BYTES,
   THINNING_RECORD_INTERVAL_MS,
 } from './limits.ts';
-import type { MessageClass, Outbox, OutgoingMessage } from './model.ts';
+import type { MessageClass } from './message-class.ts';
+import type { Outbox, OutgoingMessage } from './model.ts';
 import { createPace } from './pace.ts';
 import { keyOf } from './store/keys.ts';
 import { createStoreThread, type StoreThread } from './thread/store-thread.ts';

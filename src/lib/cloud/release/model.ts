@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import type { DeepReadonly } from '../../json/index.ts';
+
 /** Phases of a release, in order; each is durable before its work begins. */
 export const releasePhases = [
   /** The document was accepted; the package is downloaded. */
@@ -20,40 +23,65 @@ export const releasePhases = [
 export type ReleasePhase = (typeof releasePhases)[number];
 
 /** A release under way, or the last one. */
-export interface ReleaseRun {
-  readonly jobId: string;
-  readonly executionNumber: number;
-  readonly phase: ReleasePhase;
-  readonly fromVersion: string;
-  readonly toVersion: string;
-  /** Rollout stage, passed through; null: none given. */
-  readonly stage: number | null;
-  /** JSON text as reported to the cloud, passed through; null: none given. */
-  readonly documentParameters: string | null;
-  /** UTC, for people. */
-  readonly since: string;
-  /** One sentence: what it waits for, or why it ended as it did. */
-  readonly detail: string | null;
-  /** How often the new version was started without being confirmed. */
-  readonly starts: number;
-  /** Whether the cloud has acknowledged the final status. */
-  readonly isReported: boolean;
-  /** Whether the job had ended in the cloud before (cancelled, timed out, removed), so that it takes no final status. */
-  readonly hasJobEnded: boolean;
-}
+export const releaseRunSchema = z.strictObject({
+  jobId: z.string(),
+  executionNumber: z.int(),
+  phase: z.enum(releasePhases),
+  fromVersion: z.string(),
+  toVersion: z.string(),
+  stage: z.int().nullable().describe('Rollout stage, passed through; null: none given.'),
+  documentParameters: z
+    .string()
+    .nullable()
+    .describe('Of the job document as JSON text, passed through; nothing is substituted by them. null: none given.'),
+  since: z.string().describe('UTC of the gateway, for people.'),
+  detail: z.string().nullable().describe('What it waits for, or why it ended as it did.'),
+  starts: z.int().describe('Starts of the new version without a confirmation.'),
+  isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
+  hasJobEnded: z
+    .boolean()
+    .describe(
+      'Whether the job had ended in the cloud before (cancelled, timed out, removed), so that it takes no final status.',
+    ),
+});
+export type ReleaseRun = Readonly<z.infer<typeof releaseRunSchema>>;
 
-export interface ReleaseView {
-  /** 'not-configured': the site file has no cloud.release. 'unmanaged': gw does not run from the release folder's launcher. */
-  readonly status: 'ready' | 'not-configured' | 'unmanaged' | 'failing';
-  readonly detail: string;
-  readonly remedy: string | null;
-  readonly runningVersion: string;
-  /** Versions in the release folder. */
-  readonly installed: readonly string[];
-  /** The version that a rollback would restore; null: none. */
-  readonly previous: string | null;
-  readonly run: ReleaseRun | null;
-}
+export const releaseViewSchema = z.strictObject({
+  status: z
+    .enum(['ready', 'not-configured', 'unmanaged', 'failing'])
+    .describe(
+      'not-configured: the site file has no cloud.release. unmanaged: gw was not started by the launcher of the release folder.',
+    ),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+  runningVersion: z.string(),
+  installed: z.array(z.string()).describe('Versions in the release folder.'),
+  previous: z.string().nullable().describe('The version that a rollback would restore; null: none.'),
+  run: releaseRunSchema.nullable().describe('The release in progress, or the last one.'),
+});
+export type ReleaseView = DeepReadonly<z.infer<typeof releaseViewSchema>>;
+
+/** An installation as a person on site sees it. */
+export const installedVersionSchema = z.strictObject({
+  folder: z.string().nullable().describe('In the release folder; null: the base installation.'),
+  version: z
+    .string()
+    .nullable()
+    .describe(
+      'null: the base installation, which may have been updated since the release folder recorded its version.',
+    ),
+  problem: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it must not be started; null: signature and every file were verified, or it is the base installation.',
+    ),
+  signedBy: z
+    .string()
+    .nullable()
+    .describe('SHA-256 of the public key that verified it; null: not verified, as the base installation.'),
+});
+export type InstalledVersion = Readonly<z.infer<typeof installedVersionSchema>>;
 
 /** The parts of the gateway that a new release must show before it is confirmed. */
 export interface ReleaseHealth {

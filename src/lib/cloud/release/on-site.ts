@@ -3,22 +3,10 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { assertOwnFolder } from '../../lifecycle/index.ts';
 import { installedFolders, readCurrent, switchCurrent, versionOfFolder } from './folder.ts';
 import { keyFingerprint, type ReleaseKeys } from './keys.ts';
-import type { ReleaseRun } from './model.ts';
+import type { InstalledVersion, ReleaseRun } from './model.ts';
 import { type Installation, isFinal, MAX_STARTS, type ReleaseState, readState, writeState } from './state.ts';
 import { verifyInstalled } from './unpack.ts';
 import { previousOf, viewRun } from './view.ts';
-
-/** An installation as a person on site sees it. */
-interface InstalledVersion {
-  /** In the release folder; null: the base installation. */
-  readonly folder: string | null;
-  /** Null: the base installation, which may have been updated since the release folder recorded its version. */
-  readonly version: string | null;
-  /** Why it must not be started; null: signature and every file were verified, or it is the base installation. */
-  readonly problem: string | null;
-  /** Fingerprint of the key that signed it; null: not verified. */
-  readonly signedBy: string | null;
-}
 
 /** A release folder, read without the running gateway. */
 export interface ReleaseFolder {

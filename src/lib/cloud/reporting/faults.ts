@@ -3,17 +3,14 @@ import { asGwError } from '../../error/index.ts';
 import { readStateFile, writeStateFile } from '../../json/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import type { Outbox } from '../outbox/model.ts';
-import type { CurrentFaults, FaultsView, PresentFault } from './model.ts';
+import { type CurrentFaults, type FaultsView, type PresentFault, presentFaultSchema } from './model.ts';
 import { createSingleRun } from './single-run.ts';
 
 const FORMAT = 'gw/cloud-faults/1';
 
 /** A fault whose message was or may have been accepted by the outbox. */
 const keptFault = z.object({
-  key: z.string(),
-  text: z.string(),
-  number: z.number().nullable(),
-  mark: z.enum(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN']),
+  ...presentFaultSchema.shape,
   faultId: z.string(),
   /** 'raising' and 'clearing' are written before the message is given to the outbox. */
   phase: z.enum(['raising', 'raised', 'clearing']),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Clock } from '../../lifecycle/index.ts';
 
 /** A transfer with the object storage by a pre-signed URL. No credential of the storage is on the device. */
@@ -50,14 +51,13 @@ export interface DownloadTarget {
 }
 
 /** An archive that waits for its upload, or has been uploaded. */
-export interface UploadView {
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly state: 'waiting' | 'uploading' | 'uploaded' | 'refused';
-  readonly sentBytes: number;
-  /** UTC, for people. */
-  readonly addedAt: string;
-  /** One sentence: what it waits for, or why it was refused; null: nothing to say. */
-  readonly detail: string | null;
-}
+export const uploadViewSchema = z.strictObject({
+  name: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  state: z.enum(['waiting', 'uploading', 'uploaded', 'refused']),
+  sentBytes: z.number(),
+  addedAt: z.string().describe('UTC of the gateway, for people.'),
+  detail: z.string().nullable().describe('What it waits for, or why it was refused; null: nothing to say.'),
+});
+export type UploadView = Readonly<z.infer<typeof uploadViewSchema>>;

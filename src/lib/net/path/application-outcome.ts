@@ -1,5 +1,5 @@
 import { returnCodeText } from '../probe/index.ts';
-import type { PathOutcome } from './dial-outcome.ts';
+import type { PathOutcome } from './outcome.ts';
 import type { PathResult } from './probe-path.ts';
 
 /** Whether the broker accepts MQTT CONNECT of this device. */

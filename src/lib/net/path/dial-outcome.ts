@@ -1,14 +1,7 @@
 import { dialFailureText } from '../index.ts';
 import type { TlsProbe } from '../probe/index.ts';
+import type { PathOutcome } from './outcome.ts';
 import type { PathResult } from './probe-path.ts';
-
-/** The verdict of one step of a path with its detail, remedy and request to the customer's IT. */
-export interface PathOutcome {
-  readonly verdict: 'ok' | 'wrong' | 'not-checked';
-  readonly detail: string;
-  readonly remedy?: string | undefined;
-  readonly ask?: string | undefined;
-}
 
 export const FULL_SIZE_ASK =
   'Allow ICMP "fragmentation needed" (IPv6: "packet too big") to the gateway, or use MSS clamping where the path MTU is below 1500 bytes.';

@@ -5,7 +5,7 @@
  */
 export { createConnackReader, type MqttProbe, systemCertificates, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
-export { FULL_SIZE_ASK, lastIssuer, nameOutcome, type PathOutcome, quoted, tcpOutcome } from './dial-outcome.ts';
+export { FULL_SIZE_ASK, lastIssuer, nameOutcome, quoted, tcpOutcome } from './dial-outcome.ts';
 export {
   openPath,
   type PathConnection,
@@ -14,6 +14,7 @@ export {
   readSiteCa,
   STEP_MS,
 } from './open-path.ts';
+export { type PathOutcome, pathOutcomeSchema } from './outcome.ts';
 export {
   createNameCache,
   createSerialQueue,

@@ -1,5 +1,6 @@
 import { certificatesOf, nameLine, type TlsFailure, verifiedByText } from '../probe/index.ts';
-import { FULL_SIZE_ASK, lastIssuer, type PathOutcome, quoted } from './dial-outcome.ts';
+import { FULL_SIZE_ASK, lastIssuer, quoted } from './dial-outcome.ts';
+import type { PathOutcome } from './outcome.ts';
 import type { PathResult } from './probe-path.ts';
 
 /** Whether TLS reaches the endpoint without interception. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { triedSchema } from '../../chassis/index.ts';
+import { pathCheckSchema } from '../../cloud/index.ts';
 import type { DeepReadonly } from '../../json/index.ts';
 import {
   driveRunSchema,
@@ -99,18 +100,6 @@ export const answerSchemas = {
   stored: z.strictObject({ file: mediaItemSchema, replaced: z.boolean() }),
   deleted: z.strictObject({ deleted: z.string().describe('Name of the file.') }),
   supportEnded: z.strictObject({ ended: z.boolean().describe('false: none ran.') }),
-  pathCheck: z.strictObject({
-    path: z.enum(['direct', 'fallback']),
-    step: z
-      .enum(['name', 'tcp', 'tls', 'alpn', 'mqtt', 'subscribe'])
-      .nullable()
-      .describe('The step that failed; null: none did, or it was not checked.'),
-    outcome: z.strictObject({
-      verdict: z.enum(['ok', 'wrong', 'not-checked']),
-      detail: z.string(),
-      remedy: z.string().optional(),
-      ask: z.string().optional().describe("What to ask the customer's IT."),
-    }),
-  }),
+  pathCheck: pathCheckSchema,
 } as const;
 export type Answer<K extends keyof typeof answerSchemas> = DeepReadonly<z.infer<(typeof answerSchemas)[K]>>;

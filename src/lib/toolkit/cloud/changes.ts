@@ -1,10 +1,11 @@
+import type { CloudView } from '../../cloud/index.ts';
 import { plural } from '../../text/index.ts';
-import type { CloudStatus, CloudWatchEvent } from './cloud.result.ts';
+import type { CloudWatchEvent } from './cloud.result.ts';
 
 type Change = Pick<Extract<CloudWatchEvent, { event: 'change' }>, 'part' | 'detail'>;
 
 /** What happened between two views of one gateway; null when it was restarted between them. */
-export function cloudChanges(before: CloudStatus, after: CloudStatus): readonly Change[] | null {
+export function cloudChanges(before: CloudView, after: CloudView): readonly Change[] | null {
   if (isRestarted(before, after)) return null;
   return [
     ...linkChanges(before, after),
@@ -16,13 +17,13 @@ export function cloudChanges(before: CloudStatus, after: CloudStatus): readonly 
 }
 
 /** Its counters begin anew. */
-function isRestarted(before: CloudStatus, after: CloudStatus): boolean {
+function isRestarted(before: CloudView, after: CloudView): boolean {
   if ((after.outbox?.accepted ?? 0) < (before.outbox?.accepted ?? 0)) return true;
   if ((after.link?.connects ?? 0) < (before.link?.connects ?? 0)) return true;
   return before.received !== null && after.received === null;
 }
 
-function linkChanges(before: CloudStatus, after: CloudStatus): Change[] {
+function linkChanges(before: CloudView, after: CloudView): Change[] {
   const of = (detail: string): Change => ({ part: 'link', detail });
   const [was, is] = [before.link, after.link];
   const changes: Change[] = [];
@@ -48,11 +49,11 @@ function linkChanges(before: CloudStatus, after: CloudStatus): Change[] {
   return changes;
 }
 
-function detailsOf(link: CloudStatus['link']): readonly string[] {
+function detailsOf(link: CloudView['link']): readonly string[] {
   return link?.troubles.map(({ detail }) => detail) ?? [];
 }
 
-function receivedChanges({ received: before }: CloudStatus, { received: after }: CloudStatus): Change[] {
+function receivedChanges({ received: before }: CloudView, { received: after }: CloudView): Change[] {
   if (after === null) return [];
   const more = (key: 'stops' | 'releases' | 'tunnelNotifications') => after[key] - (before?.[key] ?? 0);
   const changes: Change[] = [];
@@ -69,7 +70,7 @@ function receivedChanges({ received: before }: CloudStatus, { received: after }:
   return changes;
 }
 
-function outboxChanges({ outbox: before }: CloudStatus, { outbox: after }: CloudStatus): Change[] {
+function outboxChanges({ outbox: before }: CloudView, { outbox: after }: CloudView): Change[] {
   if (after === null) return [];
   const of = (detail: string): Change => ({ part: 'outbox', detail });
   const changes: Change[] = [];
@@ -84,7 +85,7 @@ function outboxChanges({ outbox: before }: CloudStatus, { outbox: after }: Cloud
   return changes;
 }
 
-function keptOf(outbox: CloudStatus['outbox']): number | null {
+function keptOf(outbox: CloudView['outbox']): number | null {
   return outbox?.kept ? Object.values(outbox.kept).reduce((sum, count) => sum + count, 0) : null;
 }
 
@@ -93,7 +94,7 @@ function magnitude(count: number): number {
   return count < 10 ? 0 : Math.floor(Math.log10(count));
 }
 
-function releaseChanges({ release: before }: CloudStatus, { release: after }: CloudStatus): Change[] {
+function releaseChanges({ release: before }: CloudView, { release: after }: CloudView): Change[] {
   const run = after?.run;
   if (!run || (run.jobId === before?.run?.jobId && run.phase === before.run.phase)) return [];
   return [
@@ -101,7 +102,7 @@ function releaseChanges({ release: before }: CloudStatus, { release: after }: Cl
   ];
 }
 
-function uploadChanges({ uploads: before }: CloudStatus, { uploads: after }: CloudStatus): Change[] {
+function uploadChanges({ uploads: before }: CloudView, { uploads: after }: CloudView): Change[] {
   return after.flatMap(({ name, sha256, state, detail }): Change[] => {
     const known = before.find((upload) => upload.name === name && upload.sha256 === sha256);
     if (known?.state === state) return [];

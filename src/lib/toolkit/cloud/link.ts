@@ -1,11 +1,11 @@
-import { subscribedFilters, topicsOf } from '../../cloud/index.ts';
+import { type CloudView, subscribedFilters, topicsOf } from '../../cloud/index.ts';
 import { loadIdentity } from '../../enrolment/index.ts';
 import { asGwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
-import type { CloudLinkCheck, CloudStatus } from './cloud.result.ts';
+import type { CloudLinkCheck } from './cloud.result.ts';
 import { isAccepting } from './outbox.ts';
 import { readCloudStatus } from './status.ts';
 
@@ -16,7 +16,7 @@ export interface CloudLinkOptions {
 
 const POLL_MS = 500;
 
-type Connection = NonNullable<NonNullable<CloudStatus['link']>['connection']>;
+type Connection = NonNullable<NonNullable<CloudView['link']>['connection']>;
 
 /**
  * The cloud link of the running gateway: connected by which path, with all subscriptions, with the installed
@@ -60,13 +60,13 @@ export async function checkCloudLink(
   };
 }
 
-function isPending({ status }: CloudStatus): boolean {
+function isPending({ status }: CloudView): boolean {
   return status === 'not-connected' || status === 'not-checked';
 }
 
 const NOT_CONNECTED = 'not connected';
 
-function connectedFinding(view: CloudStatus, connection: Connection | null): Finding {
+function connectedFinding(view: CloudView, connection: Connection | null): Finding {
   const { status, detail, remedy } = view;
   const start: FindingStart = {
     id: 'connected',
@@ -81,7 +81,7 @@ function connectedFinding(view: CloudStatus, connection: Connection | null): Fin
   return wrong(start, detail, remedy ?? 'See `gw cloud status` and run `gw network check` on the gateway.');
 }
 
-function pathFinding({ link }: CloudStatus, connection: Connection | null): Finding {
+function pathFinding({ link }: CloudView, connection: Connection | null): Finding {
   const start: FindingStart = { id: 'path', title: 'Path to the broker', spec: 'Cloud and other network paths' };
   if (connection === null) return notChecked(start, NOT_CONNECTED);
   const { path, port, alpn, tls } = connection;
@@ -91,15 +91,15 @@ function pathFinding({ link }: CloudStatus, connection: Connection | null): Find
   return ok(start, `port ${port} with ALPN ${alpn ?? 'none'}, ${tls}${why}`);
 }
 
-type Trouble = NonNullable<CloudStatus['link']>['troubles'][number];
+type Trouble = NonNullable<CloudView['link']>['troubles'][number];
 
 /** The first trouble of these kinds as a finding; null: the link has none of them. */
-function troubleFinding(start: FindingStart, { link }: CloudStatus, kinds: readonly Trouble['kind'][]): Finding | null {
+function troubleFinding(start: FindingStart, { link }: CloudView, kinds: readonly Trouble['kind'][]): Finding | null {
   const trouble = link?.troubles.find(({ kind }) => kinds.includes(kind));
   return trouble === undefined ? null : wrong(start, trouble.detail, trouble.remedy ?? 'See `gw cloud status`.');
 }
 
-function subscriptionsFinding({ site }: Toolkit, view: CloudStatus, connection: Connection | null): Finding {
+function subscriptionsFinding({ site }: Toolkit, view: CloudView, connection: Connection | null): Finding {
   const start: FindingStart = {
     id: 'subscriptions',
     title: 'The broker accepted every subscription of this robot',
@@ -125,7 +125,7 @@ function subscriptionsFinding({ site }: Toolkit, view: CloudStatus, connection: 
   return trouble ?? ok(start, `${plural(filters.length, 'topic filter')} of ${site.chassis.serial} acknowledged`);
 }
 
-function hostFinding(view: CloudStatus): Finding {
+function hostFinding(view: CloudView): Finding {
   const start: FindingStart = { id: 'host', title: 'The broker is that of the enrolment', spec: 'Enrolment' };
   const { link } = view;
   if (link === null) return notChecked(start, 'the gateway has no link');
@@ -137,7 +137,7 @@ function hostFinding(view: CloudStatus): Finding {
 /** After `gw enrol --renew` a link may still use the certificate before. */
 async function certificateFinding(
   { site, ssh, clock }: Toolkit,
-  view: CloudStatus,
+  view: CloudView,
   connection: Connection | null,
 ): Promise<Finding> {
   const start: FindingStart = {
@@ -169,7 +169,7 @@ function plain(fingerprint: string): string {
   return fingerprint.replaceAll(':', '').toLowerCase();
 }
 
-function outboxFinding({ outbox }: CloudStatus): Finding {
+function outboxFinding({ outbox }: CloudView): Finding {
   const start: FindingStart = {
     id: 'outbox',
     title: 'The outbox accepts messages and holds none back',

@@ -1,8 +1,9 @@
+import type { CloudView } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import type { CloudStatus, ReleaseRehearsal } from './cloud.result.ts';
+import type { ReleaseRehearsal } from './cloud.result.ts';
 import { readCloudStatus } from './status.ts';
 
 export interface ReleaseRehearsalOptions {
@@ -14,7 +15,7 @@ export interface ReleaseRehearsalOptions {
 
 const POLL_MS = 250;
 
-type Release = NonNullable<CloudStatus['release']>;
+type Release = NonNullable<CloudView['release']>;
 type Run = NonNullable<Release['run']>;
 
 /**
@@ -97,7 +98,7 @@ function hasEnded(run: Run | null): boolean {
   );
 }
 
-function readyFinding({ site }: Toolkit, { release, detail, remedy }: CloudStatus): Finding {
+function readyFinding({ site }: Toolkit, { release, detail, remedy }: CloudView): Finding {
   const start: FindingStart = { id: 'ready', title: 'The gateway can install releases', spec: 'Versioning' };
   if (release?.status === 'ready') return ok(start, release.detail);
   if (site.cloud?.release === undefined) {

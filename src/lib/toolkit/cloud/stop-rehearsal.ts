@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { topicsOf } from '../../cloud/index.ts';
+import { type CloudView, topicsOf } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { type OperatorAccess, operatorAccess } from '../operator/access.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
-import type { CloudStatus, CloudStopCheck } from './cloud.result.ts';
+import type { CloudStopCheck } from './cloud.result.ts';
 import { readCloudStatus } from './status.ts';
 
 export interface StopRehearsalOptions {
@@ -101,7 +101,7 @@ export async function rehearseCloudStop(
 }
 
 /** The state of the link once it is connected, or at the end of the time. */
-async function connectedStatus(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<CloudStatus> {
+async function connectedStatus(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<CloudView> {
   const { value } = await poll(
     toolkit,
     context,
@@ -141,7 +141,7 @@ async function settledLatch(
 
 interface Waiting {
   readonly operator: OperatorAccess;
-  readonly before: CloudStatus;
+  readonly before: CloudView;
   readonly untilMs: number;
 }
 
@@ -177,12 +177,12 @@ async function waitForStop(
 }
 
 /** Why the gateway does not know which stops it received before; null: it does. */
-function unknownStops({ seen }: CloudStatus): string | null {
+function unknownStops({ seen }: CloudView): string | null {
   const isKnown = seen?.status === 'saved' || seen?.status === 'saving';
   return isKnown ? null : (seen?.detail ?? 'the gateway does not say');
 }
 
-function discardedStops({ site }: Toolkit, { received }: CloudStatus) {
+function discardedStops({ site }: Toolkit, { received }: CloudView) {
   const topic = site.cloud === undefined ? null : topicsOf(site.cloud.topics, site.chassis.serial).stop;
   return (received?.lastDiscarded ?? [])
     .filter((message) => message.topic === topic)

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
-import { addUpload, type SpoolEntry, UPLOADS_FOLDER } from '../../cloud/index.ts';
+import { addUpload, type CloudView, cloudViewSchema, type SpoolEntry, UPLOADS_FOLDER } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
 import { readArchive } from '../../maps/index.ts';
 import { localOperatorAccess } from '../operator/local-access.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
-import { type CloudStatus, type CloudUpload, cloudViewSchema } from './cloud.result.ts';
+import type { CloudUpload } from './cloud.result.ts';
 
 export interface CloudUploadOptions {
   /** A backup of `gw map backup`. */
@@ -77,7 +77,7 @@ async function gatewayHere(toolkit: Pick<Toolkit, 'site' | 'clock'>, context: Ch
 }
 
 /** As the gateway reports it, or as it was added: the gateway looks into the spool every few seconds. */
-function uploadIn({ uploads }: CloudStatus, entry: SpoolEntry): CloudUpload['upload'] {
+function uploadIn({ uploads }: CloudView, entry: SpoolEntry): CloudUpload['upload'] {
   const { name, bytes, sha256, addedAt, state, detail } = entry;
   const seen = uploads.find((upload) => upload.name === name && upload.sha256 === sha256 && upload.addedAt === addedAt);
   return seen ?? { name, bytes, sha256, addedAt, state, sentBytes: 0, detail };

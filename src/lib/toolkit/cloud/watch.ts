@@ -1,8 +1,9 @@
+import type { CloudView } from '../../cloud/index.ts';
 import { asGwError } from '../../error/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { cloudChanges } from './changes.ts';
-import type { CloudStatus, CloudWatchEvent } from './cloud.result.ts';
+import type { CloudWatchEvent } from './cloud.result.ts';
 import { type CloudOptions, readCloudStatus } from './status.ts';
 
 export interface CloudWatchOptions extends CloudOptions {
@@ -28,7 +29,7 @@ export async function watchCloudLink(
   const end = () => over.abort();
   using _limit = options.seconds === undefined ? undefined : clock.after(options.seconds * 1_000, end);
   using _aborted = onAbort(signal, end);
-  let last: CloudStatus | null = null;
+  let last: CloudView | null = null;
   let isReported = false;
   while (!over.signal.aborted) {
     const view = await readCloudStatus(toolkit, options, { signal: over.signal, onProgress }).catch(
@@ -52,13 +53,13 @@ export async function watchCloudLink(
     await clock.sleep(POLL_MS, over.signal).catch(() => {});
   }
   const watchedMs = Math.round(clock.monotonicMs() - beganMs);
-  return { event: 'ended', watchedMs, status: (last as CloudStatus | null)?.status ?? null };
+  return { event: 'ended', watchedMs, status: (last as CloudView | null)?.status ?? null };
 
   function now(): string {
     return clock.wall().toISOString();
   }
 
-  function stateOf({ status, detail, outbox, received }: CloudStatus): CloudWatchEvent {
+  function stateOf({ status, detail, outbox, received }: CloudView): CloudWatchEvent {
     return {
       event: 'state',
       at: now(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { CloudView } from '../../cloud/index.ts';
 import { asGwError, GwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
-import type { CloudStatus } from '../cloud/cloud.result.ts';
 import { checkCloudLink } from '../cloud/link.ts';
 import { rehearseRelease } from '../cloud/release-rehearsal.ts';
 import { readCloudStatus } from '../cloud/status.ts';
@@ -214,8 +214,8 @@ async function rollback({ toolkit, gwVersion, restartGateway, context }: Tools):
 }
 
 const telemetrySchema = z.looseObject({ id: z.string(), seq: z.int() });
-const isConnected = ({ status }: CloudStatus) => status === 'connected';
-const keptIn = ({ outbox }: CloudStatus) => Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
+const isConnected = ({ status }: CloudView) => status === 'connected';
+const keptIn = ({ outbox }: CloudView) => Object.values(outbox?.kept ?? {}).reduce((sum, count) => sum + count, 0);
 
 /** No check of commissioning makes an outage. */
 async function outage({ cloud, toolkit, context, timeoutMs }: Tools): Promise<string> {
@@ -240,7 +240,7 @@ async function outage({ cloud, toolkit, context, timeoutMs }: Tools): Promise<st
     await until('the outage is not noticed', status, (now) => !isConnected(now));
     const lastReceived = await lastNumber();
     await clock.sleep(CUT_FOR_MS, context.signal);
-    const keepsTelemetry = ({ outbox }: CloudStatus) => (outbox?.kept?.telemetry ?? 0) > 0;
+    const keepsTelemetry = ({ outbox }: CloudView) => (outbox?.kept?.telemetry ?? 0) > 0;
     const { value } = await until('nothing was kept in the outbox', status, keepsTelemetry);
     kept = keptIn(value);
     // Numbers have no gap, so the last kept one is not above this; one above it, when an acknowledgement was lost.

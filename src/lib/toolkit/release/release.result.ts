@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { releasePhases } from '../../cloud/index.ts';
+import { installedVersionSchema, releaseRunSchema } from '../../cloud/index.ts';
+import type { DeepReadonly } from '../../json/index.ts';
 import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 
 const key = z.strictObject({
@@ -52,55 +53,28 @@ export const releaseKeyNewSchema = z.strictObject({
 });
 export type ReleaseKeyNew = z.infer<typeof releaseKeyNewSchema>;
 
-const installed = z.strictObject({
-  folder: z.string().nullable().describe('In the release folder; null: the base installation.'),
-  version: z.string().nullable().describe('null: the base installation, whose version is not recorded.'),
-  problem: z.string().nullable().describe('Why it must not be started; null: none.'),
-  signedBy: z
-    .string()
-    .nullable()
-    .describe('SHA-256 of the public key that verified it; null: not verified, as the base installation.'),
-});
-
 /** Shape of `gw release status --json`. */
 export const releaseStatusSchema = z.strictObject({
   verdict: checkVerdictSchema,
   dir: z.string(),
-  current: installed.nullable().describe('What the launcher starts next; null: the folder cannot be read.'),
-  previous: installed
+  current: installedVersionSchema
+    .nullable()
+    .describe('What the launcher starts next; null: the folder cannot be read.'),
+  previous: installedVersionSchema
     .nullable()
     .describe('What `gw release rollback` restores, once no release is in progress; null: none.'),
-  installed: z.array(installed),
+  installed: z.array(installedVersionSchema),
   keys: z
     .array(z.string())
     .describe('SHA-256 of the public keys that are accepted: one, or two during a change of key.'),
-  run: z
-    .strictObject({
-      jobId: z.string(),
-      executionNumber: z.int(),
-      phase: z.enum(releasePhases),
-      fromVersion: z.string(),
-      toVersion: z.string(),
-      stage: z.int().nullable().describe('Rollout stage, passed through.'),
-      documentParameters: z
-        .string()
-        .nullable()
-        .describe('Of the job document as JSON text, passed through; nothing is substituted by them.'),
-      since: z.string().describe('UTC.'),
-      detail: z.string().nullable(),
-      starts: z.int().describe('Starts of the new version without a confirmation.'),
-      isReported: z.boolean().describe('Whether the cloud has acknowledged the final status.'),
-      hasJobEnded: z.boolean().describe('Whether the job had ended in the cloud before, and took no final status.'),
-    })
-    .nullable()
-    .describe('The release in progress, or the last one.'),
+  run: releaseRunSchema.nullable().describe('The release in progress, or the last one.'),
   onSite: z
     .strictObject({ at: z.string(), fromVersion: z.string(), toVersion: z.string() })
     .nullable()
     .describe('The last rollback on site.'),
   findings: z.array(lineSchema),
 });
-export type ReleaseStatus = z.infer<typeof releaseStatusSchema>;
+export type ReleaseStatus = DeepReadonly<z.infer<typeof releaseStatusSchema>>;
 
 /** Shape of `gw release rollback --json`. */
 export const releaseRollbackSchema = z.strictObject({

@@ -1,17 +1,17 @@
 import type { Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import type { TunnelAudit } from '../../tunnel/audit/index.ts';
+import type { SessionEntry, SupportView } from '../../tunnel/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
-import type { RecordedSession, SupportState } from './tunnel.result.ts';
 
-type Running = NonNullable<SupportState['running']>;
-type SessionEntry = Extract<RecordedSession, { readonly kind: 'session' }>;
+type Running = NonNullable<SupportView['running']>;
+type RecordedSession = Extract<SessionEntry, { readonly kind: 'session' }>;
 
 /** How the wait for a session ended. */
 export type Wait =
   | { readonly kind: 'started'; readonly running: Running; readonly waitedMs: number }
-  | { readonly kind: 'refused'; readonly refused: NonNullable<SupportState['lastRefused']>; readonly waitedMs: number }
+  | { readonly kind: 'refused'; readonly refused: NonNullable<SupportView['lastRefused']>; readonly waitedMs: number }
   /** `repeated`: detail of a notification that had been received before. */
   | { readonly kind: 'none'; readonly waitedMs: number; readonly repeated: string | null };
 
@@ -38,8 +38,8 @@ export interface Measured {
   readonly end: EndOnSite;
   readonly proxies: Proxies;
   /** null: not in the records. */
-  readonly entry: SessionEntry | null;
-  readonly records: SupportState['records'];
+  readonly entry: RecordedSession | null;
+  readonly records: SupportView['records'];
   readonly audit: AuditResult;
 }
 
@@ -68,7 +68,7 @@ export function namedServices({ cloud }: Pick<Site, 'cloud'>): readonly string[]
   return (cloud?.tunnel?.services ?? []).slice(0, MAX_NAMED);
 }
 
-export function readyFinding(site: Pick<Site, 'cloud'>, view: SupportState): Finding {
+export function readyFinding(site: Pick<Site, 'cloud'>, view: SupportView): Finding {
   const start: FindingStart = { id: 'ready', title: 'The gateway can open a tunnel', spec: SPEC };
   const { status, detail, remedy, records, running } = view;
   if (status === 'not-configured') {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { asGwError, GwError } from '../../error/index.ts';
 import { readOpenSockets } from '../../net/probe/index.ts';
+import type { SessionEntry, SupportView } from '../../tunnel/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { operatorAccess } from '../operator/access.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
@@ -16,7 +17,7 @@ import {
   type Wait,
 } from './rehearsal-findings.ts';
 import { readSupport, SUPPORT_PATH } from './status.ts';
-import { type RecordedSession, type SupportState, sessionListSchema, type TunnelRehearsal } from './tunnel.result.ts';
+import { sessionListSchema, type TunnelRehearsal } from './tunnel.result.ts';
 
 const PID = /^\d+$/;
 /** Between the gateway and its proxy: none, or a newer runtime that gw has started itself on. */
@@ -77,7 +78,7 @@ export interface TunnelRehearsalOptions {
   readonly proxiesOf?: typeof readProxyProcesses;
 }
 
-type Running = NonNullable<SupportState['running']>;
+type Running = NonNullable<SupportView['running']>;
 
 const POLL_MS = 250;
 /** For the end record to be written, and for the outbox to take it. */
@@ -181,13 +182,13 @@ async function leftProxies(
 
 async function waitForSession(
   toolkit: Toolkit,
-  { before, withinMs }: { readonly before: SupportState; readonly withinMs: number },
+  { before, withinMs }: { readonly before: SupportView; readonly withinMs: number },
   context: CheckContext,
 ): Promise<Wait> {
-  const refusedIn = ({ lastRefused }: SupportState) =>
+  const refusedIn = ({ lastRefused }: SupportView) =>
     lastRefused !== null && !isSame(lastRefused, before.lastRefused) ? lastRefused : null;
   // The broker may deliver an earlier notification again.
-  const isRepeated = (refused: SupportState['lastRefused']) => refused === null || refused.reason === 'seen-before';
+  const isRepeated = (refused: SupportView['lastRefused']) => refused === null || refused.reason === 'seen-before';
   const { value, waitedMs } = await poll(
     toolkit,
     context,
@@ -201,7 +202,7 @@ async function waitForSession(
   return { kind: 'none', waitedMs, repeated: refused?.detail ?? null };
 }
 
-function isSame(refused: NonNullable<SupportState['lastRefused']>, other: SupportState['lastRefused']): boolean {
+function isSame(refused: NonNullable<SupportView['lastRefused']>, other: SupportView['lastRefused']): boolean {
   return other !== null && refused.at === other.at && refused.reason === other.reason;
 }
 
@@ -244,14 +245,14 @@ async function endOnSite(toolkit: Toolkit, session: string, context: CheckContex
   }
 }
 
-type SessionEntry = Extract<RecordedSession, { readonly kind: 'session' }>;
+type RecordedSession = Extract<SessionEntry, { readonly kind: 'session' }>;
 
 /** The record of the session, as soon as it has an end; null: not in the records. */
 async function recordOf(
   toolkit: Toolkit,
   { session, password, withinMs }: { readonly session: string; readonly password: string; readonly withinMs: number },
   context: CheckContext,
-): Promise<SessionEntry | null> {
+): Promise<RecordedSession | null> {
   await using access = await operatorAccess(toolkit, context).signIn(password);
   const { value } = await poll(
     toolkit,
@@ -259,7 +260,7 @@ async function recordOf(
     { everyMs: POLL_MS, withinMs },
     async () => {
       const { sessions } = await access.ask('GET', LIST_PATH, sessionListSchema);
-      return sessions.find((one): one is SessionEntry => one.kind === 'session' && one.session === session) ?? null;
+      return sessions.filter((one) => one.kind === 'session').find((one) => one.session === session) ?? null;
     },
     (entry) => entry !== null && entry.end !== null,
   );
@@ -267,7 +268,7 @@ async function recordOf(
 }
 
 /** The state of the records, as soon as the outbox has all of them. */
-async function untilSent(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<SupportState['records']> {
+async function untilSent(toolkit: Toolkit, withinMs: number, context: CheckContext): Promise<SupportView['records']> {
   const { value } = await poll(
     toolkit,
     context,

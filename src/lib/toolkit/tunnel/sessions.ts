@@ -1,7 +1,8 @@
+import type { SessionEntry } from '../../tunnel/index.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { isNotConfigured, readSupport } from './status.ts';
-import { type RecordedSession, sessionListSchema, type TunnelSessions } from './tunnel.result.ts';
+import { sessionListSchema, type TunnelSessions } from './tunnel.result.ts';
 
 export interface TunnelSessionsOptions extends GatewayWay {
   /** Number of sessions and refusals, the newest. */
@@ -31,6 +32,6 @@ export async function readTunnelSessions(
   return { ...found, running };
 }
 
-function isOpen(entry: RecordedSession): entry is Extract<RecordedSession, { readonly kind: 'session' }> {
+function isOpen(entry: SessionEntry): entry is Extract<SessionEntry, { readonly kind: 'session' }> {
   return entry.kind === 'session' && entry.end === null;
 }

@@ -1,8 +1,9 @@
 import { asGwError } from '../../error/index.ts';
+import { type SupportView, supportViewSchema } from '../../tunnel/index.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { gatewayAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type SupportState, supportViewSchema, type TunnelStatus } from './tunnel.result.ts';
+import type { TunnelStatus } from './tunnel.result.ts';
 
 export const SUPPORT_PATH = '/api/wartung/sitzung';
 
@@ -36,7 +37,7 @@ export async function readSupport(
   toolkit: Toolkit,
   { host }: TunnelOptions,
   context: CheckContext,
-): Promise<SupportState> {
+): Promise<SupportView> {
   const { site } = toolkit;
   const view = await (await gatewayAccess(toolkit, context, host)).ask('GET', SUPPORT_PATH, supportViewSchema);
   if (view.status !== 'not-configured' || site.cloud?.tunnel === undefined) return view;

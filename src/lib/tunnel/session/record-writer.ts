@@ -1,8 +1,8 @@
 import { asGwError, GwError } from '../../error/index.ts';
 import { type Clock, createWakeup, type Log, onAbort, untilAborted } from '../../lifecycle/index.ts';
-import type { SupportView } from '../model.ts';
 import type { Records } from '../records/index.ts';
 import type { RecordBody, SessionRecord } from '../records/schema.ts';
+import type { SupportView } from '../view.ts';
 import type { StartBody, StartRecord } from './state.ts';
 
 /** Within this time a start is on the disk, or there is no session. Project decision. */

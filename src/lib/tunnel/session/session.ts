@@ -1,7 +1,8 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
-import { PROXY_REPORT_MS, type ProxyExit, type ProxySettings, proxyExits, type RunningSession } from '../model.ts';
+import { PROXY_REPORT_MS, type ProxyExit, type ProxySettings, proxyExits } from '../model.ts';
 import type { ProxyEvent } from '../proxy.result.ts';
 import type { EndReason } from '../records/schema.ts';
+import type { RunningSession } from '../view.ts';
 import { newClientToken } from './access-token.ts';
 import { armClock } from './own-clock.ts';
 import { KILL_AFTER_MS, type ProxyClosed, startProxy } from './proxy-process.ts';

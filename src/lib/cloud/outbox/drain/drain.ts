@@ -1,7 +1,8 @@
 import { GwError } from '../../../error/index.ts';
 import { type Clock, createWakeup, onAbort } from '../../../lifecycle/index.ts';
 import { MAX_IN_FLIGHT, PAGE_BYTES, PAGE_MESSAGES, PUBACK_TIMEOUT_MS } from '../limits.ts';
-import { type MessageClass, messageClasses, type Publisher } from '../model.ts';
+import { type MessageClass, messageClasses } from '../message-class.ts';
+import type { Publisher } from '../model.ts';
 import type { createPace } from '../pace.ts';
 import { classIndexOf } from '../store/keys.ts';
 import type { StoredMessage } from '../store/model.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { walBytes } from '../limits.ts';
-import { messageClasses } from '../model.ts';
+import { messageClasses } from '../message-class.ts';
 import { DamagedContentError, failureKind, NewerFormatError } from './failure.ts';
 
 /**

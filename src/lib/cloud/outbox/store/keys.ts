@@ -1,4 +1,4 @@
-import { type MessageClass, messageClasses } from '../model.ts';
+import { type MessageClass, messageClasses } from '../message-class.ts';
 
 /** Keys of one class; a message per nanosecond would use them up in three days, one per millisecond in 9,000 years. */
 const CLASS_SPAN = 2 ** 48;

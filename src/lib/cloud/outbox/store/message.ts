@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EnvelopeWire } from '../../wire.ts';
 import { MAX_PAYLOAD_BYTES, MAX_TOPIC_BYTES } from '../limits.ts';
-import { messageClasses } from '../model.ts';
+import { messageClasses } from '../message-class.ts';
 import { DamagedContentError } from './failure.ts';
 import { classIndexOf, seqOf } from './keys.ts';
 import type { NewMessage, StoredMessage } from './model.ts';

@@ -1,4 +1,4 @@
-import type { MessageClass } from '../model.ts';
+import type { MessageClass } from '../message-class.ts';
 
 /** A message that is not stored yet. */
 export interface NewMessage {

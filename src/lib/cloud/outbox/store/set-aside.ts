@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageClasses } from '../model.ts';
+import { messageClasses } from '../message-class.ts';
 import { openDatabase, removeDatabase, SIDE_FILES } from './database.ts';
 import { classIndexOf, seqOf } from './keys.ts';
 import { parseRow } from './message.ts';

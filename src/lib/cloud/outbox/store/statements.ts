@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { messageClasses } from '../model.ts';
+import { messageClasses } from '../message-class.ts';
 import { DamagedContentError } from './failure.ts';
 
 export interface ClassRow {

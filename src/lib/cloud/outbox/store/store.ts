@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ThinnedWire } from '../../wire.ts';
 import { MAX_PAYLOAD_BYTES, walBytes } from '../limits.ts';
-import { type MessageClass, messageClasses } from '../model.ts';
+import { type MessageClass, messageClasses } from '../message-class.ts';
 import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES } from './database.ts';
 import { DamagedContentError } from './failure.ts';
 import { classIndexOf, keyOf, seqOf } from './keys.ts';

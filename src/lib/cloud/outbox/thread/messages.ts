@@ -1,4 +1,4 @@
-import type { MessageClass } from '../model.ts';
+import type { MessageClass } from '../message-class.ts';
 import type { AppendResult, FailureKind, NewMessage, SetAside, StoreState } from '../store/model.ts';
 
 /** What the thread of the outbox does, by name: request and result. Structured clones cross between the threads. */
