@@ -17,6 +17,7 @@ export const quickPeers = ['iproute2', 'openssl', 'tar'];
 
 /** Unit tests that replace modules: in a process of their own, since the others share loaded modules. */
 export const mockingFiles = [
+  'test/evidence/seal.test.ts',
   'test/gateway/disk-hung.test.ts',
   'test/motion/hung-disk.test.ts',
   'test/operator/http/new-route.test.ts',

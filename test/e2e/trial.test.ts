@@ -12,7 +12,7 @@ const records = (robot: Robot) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 const reports = (robot: Robot): { outcome: string; reason: string }[] =>
-  globSync(join(robot.dir, 'evidence.trials', '*'))
+  globSync(join(robot.dir, 'evidence.trials', '*.json'))
     .map((path) => readFileSync(path, 'utf8'))
     .filter((text) => text !== '') // A file name is reserved before its content is written.
     .map((text) => JSON.parse(text));

@@ -1,4 +1,5 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { attachmentFolder, checkAttachment, writeAttachment } from '../../src/lib/evidence/index.ts';
@@ -34,6 +35,18 @@ describe('what a trial leaves beside the evidence file', () => {
       await expect(writeAttachment(path, name, 'b'), name).rejects.toThrow();
     }
     expect(await readdir(dir)).toEqual(['evidence.trials']);
+  });
+
+  it('is refused beside 1,000 reports, seals not counted; the remedy says what moving them costs', async () => {
+    const trials = join(dir, 'evidence.trials');
+    await mkdir(trials);
+    writeFileSync(join(trials, '1.json.sealed'), '');
+    for (let n = 1; n < 1_000; n += 1) writeFileSync(join(trials, `${n}.json`), '');
+    await writeAttachment(path, 'last.json', 'a');
+    await expect(writeAttachment(path, 't.json', 'a')).rejects.toMatchObject({
+      message: expect.stringContaining('1000 reports'),
+      remedy: expect.stringMatching(/seal .* is moved away no longer counts: its trial must be run again/),
+    });
   });
 
   it('is named in a record by a plain name and its hash only', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvidenceWatch, type EvidenceWatch, readAtStart } from '../../src/lib/evidence/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
@@ -70,6 +70,21 @@ async function within(mostMs: number, holds: () => boolean): Promise<void> {
 
 const counted = () => watch.records().map(({ fact, value }) => [fact, value]);
 const revoked = () => watch.report().revoked.map(({ fact, how }) => [fact, how]);
+
+it('a verification whose seal is removed does not count any more, although its file is unchanged', async () => {
+  const seal = folder.at('evidence.trials', 't.json.sealed');
+  await watch.stop();
+  await mkdir(folder.at('evidence.trials'));
+  await writeFile(seal, '');
+  const attachment = { file: 't.json', sha256: 'a'.repeat(64), needsSeal: true };
+  await writeFile(path, `${JSON.stringify({ ...recordOf('vendor.move.request'), attachment })}\n`);
+  await begin();
+  await clock.advance(5_000);
+  expect(counted()).toEqual([['vendor.move.request', true]]);
+  await rm(seal);
+  await within(1_000, () => counted().length === 0);
+  expect(revoked()).toEqual([['vendor.move.request', 'gone']]);
+});
 
 describe('an unchanged file', () => {
   it('remains as it was read', async () => {

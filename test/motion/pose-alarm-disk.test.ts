@@ -24,12 +24,86 @@ const reasons = () => JSON.parse(readFileSync(file(), 'utf8')).alarms.map(({ rea
 /** Waits for the real disk, independent of the clock of the test. */
 const until = (holds: () => boolean) => waitUntil(() => null, holds);
 
-async function world() {
+/** `isLoaded`: false: the start of gw did not wait for a slow disk. */
+async function world({ isLoaded = true } = {}) {
   const clock = createFakeClock({ startMs: 1_000_000 });
-  const alarm = createPoseAlarm({ stateDir, clock, log: silentLog, onChange() {} });
-  await alarm.load();
-  return { clock, alarm };
+  const changes = { on() {} };
+  const alarm = createPoseAlarm({ stateDir, clock, log: silentLog, onChange: () => changes.on() });
+  if (isLoaded) await alarm.load();
+  return { clock, alarm, changes };
 }
+
+describe('an alarm of a pose that was not sent', () => {
+  const other = { ...ground, uid: 'map-other' };
+
+  it.each([true, false])('leaves what was before, and the alarm of another map (read before: %s)', async (isLoaded) => {
+    const { alarm } = await world({ isLoaded });
+    await (await alarm.raiseBefore('sent', ground))();
+    expect([alarm.all(), existsSync(file())]).toEqual([[], false]);
+    await alarm.raise('why', other);
+    const { alarm: next } = await world({ isLoaded });
+    const withdraw = await next.raiseBefore('sent', ground);
+    expect(reasons()).toEqual(['why', 'sent']);
+    await withdraw();
+    expect(reasons()).toEqual(['why']);
+    expect(next.all()).toMatchObject([{ reason: 'why', map: other }]);
+  });
+
+  it.each(['', 'damaged', '{"format":"gw/pose-alarm/3"}'])(
+    'leaves a file that cannot be read, here %j, as it is, and raised on every map',
+    async (text) => {
+      writeFileSync(file(), text);
+      const { clock, alarm } = await world({ isLoaded: false });
+      using _watching = alarm.watch();
+      const withdraw = await alarm.raiseBefore('sent', ground);
+      expect(reasons()).toEqual([expect.stringContaining('cannot be read'), 'sent']);
+      await withdraw();
+      expect(readFileSync(file(), 'utf8')).toBe(text);
+      expect(alarm.all()).toMatchObject([{ reason: expect.stringContaining('cannot be read'), map: null }]);
+      rmSync(file());
+      await clock.advance(2_000);
+      await until(() => alarm.all().length === 0);
+    },
+  );
+
+  it('is not raised where the file cannot be opened, so that it could not be put back', async () => {
+    const text = 'x'.repeat(200_000);
+    writeFileSync(file(), text);
+    const { alarm } = await world();
+    await expect(alarm.raiseBefore('sent', ground)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+    expect(alarm.all()).toMatchObject([{ reason: expect.stringContaining('cannot be read'), map: null }]);
+  });
+
+  it('is not raised where it cannot be saved, and not saved later', async () => {
+    const { clock, alarm } = await world();
+    using _watching = alarm.watch();
+    chmodSync(stateDir, 0o777);
+    await expect(alarm.raiseBefore('sent', ground)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(alarm.all()).toEqual([]);
+    await until(() => alarm.trouble() !== null);
+    chmodSync(stateDir, 0o700);
+    await clock.advance(2_000);
+    await until(() => alarm.trouble() === null);
+    expect([alarm.all(), existsSync(file())]).toEqual([[], false]);
+  });
+
+  it.each(['damaged', null])('is not raised where the disk hangs, and not saved late (file: %j)', async (text) => {
+    if (text !== null) writeFileSync(file(), text);
+    const { clock, alarm, changes } = await world();
+    const before = alarm.all();
+    changes.on = () => {
+      if (alarm.all().at(-1)?.reason !== 'sent') return;
+      changes.on = () => {};
+      queueMicrotask(() => void clock.advance(3_000));
+    };
+    await expect(alarm.raiseBefore('sent', ground)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    expect(alarm.all()).toEqual(before);
+    await until(() => alarm.trouble() === null);
+    expect(alarm.all()).toEqual(before);
+    expect(existsSync(file()) ? readFileSync(file(), 'utf8') : null).toBe(text);
+  });
+});
 
 describe('an alarm of the pose whose file was removed', () => {
   it.each([

@@ -100,6 +100,17 @@ describe('a pose that was sent', () => {
     await expect(motion.execute(pose)).rejects.toThrow();
     expect(chassis.orders).toEqual([]);
     chmodSync(bench.stateDir, 0o700);
+    expect(isOpen()).toBe(true);
+  });
+
+  it('and refused by the chassis leaves an unreadable file to the gw that can read it', async () => {
+    const text = '{"format":"gw/pose-alarm/3"}';
+    await motion.stop();
+    writeFileSync(file(), text);
+    await restart();
+    await refused();
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+    await closedForDrives();
   });
 
   it.each(['', 'nonsense', '{}', '{"format":"gw/pose-alarm/1"}'])(
@@ -168,6 +179,24 @@ it('a pose trial that leaves a wrong pose closes the gate for drives and pose tr
   const second = tried.trials.start({ kind: 'pose', ...attended });
   await expect(second).rejects.toThrow(WRONG);
   expect(tried.status().poseAlarm?.reason).toMatch(/could not be restored/);
+});
+
+it('a pose trial whose alarm cannot be saved sends no pose, and leaves no alarm', async () => {
+  await using robot = await startSupervised({ evidence: true, isUnitShown: true });
+  const { motion: tried, site, clock } = robot;
+  chmodSync(site.stateDir, 0o777);
+  const ended = await robot.conduct({ kind: 'pose' });
+  chmodSync(site.stateDir, 0o700);
+  expect(ended).toMatchObject({
+    outcome: 'not-decided',
+    alarm: null,
+    reason: expect.stringMatching(/cannot be saved/),
+  });
+  expect(JSON.stringify(await robot.report(ended))).not.toContain('pose sent');
+  // By then what is not saved was saved again.
+  await clock.sleep(5_000);
+  expect(tried.status()).toMatchObject({ poseAlarm: null, poseAlarmTrouble: null });
+  expect(existsSync(join(site.stateDir, 'pose-alarm.json'))).toBe(false);
 });
 
 it('a pose trial whose map changes has restored nothing, and its alarm counts on every map', async () => {

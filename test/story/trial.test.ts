@@ -45,7 +45,10 @@ const verify = async (kind: Kind, { signal, distanceM, clock = story.clock }: Mo
 };
 const lines = (file: string) => readFileSync(file, 'utf8').trim().split('\n').filter(Boolean);
 const records = () => lines(join(story.dir, 'evidence.jsonl')).map((line) => JSON.parse(line));
-const trialFiles = () => readdirSync(join(story.dir, 'evidence.trials')).toSorted();
+const trialFiles = () =>
+  readdirSync(join(story.dir, 'evidence.trials'))
+    .filter((file) => file.endsWith('.json'))
+    .toSorted();
 /** Its name is reserved before its content is written. */
 const lastReport = (): { outcome?: string; reason?: string } =>
   JSON.parse(readFileSync(join(story.dir, 'evidence.trials', trialFiles().at(-1) ?? ''), 'utf8') || '{}');

@@ -112,13 +112,13 @@ function renderRecords({ site, records }: EvidenceFact): string[] {
   return [
     `Recorded for ${where}:`,
     ...records.flatMap(
-      ({ comparison, scope, serial, software, value, how, who, when, attachment, attachmentState }) => [
+      ({ comparison, scope, unsealed, serial, software, value, how, who, when, attachment, attachmentState }) => [
         `  ${comparison === 'differs' ? chalk.red(comparisonText.differs) : comparisonText[comparison]} on ${printable(serial)} with software ${printable(software)}: ${printable(JSON.stringify(value))}`,
         `    ${printable(how)} (${printable(who)}, ${when})`,
         ...(attachment === undefined
           ? []
           : [`    samples in ${printable(attachment.file)}, ${attachmentText(attachmentState)}`]),
-        `    ${chalk.dim(scopeText[scope])}`,
+        `    ${unsealed ? chalk.yellow('does not count: its trial has no seal here, so run it again') : chalk.dim(scopeText[scope])}`,
       ],
     ),
   ];

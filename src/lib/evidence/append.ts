@@ -13,7 +13,7 @@ const NEW_LINE = 0x0a;
 export interface Appended {
   /** Whether the file is new. */
   readonly created: boolean;
-  /** Every record of the file, read back. */
+  /** Every record of the file, read back, also those that do not count. */
   readonly records: readonly EvidenceRecord[];
   /** Where among them the new one is. */
   readonly index: number;

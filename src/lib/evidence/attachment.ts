@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { createFile, readBounded, replaceFile, sha256, syncFolder } from '../lifecycle/index.ts';
@@ -21,9 +21,10 @@ export async function writeAttachment(evidenceFile: string, file: string, text: 
   const path = join(folder, file);
   if (dirname(path) !== folder) throw new RangeError(`the name of an attachment must not contain a folder: ${file}`);
   const files = await readdir(folder).catch(() => []);
-  if (files.length >= MAX_FILES) {
-    throw new GwError('FILE_UNWRITABLE', `${folder} is full: it holds ${files.length} files.`, {
-      remedy: 'Move the files of old software versions to another folder.',
+  const reports = files.filter((name) => !name.endsWith(SEALED)).length;
+  if (reports >= MAX_FILES) {
+    throw new GwError('FILE_UNWRITABLE', `${folder} is full: it holds ${reports} reports.`, {
+      remedy: `Move reports of trials that no longer count, such as those of old software versions, to another folder. A verification whose seal (${SEALED}) is moved away no longer counts: its trial must be run again.`,
     });
   }
   await createFile(path, text);
@@ -36,30 +37,44 @@ export async function replaceAttachment(evidenceFile: string, file: string, text
   return { file, sha256: sha256(text) };
 }
 
-/** A file of this name beside an attachment says that the records with it verify nothing yet. */
-const OPEN = '.open';
-const OPEN_TEXT = 'The trial had not ended when its records were written, or an alarm came: they verify nothing.\n';
+/** Only while a file of this name is beside an attachment do the verifications with it count. */
+const SEALED = '.sealed';
+const SEAL_TEXT = 'The trial ended as its report says. Without this file its verifications do not count.\n';
 
-/** From here on no record with this attachment verifies anything, also after a crash. Throws FILE_UNWRITABLE. */
-export async function openAttachment(evidenceFile: string, file: string): Promise<void> {
-  await replaceFile(join(attachmentFolder(evidenceFile), file + OPEN), OPEN_TEXT, { durable: true });
-}
-
-/** From here on the records with it count. Rejects with the error of the operating system. */
+/** From here on the verifications with it count. Where this rejects they do not, unless the seal can neither be removed nor renamed. */
 export async function sealAttachment(evidenceFile: string, file: string): Promise<void> {
-  const folder = attachmentFolder(evidenceFile);
-  await rm(join(folder, file + OPEN), { force: true });
-  await syncFolder(folder);
+  try {
+    await replaceFile(sealOf(evidenceFile, file), SEAL_TEXT, { durable: true });
+  } catch (error) {
+    // An error may come after its effect.
+    await unsealAttachment(evidenceFile, file);
+    throw error;
+  }
 }
 
-/** The attachments whose records verify nothing. Rejects with the error of the operating system. */
-export async function openAttachments(evidenceFile: string): Promise<ReadonlySet<string>> {
+/** From here on the verifications with it do not count. Rejects with the error of the operating system. */
+export async function unsealAttachment(evidenceFile: string, file: string): Promise<void> {
+  const seal = sealOf(evidenceFile, file);
+  await rm(seal, { force: true }).catch(async () => {
+    await rename(seal, `${seal}.broken`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  });
+  await syncFolder(dirname(seal));
+}
+
+function sealOf(evidenceFile: string, file: string): string {
+  return join(attachmentFolder(evidenceFile), file + SEALED);
+}
+
+/** The sealed attachments; none where there is no folder. Rejects with the error of the operating system. */
+export async function sealedAttachments(evidenceFile: string): Promise<ReadonlySet<string>> {
   const names = await readdir(attachmentFolder(evidenceFile)).catch((error: NodeJS.ErrnoException) => {
     // A file in its place holds no attachment, either.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
     throw error;
   });
-  return new Set(names.filter((name) => name.endsWith(OPEN)).map((name) => name.slice(0, -OPEN.length)));
+  return new Set(names.filter((name) => name.endsWith(SEALED)).map((name) => name.slice(0, -SEALED.length)));
 }
 
 /**

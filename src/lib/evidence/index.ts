@@ -7,9 +7,9 @@ export {
   attachmentFolder,
   attachmentStates,
   checkAttachment,
-  openAttachment,
   replaceAttachment,
   sealAttachment,
+  unsealAttachment,
   writeAttachment,
 } from './attachment.ts';
 export { describeLedger } from './describe.ts';
@@ -59,7 +59,7 @@ export {
   selectFacts,
 } from './ledger.ts';
 export type { EvidenceRecord } from './record.ts';
-export { loadEvidenceFile } from './record-file.ts';
+export { countingRecords, loadEvidenceFile, readEvidenceFile } from './record-file.ts';
 export {
   type DeviceEvidence,
   type Reliance,

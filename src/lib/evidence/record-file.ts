@@ -1,5 +1,5 @@
 import { type BoundedRead, type Clock, readBounded, systemClock } from '../lifecycle/index.ts';
-import { openAttachments } from './attachment.ts';
+import { sealedAttachments } from './attachment.ts';
 import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
 import { confirms } from './reliance.ts';
@@ -14,26 +14,33 @@ const AGAIN_MS = 20;
 const NEW_LINE = 0x0a;
 
 /**
- * The records that count: all of the file, but for verifications of a trial that had not ended, or with an alarm, when
- * they were written. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used. A missing file
- * counts as empty. `clock`: for the time between two reads.
+ * The records of the file that count. Throws EVIDENCE_FILE_INVALID with every invalid line: a partial file is not used.
+ * A missing file counts as empty. `clock`: for the time between two reads.
  */
 export async function loadEvidenceFile(path: string, clock?: Pick<Clock, 'sleep'>): Promise<EvidenceRecord[]> {
-  const records = await readEvidenceFile(path, clock);
-  if (!records.some(({ attachment }) => attachment !== undefined)) return records;
+  return await countingRecords(path, await readEvidenceFile(path, clock));
+}
+
+/**
+ * All but verifications of trials without their seal: one that had not ended, or with an alarm, when they were written,
+ * or whose seal was lost since. Throws EVIDENCE_FILE_INVALID.
+ */
+export async function countingRecords(path: string, records: readonly EvidenceRecord[]): Promise<EvidenceRecord[]> {
+  if (!records.some(needsSeal)) return [...records];
   // Read after the lines: a trial is sealed after its records were written.
-  const open = await openAttachments(path).catch((error: unknown) => {
+  const sealed = await sealedAttachments(path).catch((error: unknown) => {
     throw unreadable(path, 'the folder of its trials cannot be read', error);
   });
-  return records.filter((record) => !open.has(record.attachment?.file ?? '') || !isVerification(record));
+  return records.filter((record) => !needsSeal(record) || sealed.has(record.attachment?.file ?? ''));
 }
 
-function isVerification(record: EvidenceRecord): boolean {
+/** A contradiction counts without a seal. */
+function needsSeal(record: EvidenceRecord): boolean {
   const fact = findFact(record.fact);
-  return fact !== undefined && confirms(record, fact);
+  return record.attachment?.needsSeal === true && fact !== undefined && confirms(record, fact);
 }
 
-/** Every record of the file, in JSON Lines. Throws as `loadEvidenceFile`. */
+/** Every record of the file, in JSON Lines, also those that do not count. Throws as `loadEvidenceFile`. */
 export async function readEvidenceFile(
   path: string,
   clock: Pick<Clock, 'sleep'> = systemClock,

@@ -35,6 +35,8 @@ export const evidenceRecordSchema = z.strictObject({
     .strictObject({
       file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'expected the name of a file, without a folder'),
       sha256: z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in lower-case hexadecimal digits'),
+      /** A verification of a trial: it counts only while the seal of the trial is beside the report. */
+      needsSeal: z.literal(true).optional(),
     })
     .optional(),
 });

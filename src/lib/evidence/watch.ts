@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { asGwError } from '../error/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { plural } from '../text/index.ts';
+import { attachmentFolder } from './attachment.ts';
 import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
 import { loadEvidenceFile } from './record-file.ts';
@@ -123,7 +124,8 @@ export function createEvidenceWatch(options: EvidenceWatchOptions): EvidenceWatc
   }
 
   async function check(): Promise<void> {
-    const seen = await signatureOf(path);
+    // A seal may be removed without a change of the file.
+    const seen = `${await signatureOf(path)} ${await signatureOf(attachmentFolder(path))}`;
     if (seen !== signature) readsLeft = READS_AFTER_CHANGE;
     signature = seen;
     if (readsLeft === 0 && !suspected && trouble === null) return;
@@ -289,7 +291,7 @@ export async function readAtStart(path: string): Promise<Pick<EvidenceWatchOptio
   }
 }
 
-/** Changes whenever the file is written, replaced, removed or made unreadable. */
+/** Changes whenever the file or folder is written, replaced, removed or made unreadable. */
 async function signatureOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mode, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

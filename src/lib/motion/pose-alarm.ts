@@ -16,6 +16,12 @@ const CHECK_MS = 2_000;
 /** A disk access that takes longer counts as failed. */
 const HUNG_MS = 3_000;
 
+interface Held {
+  readonly alarms: readonly PoseAlarmView[];
+  /** They count in place of those of the file; `text`: what it holds, null where it cannot be opened. */
+  readonly unread: { readonly text: string | null } | null;
+}
+
 interface Options {
   readonly stateDir: string;
   readonly clock: Clock;
@@ -27,15 +33,14 @@ interface Options {
  * Whether the pose of the robot is known to be wrong, or not known after a pose was sent, for each map on which that
  * happened: an alarm counts on its own map, without one on every map. It is raised on the disk before a pose is sent and
  * cleared when the chassis has reported it back: so it outlives a crash in between. What is not on the disk is saved again
- * until it is. An unreadable file counts as raised.
+ * until it is. An unreadable file counts as raised, and stays as it is until a pose is sent: a newer gw may read it.
  */
 export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
   const file = createKeptFile(stateDir, 'pose-alarm.json', 'pose alarm', MAX_BYTES);
   const { path } = file;
-  let alarms: readonly PoseAlarmView[] = [{ reason: 'The pose alarm has not been read yet.', since: null, map: null }];
+  let held: Held = counted('The pose alarm has not been read yet.', null);
   /** What the file holds; null: not known. */
-  let onDisk: readonly PoseAlarmView[] | null = null;
-  let isRead = false;
+  let onDisk: Held | null = held;
   let trouble: KeepingTrouble | null = null;
   let queue: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -52,8 +57,8 @@ export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
     await Promise.race([turn, late.promise]);
   }
 
-  function become(next: readonly PoseAlarmView[]): void {
-    alarms = next;
+  function become(next: Held): void {
+    held = next;
     onChange();
   }
 
@@ -66,28 +71,39 @@ export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
     onChange();
   }
 
+  /** While what was withdrawn is not saved yet, the file may hold what must not return. */
+  const isToRead = () => held.unread !== null && onDisk === held;
+
   async function read(): Promise<void> {
-    if (isRead) return;
-    const found = await file.read(parsePoseAlarms, []);
+    if (!isToRead()) return;
+    let text = null as string | null;
+    const parse = (content: string) => {
+      text = content;
+      return parsePoseAlarms(content);
+    };
+    const found = await file.read(parse, []);
     if (typeof found === 'string') {
       const reason = `The pose alarm cannot be read from ${path} (${found}), which counts as a wrong pose.`;
-      if (alarms[0]?.reason !== reason)
+      const next = counted(reason, text);
+      if (held.alarms[0]?.reason !== next.alarms[0]?.reason)
         log.error({ path, found }, 'the pose alarm cannot be read and counts as raised');
-      become([{ reason: reason.slice(0, MAX_CHARACTERS), since: null, map: null }]);
+      onDisk = next;
+      become(next);
       return;
     }
-    isRead = true;
-    onDisk = found;
-    become(found);
+    onDisk = known(found);
+    become(onDisk);
   }
 
   /** Throws FILE_UNWRITABLE; what is in memory is then saved again. */
-  async function save(alarmsNow: () => readonly PoseAlarmView[]): Promise<void> {
+  async function save(heldNow: () => Held): Promise<void> {
     try {
       await inTurn(async () => {
-        const next = alarmsNow();
+        const next = heldNow();
+        const { alarms, unread } = next;
         onDisk = null;
-        await (next.length === 0 ? file.remove() : file.write(encodePoseAlarms(next)));
+        if (unread === null && alarms.length === 0) await file.remove();
+        else await file.write(unread?.text ?? encodePoseAlarms(alarms));
         onDisk = next;
       });
       setTrouble(null);
@@ -99,16 +115,32 @@ export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
 
   /** Never rejects. */
   async function saveAgain(): Promise<void> {
-    await save(() => alarms).catch(() => {});
+    await save(() => held).catch(() => {});
+  }
+
+  async function raise(reason: string, map: PlaceMap | null): Promise<void> {
+    const others = held.alarms.filter((alarm) => (alarm.map?.uid ?? null) !== (map?.uid ?? null));
+    const isKept = others.filter((alarm) => alarm.map != null).length < MAX_MAPS;
+    const since = clock.wall().toISOString();
+    const raised = { reason: reason.slice(0, MAX_CHARACTERS), since, map: isKept ? map : null };
+    become(known([...(isKept ? others : others.filter((alarm) => alarm.map != null)), raised]));
+    log.warn({ reason, map: map?.title ?? null }, 'the pose of the robot is wrong or not known: no drive passes');
+    await save(() => held);
+  }
+
+  /** Never rejects: what is not saved is saved again. */
+  async function withdraw(before: Held): Promise<void> {
+    become(before);
+    await saveAgain();
   }
 
   async function check(): Promise<void> {
-    if (!isRead) return inTurn(read).catch(() => {});
-    if (onDisk === alarms && alarms.length > 0 && !(await file.isThere())) {
+    if (isToRead()) return inTurn(read).catch(() => {});
+    if (onDisk === held && held.alarms.length > 0 && !(await file.isThere())) {
       onDisk = null;
       setTrouble(new GwError('FILE_UNWRITABLE', `The file of the pose alarm, ${path}, was removed.`));
     }
-    if (onDisk === alarms) setTrouble(null);
+    if (onDisk === held) setTrouble(null);
     else await saveAgain();
   }
 
@@ -116,11 +148,11 @@ export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
     /** The newest alarm that counts on the current map; while that is not known, the newest of all. */
     state(values: Pick<LiveValues, 'map'>): PoseAlarmView | null {
       const now = frameNow(values);
-      return alarms.findLast(({ map }) => map == null || now === null || map.uid === now.uid) ?? null;
+      return held.alarms.findLast(({ map }) => map == null || now === null || map.uid === now.uid) ?? null;
     },
 
     /** The alarms of all maps, oldest first. */
-    all: (): readonly PoseAlarmView[] => alarms,
+    all: (): readonly PoseAlarmView[] => held.alarms,
 
     /** Why it is not saved; null while it is. */
     trouble: (): KeepingTrouble | null => trouble,
@@ -142,44 +174,62 @@ export function createPoseAlarm({ stateDir, clock, log, onChange }: Options) {
     },
 
     /**
-     * `map`: on which the pose was set; null: not known. Resolves when it is on the disk. Throws FILE_UNWRITABLE; it holds
-     * in memory then.
+     * Before a pose is sent on this map. Resolves when it is on the disk, with what withdraws it for a pose that was not
+     * sent and never rejects. Throws FILE_UNWRITABLE: then the pose must not be sent, and no alarm is raised.
      */
-    async raise(reason: string, map: PlaceMap | null): Promise<void> {
+    async raiseBefore(reason: string, map: PlaceMap | null): Promise<() => Promise<void>> {
       // An alarm of another map in a file that was not read yet must not be written over.
-      if (!isRead) await inTurn(read);
-      isRead = true;
-      const others = alarms.filter((alarm) => (alarm.map?.uid ?? null) !== (map?.uid ?? null));
-      const isKept = others.filter((alarm) => alarm.map != null).length < MAX_MAPS;
-      const since = clock.wall().toISOString();
-      const raised = { reason: reason.slice(0, MAX_CHARACTERS), since, map: isKept ? map : null };
-      become([...(isKept ? others : others.filter((alarm) => alarm.map != null)), raised]);
-      log.warn({ reason, map: map?.title ?? null }, 'the pose of the robot is wrong or not known: no drive passes');
-      await save(() => alarms);
+      await inTurn(read);
+      const before = held;
+      // It could not be put back.
+      if (before.unread?.text === null) throw notOpened(path, before.alarms[0]?.reason ?? '');
+      try {
+        await raise(reason, map);
+      } catch (error) {
+        // Not awaited: a disk that hangs has just taken its time.
+        void withdraw(before);
+        throw error;
+      }
+      return () => withdraw(before);
     },
+
+    /**
+     * After a pose was sent. `map`: on which; null: not known. Resolves when it is on the disk. Throws FILE_UNWRITABLE; it
+     * holds in memory then.
+     */
+    raise,
 
     /**
      * A pose was set on this map and reported back: also ends an alarm whose map is not known. Throws FILE_UNWRITABLE: then it
      * stays raised.
      */
     async clear(map: PlaceMap | null): Promise<void> {
-      const next = alarms.filter((alarm) => alarm.map != null && alarm.map.uid !== map?.uid);
-      if (next.length === alarms.length) return;
-      await save(() => next);
-      isRead = true;
+      const next = held.alarms.filter((alarm) => alarm.map != null && alarm.map.uid !== map?.uid);
+      if (next.length === held.alarms.length) return;
+      const cleared = known(next);
+      await save(() => cleared);
       log.info({ map: map?.title ?? null }, 'the pose of the robot was set and reported back');
-      become(next);
-    },
-
-    /** The alarms of before a pose that was not sent. Never rejects: what is not saved is saved again. */
-    async restore(before: readonly PoseAlarmView[]): Promise<void> {
-      become(before);
-      await saveAgain();
+      become(cleared);
     },
   };
 }
 
 export type PoseAlarm = ReturnType<typeof createPoseAlarm>;
+
+function known(alarms: readonly PoseAlarmView[]): Held {
+  return { alarms, unread: null };
+}
+
+/** Counts on every map: that of an alarm in the file is not known. */
+function counted(reason: string, text: string | null): Held {
+  return { alarms: [{ reason: reason.slice(0, MAX_CHARACTERS), since: null, map: null }], unread: { text } };
+}
+
+function notOpened(path: string, why: string): GwError {
+  return new GwError('FILE_UNWRITABLE', why, {
+    remedy: `Let gw own ${path} and its folder, and read and write both; if it does, check the disk of this machine (\`dmesg\`).`,
+  });
+}
 
 function hung(path: string): GwError {
   return new GwError('FILE_UNWRITABLE', `Disk access to ${path} timed out: the pose alarm cannot be saved.`, {

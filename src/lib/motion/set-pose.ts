@@ -22,19 +22,13 @@ export async function setPoseWithAlarm(
   signal: AbortSignal,
 ): Promise<MoveOutcome> {
   const { map } = order.pose.value;
-  const before = alarm.all();
   using frame = followFrame(map, tools);
-  try {
-    await alarm.raise(NOT_KNOWN, map);
-  } catch (error) {
-    void alarm.restore(before);
-    throw error;
-  }
+  const withdraw = await alarm.raiseBefore(NOT_KNOWN, map);
   let outcome: MoveOutcome;
   try {
     outcome = await setInFrame(order, tools, frame, signal);
   } catch (error) {
-    if (isCertainlyNotAccepted(error)) await alarm.restore(before);
+    if (isCertainlyNotAccepted(error)) await withdraw();
     // The chassis may have set it on the other map.
     else if (frame.left() !== null) await alarm.raise(NOT_KNOWN, null);
     throw error;

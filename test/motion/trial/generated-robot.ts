@@ -236,10 +236,10 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
     load: async () => {},
     watch: () => new DisposableStack(),
     raise: async () => {},
+    raiseBefore: async () => async () => {},
     clear: async () => {},
     all: () => [],
     trouble: () => null,
-    restore: async () => {},
   };
   const proofs = createStopProofs(context);
   const canceller = createCanceller({
@@ -262,7 +262,7 @@ export async function conductStopTrial(robot: GeneratedRobot): Promise<Conducted
         const said = reportNow();
         report = said;
         keptAtM = wayM;
-        return { said, report: null, recorded: [], problems: [] };
+        return { said, report: null, recorded: said.facts.map(({ fact }) => fact), problems: [] };
       },
       adoptAll: () => Promise.reject(new Error('not in this test')),
     },

@@ -1,4 +1,4 @@
-import { access, appendFile, readFile, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { printable } from '../../../src/cli/output.ts';
@@ -70,6 +70,42 @@ describe('recording a verification', () => {
     );
     expect(text).toContain('an order may rely on it now');
     expect(text).toContain('in a running `gw serve` it counts after a restart');
+  });
+
+  it('compares with the records that count, and `show` says which one has no seal', async () => {
+    const attachment = { file: 't.json', sha256: 'a'.repeat(64), needsSeal: true };
+    const about = {
+      value: true,
+      serial: 'SN0001',
+      software: '2.12.3',
+      how: 'x',
+      who: 'x',
+      when: '2026-01-31T12:00:00Z',
+    };
+    const line = JSON.stringify({ fact: 'vendor.move.request', ...about, attachment });
+    await mkdir(join(dir, 'records'));
+    await writeFile(path, `${line}\n`);
+    const unsealed = await show('vendor.move.request');
+    expect(unsealed.result).toMatchObject({ here: { verdict: 'as-marked' }, records: [{ unsealed: true }] });
+    expect(unsealed.text).toContain('does not count: its trial has no seal here, so run it again');
+    const { result } = await record('vendor.move.request', 'holds');
+    expect(result).toMatchObject({
+      records: 2,
+      before: { verdict: 'as-marked' },
+      now: { verdict: 'verified' },
+      movement: { before: false, usable: true },
+    });
+    // A record of something else does not make it count either.
+    await writeFile(path, `${line}\n`);
+    expect((await record('vendor.move.cancel', 'holds')).result.records).toBe(2);
+    expect((await show('vendor.move.request')).result.movementHere?.usable).toBe(false);
+    await mkdir(join(dir, 'records', 'evidence.trials'));
+    await writeFile(join(dir, 'records', 'evidence.trials', 't.json.sealed'), '');
+    expect((await record('vendor.move.request', 'holds')).result.movement).toMatchObject({
+      before: true,
+      usable: true,
+    });
+    expect((await show('vendor.move.request')).text).not.toContain('does not count');
   });
 
   it('closes the gate for a contradicted fact, and reports it', async () => {

@@ -5,7 +5,7 @@ import type { PlaceMap } from '../../site/index.ts';
 import { poseTolerance } from '../arrival.ts';
 import type { Canceller } from '../canceller.ts';
 import type { MoveOutcome, Order } from '../model.ts';
-import { carryOut, type OrderTools } from '../orders.ts';
+import { carryOut, isCertainlyNotAccepted, type OrderTools } from '../orders.ts';
 import { type FollowedFrame, followFrame, setInFrame } from '../set-pose.ts';
 import type { TrialKind } from '../verify-remedy.ts';
 import { type AfterCancel, createAfterCancel } from './judge/after-cancel.ts';
@@ -255,22 +255,29 @@ async function conductDock(conduct: Conduct): Promise<TrialFinding[]> {
   return judgeDock({ ...driven, dock: order.goal.value, start, end, poses, plans, batteryStatus });
 }
 
-/** The robot does not drive. The original pose is always restored, also when the trial is aborted. */
+/** The robot does not drive. Once a pose was sent the original one is restored, also when the trial is aborted. */
 async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
   const { tools, sampler, order, start, signal, setPhase } = conduct;
   if (order.kind !== 'pose') throw new RangeError('the order of a pose trial must set the pose');
   const { map } = order.pose.value;
   const sets: PoseSet[] = [];
   const never = new AbortController().signal;
+  let isSent = false;
   using frame = followFrame(map, tools);
   const set = async (yawDeg: number): Promise<Rest | null> => {
     const value = { xM: start.xM, yM: start.yM, yawDeg: yawDeg as typeof order.pose.value.yawDeg, map };
     sampler.note(`pose sent: ${JSON.stringify(value)}`);
-    const outcome = await setInFrame({ kind: 'pose', pose: { ...order.pose, value } }, tools, frame, never);
+    const setting = setInFrame({ kind: 'pose', pose: { ...order.pose, value } }, tools, frame, never);
+    const outcome = await setting.catch((error: unknown) => {
+      isSent ||= !isCertainlyNotAccepted(error);
+      throw error;
+    });
+    isSent = true;
     sampler.note(`pose ${outcome.state}${outcome.reason === null ? '' : `: ${outcome.reason}`}`);
     return untilRest(sampler, sampler.now());
   };
-  await tools.poseAlarm.raise('A trial set another pose, and did not restore the original one.', map);
+  const why = 'A trial set another pose, and did not restore the original one.';
+  const withdraw = await tools.poseAlarm.raiseBefore(why, map);
   try {
     for (const setDeg of headingsToSet(start.ori)) {
       if (signal.aborted) break;
@@ -278,8 +285,10 @@ async function conductPose(conduct: Conduct): Promise<TrialFinding[]> {
       sets.push({ setDeg, reported: await set(setDeg) });
     }
   } finally {
-    setPhase('Restores the original pose.');
-    await restore(conduct, set, { map, frame });
+    if (isSent) {
+      setPhase('Restores the original pose.');
+      await restore(conduct, set, { map, frame });
+    } else await withdraw();
   }
   return judgePose({ start, sets });
 }

@@ -5,9 +5,9 @@ import {
   type EvidenceAdoption,
   type EvidenceRecord,
   type EvidenceWatch,
-  openAttachment,
   replaceAttachment,
   sealAttachment,
+  unsealAttachment,
   writeAttachment,
 } from '../../evidence/index.ts';
 import type { Log } from '../../lifecycle/index.ts';
@@ -18,7 +18,8 @@ export interface TrialStore {
   /**
    * Writes the report, and a record for each decided fact; if the report cannot be written, only for contradicted ones.
    * `reportNow` is asked again at each step, since a disk may be slow and the robot may set out meanwhile: records of
-   * verified facts count only where it still says so when all of them are on the disk, also after a crash. Never rejects.
+   * verified facts count only where it still says so when everything else is on the disk, also after a crash. Never
+   * rejects.
    */
   keep<Report extends TrialReport>(reportNow: () => Report): Promise<Kept<Report>>;
   /** Adopts the whole evidence file from now on. Throws EVIDENCE_FILE_INVALID. */
@@ -81,40 +82,53 @@ export function createTrialStore({ path, log, ledger, append = appendRecord }: T
         (await attempt(append(path, one), `${one.fact} could not be recorded`)) === undefined ? [] : [one];
 
       let report = reportNow();
-      const isStill = () => isDeepStrictEqual(reportNow().facts, report.facts);
+      const isStill = () => isDeepStrictEqual(verdictOf(reportNow()), verdictOf(report));
       const file = `${report.id}.json`;
+      const recorded = new Set<string>();
       let attachment = await attempt(writeAttachment(path, file, textOf(report)), SAMPLES_NOT_SAVED);
-      const verifying = attachment === undefined ? [] : recordsOf(report, 'holds', attachment);
-      const written: EvidenceRecord[] = [];
-      let isSealed = false;
-      if (verifying.length > 0) {
-        await attempt(openAttachment(path, file), SAMPLES_NOT_SAVED);
-        for (const one of verifying) if (problems.length === 0 && isStill()) written.push(...(await record(one)));
-        if (problems.length === 0 && isStill()) {
-          await attempt(sealAttachment(path, file), NOT_SEALED);
-          isSealed = problems.length === 0;
+      async function contradict(): Promise<void> {
+        for (const one of recordsOf(report, 'differs', attachment)) {
+          const contradicted = await record(one);
+          ledger.adopt(contradicted);
+          for (const { fact } of contradicted) recorded.add(fact);
         }
       }
-      if (!isStill()) {
-        if (isSealed) await attempt(openAttachment(path, file), NOT_SEALED);
+      // First, as they count in any case.
+      await contradict();
+      const verifying = attachment ? recordsOf(report, 'holds', { ...attachment, needsSeal: true }) : [];
+      const written: EvidenceRecord[] = [];
+      for (const one of verifying) if (problems.length === 0 && isStill()) written.push(...(await record(one)));
+      let isSealed = false;
+      if (written.length > 0 && written.length === verifying.length && problems.length === 0 && isStill()) {
+        await attempt(sealAttachment(path, file), NOT_SEALED);
+        isSealed = problems.length === 0;
+      }
+      while (!isStill()) {
         isSealed = false;
         report = reportNow();
+        if (written.length > 0) await attempt(unsealAttachment(path, file), NOT_UNSEALED);
         if (attachment !== undefined)
           attachment = await attempt(replaceAttachment(path, file, textOf(report)), SAMPLES_NOT_SAVED);
+        // Again also those that are written: with the hash of this report.
+        await contradict();
       }
-      const verified = isSealed ? written : [];
-      ledger.adopt(verified);
-      const contradicted: EvidenceRecord[] = [];
-      for (const one of recordsOf(report, 'differs', attachment)) contradicted.push(...(await record(one)));
-      ledger.adopt(contradicted);
-      const recorded = [...verified, ...contradicted].map(({ fact }) => fact);
-      return { said: report, report: attachment ?? null, recorded, problems };
+      if (isSealed) {
+        ledger.adopt(written);
+        for (const { fact } of written) recorded.add(fact);
+      }
+      return { said: report, report: attachment ?? null, recorded: [...recorded], problems };
     },
   };
 }
 
+/** What must not change while it is written. */
+function verdictOf({ facts, alarm, outcome }: TrialReport) {
+  return { facts, alarm, outcome };
+}
+
 const SAMPLES_NOT_SAVED = 'The samples of the trial could not be saved';
 const NOT_SEALED = 'The records of the trial could not be sealed';
+const NOT_UNSEALED = 'The seal of the trial could not be removed durably, so remove it by hand';
 
 function textOf(report: TrialReport): string {
   return `${JSON.stringify({ format: 'gw/trial/1', ...report }, null, 1)}\n`;

@@ -132,12 +132,12 @@ export function createTrials(options: TrialsOptions): Trials {
       return { ...view, ...resultNow(), ...about };
     });
     const { said } = kept;
-    const isLost = said.outcome === 'verified' && kept.problems.length > 0;
+    const isLost = said.outcome === 'verified' && !said.facts.every(({ fact }) => kept.recorded.includes(fact));
     change(running, {
       ...{ facts: said.facts, refusals: said.refusals },
       state: 'ended',
       outcome: isLost ? 'not-decided' : said.outcome,
-      reason: isLost ? 'The result could not be written, so it does not count.' : said.reason,
+      reason: isLost ? 'The result was not recorded, so it does not count.' : said.reason,
       phase: 'Ended.',
       notes: [...running.view.notes, ...kept.problems],
       report: kept.report,

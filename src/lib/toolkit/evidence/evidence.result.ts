@@ -89,6 +89,7 @@ export const evidenceFactSchema = z.strictObject({
       z.strictObject({
         ...evidenceRecordSchema.shape,
         scope: z.enum(recordScopes).describe('Whether the record counts for the device of this site as it is now.'),
+        unsealed: z.boolean().describe('It verifies nothing: the trial that wrote it has no seal beside its report.'),
         comparison: z
           .enum(['holds', 'differs', 'undecided'])
           .describe('undecided: it covers only part of the fact, or decides nothing.'),

@@ -3,6 +3,7 @@ import { GwError } from '../../error/index.ts';
 import {
   checkAttachment,
   compareWithFact,
+  type DeviceEvidence,
   type Disagreement,
   disagreementsAbout,
   type Fact,
@@ -63,20 +64,22 @@ export async function showEvidence(
     site: plainSite(site),
     here: site && hereOf(fact, site),
     entries: site ? entriesOf(fact, site) : [],
-    records: await Promise.all(
-      (site?.records ?? [])
-        .filter((record) => record.fact === fact.id)
-        .map(async (record) => ({
-          ...record,
-          scope: site ? scopeOf(record, site) : ('not-checked' as const),
-          comparison: compareWithFact(record.value, fact),
-          attachmentState:
-            record.attachment === undefined || site?.evidenceFile === undefined
-              ? null
-              : await checkAttachment(site.evidenceFile, record.attachment),
-        })),
-    ),
+    records: site === null ? [] : await recordsAbout(fact, site),
   };
+}
+
+async function recordsAbout(fact: Fact, site: EvidenceSite): Promise<EvidenceFact['records']> {
+  return await Promise.all(
+    site.lines
+      .filter((record) => record.fact === fact.id)
+      .map(async (record) => ({
+        ...record,
+        scope: scopeOf(record, site),
+        unsealed: !site.records.includes(record),
+        comparison: compareWithFact(record.value, fact),
+        attachmentState: record.attachment ? await checkAttachment(site.evidenceFile, record.attachment) : null,
+      })),
+  );
 }
 
 /** The fact that a person named. Throws EVIDENCE_UNKNOWN with the nearest ids. */
@@ -85,7 +88,7 @@ export function namedFact(id: string): Fact {
 }
 
 /** The gate's verdict for this device; it is stricter than the displayed mark. */
-export function movementHere(fact: Fact, device: EvidenceSite): { usable: boolean; why: string } {
+export function movementHere(fact: Fact, device: DeviceEvidence): { usable: boolean; why: string } {
   const { usable, why } = relianceOn(fact.id as FactId, device);
   const newest = device.records.findLast((record) => record.fact === fact.id && scopeOf(record, device) === 'here');
   // The gate treats a partial record as a contradiction: the refusal is right, but its text would not be.

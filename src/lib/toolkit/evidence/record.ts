@@ -1,6 +1,7 @@
 import { GwError } from '../../error/index.ts';
 import {
   appendRecord,
+  countingRecords,
   type EvidenceRecord,
   type Fact,
   isDisagreement,
@@ -48,9 +49,10 @@ export async function recordEvidence(
   };
   const { created, records, index } = await appendRecord(path, record);
 
-  const device = { path: toolkit.site.path, serial, software, simulated, records };
+  const counting = await countingRecords(path, records);
+  const device = { serial, software, simulated, records: counting };
   // Records that other processes added meanwhile are in both.
-  const earlier = { ...device, records: records.toSpliced(index, 1) };
+  const earlier = { ...device, records: counting.filter((other) => other !== records[index]) };
   const movement = movementHere(fact, device);
   return {
     path,

@@ -1,10 +1,12 @@
 import { GwError } from '../../error/index.ts';
 import {
   compareWithFact,
+  countingRecords,
   type DeviceEvidence,
+  type EvidenceRecord,
   type Fact,
-  loadEvidenceFile,
   markHere,
+  readEvidenceFile,
   scopeOf,
   tableOf,
 } from '../../evidence/index.ts';
@@ -17,8 +19,9 @@ import type { EvidenceEntry, Here } from './evidence.result.ts';
 export interface EvidenceSite extends DeviceEvidence {
   /** The site file. */
   readonly path: string;
-  /** Path of the records; absent where they were not read from a file. */
-  readonly evidenceFile?: string;
+  readonly evidenceFile: string;
+  /** Every record of that file, also those that do not count. */
+  readonly lines: readonly EvidenceRecord[];
   /** From the site file; verified where the chassis was asked. */
   readonly serial: string;
   /** null: the chassis was not asked. */
@@ -49,12 +52,14 @@ export async function openEvidenceSite(
   });
   if (toolkit === null) return null;
   const { path, chassis, evidenceFile } = toolkit.site;
-  const records = await loadEvidenceFile(evidenceFile);
+  const lines = await readEvidenceFile(evidenceFile);
+  const records = await countingRecords(evidenceFile, lines);
   const asked = live ? await askDevice(toolkit, context) : null;
   const software = asked?.software ?? null;
   return {
     path,
     evidenceFile,
+    lines,
     serial: chassis.serial,
     software,
     records,
