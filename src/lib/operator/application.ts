@@ -34,10 +34,9 @@ import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
-import { createFailedDrive } from './view/failed-drive.ts';
 import { createLastHour } from './view/last-hour.ts';
 import { createPageStates } from './view/page-state.ts';
-import { createRunView } from './view/run-view.ts';
+import type { createRuns } from './view/run-view.ts';
 import { viewerOf } from './view/viewer.ts';
 
 /** Files outside the folders of the site file, such as those of the installation and of the operating system. */
@@ -70,12 +69,6 @@ export interface Application {
   /** Ends live streams; responses in progress are completed. */
   endStreams(): void;
   close(): Promise<void>;
-}
-
-/** What outlives an application: the server may be started again while the robot drives. */
-export function createRuns({ site, clock, log }: Pick<OperatorOptions, 'site' | 'clock' | 'log'>) {
-  const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
-  return { failedDrive, runs: createRunView(clock, failedDrive) };
 }
 
 /** Creates the application without a listener. STOP and pages work without a readable password file. */

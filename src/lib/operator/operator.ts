@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { asGwError, GwError } from '../error/index.ts';
 import { ensureFolder, privateFolderProblem, type Service, type ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
-import { type Application, createApplication, createRuns } from './application.ts';
+import { type Application, createApplication } from './application.ts';
 import type { Crowding } from './connections/connections.ts';
 import {
   type Listener,
@@ -14,6 +14,7 @@ import {
   type Scope,
 } from './connections/listener.ts';
 import type { OperatorOptions } from './model.ts';
+import { createRuns } from './view/run-view.ts';
 
 /** Size of `sun_path` on Linux without the terminating zero. */
 const MAX_PATH_BYTES = 107;

@@ -8,7 +8,8 @@ import {
   type TourRun,
 } from '../../motion/index.ts';
 import type { Run } from '../../pages/index.ts';
-import type { FailedDrive, RunAsShown } from './failed-drive.ts';
+import type { OperatorOptions } from '../model.ts';
+import { createFailedDrive, type FailedDrive, type RunAsShown } from './failed-drive.ts';
 
 /** The run that the pages show, and what people have to do with it. */
 export interface RunView {
@@ -64,6 +65,12 @@ export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: Fa
       if (isOpen && (id === undefined || id === run.id)) endedId = run.id;
     },
   };
+}
+
+/** Runs and failures outlive an application: the server may be started again while the robot drives. */
+export function createRuns({ site, clock, log }: Pick<OperatorOptions, 'site' | 'clock' | 'log'>) {
+  const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
+  return { failedDrive, runs: createRunView(clock, failedDrive) };
 }
 
 const none = { stations: [], at: 0, failReason: null, although: [], failure: null };
