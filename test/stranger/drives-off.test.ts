@@ -78,7 +78,7 @@ describe('a robot that drives off without an order', () => {
     expect([standstill(world), stop(world).latched]).toEqual(['stands', false]);
     const before = cancels(world);
     world.now.moves = drives;
-    await world.until(() => stop(world).latched, 4_000);
+    await world.until(() => stop(world).latched, 6_000);
     expect([standstill(world), stop(world)]).toMatchObject(['drives-on', latched]);
     await passes(world, 5_000);
     expect(cancels(world) - before).toBeGreaterThan(4);
@@ -88,13 +88,13 @@ describe('a robot that drives off without an order', () => {
     expect([standstill(world), stop(world)]).toMatchObject(['stands', latched]);
   });
 
-  it('after its drive was ended, at a walking pace or turning on the spot, is cancelled, and the stop is latched', async () => {
-    for (const moves of [{ alongMS: 0.05 }, { turnDegS: 20 }]) {
+  it('after its drive was ended, slowly or in a bend, is cancelled, and the stop is latched', async () => {
+    for (const moves of [{ alongMS: 0.05 }, { alongMS: 0.3, turnDegS: 20 }]) {
       await using world = await restless();
       expect((await world.verify('move')).outcome).toBe('verified');
       await endedDrive(world);
       world.now.moves = moves;
-      await world.until(() => stop(world).latched, 8_000);
+      await world.until(() => stop(world).latched, 10_000);
       expect(stop(world)).toMatchObject(latched);
       world.now.moves = {};
     }
@@ -160,6 +160,15 @@ describe('a robot that is moved otherwise is not cancelled', () => {
     expect(standstill(world)).toBe('moves');
   });
 
+  it('where a person turns it on the spot by hand', async () => {
+    await using world = await restless();
+    expect((await world.verify('move')).outcome).toBe('verified');
+    world.now.moves = { turnDegS: 60 };
+    await follows(world);
+    // It closes the gate.
+    expect([standstill(world), world.motion.status().gate.open]).toEqual(['moves', false]);
+  });
+
   it('where a minute has passed since it was seen to stand', async () => {
     await using world = await restless();
     await endedDrive(world);
@@ -184,7 +193,7 @@ describe('a robot that is moved otherwise is not cancelled', () => {
     await follows(world, 8_000);
     // Released by the person, it must stand.
     world.now.moves = drives;
-    await world.until(() => stop(world).latched, 4_000);
+    await world.until(() => stop(world).latched, 6_000);
     expect(stop(world)).toMatchObject(latched);
     world.now.moves = {};
   });
@@ -197,7 +206,7 @@ describe('a robot that is moved otherwise is not cancelled', () => {
       world.now.offM = offM;
       await follows(world, 20_000);
       world.now.moves = drives;
-      await world.until(() => stop(world).latched, 4_000);
+      await world.until(() => stop(world).latched, 6_000);
       expect(stop(world)).toMatchObject(latched);
       world.now.moves = {};
     },

@@ -21,6 +21,12 @@ export interface RestWatch {
 /** Project decision. Later, whoever moves it has nothing to do with the stop or the trial. */
 const WATCHED_MS = 60_000;
 
+/**
+ * A robot that has gone less has not driven off. A turn on the spot is no way at all: checklists ask a person to turn the
+ * robot by hand, also soon after a trial, and whether its wheels have to be released for that is not known. Project decision.
+ */
+const LEFT_M = 0.3;
+
 /** With one of these a person moves it, or its poses do not say where it is. Project decision. */
 const explainsMovement: readonly Obstacle['kind'][] = [
   ...(['emergency-stop', 'wheels-released', 'control-mode', 'mapping', 'position-lost'] as const),
@@ -70,5 +76,7 @@ function isDriving(rest: Rest, { values, standing, poses, poseUnit }: ChassisSna
   rest.drivesSinceMs ??= nowMs;
   const { drivesSinceMs: sinceMs } = rest;
   // A jump, of a localisation or of a pose that another client sets, is over with it.
-  return readings.every((unit) => judgeStanding({ poses, nowMs, unit, sinceMs }).verdict === 'moves');
+  if (!readings.every((unit) => judgeStanding({ poses, nowMs, unit, sinceMs }).verdict === 'moves')) return false;
+  const [from, newest] = [poses.find(({ atMs }) => atMs >= sinceMs), poses.at(-1)];
+  return from !== undefined && newest !== undefined && Math.hypot(newest.xM - from.xM, newest.yM - from.yM) > LEFT_M;
 }

@@ -84,14 +84,10 @@ export function createTrialStore({ path, log, ledger, append = appendRecord }: T
       let report = reportNow();
       const isStill = () => isDeepStrictEqual(verdictOf(reportNow()), verdictOf(report));
       const file = `${report.id}.json`;
-      const recorded = new Set<string>();
+      const contradicted: EvidenceRecord[] = [];
       let attachment = await attempt(writeAttachment(path, file, textOf(report)), SAMPLES_NOT_SAVED);
       async function contradict(): Promise<void> {
-        for (const one of recordsOf(report, 'differs', attachment)) {
-          const contradicted = await record(one);
-          ledger.adopt(contradicted);
-          for (const { fact } of contradicted) recorded.add(fact);
-        }
+        for (const one of recordsOf(report, 'differs', attachment)) contradicted.push(...(await record(one)));
       }
       // First, as they count in any case.
       await contradict();
@@ -112,11 +108,15 @@ export function createTrialStore({ path, log, ledger, append = appendRecord }: T
         // Again also those that are written: with the hash of this report.
         await contradict();
       }
-      if (isSealed) {
-        ledger.adopt(written);
-        for (const { fact } of written) recorded.add(fact);
-      }
-      return { said: report, report: attachment ?? null, recorded: [...recorded], problems };
+      // Together, and last: what contradicts a fact ends every activity that relies on it, and so this trial.
+      const adopted = [...(isSealed ? written : []), ...contradicted];
+      ledger.adopt(adopted);
+      return {
+        said: report,
+        report: attachment ?? null,
+        recorded: [...new Set(adopted.map(({ fact }) => fact))],
+        problems,
+      };
     },
   };
 }
