@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
 import type { PageState } from '../../src/lib/pages/index.ts';
 import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import type { Language } from '../../src/lib/pages/viewer.ts';
 import { type SetUp, startServer } from '../operator/server.ts';
-import { HANG_MS } from '../waiting.ts';
+import { HANG_MS, until } from '../waiting.ts';
 import { sizes } from './browser.ts';
 
 const assetsDir = fileURLToPath(new URL('../../dist/web', import.meta.url));
@@ -74,6 +74,16 @@ export async function openFed(browser: Browser, options: FedOptions = {}) {
       const data = JSON.stringify(JSON.stringify({ ...state, build }));
       await page.evaluate(`stream.dispatchEvent(new MessageEvent('state', { data: ${data} }))`);
       await advance(50);
+    },
+    /** Time passes until it is visible: what the browser measures after a state may ask for one more frame. */
+    async shows(locator: Locator): Promise<void> {
+      await until(
+        async () => {
+          await advance(50);
+          return await locator.isVisible();
+        },
+        (isVisible) => isVisible,
+      );
     },
     /** The same state again, as the gateway sends one each second, for so long. */
     async hold(state: PageState, ms: number): Promise<void> {

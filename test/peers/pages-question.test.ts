@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       await using fed = await openFed(browser, { language, viewport });
       await fed.open();
       await fed.feed(many);
-      await fed.page.locator('#map .pin').first().waitFor();
+      await fed.shows(fed.page.locator('#map .pin').first());
       const under: Point[] = [];
       let count = 0;
       // Texts of another length move what lies around the targets, and no time between two taps.
