@@ -62,7 +62,8 @@ describe.skipIf(!hasBrowser)('what a person has to know on each screen (Chromium
       await fed.open();
       await fed.feed(neverReached);
       const note = fed.page.locator('.map-note');
-      expect(await note.textContent()).toContain(`${fed.t.ui.robotAway} ${fed.t.ui.noMapYet}`);
+      // Once the gateway has answered that it has no last map.
+      await fed.shows(note.filter({ hasText: `${fed.t.ui.robotAway} ${fed.t.ui.noMapYet}` }));
       expect(await boxOf(fed.page, '.map-note')).not.toBeNull();
       expect(await fed.page.locator('#map .pin').count()).toBe(3);
       await fed.feed(ready);
