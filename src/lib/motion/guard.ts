@@ -39,12 +39,13 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     const isReady = isConnected && latch.isKnown();
     const isBack = isReady && !wasReady;
     wasReady = isReady;
+    // The chassis may number its moves anew.
+    if (!isConnected) ended.clear();
     if (!isConnected || canceller.isSending) return;
     const nowMs = clock.monotonicMs();
     const isReported = values.planning.status === 'received' && values.planning.value.moveState === 'moving';
     const isDriving = isReported || standing.verdict === 'moves';
     const moveId = isReported ? values.planning.value.actionId : null;
-    if (isBack) ended.clear();
     if (moveId !== null && moveId !== drivenMoveId) proofs.began();
     if (drivenMoveId !== null && moveId !== drivenMoveId) ended.add(drivenMoveId);
     drivenMoveId = moveId;
