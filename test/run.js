@@ -125,9 +125,11 @@ async function runQuick() {
 }
 
 async function runAll() {
-  const stories = runTests(projects('stories'), { name: 'stories', prefix: ownNetwork });
-  await Promise.all([runTests(projects('unit', 'unit-mocks'), { name: 'unit' }), stories]);
-  await runPrograms(globbed(programFiles).sort());
+  await Promise.all([
+    runTests(projects('unit', 'unit-mocks'), { name: 'unit' }),
+    runTests(projects('stories'), { name: 'stories', prefix: ownNetwork }),
+    runPrograms(globbed(programFiles).sort()),
+  ]);
 }
 
 async function runBeyond() {
@@ -135,20 +137,26 @@ async function runBeyond() {
   const others = new Set([...programs, ...stories, ...globbed(mockingFiles)]);
   const unit = globbed(['test/**/*.test.ts']).filter((path) => !others.has(path));
   const inNetworks = [...stories, ...quick];
-  await Promise.all([
-    runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties' }),
-    runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true }),
-    runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasProperties)], {
-      name: 'network-properties',
-      prefix: ownNetwork,
-    }),
-    runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasLargeAlone)], {
-      name: 'network-large',
-      prefix: ownNetwork,
-      onlyLarge: true,
-    }),
-  ]);
-  await runPrograms(programs.filter((path) => !quick.includes(path)).sort());
+  const computing = [
+    () => runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties' }),
+    () => runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true }),
+    () =>
+      runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasProperties)], {
+        name: 'network-properties',
+        prefix: ownNetwork,
+      }),
+    () =>
+      runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasLargeAlone)], {
+        name: 'network-large',
+        prefix: ownNetwork,
+        onlyLarge: true,
+      }),
+  ];
+  // One after the other: they need the whole processor, and programs wait most of their time.
+  const inTurn = async () => {
+    for (const run of computing) await run();
+  };
+  await Promise.all([inTurn(), runPrograms(programs.filter((path) => !quick.includes(path)).sort())]);
 }
 
 const peers = readFileSync(join(root, 'test/peers/packages.txt'), 'utf8')

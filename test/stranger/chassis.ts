@@ -43,6 +43,8 @@ export interface Lies {
   readonly publishes?: (pose: Published, now: Moment) => Published | null;
   /** What is reported of the move. */
   readonly says?: (state: string, now: Moment) => string;
+  /** The number of the move that is reported. */
+  readonly reports?: (id: number, now: Moment) => number;
   /** Where it really drives, for this order. */
   readonly goesTo?: (goal: { xM: number; yM: number; deg: number | null }) => {
     xM: number;
@@ -151,7 +153,8 @@ export function createChassis(options: ChassisOptions) {
       case '/planning_state': {
         const move_state = lies.says?.(report.state, at) ?? report.state;
         const rest = { action_type: 'standard', fail_reason: 0, fail_reason_str: '', remaining_distance: 0 };
-        return { topic, ...stamp, action_id: report.id, move_state, ...rest };
+        const action_id = lies.reports?.(report.id, at) ?? report.id;
+        return { topic, ...stamp, action_id, move_state, ...rest };
       }
       case '/wheel_state':
         return { topic, ...stamp, control_mode: 'auto', emergency_stop_pressed: false, ...lies.wheels?.(at) };

@@ -15,13 +15,14 @@ const drives: Moves = { alongMS: 0.3 };
 
 /** A robot that begins to move, or to be moved, when the test says so. */
 async function restless(options: Partial<RobotOptions> = {}, append?: typeof appendRecord) {
-  const now: { moves: Moves; wheels: object; offM: number; says: string | null } = {
-    ...{ moves: {}, wheels: {}, offM: 0, says: null },
+  const now: { moves: Moves; wheels: object; offM: number; says: string | null; moveId: number | null } = {
+    ...{ moves: {}, wheels: {}, offM: 0, says: null, moveId: null },
   };
   const lies: Lies = {
     moves: () => now.moves,
     wheels: () => now.wheels,
     says: (state) => now.says ?? state,
+    reports: (id) => now.moveId ?? id,
     publishes: (pose) => ({ ...pose, xM: pose.xM + now.offM }),
   };
   const world = await createWorld({ ...robot, ...options, lies }, append && { append });
@@ -35,6 +36,15 @@ const latched = {
   latched: true,
   disobeyed: expect.stringMatching(/^it drives without an order, after it had stood: /),
 };
+
+/** Another client orders a move of 3 m. Returns its number. */
+async function orderOfAnother({ chassis }: World): Promise<number> {
+  const { xM, yM } = chassis.truth();
+  const body = JSON.stringify({ target_x: xM + 3, target_y: yM });
+  const answer = await chassis.served.answer({ method: 'POST', path: '/chassis/moves', body });
+  if (answer === null) throw new Error('the chassis does not answer');
+  return (answer.json as { readonly id: number }).id;
+}
 
 /** A drive that a person ended, and that is seen to stand. */
 async function endedDrive(world: World): Promise<void> {
@@ -101,10 +111,20 @@ describe('a robot that drives off without an order', () => {
   });
 });
 
-describe('a robot that resumes the move which gw has cancelled, and reports it as moving', () => {
+describe('a robot that resumes a move which has ended, and reports it as moving', () => {
   type Restless = Awaited<ReturnType<typeof restless>>;
   const before: readonly (readonly [what: string, (world: Restless) => Promise<unknown>])[] = [
     ['after the end of a drive', endedDrive],
+    [
+      'that another client had ordered, after a drive of gw was ended',
+      async (world) => {
+        const moveId = await orderOfAnother(world);
+        await world.until(() => world.chassis.moment().state === 'succeeded', 60_000);
+        await world.until(() => world.motion.status().gate.open, 20_000);
+        await endedDrive(world);
+        world.now.moveId = moveId;
+      },
+    ],
     ['after a trial of the stop', async (world) => expect((await world.verify('stop')).outcome).toBe('verified')],
     [
       'when the emergency stop that was pressed on the way is released',
@@ -215,9 +235,7 @@ describe('a robot that is moved otherwise is not cancelled', () => {
   it('where another client has ordered a move', async () => {
     await using world = await restless();
     await endedDrive(world);
-    const { xM, yM } = world.chassis.truth();
-    const body = JSON.stringify({ target_x: xM + 3, target_y: yM });
-    await world.chassis.served.answer({ method: 'POST', path: '/chassis/moves', body });
+    await orderOfAnother(world);
     await follows(world, 20_000);
     expect(world.chassis.moment().drivenM).toBeGreaterThan(3);
   });
