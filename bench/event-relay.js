@@ -9,7 +9,7 @@ chassis.on('open', () => chassis.send('{"enable_topic":"/tracked_pose"}'));
 chassis.on('message', (data) => {
   const message = JSON.parse(data.toString());
   if (message.topic !== '/tracked_pose') return;
-  const head = `event: state\ndata: {"pose":{"value":{"xM":${message.pos[0]}},"rest":"`;
+  const head = `event: pose\ndata: {"pose":{"value":{"xM":${message.pos[0]}},"rest":"`;
   const event = Buffer.from(`${head.padEnd(bytes - 4, '.')}"}\n\n`);
   for (const client of clients) client.write(event);
 });

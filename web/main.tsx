@@ -105,6 +105,10 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
         else state = { ...next, build };
       }
     },
+    onPose(posed) {
+      state = { ...state, ...posed };
+      show();
+    },
     onSilence() {
       show({ isSilent: true, lastHour: 'loading' });
       question.close();

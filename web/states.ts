@@ -1,6 +1,6 @@
-import type { PageState } from '../src/lib/pages/model.ts';
+import type { PageState, Posed } from '../src/lib/pages/model.ts';
 
-/** The gateway sends at least once a second. */
+/** The gateway sends a state at least once a second. */
 const SILENT_MS = 2_500;
 const CHECK_MS = 250;
 /** A refused stream does not reconnect by itself. */
@@ -8,12 +8,14 @@ const RETRY_MS = 2_000;
 
 export interface StatesOptions {
   readonly onState: (state: PageState) => void;
+  /** Nothing else of the state before it has changed. */
+  readonly onPose: (posed: Posed) => void;
   /** No state has arrived for a while, or the stream has ended. */
   readonly onSilence: () => void;
 }
 
 /** Follows the states of the gateway for as long as the page is open. */
-export function followStates({ onState, onSilence }: StatesOptions): void {
+export function followStates({ onState, onPose, onSilence }: StatesOptions): void {
   let receivedAt = now();
 
   function follow(): void {
@@ -24,6 +26,8 @@ export function followStates({ onState, onSilence }: StatesOptions): void {
       document.body.removeAttribute('data-silent');
       onState(JSON.parse(event.data) as PageState);
     });
+    // Says nothing of the rest: only a state ends a silence.
+    source.addEventListener('pose', (event) => onPose(JSON.parse(event.data) as Posed));
     source.addEventListener('error', () => {
       silence();
       if (source.readyState === EventSource.CLOSED) setTimeout(follow, RETRY_MS);

@@ -72,19 +72,17 @@ export default {
   },
 };
 
-/** How long one event is. */
+/** How long the event of one pose is. */
 async function eventBytes(port) {
-  const abort = new AbortController();
-  const reply = await fetch(`http://127.0.0.1:${port}/api/events`, { signal: abort.signal });
-  const reader = reply.body.getReader();
-  let bytes = 0;
-  for (;;) {
-    const { value } = await reader.read();
-    bytes += value.length;
-    if (Buffer.from(value).toString('latin1').endsWith('\n\n')) break;
+  const reply = await fetch(`http://127.0.0.1:${port}/api/events`);
+  let text = '';
+  for await (const chunk of reply.body) {
+    text += Buffer.from(chunk).toString('latin1');
+    const event = /(event: pose\n.*\n\n)/.exec(text);
+    // Leaving the loop ends the connection.
+    if (event !== null) return event[1].length;
   }
-  abort.abort();
-  return bytes;
+  throw new Error('the live events ended before a pose');
 }
 
 /** Processor time and delays while all clients follow. */

@@ -122,6 +122,86 @@ describe('connected', () => {
   });
 });
 
+describe('a follower of some parts', () => {
+  const battery = { topic: '/battery_state', secs: 2, percentage: 0.5, power_supply_status: 'discharging' };
+
+  /** How often each follower was notified, and the number of poses that have arrived. */
+  async function followed(clock?: Clock) {
+    const { chassis, linked } = await connected(clock);
+    const { link } = linked;
+    const counts = { any: 0, pose: 0, battery: 0, planning: 0, standing: 0, unit: 0 };
+    for (const part of ['pose', 'battery', 'planning', 'standing', 'unit'] as const) {
+      link.subscribe(() => {
+        counts[part] += 1;
+      }, [part]);
+    }
+    link.subscribe(() => {
+      counts.any += 1;
+    });
+    let sent = 0;
+    /** Everything before it has arrived with it. */
+    const pose = async (ori = 90) => {
+      sent += 1;
+      const xM = 1.5 + sent / 1_000;
+      chassis.publish({ topic: '/tracked_pose', pos: [xM, -2], ori });
+      await until('the pose', () => linked.snapshot().poses.at(-1)?.xM === xM);
+    };
+    return { chassis, linked, counts, pose };
+  }
+
+  it('is called for these parts, and for a message that says something new', async () => {
+    const { chassis, counts, pose } = await followed();
+    chassis.publish(battery);
+    await pose();
+    expect(counts).toMatchObject({ any: 1, pose: 1, battery: 0, planning: 0 });
+    chassis.publish({ ...battery, percentage: 0.51 });
+    await pose();
+    expect(counts).toMatchObject({ any: 3, pose: 2, battery: 1, planning: 0 });
+    const planning = { topic: '/planning_state', action_id: 7, move_state: 'idle', fail_reason: 0, target_poses: [] };
+    chassis.publish({ ...planning, stamp: 17 });
+    await pose();
+    expect(counts.planning).toBe(0);
+    chassis.publish({ ...planning, move_state: 'moving' });
+    await pose();
+    expect(counts).toMatchObject({ any: 6, pose: 4, battery: 1, planning: 1 });
+  });
+
+  it('is called when a value is current again, though it is the same', async () => {
+    const { chassis, linked, counts, pose } = await followed();
+    chassis.publish({ ...battery, percentage: 'half' });
+    await until('it is rejected', () => 'rejected' in linked.snapshot().values.battery);
+    expect(counts.battery).toBe(1);
+    chassis.publish(battery);
+    await pose();
+    expect(counts.battery).toBe(2);
+  });
+
+  it('is called with a change of the link, whatever its parts are', async () => {
+    const { chassis, linked, counts } = await followed();
+    for (const stream of chassis.streams) stream.terminate();
+    await until('the link is lost', () => linked.kind() !== 'connected');
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
+  });
+
+  it('is called when the poses show otherwise whether the robot stands, or in which unit its heading is', async () => {
+    const { linked, counts, pose } = await followed();
+    expect(linked.snapshot().standing.verdict).toBe('not-known');
+    for (let count = 0; count < 60 && linked.snapshot().standing.verdict !== 'stands'; count += 1) {
+      await time.sleep(100);
+      await pose();
+    }
+    expect([linked.snapshot().standing.verdict, counts.standing]).toEqual(['stands', 1]);
+    for (let turned = 0; turned <= 300; turned += 30) {
+      await time.sleep(100);
+      await pose(90 - turned);
+    }
+    expect(linked.snapshot().poseUnit.verdict).toBe('degrees');
+    expect(counts.unit).toBe(1);
+    // By the way it turned.
+    expect(counts.standing).toBeGreaterThan(1);
+  });
+});
+
 describe('a chassis with many complaints', () => {
   it('is reported in batches, but at once where a value became unreliable', async () => {
     const { chassis, linked } = await connected();

@@ -66,6 +66,10 @@ async function setUp(over: Partial<IncidentStore> = {}) {
   }
   return {
     ...{ clock, store, recorder, drive, events, frame, places },
+    /** It is so from now on, without a call. */
+    see(next: Sight) {
+      sight = next;
+    },
     async become(next: Sight) {
       sight = next;
       listener();
@@ -147,6 +151,19 @@ describe('the memory of incidents', () => {
     const { body } = await kept(1);
     expect(body.maps).toHaveLength(32);
     expect(body.poses.at(-1)?.map).toBeNull();
+  });
+
+  it('has what has changed with time alone, of which nothing is called', async () => {
+    const { clock, see, kept, settled } = await setUp();
+    await clock.advance(5_000);
+    see(away);
+    await clock.advance(1_300);
+    see(calm);
+    await clock.advance(12_000);
+    await settled();
+    const { head, body } = await kept(1);
+    expect(head.causes).toMatchObject([{ code: 'link-lost' }]);
+    expect(body.scenes.map(({ link }) => link.kind)).toEqual(['connected', 'not-connected', 'connected']);
   });
 
   it('has it on disk after a second, for a robot that is switched off', async () => {

@@ -97,10 +97,23 @@ describe('a stop', () => {
     using _listening = rig.motion.subscribe(() => seen.push(rig.status().stop.latched));
     await rig.stop();
     await rig.motion.clearStop('technician');
-    // Set, saved, cleared.
-    expect(seen).toEqual([true, true, false]);
+    // Set, saved, cleared, and what follows from each.
+    expect(seen.filter((latched, at) => latched !== seen[at - 1])).toEqual([true, false]);
     await rig.bench.stands();
     expect(rig.motion.describe?.()).toBe('gate open');
+  });
+
+  it('notifies the listeners also when poses alone have shown that the robot stands after it', async () => {
+    const { ended } = await rig.begin();
+    const seen: string[] = [];
+    using _listening = rig.motion.subscribe(() => {
+      const { verdict, isOwed } = rig.status().standstill;
+      seen.push(isOwed ? `${verdict}, not proven` : verdict);
+    });
+    await rig.stop();
+    await ended;
+    await until(() => seen.at(-1) === 'stands');
+    expect(seen).toContainEqual(expect.stringMatching(/, not proven$/));
   });
 
   it('during the sending of an order has priority: the move is cancelled again once the chassis has accepted it', async () => {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { degrees } from '../../src/lib/angle/index.ts';
+import { received } from '../motion/snapshot.ts';
 import { until } from '../waiting.ts';
 import { get, startServer } from './server.ts';
 import { tried } from './stand-ins.ts';
@@ -17,12 +19,18 @@ async function listen(port: number) {
     /** The next event of this name; undefined at the end of the stream. */
     async next(name: string): Promise<Record<string, never> | undefined> {
       for (;;) {
+        const found = await this.any();
+        if (found === undefined || found.name === name) return found?.data;
+      }
+    },
+    /** The next event; undefined at the end of the stream. */
+    async any(): Promise<{ readonly name: string; readonly data: Record<string, never> } | undefined> {
+      for (;;) {
         const end = text.indexOf('\n\n');
         if (end >= 0) {
           const [event = '', data = ''] = text.slice(0, end).split('\n');
           text = text.slice(end + 2);
-          if (event === `event: ${name}`) return JSON.parse(data.slice('data: '.length));
-          continue;
+          return { name: event.slice('event: '.length), data: JSON.parse(data.slice('data: '.length)) };
         }
         const chunk = await reader?.read();
         if (!chunk || chunk.done) return undefined;
@@ -56,6 +64,38 @@ describe('GET /api/events', () => {
       server.clock.advance(1_000);
       expect(await stream.next('state')).toBeDefined();
     }
+  });
+
+  it('sends a pose alone where nothing else has changed, and what has changed beside it as a state', async () => {
+    await using server = await startServer();
+    await using stream = await listen(server.full);
+    const { data: first } = (await stream.any()) ?? {};
+    const at = (xM: number) => {
+      server.link.override(
+        { values: { ...server.link.snapshot().values, pose: received({ xM, yM: 0, yawDeg: degrees(90) }) } },
+        'pose',
+      );
+      server.clock.advance(50);
+    };
+    at(1);
+    const posed = await stream.any();
+    expect(posed).toMatchObject({ name: 'pose', data: { pose: { value: { xM: 1 } }, heading: { value: 90 } } });
+    expect(Object.keys(posed?.data ?? {})).toEqual(['pose', 'heading']);
+    expect(Object.keys(first ?? {})).toEqual(expect.arrayContaining(Object.keys(posed?.data ?? {})));
+    // The state is due with the same event as the pose, whichever changes first.
+    for (const [xM, parts] of [
+      [2, ['pose', 'standing']],
+      [3, ['battery', 'pose']],
+    ] as const) {
+      server.link.changed(...parts);
+      at(xM);
+      expect(await stream.any()).toMatchObject({ name: 'state', data: { pose: { value: { xM } } } });
+    }
+    at(4);
+    expect(await stream.any()).toMatchObject({ name: 'pose', data: { pose: { value: { xM: 4 } } } });
+    // Once a second all of it, with the ages.
+    server.clock.advance(1_000);
+    expect(await stream.any()).toMatchObject({ name: 'state', data: { pose: { value: { xM: 4 } } } });
   });
 
   it('combines many changes into one event', async () => {

@@ -30,9 +30,7 @@ describe('the published documents', () => {
 
 describe('the AsyncAPI document', () => {
   it('describes every state event, in each state of the link', async () => {
-    const { components } = asyncApi('0') as { components: { messages: { state: { name: string; payload: object } } } };
-    const { name, payload } = components.messages.state;
-    const validate = new Ajv({ strict: false }).compile(payload);
+    const { name, validate } = described('state');
     await using server = await startServer({
       more: { cloud: () => connectedView, support: standInSupport(runningSupport) },
     });
@@ -51,18 +49,48 @@ describe('the AsyncAPI document', () => {
       expect(validate({ ...data, more: 1 })).toBe(false);
     }
   });
+
+  it('describes the event of a pose, received or not', async () => {
+    const { name, validate } = described('pose');
+    await using server = await startServer();
+    for (const status of ['received', 'not-received'] as const) {
+      const { values } = server.link.snapshot();
+      server.link.override({ values: { ...values, pose: status === 'received' ? values.pose : { status } } });
+      const data = await eventOf(server.full, name, () => {
+        server.link.changed('pose');
+        server.clock.advance(50);
+      });
+      expect([status, validate(data), validate.errors]).toEqual([status, true, null]);
+      expect(validate({ ...data, id: 'x' })).toBe(false);
+    }
+  });
 });
 
+/** What the document says of a message. */
+function described(message: 'state' | 'pose') {
+  const { components } = asyncApi('0') as {
+    components: { messages: Record<string, { readonly name: string; readonly payload: object }> };
+  };
+  const { name = '', payload = {} } = components.messages[message] ?? {};
+  return { name, validate: new Ajv({ strict: false }).compile(payload) };
+}
+
 /** The data of the first event of a stream, which must have this name. */
-async function firstEvent(port: number, name: string): Promise<object> {
+const firstEvent = (port: number, name: string) => eventOf(port, name, () => expect.unreachable());
+
+/** The data of the first event of this name; `more` is called after each other one. */
+async function eventOf(port: number, name: string, more: () => void): Promise<object> {
   const pending = request({ host: '127.0.0.1', port, path: '/api/events', agent: false }).end();
   const [response] = (await once(pending, 'response')) as [IncomingMessage];
   let text = '';
   for await (const chunk of response as AsyncIterable<Buffer>) {
     text += chunk.toString();
-    if (text.includes('\n\n')) break;
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const [event, data = ''] = text.slice(0, end).split('\n');
+      text = text.slice(end + 2);
+      if (event === `event: ${name}`) return JSON.parse(data.slice('data: '.length));
+      more();
+    }
   }
-  const [event, data = ''] = text.split('\n');
-  expect(event).toBe(`event: ${name}`);
-  return JSON.parse(data.slice('data: '.length));
+  throw new Error(`the stream ended without '${name}'`);
 }

@@ -1,5 +1,11 @@
 import { degrees } from '../../src/lib/angle/index.ts';
-import { type ChassisLink, type ChassisSnapshot, contentOf, type LinkState } from '../../src/lib/chassis/index.ts';
+import {
+  type ChassisLink,
+  type ChassisPart,
+  type ChassisSnapshot,
+  contentOf,
+  type LinkState,
+} from '../../src/lib/chassis/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import type { Clock } from '../../src/lib/lifecycle/index.ts';
 import type {
@@ -25,12 +31,14 @@ export interface StandInReply {
 export interface StandInLink extends ChassisLink {
   setState(state: LinkState): void;
   /** Fields to override in the next snapshots. */
-  override(change: Partial<ChassisSnapshot>): void;
+  /** A change of these parts; of all without one. */
+  override(change: Partial<ChassisSnapshot>, ...parts: readonly ChassisPart[]): void;
   /** Answers by path; a function may throw. */
   readonly answers: Map<string, () => StandInReply | Promise<StandInReply>>;
   /** Paths that were forwarded, in order. */
   readonly forwarded: string[];
-  changed(): void;
+  /** Followers of these parts are called; of all without one. */
+  changed(...parts: readonly ChassisPart[]): void;
   /** As it was at first; what follows it goes on. */
   reset(): void;
 }
@@ -50,7 +58,7 @@ export const png = Buffer.from(
 export function standInLink(first: LinkState = { kind: 'connected', tried }): StandInLink {
   let state = first;
   let overrides: Partial<ChassisSnapshot> = {};
-  const listeners = new Set<() => void>();
+  const listeners = new Set<{ readonly listener: () => void; readonly parts: readonly ChassisPart[] | undefined }>();
   const forwarded: string[] = [];
   const own: readonly (readonly [string, () => StandInReply])[] = [
     ['/device/info', () => jsonReply({ device: { sn: SERIAL }, axbot_version: '2.12.3' })],
@@ -72,12 +80,14 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
       state = next;
       this.changed();
     },
-    override(change) {
+    override(change, ...parts) {
       overrides = { ...overrides, ...change };
-      this.changed();
+      this.changed(...parts);
     },
-    changed() {
-      for (const listener of [...listeners]) listener();
+    changed(...changed) {
+      for (const { listener, parts } of [...listeners]) {
+        if (changed.length === 0 || parts === undefined || changed.some((part) => parts.includes(part))) listener();
+      }
     },
     reset() {
       overrides = {};
@@ -89,9 +99,10 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     snapshot: () => ({ ...snapshotWith(state), ...overrides }),
     state: () => ({ ...snapshotWith(state), ...overrides }).link,
     poseWasSet: () => {},
-    subscribe(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    subscribe(listener, parts) {
+      const entry = { listener, parts };
+      listeners.add(entry);
+      return { [Symbol.dispose]: () => void listeners.delete(entry) };
     },
     client: {
       endpoint: { host: tried.address, port: tried.port },

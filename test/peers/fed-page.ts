@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../src/lib/lifecycle/index.ts';
-import type { PageState } from '../../src/lib/pages/index.ts';
+import type { PageState, Posed } from '../../src/lib/pages/index.ts';
 import { textsOf } from '../../src/lib/pages/texts/catalogue.ts';
 import type { Language } from '../../src/lib/pages/viewer.ts';
 import { type SetUp, startServer } from '../operator/server.ts';
@@ -64,17 +64,21 @@ export async function openFed(browser: Browser, options: FedOptions = {}) {
     await advance(50);
   }
 
+  async function send(name: 'state' | 'pose', data: object): Promise<void> {
+    const text = JSON.stringify(JSON.stringify(data));
+    await page.evaluate(`stream.dispatchEvent(new MessageEvent('${name}', { data: ${text} }))`);
+    await advance(50);
+  }
+
   return {
     ...{ page, server, problems, base, open, advance },
     ...textsOf(language, 'Europe/Berlin'),
     /** POST requests of the page, in order. */
     orders: () => orders as readonly string[],
     /** A state arrives, and is painted. */
-    async feed(state: PageState): Promise<void> {
-      const data = JSON.stringify(JSON.stringify({ ...state, build }));
-      await page.evaluate(`stream.dispatchEvent(new MessageEvent('state', { data: ${data} }))`);
-      await advance(50);
-    },
+    feed: (state: PageState) => send('state', { ...state, build }),
+    /** A pose arrives alone, and is painted. */
+    feedPose: (posed: Posed) => send('pose', posed),
     /** Time passes until it is visible: what the browser measures after a state may ask for one more frame. */
     async shows(locator: Locator): Promise<void> {
       await until(

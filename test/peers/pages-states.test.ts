@@ -10,6 +10,7 @@ import { startServer } from '../operator/server.ts';
 import { ready } from '../pages/states.ts';
 import { HANG_MS } from '../waiting.ts';
 import { hasBrowser, launchBrowser, sizes } from './browser.ts';
+import { openFed } from './fed-page.ts';
 
 const assetsDir = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const devices = [...sizes, { name: 'desktop', width: 1920, height: 1080 }] as const;
@@ -129,4 +130,30 @@ describe.skipIf(!hasBrowser)('every state of the headline (Chromium)', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it('changes with a pose that arrives alone, which says nothing of the rest', async () => {
+    await using fed = await openFed(browser);
+    const { page, t } = fed;
+    await fed.open('/service');
+    await fed.feed(ready);
+    const heading = page.locator('[data-value="heading"]');
+    const posed = (yawDeg: number) => ({
+      pose: { ...ready.pose, value: { xM: 2, yM: 1 } },
+      heading: { ...ready.heading, value: yawDeg },
+    });
+    await fed.feedPose(posed(123));
+    expect(await heading.textContent()).toMatch(/123/);
+    expect(await page.locator('.headline').getAttribute('data-level')).toBe('good');
+    // Poses without a state for three seconds: whether the rest still holds is not known.
+    for (let count = 0; count < 30; count += 1) {
+      await fed.advance(50);
+      await fed.feedPose(posed(count));
+    }
+    await page.getByRole('heading', { name: t.ui.noGateway }).waitFor();
+    await fed.feedPose(posed(45));
+    expect(await page.locator('.headline').getAttribute('data-level')).toBe('bad');
+    await fed.feed(ready);
+    expect(await page.locator('.headline').getAttribute('data-level')).toBe('good');
+    expect(fed.problems).toEqual([]);
+  });
 });

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { pageStateSchema } from '../../lib/pages/index.ts';
+import { pageStateSchema, posedSchema } from '../../lib/pages/index.ts';
 import { notThePlatforms } from './info.ts';
 
 /** The AsyncAPI document of the live events. */
 export function asyncApi(version: string): object {
   // The schema objects of AsyncAPI are those of draft 07.
-  const { $schema, ...payload } = z.toJSONSchema(pageStateSchema, { io: 'output', target: 'draft-07' });
+  const payloadOf = (schema: z.ZodType) => {
+    const { $schema, ...payload } = z.toJSONSchema(schema, { io: 'output', target: 'draft-07' });
+    return payload;
+  };
   return {
     asyncapi: '3.0.0',
     info: { title: 'Live events of gw', version, description: notThePlatforms },
@@ -18,9 +21,12 @@ export function asyncApi(version: string): object {
       events: {
         address: '/api/events',
         description:
-          'Server-sent events. The current state at once, then every change at once (two events are at least 40 ms apart), and the ages once a second.',
+          'Server-sent events. The current state at once, then every change at once (two events are at least 40 ms apart), and the state once a second with the ages. A pose that changes nothing else is sent alone.',
         servers: [{ $ref: '#/servers/full' }, { $ref: '#/servers/readOnly' }],
-        messages: { state: { $ref: '#/components/messages/state' } },
+        messages: {
+          state: { $ref: '#/components/messages/state' },
+          pose: { $ref: '#/components/messages/pose' },
+        },
       },
     },
     operations: {
@@ -31,6 +37,13 @@ export function asyncApi(version: string): object {
         messages: [{ $ref: '#/channels/events/messages/state' }],
         bindings: { http: { method: 'GET', bindingVersion: '0.3.0' } },
       },
+      sendPose: {
+        action: 'send',
+        channel: { $ref: '#/channels/events' },
+        summary: 'The pose of the robot, where nothing else has changed',
+        messages: [{ $ref: '#/channels/events/messages/pose' }],
+        bindings: { http: { method: 'GET', bindingVersion: '0.3.0' } },
+      },
     },
     components: {
       messages: {
@@ -39,7 +52,13 @@ export function asyncApi(version: string): object {
           title: 'The view model of the pages: codes and numbers, no sentences.',
           description:
             'The field `event` of the stream is the name of the message, its `data` the payload on one line.',
-          payload,
+          payload: payloadOf(pageStateSchema),
+        },
+        pose: {
+          name: 'pose',
+          title: 'Pose and heading, which take the place of those in the state before it.',
+          description: 'It has no id of its own: an order names the state before it.',
+          payload: payloadOf(posedSchema),
         },
       },
     },

@@ -6,11 +6,11 @@ import { createChassisClient } from './client.ts';
 import { moveProgress } from './closing.ts';
 import { connectionFailureOf, failureDetail } from './failure.ts';
 import { createLiveValues } from './live-values.ts';
-import type { ChassisIdentity, ChassisLink, ChassisSnapshot, LinkState } from './model.ts';
+import type { ChassisIdentity, ChassisLink, ChassisPart, ChassisSnapshot, LinkState } from './model.ts';
 import type { PoseSample } from './pose-sample.ts';
 import { knownTopics } from './schema.ts';
 import { createTrack } from './standing/track.ts';
-import type { TopicMessage } from './topics/message.ts';
+import type { TopicData, TopicMessage } from './topics/message.ts';
 import { openTopicStream, type StreamEnd, type TopicStream } from './topics/stream.ts';
 import { markHeading } from './unit/heading-mark.ts';
 import { createUnitJudge, shownUnit } from './unit/judge.ts';
@@ -51,13 +51,14 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   const values = createLiveValues(clock);
   const track = createTrack();
   let judge = createUnitJudge();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<{ readonly listener: () => void; readonly parts: readonly ChassisPart[] | undefined }>();
   const address: Tried = { address: endpoint.host, port: endpoint.port };
   let state: LinkState = { kind: 'connecting', tried: address };
   let stateSince = clock.monotonicMs();
   let identity: ChassisIdentity | null = null;
   let unitContradicted = false;
   let unitDoubt: string | null = null;
+  let verdicts: { readonly standing: string; readonly unit: string; readonly doubt: string | null } | undefined;
   /** By the newest message of this connection. */
   let isSaidToDrive = false;
   let current: TopicStream | null = null;
@@ -67,8 +68,11 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   /** When the topic stream was last ended because the chassis flooded it. */
   let floodedAt: number | null = null;
 
-  function notify(): void {
-    for (const listener of [...listeners]) {
+  function notify(changed: readonly ChassisPart[]): void {
+    if (changed.length === 0) return;
+    for (const { listener, parts } of [...listeners]) {
+      const isConcerned = parts === undefined || changed.some((part) => part === 'link' || parts.includes(part));
+      if (!isConcerned) continue;
       try {
         listener();
       } catch (error) {
@@ -90,7 +94,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       track.disconnect();
       isSaidToDrive = false;
     }
-    notify();
+    notify(['link']);
   }
 
   /** Notifies in batches: a chassis may cause thousands of complaints a second. */
@@ -98,7 +102,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     complaints.add(what, isLate);
     soon ??= clock.after(COMPLAINTS_MS, () => {
       soon = undefined;
-      notify();
+      notify(['complaints']);
     });
   }
 
@@ -109,25 +113,40 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       case 'complaint':
         complain(message.what, message.isLate);
         // A value that became unreliable is notified at once.
-        if (message.topic !== undefined && values.reject(message.topic, message.what, message.said)) notify();
+        if (message.topic !== undefined) notify(values.reject(message.topic, message.what, message.said));
         return;
       case 'other':
         complain(`message of the topic ${quote(message.topic)}, which was not subscribed`);
         return;
       case 'data':
-        if (message.topic === '/tracked_pose') {
-          const { ori, pos } = message.data;
-          const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs() };
-          track.add(pose, isSaidToDrive);
-          judgeUnit(pose);
-        }
-        if (message.topic === '/planning_state') {
-          isSaidToDrive = moveProgress(message.data.move_state) === 'under-way';
-        }
-        if (message.topic === '/map/info' && isOtherMap(message.data)) track.interrupt();
-        values.update(message);
-        notify();
+        onData(message);
     }
+  }
+
+  function onData(message: TopicData): void {
+    if (message.topic === '/tracked_pose') {
+      const { ori, pos } = message.data;
+      const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs() };
+      track.add(pose, isSaidToDrive);
+      judgeUnit(pose);
+    }
+    if (message.topic === '/planning_state') isSaidToDrive = moveProgress(message.data.move_state) === 'under-way';
+    if (message.topic === '/map/info' && isOtherMap(message.data)) track.interrupt();
+    const changed = values.update(message);
+    notify([...(changed === null ? [] : [changed]), ...changedVerdicts()]);
+  }
+
+  /** Since they were last asked for. */
+  function changedVerdicts(): readonly ChassisPart[] {
+    const poseUnit = judge.verdict();
+    const before = verdicts;
+    const standing = track.standing(clock.monotonicMs(), shownUnit(poseUnit)).verdict;
+    verdicts = { standing, unit: poseUnit.verdict, doubt: poseUnit.doubt };
+    const isOtherUnit = before?.unit !== verdicts.unit || before.doubt !== verdicts.doubt;
+    return [
+      ...(before?.standing === standing ? [] : (['standing'] as const)),
+      ...(isOtherUnit ? (['unit'] as const) : []),
+    ];
   }
 
   /** The poses from here on do not continue those on the map of before. */
@@ -283,9 +302,9 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
     poseWasSet() {
       track.interrupt();
     },
-    subscribe(listener) {
-      // A function of its own, so that the same listener may be given twice.
-      const entry = () => listener();
+    subscribe(listener, parts) {
+      // An entry of its own, so that the same listener may be given twice.
+      const entry = { listener, parts };
       listeners.add(entry);
       return { [Symbol.dispose]: () => listeners.delete(entry) };
     },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { citeFact } from '../evidence/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import {
@@ -82,8 +83,10 @@ export function createLiveValues(clock: Clock) {
   let connection = 0;
   let connected = false;
 
-  function keep<F extends Field>(field: F, value: Value<F>): void {
+  /** Returns the field where that is news: another value, or one in place of a stale one. */
+  function keep<F extends Field>(field: F, value: Value<F>): F | null {
     const last = received[field];
+    const isNews = !isRepeated(field, value);
     if (last?.connection === connection && steady.includes(field)) {
       const { count, longestMs } = intervals.get(field) ?? { count: 0, longestMs: 0 };
       intervals.set(field, { count: count + 1, longestMs: Math.max(longestMs, clock.monotonicMs() - last.at) });
@@ -91,6 +94,17 @@ export function createLiveValues(clock: Clock) {
     put(field, value);
     rejected.delete(field);
     if (field === 'planning') rejectedMoving = false;
+    return isNews ? field : null;
+  }
+
+  /** A pose never is: that it is the same later is how a robot is seen to stand. */
+  function isRepeated<F extends Field>(field: F, value: Value<F>): boolean {
+    const last: { readonly value: Value<F>; readonly at: number; readonly connection: number } | undefined =
+      received[field];
+    if (last === undefined || field === 'pose' || (field === 'planning' && rejectedMoving)) return false;
+    if (staleReason(field, last.connection, clock.monotonicMs() - last.at) !== null) return false;
+    // The members that gw does not read may be a time.
+    return isDeepStrictEqual({ ...last.value, raw: null }, { ...value, raw: null });
   }
 
   function put<F extends Field>(field: F, value: Value<F>): void {
@@ -162,24 +176,26 @@ export function createLiveValues(clock: Clock) {
     },
     /**
      * A message of this topic was rejected, so the previous value is no longer current; what it `said` against a drive
-     * counts. Returns false when the topic was already rejected and this one says nothing new.
+     * counts. Returns the fields that it may have changed: none when the topic was already rejected and this one says nothing
+     * new.
      */
-    reject(topic: KnownTopic, why: string, said?: Said): boolean {
+    reject(topic: KnownTopic, why: string, said?: Said): readonly Field[] {
       const fields = new Set([topic, ...(said?.topics ?? [])].map((one) => fieldOf[one]));
       const isNew = [...fields].some((field) => !rejected.has(field));
       for (const field of fields) rejected.set(field, why);
-      return (said !== undefined && closeAll(said)) || isNew;
+      const isNews = (said !== undefined && closeAll(said)) || isNew;
+      return isNews ? Object.values(fieldOf) : [];
     },
-    update(message: TopicData): void {
+    /** Returns the field that has changed; null where the message repeats what is known, and only its age is another. */
+    update(message: TopicData): Field | null {
       switch (message.topic) {
         case '/tracked_pose': {
           const { pos, ori } = message.data;
-          keep('pose', { xM: pos[0], yM: pos[1], yawDeg: decodeTrackedPoseOri(ori) });
-          break;
+          return keep('pose', { xM: pos[0], yM: pos[1], yawDeg: decodeTrackedPoseOri(ori) });
         }
         case '/planning_state': {
           const { data } = message;
-          keep('planning', {
+          return keep('planning', {
             actionId: data.action_id,
             actionType: data.action_type ?? 'unknown',
             moveState: data.move_state,
@@ -188,43 +204,37 @@ export function createLiveValues(clock: Clock) {
             remainingDistanceM: data.remaining_distance ?? null,
             raw: data as Readonly<Record<string, unknown>>,
           });
-          break;
         }
         case '/battery_state': {
           const { percentage, power_supply_status } = message.data;
           isShareSeen ||= percentage > 0 && percentage < 1;
           // A chassis that counts to 100 sends 1 when it is nearly empty; 0 is the same in both.
           const isDoubtful = isAboveOneSeen ? percentage > 0 : percentage === 1 && !isShareSeen;
-          keep('battery', {
+          return keep('battery', {
             percent: percentage * 100,
             ...(isDoubtful && { orPercent: percentage }),
             status: power_supply_status ?? 'unknown',
           });
-          break;
         }
         case '/wheel_state': {
           const { control_mode: controlMode, emergency_stop_pressed, wheels_released } = message.data;
           const wheelsReleased = saysYes(wheels_released) ? true : readable(wheels_released, isBoolean);
           const optional = wheelsReleased === undefined ? {} : { wheelsReleased };
-          keep('wheels', { controlMode, emergencyStopPressed: emergency_stop_pressed, ...optional });
-          break;
+          return keep('wheels', { controlMode, emergencyStopPressed: emergency_stop_pressed, ...optional });
         }
         case '/slam/state': {
           const { state, reliable, position_quality } = message.data;
           const quality = saysLostQuality(position_quality) ? LOST_QUALITY : readable(position_quality, isNumber);
-          keep('positioning', { state, reliable, ...(quality !== undefined && { quality }) });
-          break;
+          return keep('positioning', { state, reliable, ...(quality !== undefined && { quality }) });
         }
         case '/alerts': {
           const { alerts } = message.data;
           const read = alerts.map(({ code, level, msg }) => ({ code, level: level ?? 'unknown', message: msg ?? '' }));
-          keep('alerts', read);
-          break;
+          return keep('alerts', read);
         }
         case '/map/info': {
           const { name, uid, map_version, overlays_version } = message.data;
-          keep('map', { name, uid, mapVersion: map_version, overlaysVersion: overlays_version });
-          break;
+          return keep('map', { name, uid, mapVersion: map_version, overlaysVersion: overlays_version });
         }
       }
     },

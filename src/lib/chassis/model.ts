@@ -93,6 +93,12 @@ export interface ChassisSnapshot {
   }[];
 }
 
+/**
+ * Parts of the snapshot that change apart from each other: a value with a message that says something new, `standing` and
+ * `unit` with their verdict. Ages, and what is too old, change with time alone.
+ */
+export type ChassisPart = 'link' | keyof LiveValues | 'standing' | 'unit' | 'complaints';
+
 export interface ForwardedReply {
   readonly status: number;
   readonly body: Uint8Array;
@@ -153,6 +159,9 @@ export interface ChassisLink extends Service {
   state(): LinkState;
   /** A pose was set: the poses from here on do not continue the earlier ones, and show no movement together. */
   poseWasSet(): void;
-  /** Called after every change of the link or a value, until the result is disposed. */
-  subscribe(listener: () => void): Disposable;
+  /**
+   * Called after every change of one of these parts, by default of any, until the result is disposed. A change of the link
+   * concerns them all.
+   */
+  subscribe(listener: () => void, parts?: readonly ChassisPart[]): Disposable;
 }

@@ -14,6 +14,8 @@ const AFTER_MS = 10_000;
 const MAX_AFTER_MS = 60_000;
 /** Changes within this time are one scene. */
 const GATHER_MS = 250;
+/** What changes with time alone, such as a value that is too old or a disk that fills, is looked for as often. */
+const LOOK_MS = 1_000;
 const MIN_POSE_MS = 90;
 /** Once while it is being recorded: whoever switches a stopped robot off keeps what led to it. Not at once, since the stop itself is being written then. */
 const FIRST_SAVE_MS = 1_000;
@@ -50,7 +52,7 @@ export interface RecorderOptions {
   readonly pose: () => ObservedPose | null;
   /** Log events since then, `atMs` by the monotonic clock, oldest first, as the pages may show them. */
   readonly logSince: (ms: number) => readonly LogEntry[];
-  /** Called after every change of what is looked at. */
+  /** Called after every change of what is looked at, but for what changes with time alone. */
   readonly subscribe: (listener: () => void) => Disposable;
   /** Called after every pose, at least. */
   readonly followPose: (listener: () => void) => Disposable;
@@ -207,6 +209,7 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   using subscriptions = new DisposableStack();
   subscriptions.use(followPose(posed));
   subscriptions.use(subscribe(changed));
+  subscriptions.use(clock.every(LOOK_MS, changed));
   const changes = subscriptions.move();
   return {
     list: async () => ({

@@ -15,13 +15,15 @@ export interface GuardOptions {
   readonly watch: MoveWatch;
   readonly proofs: Pick<StopProofs, 'current' | 'began' | 'ordered'>;
   readonly clock: Clock;
+  /** Called when a pose, or time, has changed what the gate is closed for. */
+  readonly onChange: () => void;
 }
 
 /**
  * While stopped every move is cancelled, regardless of its client, also right after a reconnect or a restart, and whether
  * the chassis reports it or only the poses show it. A robot that does not obey a cancel is cancelled again.
  */
-export function startGuard({ link, latch, canceller, watch, proofs, clock }: GuardOptions): DisposableStack {
+export function startGuard({ link, latch, canceller, watch, proofs, clock, onChange }: GuardOptions): DisposableStack {
   const stack = new DisposableStack();
   let wasReady = false;
   let drivenMoveId: number | null = null;
@@ -29,6 +31,7 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
   const ended = new Set<number>();
   let foreignMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
+  let last = '';
   const supervise = () => {
     const snapshot = link.snapshot();
     const isDrivingUnowned = watch.update(snapshot);
@@ -53,7 +56,12 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock }: Gua
     if (foreign !== null && foreign !== foreignMoveId && !ended.has(foreign)) proofs.ordered();
     foreignMoveId = foreign;
     // Asked at every change: a robot that does not stop is noticed with its pose, not with the next request.
-    const isDisobeying = proofs.current(snapshot)?.verdict === 'drives-on';
+    const proof = proofs.current(snapshot);
+    const isDisobeying = proof?.verdict === 'drives-on';
+    const now = `${proof?.verdict} ${canceller.isPending} ${watch.isAwaited}`;
+    const isChanged = now !== last;
+    last = now;
+    if (isChanged) onChange();
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
     if (
       (isBack && latched) ||

@@ -247,7 +247,7 @@ export function createMotion(options: MotionOptions): Motion {
       guard?.dispose();
       watch.restart();
       if (life.signal.aborted) life = new AbortController();
-      guard = startGuard({ link, latch, canceller, watch, proofs, clock });
+      guard = startGuard({ link, latch, canceller, watch, proofs, clock, onChange: changed });
       guard.use(evidence.subscribe(evidenceChanged));
       guard.use(latch.watch());
       guard.use(poseAlarm.watch());

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { ChassisPart } from '../chassis/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { orAfter } from '../lifecycle/index.ts';
 import type { Viewer } from '../pages/index.ts';
@@ -42,6 +43,12 @@ import { viewerOf } from './view/viewer.ts';
 /** Files outside the folders of the site file, such as those of the installation and of the operating system. */
 const SYSTEM_PATH =
   /(?<![\w.:/-])\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/[^\s/'"`,;:()<>&]+)*\/([^\s/'"`,;:()<>&]+)/g;
+
+/** Of the chassis, what a state of the pages shows beside the pose; what a pose means for it is in `standing` and `unit`. */
+const allButPose = [
+  ...(['planning', 'battery', 'wheels', 'positioning', 'alerts', 'map'] as const),
+  ...(['standing', 'unit', 'complaints'] as const),
+] satisfies readonly ChassisPart[];
 
 /** Project decision. */
 const STATE_DISK_MS = 3_000;
@@ -154,20 +161,23 @@ export async function createApplication(
     viewers: { onSite: addressesOf('full'), remote: addressesOf('read-only') },
   });
   const pageState = () => states.compose(partsNow());
-  const subscribe = (listener: () => void) => {
+  const follow = (listener: () => void) => {
     const subscriptions = new DisposableStack();
-    subscriptions.use(link.subscribe(listener));
+    subscriptions.use(link.subscribe(listener, allButPose));
     subscriptions.use(motion.subscribe(listener));
     subscriptions.use(failedDrive.subscribe(listener));
     return subscriptions;
   };
   const events = createLiveEvents({
     clock,
-    compose: () => ({ state: withoutPaths(pageState()) }),
-    subscribe,
+    compose: (name) => withoutPaths(name === 'state' ? pageState() : states.pose(link.snapshot())),
+    subscribe: {
+      state: follow,
+      pose: (listener) => link.subscribe(listener, ['pose']),
+    },
   });
   const incidents = openIncidents({
-    ...{ site, link, clock, log, journal, subscribe, withoutPaths },
+    ...{ site, link, clock, log, journal, withoutPaths, subscribe: follow },
     version: options.health().version,
     look: () => states.sight(partsNow()),
   });

@@ -23,10 +23,13 @@ interface Listening {
   readonly peer: string;
 }
 
+type Name = 'state' | 'pose';
+
 export interface LiveEventsOptions {
-  /** Events by name, as plain data; called at most once per interval, and only while there are subscribers. */
-  readonly compose: () => Readonly<Record<string, unknown>>;
-  readonly subscribe: (listener: () => void) => Disposable;
+  /** The data of an event; called at most once per interval, and only while there are subscribers. */
+  readonly compose: (name: Name) => unknown;
+  /** `state` has everything; `pose`, which changes far more often than the rest, is sent where nothing else has changed. */
+  readonly subscribe: Readonly<Record<Name, (listener: () => void) => Disposable>>;
   readonly clock: Clock;
 }
 
@@ -48,19 +51,23 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
   const listeners = new Map<ServerResponse, Listening>();
   let sources: Disposable | undefined;
   let soon: Disposable | undefined;
+  let due: Name = 'pose';
   let ended = false;
   let sentAtMs = Number.NEGATIVE_INFINITY;
 
-  function encode(): Buffer {
-    const lines = Object.entries(compose()).map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-    return Buffer.from(lines.join(''));
+  const encode = (name: Name) => Buffer.from(`event: ${name}\ndata: ${JSON.stringify(compose(name))}\n\n`);
+
+  function changed(name: Name): void {
+    if (name === 'state') due = name;
+    soon ??= clock.after(Math.max(TOGETHER_MS, sentAtMs + MIN_APART_MS - clock.monotonicMs()), () => send(due));
   }
 
-  function send(): void {
+  function send(name: Name): void {
     soon?.[Symbol.dispose]();
     soon = undefined;
+    due = 'pose';
     sentAtMs = clock.monotonicMs();
-    const bytes = encode();
+    const bytes = encode(name);
     cutOff(bytes.length);
     for (const response of listeners.keys()) response.write(bytes);
   }
@@ -79,16 +86,11 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
   }
 
   function open(): void {
-    const changes = subscribe(() => {
-      soon ??= clock.after(Math.max(TOGETHER_MS, sentAtMs + MIN_APART_MS - clock.monotonicMs()), send);
-    });
-    const tick = clock.every(TICK_MS, send);
-    sources = {
-      [Symbol.dispose]() {
-        changes[Symbol.dispose]();
-        tick[Symbol.dispose]();
-      },
-    };
+    using opened = new DisposableStack();
+    opened.use(subscribe.state(() => changed('state')));
+    opened.use(subscribe.pose(() => changed('pose')));
+    opened.use(clock.every(TICK_MS, () => send('state')));
+    sources = opened.move();
   }
 
   function remove(response: ServerResponse): void {
@@ -117,7 +119,7 @@ export function createLiveEvents({ compose, subscribe, clock }: LiveEventsOption
       listeners.set(response, listener);
       response.once('close', () => remove(response));
       response.on('error', () => {});
-      response.write(encode());
+      response.write(encode('state'));
       if (sources === undefined) open();
     },
     listeners: () => [...listeners.values()],

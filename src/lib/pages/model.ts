@@ -322,3 +322,7 @@ export const pageStateSchema = z.strictObject({
   lamps: z.array(lamp).describe('For the technician, worst first.'),
 });
 export type PageState = z.infer<typeof pageStateSchema>;
+
+/** What every pose changes, alone: it takes the place of the same members of the state before it. */
+export const posedSchema = pageStateSchema.pick({ pose: true, heading: true });
+export type Posed = z.infer<typeof posedSchema>;

@@ -251,10 +251,11 @@ describe('live events to clients that do not read', () => {
   it('are bounded in total, and active readers are not disconnected', async () => {
     const clock = standInClock();
     let round = 0;
+    const unchanging = () => ({ [Symbol.dispose]: () => {} });
     const events = createLiveEvents({
       clock,
-      compose: () => ({ state: `${round}`.padEnd(100_000, 'x') }),
-      subscribe: () => ({ [Symbol.dispose]: () => {} }),
+      compose: () => `${round}`.padEnd(100_000, 'x'),
+      subscribe: { state: unchanging, pose: unchanging },
     });
     await using peer = await sending((response) => {
       response.writeHead(200);

@@ -56,7 +56,7 @@ export function openIncidents(options: IncidentsOptions): Incidents {
           })),
       ),
     subscribe: options.subscribe,
-    followPose: link.subscribe,
+    followPose: (listener) => link.subscribe(listener, ['pose']),
   });
   return Object.assign(recorder, { read: store.read });
 }

@@ -3,7 +3,7 @@ import { formatTried } from '../../error/index.ts';
 import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Live, PageState } from '../../pages/index.ts';
+import type { Live, PageState, Posed } from '../../pages/index.ts';
 import { mapOfPlace, type Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
 import { alertText, positioningState } from './conditions.ts';
@@ -18,13 +18,15 @@ import { sightOf } from './sight.ts';
 export interface PageStates {
   /** The present state, with an id of its own. */
   compose(parts: Parts): PageState;
+  /** Of that state, what every pose changes. */
+  pose(snapshot: ChassisSnapshot): Posed;
   /** What the memory of incidents keeps of it. */
   sight(parts: Parts): Sight;
   /** How long ago the state of this id was made; null: not by this process, or too long ago to be known. */
   ageMs(id: string): number | null;
 }
 
-/** States that an order may name; at 25 a second this is twenty seconds. */
+/** States that an order may name; at 25 a second, the most that are sent, this is twenty seconds. */
 const KEPT_STATES = 512;
 
 /** Makes the view model of the pages. Ids are new in each process, so that a page never orders by the state of an earlier one. */
@@ -68,6 +70,7 @@ export function createPageStates(
         ...changing(parts),
       };
     },
+    pose: posedOf,
     sight: (parts) => sightOf(changing(parts)),
     ageMs(id) {
       const at = madeAt.get(id);
@@ -111,11 +114,6 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
   const { link, values, identity } = snapshot;
   const { stop } = motion;
   const headline = headlineOf(snapshot, motion, health, run, failed);
-  const position = positioningState(snapshot);
-  const poseDoubts: Live<unknown>['doubts'] = [
-    ...(position === 'lost' || position === 'inactive' ? ['position-lost' as const] : []),
-    ...(position === 'poor' ? ['position-poor' as const] : []),
-  ];
   return {
     headline,
     link: {
@@ -152,14 +150,13 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
     },
     run,
     failed,
-    pose: live(values.pose, ({ xM, yM }) => ({ xM, yM }), poseDoubts, 'xM'),
-    heading: live(values.pose, ({ yawDeg }): number => yawDeg, [...headingDoubts(snapshot), ...poseDoubts], 'yawDeg'),
+    ...posedOf(snapshot),
     battery: live(
       values.battery,
       ({ percent, orPercent, status }) => ({ percent, orPercent: orPercent ?? null, status }),
       values.battery.status === 'received' && values.battery.value.orPercent !== undefined ? ['battery-scale'] : [],
     ),
-    positioning: live(values.positioning, ({ state }) => ({ quality: position, state })),
+    positioning: live(values.positioning, ({ state }) => ({ quality: positioningState(snapshot), state })),
     wheels: live(values.wheels, ({ emergencyStopPressed, controlMode, wheelsReleased }) => ({
       emergencyStopPressed,
       controlMode,
@@ -187,6 +184,19 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
     })),
     support: supportState(support),
     lamps: lampsOf(parts, site),
+  };
+}
+
+function posedOf(snapshot: ChassisSnapshot): Posed {
+  const { pose } = snapshot.values;
+  const position = positioningState(snapshot);
+  const doubts: Live<unknown>['doubts'] = [
+    ...(position === 'lost' || position === 'inactive' ? ['position-lost' as const] : []),
+    ...(position === 'poor' ? ['position-poor' as const] : []),
+  ];
+  return {
+    pose: live(pose, ({ xM, yM }) => ({ xM, yM }), doubts, 'xM'),
+    heading: live(pose, ({ yawDeg }): number => yawDeg, [...headingDoubts(snapshot), ...doubts], 'yawDeg'),
   };
 }
 
