@@ -10,7 +10,7 @@ const isAll = process.env.GW_TEST_ALL === 'yes';
 const seed = process.env.GW_SEED ?? new Date().toISOString().slice(0, 10).replaceAll('-', '');
 
 const common = {
-  expect: { poll: { timeout: HANG_MS - 20_000, interval: 20 } },
+  expect: { poll: { timeout: HANG_MS - 20_000, interval: 50 } },
   testTimeout: HANG_MS,
   hookTimeout: HANG_MS,
   setupFiles: ['test/setup.ts'],

@@ -1,4 +1,6 @@
-const POLL_MS = 10;
+/** The longer it has waited, the more rarely it looks: each look may be a request, or a whole program. */
+const POLL_MS = { first: 10, last: 100 };
+const LONGER = 1.1;
 /** A detector of hangs, and no more: below the limit of a test, so that the failure says what was last seen. */
 export const HANG_MS = 100_000;
 
@@ -14,10 +16,10 @@ export async function until<T>(read: () => T | Promise<T>, isExpected: (value: T
     HANG_MS,
   );
   try {
-    for (;;) {
+    for (let ms = POLL_MS.first; ; ms = Math.min(POLL_MS.last, ms * LONGER)) {
       last = await Promise.race([read(), hung]);
       if (isExpected(last)) return last;
-      await Promise.race([new Promise((wake) => setTimeout(wake, POLL_MS)), hung]);
+      await Promise.race([new Promise((wake) => setTimeout(wake, ms)), hung]);
     }
   } finally {
     clearTimeout(hangs);
