@@ -37,7 +37,7 @@ const ownNetwork = [
   'sh',
 ];
 /** Runs of programs side by side: they wait for processes and the network most of their time. */
-const LANES = 5;
+const LANES = 4;
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failed = [];
@@ -49,11 +49,19 @@ const broken = [];
  * Runs vitest with these arguments, behind `prefix`; its output is printed line by line.
  * `onlyLarge`: of their tests, those that `npm test` leaves out.
  */
-async function runTests(words, { name, prefix = [], onlyLarge = false }) {
+async function runTests(words, { name, prefix = [], onlyLarge = false, workers }) {
   const report = join(scratch, `${name}.json`);
   const reporters = ['--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
   const filter = onlyLarge ? ['--tags-filter=large'] : [];
-  const vitest = [process.execPath, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...filter];
+  const side = workers === undefined ? [] : [`--maxWorkers=${workers}`];
+  const vitest = [
+    process.execPath,
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    ...reporters,
+    ...filter,
+    ...side,
+  ];
   const [program, ...rest] = [...prefix, ...vitest, ...words];
   const child = spawn(program, rest, {
     cwd: root,
@@ -137,9 +145,11 @@ async function runBeyond() {
   const others = new Set([...programs, ...stories, ...globbed(mockingFiles)]);
   const unit = globbed(['test/**/*.test.ts']).filter((path) => !others.has(path));
   const inNetworks = [...stories, ...quick];
+  // More at a time than cores take more processor time: each finds its caches full of what others need.
+  const workers = 2;
   const computing = [
-    () => runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties' }),
-    () => runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true }),
+    () => runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties', workers }),
+    () => runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true, workers }),
     () =>
       runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasProperties)], {
         name: 'network-properties',
@@ -152,7 +162,7 @@ async function runBeyond() {
         onlyLarge: true,
       }),
   ];
-  // One after the other: they need the whole processor, and programs wait most of their time.
+  // One after the other: they compute, and programs, which wait most of their time, take the rest of the processor.
   const inTurn = async () => {
     for (const run of computing) await run();
   };

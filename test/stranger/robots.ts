@@ -2,7 +2,7 @@ import { seeded } from '../chassis/poses.ts';
 import type { RobotOptions } from './world.ts';
 
 /** Robots that do what they say, as different as they come; the same ones each time. */
-export const robots: readonly RobotOptions[] = Array.from({ length: 120 }, (_, seed) => {
+export const robots: readonly RobotOptions[] = Array.from({ length: 100 }, (_, seed) => {
   const chance = seeded(seed * 31 + 7);
   const between = (least: number, most: number) => least + (most - least) * chance();
   return {
