@@ -31,6 +31,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 interface CloudView {
   readonly link: {
     readonly status: string;
+    readonly renewalFailure: object | null;
     readonly connection: { readonly certificate: { readonly fingerprintSha256: string } } | null;
   } | null;
 }
@@ -241,11 +242,12 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
         const reply = await fetch(`http://127.0.0.1:${stage.operatorPort}/api/cloud`).catch(() => null);
         return (await reply?.json()) as CloudView | undefined;
       };
-      // With the identity that is installed now: connected with the one before, it has not noticed the change yet.
+      // With the identity that is installed now, and no other one before it: otherwise it has not noticed the change yet.
       await stage.until(
         ask,
         (view) =>
           view?.link?.status === 'connected' &&
+          view.link.renewalFailure === null &&
           view.link.connection?.certificate.fingerprintSha256 === fingerprintSha256,
       );
     },
