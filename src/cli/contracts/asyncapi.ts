@@ -9,6 +9,13 @@ export function asyncApi(version: string): object {
     const { $schema, ...payload } = z.toJSONSchema(schema, { io: 'output', target: 'draft-07' });
     return payload;
   };
+  const sending = (message: 'state' | 'pose', summary: string) => ({
+    action: 'send',
+    channel: { $ref: '#/channels/events' },
+    summary,
+    messages: [{ $ref: `#/channels/events/messages/${message}` }],
+    bindings: { http: { method: 'GET', bindingVersion: '0.3.0' } },
+  });
   return {
     asyncapi: '3.0.0',
     info: { title: 'Live events of gw', version, description: notThePlatforms },
@@ -30,20 +37,8 @@ export function asyncApi(version: string): object {
       },
     },
     operations: {
-      sendState: {
-        action: 'send',
-        channel: { $ref: '#/channels/events' },
-        summary: 'State of robot and gateway, as the pages show it',
-        messages: [{ $ref: '#/channels/events/messages/state' }],
-        bindings: { http: { method: 'GET', bindingVersion: '0.3.0' } },
-      },
-      sendPose: {
-        action: 'send',
-        channel: { $ref: '#/channels/events' },
-        summary: 'The pose of the robot, where nothing else has changed',
-        messages: [{ $ref: '#/channels/events/messages/pose' }],
-        bindings: { http: { method: 'GET', bindingVersion: '0.3.0' } },
-      },
+      sendState: sending('state', 'State of robot and gateway, as the pages show it'),
+      sendPose: sending('pose', 'The pose of the robot, where nothing else has changed'),
     },
     components: {
       messages: {

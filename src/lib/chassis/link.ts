@@ -58,7 +58,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   let identity: ChassisIdentity | null = null;
   let unitContradicted = false;
   let unitDoubt: string | null = null;
-  let verdicts: { readonly standing: string; readonly unit: string; readonly doubt: string | null } | undefined;
+  let verdicts: { readonly standing: string; readonly unit: string } | undefined;
   /** By the newest message of this connection. */
   let isSaidToDrive = false;
   let current: TopicStream | null = null;
@@ -139,13 +139,15 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   /** Since they were last asked for. */
   function changedVerdicts(): readonly ChassisPart[] {
     const poseUnit = judge.verdict();
-    const before = verdicts;
-    const standing = track.standing(clock.monotonicMs(), shownUnit(poseUnit)).verdict;
-    verdicts = { standing, unit: poseUnit.verdict, doubt: poseUnit.doubt };
-    const isOtherUnit = before?.unit !== verdicts.unit || before.doubt !== verdicts.doubt;
+    const { verdict, shown, misfit, doubt } = poseUnit;
+    const { standing, unit } = verdicts ?? {};
+    verdicts = {
+      standing: track.standing(clock.monotonicMs(), shownUnit(poseUnit)).verdict,
+      unit: `${verdict} ${shown} ${misfit} ${doubt}`,
+    };
     return [
-      ...(before?.standing === standing ? [] : (['standing'] as const)),
-      ...(isOtherUnit ? (['unit'] as const) : []),
+      ...(standing === verdicts.standing ? [] : (['standing'] as const)),
+      ...(unit === verdicts.unit ? [] : (['unit'] as const)),
     ];
   }
 

@@ -31,7 +31,7 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock, onCha
   const ended = new Set<number>();
   let foreignMoveId: number | null = null;
   let guardedAtMs = Number.NEGATIVE_INFINITY;
-  let last = '';
+  let lastClosing = '';
   const supervise = () => {
     const snapshot = link.snapshot();
     const isDrivingUnowned = watch.update(snapshot);
@@ -58,10 +58,6 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock, onCha
     // Asked at every change: a robot that does not stop is noticed with its pose, not with the next request.
     const proof = proofs.current(snapshot);
     const isDisobeying = proof?.verdict === 'drives-on';
-    const now = `${proof?.verdict} ${canceller.isPending} ${watch.isAwaited}`;
-    const isChanged = now !== last;
-    last = now;
-    if (isChanged) onChange();
     const isDue = nowMs - Math.max(guardedAtMs, canceller.answeredAtMs) >= GUARD_MS;
     if (
       (isBack && latched) ||
@@ -70,6 +66,11 @@ export function startGuard({ link, latch, canceller, watch, proofs, clock, onCha
       guardedAtMs = nowMs;
       void canceller.cancel(whyAgain({ latched, isPending: canceller.isPending, isDisobeying }));
     }
+    // After the cancel, which no follower may delay.
+    const closing = `${proof?.verdict} ${canceller.isPending} ${watch.isAwaited}`;
+    if (closing === lastClosing) return;
+    lastClosing = closing;
+    onChange();
   };
   stack.use(link.subscribe(supervise));
   stack.use(clock.every(GUARD_MS, supervise));

@@ -45,10 +45,11 @@ const SYSTEM_PATH =
   /(?<![\w.:/-])\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/[^\s/'"`,;:()<>&]+)*\/([^\s/'"`,;:()<>&]+)/g;
 
 /** Of the chassis, what a state of the pages shows beside the pose; what a pose means for it is in `standing` and `unit`. */
-const allButPose = [
-  ...(['planning', 'battery', 'wheels', 'positioning', 'alerts', 'map'] as const),
-  ...(['standing', 'unit', 'complaints'] as const),
-] satisfies readonly ChassisPart[];
+const isBesidePose: Readonly<Record<ChassisPart, boolean>> = {
+  ...{ link: true, pose: false, planning: true, battery: true, wheels: true, positioning: true },
+  ...{ alerts: true, map: true, standing: true, unit: true, complaints: true },
+};
+const allButPose = (Object.keys(isBesidePose) as ChassisPart[]).filter((part) => isBesidePose[part]);
 
 /** Project decision. */
 const STATE_DISK_MS = 3_000;
