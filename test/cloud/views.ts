@@ -41,6 +41,7 @@ export const connectedView: CloudView = {
     ...{ connects: 3, losses: 2, retryInMs: null, directRetryInMs: 200_000 },
     hostDifference: { site: 'mqtt.example.test', enrolment: 'other.example.test' },
     ...{ regionDifference: null, identity: 'enrolled', renewalFailure: null, troubles: [hostTrouble] },
+    installed: { fingerprintSha256: 'ab'.repeat(32), notAfter: '2027-11-22T00:00:00.000Z' },
   },
   outbox: {
     ...{ status: 'open', detail: '7 messages are kept.', remedy: null, bytes: 1_500_000, maxBytes: 256_000_000 },

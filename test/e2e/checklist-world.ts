@@ -32,6 +32,7 @@ interface CloudView {
   readonly link: {
     readonly status: string;
     readonly renewalFailure: object | null;
+    readonly installed: { readonly fingerprintSha256: string } | null;
     readonly connection: { readonly certificate: { readonly fingerprintSha256: string } } | null;
   } | null;
 }
@@ -242,12 +243,13 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
         const reply = await fetch(`http://127.0.0.1:${stage.operatorPort}/api/cloud`).catch(() => null);
         return (await reply?.json()) as CloudView | undefined;
       };
-      // With the identity that is installed now, and no other one before it: otherwise it has not noticed the change yet.
+      // With the identity that is installed now, and with no look at another one: it may still be trying to use that one.
       await stage.until(
         ask,
         (view) =>
           view?.link?.status === 'connected' &&
           view.link.renewalFailure === null &&
+          view.link.installed?.fingerprintSha256 === fingerprintSha256 &&
           view.link.connection?.certificate.fingerprintSha256 === fingerprintSha256,
       );
     },

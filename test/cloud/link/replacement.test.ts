@@ -156,6 +156,7 @@ describe('a renewed certificate', () => {
     expect(view).toMatchObject({
       status: 'connected',
       connection: { certificate: { fingerprintSha256: identity.fingerprintSha256 } },
+      installed: { fingerprintSha256: renewed.fingerprintSha256 },
       renewalFailure: { step: 'mqtt', outcome: { detail: 'CONNACK refused: return code 5, not authorized' } },
     });
     expect(view.detail).toContain('the certificate before the renewal is in use');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
-import type { LinkTrouble } from '../../../src/lib/cloud/link/model.ts';
+import type { LinkTrouble, LinkView } from '../../../src/lib/cloud/link/model.ts';
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
@@ -258,14 +258,21 @@ describe("the check 'cloud link'", () => {
     });
   });
 
-  it('compares the certificate of the link with the installed one, on the gateway only', async () => {
+  it('compares the certificate of the link with the installed one, over SSH with what its gateway read', async () => {
     await using world = await startWorld();
     const { identityDir } = world;
-    const verdictWith = async (fingerprintSha256: string, over: Partial<Toolkit> = {}) => {
+    const verdictWith = async (
+      fingerprintSha256: string,
+      over: Partial<Toolkit> = {},
+      seen: LinkView['installed'] = null,
+    ) => {
       const { connection } = sound.link ?? {};
       if (!sound.link || !connection) throw new Error('no connection');
       const notAfter = '2099-01-01T00:00:00.000Z';
-      const link = { ...sound.link, connection: { ...connection, certificate: { fingerprintSha256, notAfter } } };
+      const link = {
+        ...{ ...sound.link, installed: seen },
+        connection: { ...connection, certificate: { fingerprintSha256, notAfter } },
+      };
       await using gateway = await gatewayWith({ ...sound, link });
       const enrolment = { url: 'https://enrol.example.test', identityDir };
       const toolkit = { ...gateway.toolkit, site: { ...gateway.toolkit.site, enrolment }, ...over };
@@ -278,7 +285,12 @@ describe("the check 'cloud link'", () => {
     expect(await verdictWith(installed.replaceAll(':', '').toLowerCase())).toBe('ok');
     // Renewed, and the link still uses the certificate before.
     expect(await verdictWith('ab'.repeat(32))).toBe('wrong');
-    expect(await verdictWith(installed, { ssh: forwardingOnly })).toBe('not-checked');
+    const overSsh = { ssh: forwardingOnly };
+    const seen = (fingerprintSha256: string) => ({ fingerprintSha256, notAfter: '2099-01-01T00:00:00.000Z' });
+    expect(await verdictWith(installed, overSsh)).toBe('not-checked');
+    // The files of this laptop say nothing about the gateway.
+    expect(await verdictWith('ab'.repeat(32), overSsh, seen('ab'.repeat(32)))).toBe('ok');
+    expect(await verdictWith(installed, overSsh, seen('ab'.repeat(32)))).toBe('wrong');
   });
 
   it('is offered to checklists', () => {

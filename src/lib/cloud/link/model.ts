@@ -62,6 +62,8 @@ const linkTroubleSchema = z.strictObject({
 });
 export type LinkTrouble = DeepReadonly<z.infer<typeof linkTroubleSchema>>;
 
+const deviceCertificateSchema = z.strictObject({ fingerprintSha256: z.string(), notAfter: z.string() });
+
 export const linkViewSchema = z.strictObject({
   status: z
     .enum(['connected', 'connecting', 'not-checked'])
@@ -86,9 +88,7 @@ export const linkViewSchema = z.strictObject({
       lastPacketAgoMs: z
         .number()
         .describe('Since the last packet of the broker; with a keep-alive of 30 s at most 45 s.'),
-      certificate: z
-        .strictObject({ fingerprintSha256: z.string(), notAfter: z.string() })
-        .describe('The certificate in use.'),
+      certificate: deviceCertificateSchema.describe('The certificate in use.'),
     })
     .nullable()
     .describe('null while not connected.'),
@@ -117,6 +117,11 @@ export const linkViewSchema = z.strictObject({
   identity: z
     .enum(['enrolled', 'none', 'broken', 'not-checked'])
     .describe('none: not enrolled. broken: the identity cannot be used.'),
+  installed: deviceCertificateSchema
+    .nullable()
+    .describe(
+      'The installed certificate at the last look at it, every 5 s while connected; another than that in use: a renewal is under way, or failed. null: none, or it cannot be used.',
+    ),
   renewalFailure: failedAttemptSchema
     .nullable()
     .describe('Why the installed certificate is not the one in use; null: it is, or there is no connection.'),

@@ -1,7 +1,7 @@
 import { formatEndpoint } from '../../net/index.ts';
 import { regionOfHost, sameHost } from '../../site/index.ts';
 import { ASK_ACCEPTS, decisiveFailure, strayText } from './failures.ts';
-import type { CloudLinkOptions, FailedAttempt, LinkTrouble, LinkView } from './model.ts';
+import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkTrouble, LinkView } from './model.ts';
 import { brokerHost } from './plans.ts';
 import type { LinkState } from './state.ts';
 
@@ -42,10 +42,7 @@ export function linkView(
             since: session.since,
             forMs: Math.round(clock.monotonicMs() - session.sinceMs),
             lastPacketAgoMs: Math.round(clock.monotonicMs() - session.mqtt.lastPacketMs()),
-            certificate: {
-              fingerprintSha256: session.plan.identity.fingerprintSha256,
-              notAfter: session.plan.identity.notAfter,
-            },
+            certificate: certificateOf(session.plan.identity),
           },
     failures: { ...failures },
     connects,
@@ -54,6 +51,7 @@ export function linkView(
     directRetryInMs: session?.plan.path === 'fallback' ? waitMs(directDueMs) : null,
     ...differences,
     identity: state.identity.kind,
+    installed: identity === null ? null : certificateOf(identity),
     renewalFailure,
     troubles,
   };
@@ -141,6 +139,8 @@ function withTroubles(head: Headline, troubles: readonly LinkTrouble[]): Headlin
     ask: joined([ask, ...troubles.map((trouble) => trouble.ask)]),
   };
 }
+
+const certificateOf = ({ fingerprintSha256, notAfter }: LinkIdentity) => ({ fingerprintSha256, notAfter });
 
 function joined(texts: readonly (string | null)[]): string | null {
   const known = [...new Set(texts.filter((text) => text !== null))];

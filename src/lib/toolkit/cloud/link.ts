@@ -155,14 +155,20 @@ async function certificateFinding(
   // The link knows these also where the installed certificate cannot be read.
   const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken']);
   if (trouble !== null) return trouble;
-  if (ssh !== undefined) return notChecked(start, `${shown}; the installed one is read on the gateway only`);
+  const judge = (installed: { readonly fingerprintSha256: string }) =>
+    plain(installed.fingerprintSha256) === plain(fingerprintSha256)
+      ? ok(start, shown)
+      : wrong(start, `${shown}; another one is installed`, 'Restart `gw serve`, and report the difference.');
+  // The files of another machine are read by its own gateway.
+  if (ssh !== undefined) {
+    const seen = view.link?.installed ?? null;
+    return seen === null ? notChecked(start, `${shown}; the gateway shows no installed one`) : judge(seen);
+  }
   if (site.enrolment === undefined) return notChecked(start, `${shown}; no enrolment in the site file`);
   const installed = await loadIdentity(site.enrolment.identityDir).catch((error: unknown) => asGwError(error));
   if (installed === null) return wrong(start, `${shown}; none is installed`, 'Run `gw enrol` on the gateway.');
   if (installed instanceof Error) return wrong(start, installed.message, installed.remedy);
-  return plain(installed.certificate.fingerprintSha256) === plain(fingerprintSha256)
-    ? ok(start, shown)
-    : wrong(start, `${shown}; another one is installed`, 'Restart `gw serve`, and report the difference.');
+  return judge(installed.certificate);
 }
 
 function plain(fingerprint: string): string {
