@@ -14,7 +14,7 @@ import {
   runSteps,
 } from '../../src/lib/checklist/index.ts';
 import { pathWords } from '../../src/lib/checklist/match/path.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import { builtIn, still } from './kit.ts';
 
 /**

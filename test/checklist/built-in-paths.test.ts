@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resultSchemas } from '../../src/cli/schemas.ts';
 import { listChecklists, loadChecklist, type PathPart, type RunStep } from '../../src/lib/checklist/index.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import { cloudLinkSchema, cloudStopSchema, releaseRehearsalSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import {
   mediaCheckSchema,

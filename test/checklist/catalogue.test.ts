@@ -7,7 +7,7 @@ import { drives, expiringFor } from '../../src/lib/checklist/run/expiry.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { factsOfOrder } from '../../src/lib/motion/index.ts';
 import { type Sim, startSim } from '../../src/lib/sim/index.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import {
   checklistListSchema,
   checklistRunSchema,

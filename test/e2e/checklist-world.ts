@@ -17,7 +17,7 @@ import { askCloud } from '../../src/lib/sim/control/cloud-commands.ts';
 import { simTunnelBrowse } from '../../src/lib/sim/control/tunnel-commands.ts';
 import { type Sim, type SimOptions, startSim } from '../../src/lib/sim/index.ts';
 import { readSecret } from '../../src/lib/site/index.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import { runChecklist } from '../../src/lib/toolkit/checklist/run.ts';
 import type { ChecklistRunOptions } from '../../src/lib/toolkit/checklist/run-options.ts';
 import type { Running } from './gw.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planDrive } from '../../src/lib/motion/drive-to-goal.ts';
+import { planDrive } from '../../src/lib/motion/run/drive-run.ts';
 import { until } from './bench.ts';
 import * as rig from './each-bench.ts';
 import { SERIAL } from './snapshot.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TourRun } from '../../src/lib/motion/index.ts';
-import { dockOrder, planTour } from '../../src/lib/motion/tours.ts';
+import { dockOrder, planTour } from '../../src/lib/motion/run/tours.ts';
 import { moveTo, until } from './bench.ts';
 import * as rig from './each-bench.ts';
 import { ground } from './snapshot.ts';

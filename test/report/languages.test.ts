@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CheckRecord, listChecklists, loadChecklist, type StepResult } from '../../src/lib/checklist/index.ts';
 import { recordDocument, writeDocumentAs } from '../../src/lib/report/index.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import { elementsOf, type ReadElement, readMarkup } from '../overlays/render/markup-reader.ts';
 import { fontsDir } from './pdf-reader.ts';
 import { recordOf, robotOf, stepOf, verificationOf } from './records.ts';

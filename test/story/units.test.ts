@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderChassisProbe } from '../../src/cli/render/chassis.ts';
-import { createCatalogue } from '../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
 import { probeChassis } from '../../src/lib/toolkit/chassis/probe.ts';
 import { context, type Story, startStory } from './story.ts';
 

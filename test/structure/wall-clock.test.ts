@@ -34,7 +34,7 @@ const allowed = {
     'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
   'incident/recorder.ts': 'when an incident was, for display; its times are monotonic',
   'operator/incidents/incidents.ts': 'which drafts of a crash are old enough to be removed',
-  'motion/motion.ts': 'part of the id of a tour; a counter makes it unique',
+  'motion/run/runs.ts': 'part of the id of a tour; a counter makes it unique',
   'motion/trial/trials.ts': 'the id of a trial, and when its records were made',
   'motion/pose-alarm.ts': 'since when the pose is wrong or not known',
   'motion/stop-latch.ts': 'since when the robot is stopped',

@@ -274,3 +274,5 @@ function hung(path: string, so: string): GwError {
     remedy: 'Check the disk of this machine (`dmesg`, `df`); if that does not help, restart the machine.',
   });
 }
+
+export type LatchKeeper = ReturnType<typeof createStopLatch>;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseChecklist } from '../../../src/lib/checklist/index.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import { checklistInitSchema } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import { initChecklist, startingList } from '../../../src/lib/toolkit/checklist/init.ts';
 import { sharedFolder } from '../kit.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import type { Prerequisite } from '../../../src/lib/toolkit/checklist/checklist.result.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 import { runList } from '../../checklist/kit.ts';

@@ -4,7 +4,7 @@ import type { LinkTrouble, LinkView } from '../../../src/lib/cloud/link/model.ts
 import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import {
   cloudDiscardedSchema,
   cloudLinkSchema,

@@ -6,7 +6,7 @@ import { makeDeviceKey } from '../../../src/lib/enrolment/enrol.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { type Sim, startSim } from '../../../src/lib/sim/index.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import { enrolSchema, enrolStatusSchema } from '../../../src/lib/toolkit/enrol/enrol.result.ts';
 import { enrolDevice } from '../../../src/lib/toolkit/enrol/enrol.ts';
 import { readEnrolStatus } from '../../../src/lib/toolkit/enrol/status.ts';

@@ -8,7 +8,7 @@ import { loadChecklist, parseChecklist, recordSchema, verifyRecordFile } from '.
 import { directDialer, type Ssh } from '../../../src/lib/net/index.ts';
 import { toJUnit, toMarkdown } from '../../../src/lib/report/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
-import { createCatalogue } from '../../../src/lib/toolkit/catalogue.ts';
+import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import type { ChecklistRunOptions } from '../../../src/lib/toolkit/checklist/run-options.ts';
 import { builtIn, runList } from '../../checklist/kit.ts';
 import { has } from '../kit.ts';

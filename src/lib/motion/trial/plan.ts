@@ -3,7 +3,7 @@ import { GwError } from '../../error/index.ts';
 import { chosen } from '../../evidence/index.ts';
 import type { PlaceMap, Site } from '../../site/index.ts';
 import type { Order } from '../model.ts';
-import { dockOrder } from '../tours.ts';
+import { dockOrder } from '../run/tours.ts';
 import { trialKinds } from '../verify-remedy.ts';
 import { MAX_STOP_WAY_M, MAX_WAY_M } from './gate.ts';
 import { type Place, shortWay, TURN_DEG } from './judge/numbers.ts';

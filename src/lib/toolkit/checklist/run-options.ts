@@ -1,7 +1,7 @@
 import type { RunnerOptions, SessionRobot } from '../../checklist/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
-import type { CatalogueOptions } from '../catalogue.ts';
+import type { CatalogueOptions } from '../catalogue/check.ts';
 import type { CheckContext } from '../toolkit.ts';
 import type { Prerequisite } from './checklist.result.ts';
 

@@ -24,7 +24,7 @@ import { replaceFile } from '../../lifecycle/index.ts';
 import type { Ssh } from '../../net/index.ts';
 import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
-import { createCatalogue } from '../catalogue.ts';
+import { createCatalogue } from '../catalogue/catalogue.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from './checklist.result.ts';
 import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';

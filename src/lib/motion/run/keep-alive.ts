@@ -1,4 +1,4 @@
-import type { Clock } from '../lifecycle/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
 
 /** A client that supervises what it ordered, and sends no keepalive for so long, is gone. Project decision. */
 export const KEEP_ALIVE_MS = 3_000;

@@ -1,5 +1,6 @@
-import { firstOf } from '../lifecycle/index.ts';
-import type { Refusal } from './gate.ts';
+import type { GwError } from '../../error/index.ts';
+import { firstOf } from '../../lifecycle/index.ts';
+import type { Refusal } from '../gate.ts';
 
 export type ActivityKind = 'order' | 'tour' | 'drive' | 'trial';
 
@@ -8,6 +9,10 @@ interface Activity {
   readonly kind: ActivityKind;
   /** Refusals by the facts it relies on, as they are known now. */
   readonly judgeFacts: () => readonly Refusal[];
+  /** Why nothing else may be ordered meanwhile. */
+  readonly busy: () => GwError;
+  /** Whether it keeps the robot for itself without driving it. */
+  readonly isPaused: () => boolean;
   readonly ending: AbortController;
   done: Promise<unknown>;
 }
@@ -22,7 +27,7 @@ export function createOccupancy() {
     },
     /** Occupies the robot for one activity; the caller has verified that it is free. */
     occupy<T>(
-      about: Pick<Activity, 'kind' | 'judgeFacts'>,
+      about: Omit<Activity, 'ending' | 'done'>,
       signal: AbortSignal | undefined,
       work: (signal: AbortSignal) => Promise<T>,
     ): Promise<T> {
@@ -37,3 +42,5 @@ export function createOccupancy() {
     },
   };
 }
+
+export type Occupancy = ReturnType<typeof createOccupancy>;

@@ -1,6 +1,6 @@
-import { asGwError, GwError } from '../error/index.ts';
-import { type Clock, firstOf, onAbort } from '../lifecycle/index.ts';
-import type { MoveOutcome, Order, TourRun } from './model.ts';
+import { asGwError, GwError } from '../../error/index.ts';
+import { type Clock, firstOf, onAbort } from '../../lifecycle/index.ts';
+import type { MoveOutcome, Order, TourRun } from '../model.ts';
 import type { TourLeg } from './tours.ts';
 
 /** A tour that drives its legs, and that a person may pause. */

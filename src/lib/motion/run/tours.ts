@@ -1,8 +1,8 @@
-import { degrees } from '../angle/index.ts';
-import { GwError } from '../error/index.ts';
-import { chosen } from '../evidence/index.ts';
-import { mapOfPlace, type Site } from '../site/index.ts';
-import type { Goal, Order } from './model.ts';
+import { degrees } from '../../angle/index.ts';
+import { GwError } from '../../error/index.ts';
+import { chosen } from '../../evidence/index.ts';
+import { mapOfPlace, type Site } from '../../site/index.ts';
+import type { Goal, Order } from '../model.ts';
 
 /** A station of a tour with its order. */
 export interface TourLeg {
