@@ -15,7 +15,7 @@ export {
   type NotChecked,
 } from './condition.ts';
 export { connectionFailureOf, failureDetail, isTooLarge } from './failure.ts';
-export { createChassisLink } from './link.ts';
+export { createChassisLink } from './link/link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';
 export { effectOf, type Obstacle, obstaclesIn } from './obstacles.ts';
