@@ -1,6 +1,6 @@
 import { access, constants, type FileHandle, open, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Clock, Log } from '../lifecycle/index.ts';
+import { type Clock, type Log, repeat } from '../lifecycle/index.ts';
 import type { FolderHealth } from '../operator/index.ts';
 
 /** Project decisions: the check interval, and the time after which a check counts as hung. */
@@ -36,7 +36,6 @@ export function watchDisk(options: {
     detail: 'Not checked yet.',
     remedy: null,
   };
-  let lookingSinceMs: number | null = null;
 
   function take(next: FolderHealth): void {
     const { status, detail, freeBytes } = next;
@@ -47,30 +46,24 @@ export function watchDisk(options: {
     seen = next;
   }
 
-  function tick(): void {
-    const nowMs = clock.monotonicMs();
-    if (lookingSinceMs === null) {
-      lookingSinceMs = nowMs;
-      // What else keeps it from being used, the look at it says.
-      void (held?.problem() ?? Promise.resolve(null))
+  const ticking = repeat(clock, {
+    everyMs: CHECK_INTERVAL_MS,
+    hungMs: HUNG_MS,
+    // What else keeps it from being used, the look at it says.
+    work: () =>
+      (held?.problem() ?? Promise.resolve(null))
         .catch(() => null)
         .then((problem) => problem ?? look(path, key, reserveBytes))
-        .then(take)
-        .finally(() => {
-          lookingSinceMs = null;
-        });
-    } else if (nowMs - lookingSinceMs >= HUNG_MS) {
+        .then(take),
+    onHung: () =>
       take({
         ...seen,
         status: 'not-checked',
         detail: 'The file system does not answer.',
         remedy: 'Check the disk of this machine (`dmesg`, `df`).',
-      });
-    }
-  }
-
-  const ticking = clock.every(CHECK_INTERVAL_MS, tick);
-  tick();
+      }),
+  });
+  ticking.tick();
   return {
     view: () => seen,
     [Symbol.dispose]() {

@@ -10,6 +10,7 @@ export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProble
 export { lockName } from './lock-name.ts';
 export { openExisting, UnsuitableFile } from './open-existing.ts';
 export { type BoundedRead, readBounded, readWhole } from './read-bounded.ts';
+export { repeat } from './repeat.ts';
 export { sha256 } from './sha256.ts';
 export type { Service, ServiceContext, ServiceHealth } from './supervisor.ts';
 export {

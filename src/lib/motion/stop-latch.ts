@@ -1,5 +1,5 @@
 import { asGwError, GwError } from '../error/index.ts';
-import { type Clock, type Log, removeLeftDrafts } from '../lifecycle/index.ts';
+import { type Clock, type Log, removeLeftDrafts, repeat } from '../lifecycle/index.ts';
 import { createLatchDisk, type KeptLatch, type LatchDisk, MAX_CHARACTERS, released } from './latch-disk.ts';
 import type { KeepingTrouble, RepeatedStops, StopLatch } from './model.ts';
 
@@ -115,7 +115,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     become({ ...found, saved: true, unsavedBecause: null, repeated: null });
   }
 
-  function repeat(reason: string, by: string): void {
+  function addRepeat(reason: string, by: string): void {
     const before: RepeatedStops = state.repeated ?? { count: 0, by: [], last: { reason, by, at: '' } };
     const isNew = !before.by.includes(by) && before.by.length < MAX_NAMED;
     become({
@@ -156,7 +156,7 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
     set(reasonGiven: string, byGiven: string): Promise<void> {
       const [reason, by] = [cut(reasonGiven), cut(byGiven)];
       if (state.latched && isByPerson && clearing === 0) {
-        repeat(reason, by);
+        addRepeat(reason, by);
         return state.saved === 'pending' ? queue.then(() => {}) : Promise.resolve();
       }
       stops += 1;
@@ -225,7 +225,6 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
 
     /** Checks the disk until disposed. */
     watch(): Disposable {
-      let checkingSinceMs: number | null = null;
       let probedAtMs = clock.monotonicMs();
       async function check(): Promise<void> {
         if (state.latched && state.saved === true && !(await disk.isThere())) {
@@ -239,16 +238,8 @@ export function createStopLatch({ stateDir, clock, log, onChange, disk = createL
           if (trouble === null) await readAgain();
         }
       }
-      return clock.every(CHECK_MS, () => {
-        if (checkingSinceMs === null) {
-          checkingSinceMs = clock.monotonicMs();
-          void check().finally(() => {
-            checkingSinceMs = null;
-          });
-        } else if (clock.monotonicMs() - checkingSinceMs >= HUNG_MS) {
-          setTrouble(hung(path, 'so no order passes'));
-        }
-      });
+      const onHung = () => setTrouble(hung(path, 'so no order passes'));
+      return repeat(clock, { everyMs: CHECK_MS, work: check, hungMs: HUNG_MS, onHung });
     },
   };
 
