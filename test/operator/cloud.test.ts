@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type CloudView, linkTroubleKinds, type PathCheck } from '../../src/lib/cloud/index.ts';
 import type { LinkTrouble } from '../../src/lib/cloud/link/model.ts';
 import { noCloud } from '../../src/lib/gateway/cloud.ts';
-import { createPathFilter } from '../../src/lib/operator/application.ts';
+import { createPathFilter } from '../../src/lib/operator/http/path-filter.ts';
 import { cloudLamp, outboxLamp, releaseLamp } from '../../src/lib/operator/view/cloud-lamps.ts';
 import type { Cell, LabelCode, Lamp } from '../../src/lib/pages/index.ts';
 import { cellText, textsOf } from '../../src/lib/pages/texts/catalogue.ts';

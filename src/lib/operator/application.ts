@@ -1,55 +1,40 @@
 import type { IncomingMessage } from 'node:http';
-import { isAbsolute } from 'node:path';
 import cookie from '@fastify/cookie';
-import multipart from '@fastify/multipart';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { ChassisPart } from '../chassis/index.ts';
 import { asGwError, GwError } from '../error/index.ts';
 import { orAfter } from '../lifecycle/index.ts';
 import type { Viewer } from '../pages/index.ts';
-import type { Site } from '../site/index.ts';
 import { buildOf, loadAssets } from './assets.ts';
 import { createChassisReads } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
 import { isClientAbort } from './connections/client-abort.ts';
-import { allowUpload } from './connections/connections.ts';
-import { type RequestHandler, type Scope, scopeOf } from './connections/listener.ts';
+import { type RequestHandler, scopeOf } from './connections/listener.ts';
 import { createOutflow } from './connections/outflow.ts';
-import { createLiveEvents } from './events.ts';
-import { createHandlers, type Handlers } from './handlers.ts';
+import { createHandlers } from './handlers.ts';
+import { addRoutes } from './http/add-routes.ts';
 import { sendRefusal } from './http/answer.ts';
 import { MAX_BODY_BYTES } from './http/body-limits.ts';
-import { type Handler, scheduled } from './http/handler.ts';
-import { acceptAnyBody, createPolicy, formFields, refuseChunks } from './http/policy.ts';
+import { refuseOtherRobot } from './http/other-robot.ts';
+import { createPathFilter } from './http/path-filter.ts';
+import { createPolicy, formFields, refuseChunks } from './http/policy.ts';
 import { type Refusal, refusalOf, refuse } from './http/refusal.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { withoutQueries } from './http/without-queries.ts';
 import { openIncidents } from './incidents/incidents.ts';
 import { createJournal } from './journal.ts';
 import { createLogLevel, type LogSetting } from './log-level.ts';
-import { createMediaLibrary, MAX_MEDIA_BYTES } from './media/media.ts';
+import { createMediaLibrary } from './media/media.ts';
 import type { OperatorOptions } from './model.ts';
 import { createPeer } from './peer.ts';
-import { type HandlerName, ROBOT_HEADER, type Route, routes } from './routes.ts';
+import { ROBOT_HEADER, type Route, routes } from './routes.ts';
 import { followPasswordFile } from './sign-in/password-file.ts';
 import { createSessions } from './sign-in/sessions.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { noSupport } from './support-handlers.ts';
 import { createLastHour } from './view/last-hour.ts';
-import { createPageStates } from './view/page-state.ts';
+import { createLivePages } from './view/live-pages.ts';
 import type { createRuns } from './view/run-view.ts';
 import { viewerOf } from './view/viewer.ts';
-
-/** Files outside the folders of the site file, such as those of the installation and of the operating system. */
-const SYSTEM_PATH =
-  /(?<![\w.:/-])\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)(?:\/[^\s/'"`,;:()<>&]+)*\/([^\s/'"`,;:()<>&]+)/g;
-
-/** Of the chassis, what a state of the pages shows beside the pose; what a pose means for it is in `standing` and `unit`. */
-const isBesidePose: Readonly<Record<ChassisPart, boolean>> = {
-  ...{ link: true, pose: false, planning: true, battery: true, wheels: true, positioning: true },
-  ...{ alerts: true, map: true, standing: true, unit: true, complaints: true },
-};
-const allButPose = (Object.keys(isBesidePose) as ChassisPart[]).filter((part) => isBesidePose[part]);
 
 /** Project decision. */
 const STATE_DISK_MS = 3_000;
@@ -146,41 +131,16 @@ export async function createApplication(
   // A disk that does not answer must not keep the server from starting.
   await orAfter(clock, STATE_DISK_MS, failedDrive.start());
   const followed = motion.subscribe(() => runs.follow(motion.runs()));
-  const states = createPageStates(site, buildOf(assets), clock, runs);
-  const addressesOf = (scope: Scope) =>
-    events
-      .listeners()
-      .filter((one) => one.scope === scope)
-      .map(({ peer }) => peer);
-  const partsNow = () => ({
-    snapshot: link.snapshot(),
-    motion: motion.status(),
-    health: options.health(),
-    cloud: cloud(),
-    support: supportView(),
-    neighbours: options.neighbours(),
-    viewers: { onSite: addressesOf('full'), remote: addressesOf('read-only') },
+  const live = createLivePages({
+    ...options,
+    ...{ cloud, support: supportView, failedDrive, runs, withoutPaths },
+    build: buildOf(assets),
   });
-  const pageState = () => states.compose(partsNow());
-  const follow = (listener: () => void) => {
-    const subscriptions = new DisposableStack();
-    subscriptions.use(link.subscribe(listener, allButPose));
-    subscriptions.use(motion.subscribe(listener));
-    subscriptions.use(failedDrive.subscribe(listener));
-    return subscriptions;
-  };
-  const events = createLiveEvents({
-    clock,
-    compose: (name) => withoutPaths(name === 'state' ? pageState() : states.pose(link.snapshot())),
-    subscribe: {
-      state: follow,
-      pose: (listener) => link.subscribe(listener, ['pose']),
-    },
-  });
+  const { events } = live;
   const incidents = openIncidents({
-    ...{ site, link, clock, log, journal, withoutPaths, subscribe: follow },
+    ...{ site, link, clock, log, journal, withoutPaths, subscribe: live.follow },
     version: options.health().version,
-    look: () => states.sight(partsNow()),
+    look: live.sight,
   });
   const { voice, building } = site.operator;
   const peers = {
@@ -192,8 +152,8 @@ export async function createApplication(
     ...peers,
     cloud,
     supportView,
-    pageState,
-    stateAgeMs: states.ageMs,
+    pageState: live.pageState,
+    stateAgeMs: live.stateAgeMs,
     endAsked: (id) => runs.endAsked(motion.status(), id),
     failedSeen: failedDrive.seen,
     lastHour: lastHour.view,
@@ -238,36 +198,7 @@ export async function createApplication(
     } else if (refusal.status >= 500) log.error(about, 'request failed');
     return sendRefusal(request, reply, refusal);
   });
-  for (const row of routes) {
-    const add = (to: FastifyInstance) =>
-      to.route({
-        method: row.method,
-        url: row.path,
-        config: { row },
-        handler: scheduled(handlerOf(handlers, row.handler), row),
-      });
-    if (row.upload) {
-      // The multipart plugin hooks into every request of its context, so this route has a context of its own.
-      await app.register((inner, _options, done) => {
-        // Runs after the policy check: only the upload of a signed-in person is exempt from the body deadline.
-        inner.addHook('onRequest', (request, _reply, done) => {
-          allowUpload(request.raw);
-          done();
-        });
-        inner.register(multipart, {
-          limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MAX_MEDIA_BYTES + 1 },
-          throwFileSizeLimit: false,
-        });
-        inner.after(() => add(inner));
-        done();
-      });
-    } else if (row.anyBody) {
-      await app.register((inner, _options, done) => {
-        add(acceptAnyBody(inner, clock));
-        done();
-      });
-    } else add(app);
-  }
+  await addRoutes(app, handlers, clock);
   await app.ready();
   const urgent = new Set(routes.filter(({ isUrgent }) => isUrgent).map(({ method, path }) => `${method} ${path}`));
 
@@ -294,64 +225,6 @@ export async function createApplication(
       ]);
     },
   };
-}
-
-/**
- * Returns a function that replaces the absolute paths in all texts of plain data: a file or folder of the site file by
- * its key, any other by its name. Without sign-in the folders of a gateway are of no use but to an attacker.
- */
-export function createPathFilter(site: Site): <T>(data: T) => T {
-  const keys = new Map<string, string>();
-  const add = (value: unknown, key: string): void => {
-    if (typeof value === 'string') {
-      if (isAbsolute(value) && value !== '/') keys.set(value, key);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value)) add(inner, key === '' ? name : `${key}.${name}`);
-    }
-  };
-  add(site, '');
-  keys.set(site.path, 'site file');
-  if (site.dir !== '/') keys.set(site.dir, '.');
-  // The longest first: most of them lie in the folder of the site file.
-  const paths = [...keys.keys()]
-    .toSorted((a, b) => b.length - a.length)
-    .map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const known = new RegExp(`(?<![\\w.-])(?:${paths.join('|')})(?![\\w-])`, 'g');
-  const clean = (text: string) =>
-    text.includes('/') ? text.replace(known, (path) => keys.get(path) ?? '').replace(SYSTEM_PATH, '$1') : text;
-
-  function filter(data: unknown): unknown {
-    if (typeof data === 'string') return clean(data);
-    if (Array.isArray(data)) return data.map(filter);
-    if (typeof data !== 'object' || data === null) return data;
-    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, filter(value)]));
-  }
-  return filter as <T>(data: T) => T;
-}
-
-/** The refusal of a change that is meant for another robot; null for a read, a stop, or an end. */
-export function refuseOtherRobot(
-  meant: string | string[] | undefined,
-  own: string,
-  route: Pick<Route, 'method' | 'forAnyRobot'> | undefined,
-): Refusal | null {
-  if (meant === undefined || meant === own) return null;
-  if (route === undefined || route.method === 'GET' || route.forAnyRobot === true) return null;
-  return refusalOf(otherRobot(own, String(meant).slice(0, 128)));
-}
-
-function otherRobot(own: string, meant: string): GwError {
-  return new GwError(
-    'GATEWAY_OTHER_ROBOT',
-    `This gateway belongs to robot ${own}, and the request is meant for ${meant}.`,
-  );
-}
-
-function handlerOf(handlers: Handlers, name: HandlerName): Handler {
-  const [group = '', own = ''] = name.split('.');
-  const handler = (handlers as Readonly<Record<string, Readonly<Record<string, Handler>>>>)[group]?.[own];
-  if (handler === undefined) throw new RangeError(`there is no handler ${name}`);
-  return handler;
 }
 
 /** Of a log whose level is not given into the hands of this server. */

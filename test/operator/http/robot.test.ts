@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refuseOtherRobot } from '../../../src/lib/operator/application.ts';
+import { refuseOtherRobot } from '../../../src/lib/operator/http/other-robot.ts';
 import { routes } from '../../../src/lib/operator/routes.ts';
 import { ask, signIn, startServer, type TestServer } from '../server.ts';
 import { SERIAL } from '../stand-ins.ts';

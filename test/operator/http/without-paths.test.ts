@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPathFilter } from '../../../src/lib/operator/application.ts';
+import { createPathFilter } from '../../../src/lib/operator/http/path-filter.ts';
 import { parseSite } from '../../../src/lib/site/index.ts';
 import { ask, signIn, startServer, type TestServer } from '../server.ts';
 import { standInHealth } from '../stand-ins.ts';
