@@ -22,7 +22,8 @@ const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'cloud/gate/discarded.ts': 'when a message was discarded',
   'cloud/link/attempt.ts': 'when an attempt failed, and since when a connection lasts',
-  'cloud/link/link.ts': 'when an attempt failed, and when a connection was lost',
+  'cloud/link/run/connector.ts': 'when an attempt failed before its first step',
+  'cloud/link/run/sessions.ts': 'when a connection was lost',
   'cloud/outbox/outbox.ts': 'the envelope of a message; order and age in the outbox come from its key',
   'cloud/outbox/thread/store-thread.ts':
     'the envelope of the record about thinned telemetry, and the name of a damaged file',

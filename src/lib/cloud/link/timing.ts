@@ -22,3 +22,6 @@ export const linkTiming: LinkTiming = {
   directRetry: { firstMs: 5 * 60_000, maxMs: 4 * 3_600_000 },
   healedMs: 10 * 60_000,
 };
+
+/** A disk that does not answer must not keep a stop from coming in. */
+export const DISK_MS = 500;
