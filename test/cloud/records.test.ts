@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRecords, MAX_WAITING } from '../../src/lib/cloud/cloud.ts';
 import type { OutgoingMessage } from '../../src/lib/cloud/outbox/model.ts';
+import { createRecords, MAX_WAITING } from '../../src/lib/cloud/records.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 
