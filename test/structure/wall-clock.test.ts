@@ -27,7 +27,7 @@ const allowed = {
   'cloud/outbox/outbox.ts': 'the envelope of a message; order and age in the outbox come from its key',
   'cloud/outbox/thread/store-thread.ts':
     'the envelope of the record about thinned telemetry, and the name of a damaged file',
-  'cloud/release/agent.ts': 'since when a release runs; its waits are monotonic',
+  'cloud/release/job/intake.ts': 'since when a release runs; its waits are monotonic',
   'cloud/reporting/faults.ts': 'when a fault was cleared',
   'cloud/reporting/shadow.ts': 'when an update was rejected',
   'cloud/storage/spool.ts': 'when an archive was added; in the process of the command',

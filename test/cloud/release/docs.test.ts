@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readDocument } from '../../../src/lib/cloud/release/document.ts';
+import { readDocument } from '../../../src/lib/cloud/release/job/document.ts';
 import { releasePhases } from '../../../src/lib/cloud/release/model.ts';
 
 const page = readFileSync(new URL('../../../docs/cloud.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readDocument } from '../../../src/lib/cloud/release/document.ts';
+import { readDocument } from '../../../src/lib/cloud/release/job/document.ts';
 import { compareVersions, isVersion } from '../../../src/lib/cloud/release/version.ts';
 
 const document = {

@@ -1,8 +1,8 @@
-import { GwError } from '../../error/index.ts';
-import { type Clock, createBackoff, type Log } from '../../lifecycle/index.ts';
-import type { Requester } from '../gate/model.ts';
-import type { Topics } from '../topics.ts';
-import type { JobExecutionWire, JobGetWire, JobStatusWire, JobUpdateWire } from '../wire.ts';
+import { GwError } from '../../../error/index.ts';
+import { type Clock, createBackoff, type Log } from '../../../lifecycle/index.ts';
+import type { Requester } from '../../gate/model.ts';
+import type { Topics } from '../../topics.ts';
+import type { JobExecutionWire, JobGetWire, JobStatusWire, JobUpdateWire } from '../../wire.ts';
 
 /** A job execution: the same job can be executed again under another number. */
 export interface JobId {
@@ -102,6 +102,11 @@ export function createJobs({
         signal,
       ),
   };
+}
+
+/** Whether both are the same execution. */
+export function isSameJob(a: JobId, b: JobId): boolean {
+  return a.jobId === b.jobId && a.executionNumber === b.executionNumber;
 }
 
 const RETRIED = new Set<string>(['CLOUD_NOT_CONNECTED', 'CLOUD_NO_ANSWER']);

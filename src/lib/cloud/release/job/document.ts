@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { isRecord, quote } from '../../json/index.ts';
-import type { ReleaseDocumentWire } from '../wire.ts';
-import { MAX_DETAIL_CHARACTERS } from './job.ts';
-import { issueTexts, packageLimits } from './manifest.ts';
-import { isVersion } from './version.ts';
+import { isRecord, quote } from '../../../json/index.ts';
+import type { ReleaseDocumentWire } from '../../wire.ts';
+import { issueTexts, packageLimits } from '../manifest.ts';
+import { isVersion } from '../version.ts';
+import { MAX_DETAIL_CHARACTERS } from './jobs.ts';
 
 const MAX_URL_CHARACTERS = 8_192;
 /** Names of placeholders in one problem; more are counted. */

@@ -1,11 +1,11 @@
-import { GwError } from '../../error/index.ts';
-import type { ReleaseDocumentWire } from '../wire.ts';
-import type { ReleaseAgentOptions, ReleaseLimits } from './agent-model.ts';
-import type { Jobs } from './job.ts';
-import type { VerifiedPackage } from './read-package.ts';
-import type { OnStep, RunStore } from './run-store.ts';
-import type { RunState } from './state.ts';
-import { compareVersions } from './version.ts';
+import { GwError } from '../../../error/index.ts';
+import type { ReleaseDocumentWire } from '../../wire.ts';
+import type { ReleaseAgentOptions, ReleaseLimits } from '../agent-model.ts';
+import type { Jobs } from '../job/jobs.ts';
+import type { VerifiedPackage } from '../read-package.ts';
+import type { OnStep, RunStore } from '../run-store.ts';
+import type { Installation, RunState } from '../state.ts';
+import { compareVersions } from '../version.ts';
 
 /** The job ended in the cloud: cancelled, timed out or removed. */
 export class JobEnded extends Error {}
@@ -16,6 +16,8 @@ export interface PhaseContext {
   readonly limits: ReleaseLimits;
   readonly store: RunStore;
   readonly jobs: Jobs;
+  /** What runs in this process. */
+  readonly running: Installation;
   readonly step: OnStep;
   readonly signal: AbortSignal;
   /** One sentence on what the run waits for. */
@@ -24,6 +26,8 @@ export interface PhaseContext {
   readonly document: () => ReleaseDocumentWire | null;
   /** Whether the cloud has offered another job meanwhile; true once for each. */
   readonly takeOtherOffer: () => boolean;
+  /** The end of the run was reported, or needed no report. */
+  readonly onReported: () => void;
 }
 
 /** Status details of a run under way. */

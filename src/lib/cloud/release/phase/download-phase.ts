@@ -1,13 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { GwError } from '../../error/index.ts';
-import { createBackoff, ensureFolder } from '../../lifecycle/index.ts';
-import { readDocument } from './document.ts';
-import { folderFor, isThere, packagePath, readCurrent } from './folder.ts';
-import { readReleaseKeys } from './keys.ts';
+import { GwError } from '../../../error/index.ts';
+import { createBackoff, ensureFolder } from '../../../lifecycle/index.ts';
+import { folderFor, isThere, packagePath, readCurrent } from '../folder.ts';
+import { readDocument } from '../job/document.ts';
+import { readReleaseKeys } from '../keys.ts';
+import { verifyPackage } from '../read-package.ts';
+import type { RunState } from '../state.ts';
 import { announce, assertPackage, expectedPackage, JobEnded, type PhaseContext } from './phase-context.ts';
-import { verifyPackage } from './read-package.ts';
-import type { RunState } from './state.ts';
 
 /** Downloads and verifies the package. */
 export async function downloadPhase(context: PhaseContext, run: RunState): Promise<void> {

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asGwError, GwError } from '../../error/index.ts';
-import { onDisk } from '../storage/partial-file.ts';
-import { isThere, packagePath, readCurrent, removeUnfinished, switchCurrent } from './folder.ts';
-import { readReleaseKeys } from './keys.ts';
+import { asGwError, GwError } from '../../../error/index.ts';
+import { onDisk } from '../../storage/partial-file.ts';
+import { isThere, packagePath, readCurrent, removeUnfinished, switchCurrent } from '../folder.ts';
+import { readReleaseKeys } from '../keys.ts';
+import type { RunState } from '../state.ts';
+import { unpackPackage, verifyInstalled } from '../unpack.ts';
 import { announce, assertPackage, expectedPackage, JobEnded, type PhaseContext } from './phase-context.ts';
-import type { RunState } from './state.ts';
-import { unpackPackage, verifyInstalled } from './unpack.ts';
 
 /** Unpacks the package beside the installed versions. */
 export async function unpackPhase(context: PhaseContext, run: RunState): Promise<void> {

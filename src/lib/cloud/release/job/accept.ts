@@ -1,10 +1,10 @@
-import { asGwError } from '../../error/index.ts';
-import type { JobExecutionWire, ReleaseDocumentWire } from '../wire.ts';
-import type { ReleaseAgentOptions } from './agent-model.ts';
+import { asGwError } from '../../../error/index.ts';
+import type { JobExecutionWire, ReleaseDocumentWire } from '../../wire.ts';
+import type { ReleaseAgentOptions } from '../agent-model.ts';
+import { readReleaseKeys } from '../keys.ts';
+import type { Installation, RunState } from '../state.ts';
+import { compareVersions } from '../version.ts';
 import { parametersText, readDocument } from './document.ts';
-import { readReleaseKeys } from './keys.ts';
-import type { Installation, RunState } from './state.ts';
-import { compareVersions } from './version.ts';
 
 export type Acceptance =
   | { readonly ok: true; readonly run: RunState; readonly document: ReleaseDocumentWire }
