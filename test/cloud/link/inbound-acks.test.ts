@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createInboundAcks } from '../../../src/lib/cloud/link/acks.ts';
+import { createInboundAcks } from '../../../src/lib/cloud/link/mqtt/acks.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 
 it('acknowledges nothing after the end of the connection, and leaves no timer behind', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import { describe, expect, it } from 'vitest';
-import { createPacketLimit, MAX_PAYLOAD_BYTES, PacketError } from '../../../src/lib/cloud/link/packet-limit.ts';
+import { createPacketLimit, MAX_PAYLOAD_BYTES, PacketError } from '../../../src/lib/cloud/link/mqtt/packet-limit.ts';
 
 const LIMIT = 50;
 

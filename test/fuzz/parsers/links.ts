@@ -4,7 +4,7 @@ import { generate, parser as mqttParser, type Packet } from 'mqtt-packet';
 import { degrees } from '../../../src/lib/angle/index.ts';
 import { decide } from '../../../src/lib/cloud/gate/gate.ts';
 import { discardReasons } from '../../../src/lib/cloud/gate/model.ts';
-import { createPacketLimit, PacketError } from '../../../src/lib/cloud/link/packet-limit.ts';
+import { createPacketLimit, PacketError } from '../../../src/lib/cloud/link/mqtt/packet-limit.ts';
 import { readDocument } from '../../../src/lib/cloud/release/job/document.ts';
 import { readAnswer } from '../../../src/lib/enrolment/exchange.ts';
 import { answerSchema } from '../../../src/lib/enrolment/wire.ts';

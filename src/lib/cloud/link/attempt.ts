@@ -16,7 +16,8 @@ import {
 } from '../../net/path/index.ts';
 import { subscribeOutcome } from './failures.ts';
 import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
-import { connectMqtt, type MqttSession } from './mqtt-session.ts';
+import { connectMqtt } from './mqtt/connect.ts';
+import type { MqttSession } from './mqtt/model.ts';
 
 /** One way to the broker with one identity. */
 export interface LinkPlan {

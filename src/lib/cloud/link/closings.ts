@@ -1,4 +1,4 @@
-import type { SessionEnd } from './mqtt-session.ts';
+import type { SessionEnd } from './mqtt/model.ts';
 
 /** A connection that ends sooner did not settle; the backoff continues. */
 export const SETTLED_MS = 60_000;

@@ -1,7 +1,8 @@
 import type { PathOutcome } from '../../net/path/index.ts';
 import { SETTLED_MS, type ShortClosings } from './closings.ts';
 import type { FailedAttempt } from './model.ts';
-import { KEEPALIVE_S, type SessionEnd, type SubscribeResult } from './mqtt-session.ts';
+import { KEEPALIVE_S } from './mqtt/client-options.ts';
+import type { SessionEnd, SubscribeResult } from './mqtt/model.ts';
 
 /** Connections that the peer closed so soon, one after the other, before a cause is named. */
 const MIN_CLOSINGS = 3;

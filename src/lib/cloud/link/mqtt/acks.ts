@@ -1,4 +1,4 @@
-import type { Clock } from '../../lifecycle/index.ts';
+import type { Clock } from '../../../lifecycle/index.ts';
 
 const CHECKS = 20;
 
@@ -57,7 +57,7 @@ export function createPendingAcks(clock: Clock, timeoutMs: number, onTimeout: (w
 const MAX_ORDERED_MS = 3_000;
 
 /** PUBACKs for received messages: in their order, as long as each is handled soon. @source MQTT 3.1.1, 4.6 */
-interface InboundAcks extends Disposable {
+export interface InboundAcks extends Disposable {
   /** Acknowledges when `handled` resolves, which may be never. */
   add(messageId: number, handled: Promise<void>): void;
 }
