@@ -44,7 +44,7 @@ const allowed = {
   'operator/view/page-state.ts': 'the time that a page shows',
   'tunnel/link/serve-socket.ts': 'the payload of a ping, as a common proxy sends it',
   'tunnel/records/records.ts': 'the time in a record, and names of damaged files; the order of records is their number',
-  'tunnel/session/support.ts': 'when a notification was refused, on the page',
+  'tunnel/session/recording/outcomes.ts': 'when a notification was refused, on the page',
   'operator/journal.ts': 'the time of a log event',
 };
 

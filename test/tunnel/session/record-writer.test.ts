@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import type { Records } from '../../../src/lib/tunnel/records/index.ts';
 import type { RecordBody } from '../../../src/lib/tunnel/records/schema.ts';
-import { createRecordWriter, MAX_WAITING_REFUSALS } from '../../../src/lib/tunnel/session/record-writer.ts';
+import { createRecordWriter, MAX_WAITING_REFUSALS } from '../../../src/lib/tunnel/session/recording/record-writer.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { endOf, idOf, refusedOf } from '../records/bodies.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openRecords } from '../../../src/lib/tunnel/records/index.ts';
-import { createRecordLimit, MAX_BURST } from '../../../src/lib/tunnel/session/record-limit.ts';
-import { MAX_WAITING_NOTIFICATIONS } from '../../../src/lib/tunnel/session/support.ts';
+import { MAX_WAITING_NOTIFICATIONS } from '../../../src/lib/tunnel/session/notification-queue.ts';
+import { createRecordLimit, MAX_BURST } from '../../../src/lib/tunnel/session/recording/record-limit.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { isFull } from '../../properties.ts';
 import { isAlive } from './fake-proxy.ts';

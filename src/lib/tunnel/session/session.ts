@@ -6,7 +6,7 @@ import type { RunningSession } from '../view.ts';
 import { newClientToken } from './access-token.ts';
 import { armClock } from './own-clock.ts';
 import { KILL_AFTER_MS, type ProxyClosed, startProxy } from './proxy-process.ts';
-import type { RecordWriter } from './record-writer.ts';
+import type { RecordWriter } from './recording/record-writer.ts';
 import {
   type Checked,
   type EndBody,

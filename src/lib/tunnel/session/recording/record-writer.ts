@@ -1,9 +1,9 @@
-import { asGwError, GwError } from '../../error/index.ts';
-import { type Clock, createWakeup, type Log, onAbort, untilAborted } from '../../lifecycle/index.ts';
-import type { Records } from '../records/index.ts';
-import type { RecordBody, SessionRecord } from '../records/schema.ts';
-import type { SupportView } from '../view.ts';
-import type { StartBody, StartRecord } from './state.ts';
+import { asGwError, GwError } from '../../../error/index.ts';
+import { type Clock, createWakeup, type Log, onAbort, untilAborted } from '../../../lifecycle/index.ts';
+import type { Records } from '../../records/index.ts';
+import type { RecordBody, SessionRecord } from '../../records/schema.ts';
+import type { SupportView } from '../../view.ts';
+import type { StartBody, StartRecord } from '../state.ts';
 
 /** Within this time a start is on the disk, or there is no session. Project decision. */
 const START_WITHIN_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lifecycle/index.ts';
+import type { Clock } from '../../../lifecycle/index.ts';
 
 /** Recorded at once, and then one in each interval. Project decision. */
 export const MAX_BURST = 30;

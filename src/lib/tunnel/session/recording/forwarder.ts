@@ -1,7 +1,7 @@
-import { asGwError } from '../../error/index.ts';
-import { type Clock, createBackoff, type Log, onAbort, untilAborted, type Wakeup } from '../../lifecycle/index.ts';
-import type { SupportOptions } from '../model.ts';
-import type { Records } from '../records/index.ts';
+import { asGwError } from '../../../error/index.ts';
+import { type Clock, createBackoff, type Log, onAbort, untilAborted, type Wakeup } from '../../../lifecycle/index.ts';
+import type { SupportOptions } from '../../model.ts';
+import type { Records } from '../../records/index.ts';
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
