@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { type ProxyLimits, proxyLimits } from '../../../src/lib/tunnel/link/index.ts';
-import { createEngine, type ProxyCounts } from '../../../src/lib/tunnel/proxy/engine.ts';
+import { createEngine } from '../../../src/lib/tunnel/proxy/engine.ts';
+import type { ProxyCounts } from '../../../src/lib/tunnel/proxy/target-connections.ts';
 import { encodeFrame } from '../../../src/lib/tunnel/wire/codec.ts';
 import { createFrameReader } from '../../../src/lib/tunnel/wire/frames.ts';
 import type { TunnelMessage } from '../../../src/lib/tunnel/wire.ts';

@@ -16,7 +16,8 @@ import {
 } from '../link/index.ts';
 import { MAX_SERVICES, PROXY_REPORT_MS, type ProxyExit, type ProxySettings, TUNNEL_TARGET } from '../model.ts';
 import type { ProxyEvent } from '../proxy.result.ts';
-import { createEngine, type ProxyCounts } from './engine.ts';
+import { createEngine } from './engine.ts';
+import type { ProxyCounts } from './target-connections.ts';
 
 /** How long the network must be gone. Project decision: the specification says only 'disconnected from the network'. */
 const NETWORK_LOST_MS = 10_000;
