@@ -13,8 +13,9 @@ import {
   readSshConfig,
   settingsOf,
 } from './config/config.ts';
+import { connectHop, interrupted } from './connect-hop.ts';
 import { foreignText } from './foreign-text.ts';
-import { connectHop, type Hop, interrupted } from './hop.ts';
+import type { Hop } from './hop.ts';
 import type { RemoteProcess, Ssh, SshOptions, SshTarget } from './model.ts';
 import { remoteProcess } from './remote-process.ts';
 
