@@ -144,7 +144,10 @@ describe.skipIf(!hasProgram('mosquitto'))('the outbox against mosquitto', () => 
     await restarting;
     for (const serial of serials) {
       await using finishing = run(serial, 'finish');
-      const { code, stderr } = await Promise.race([finishing.closed, sleep(HANG_MS, { code: 'timed out', stderr: '' })]);
+      const { code, stderr } = await Promise.race([
+        finishing.closed,
+        sleep(HANG_MS, { code: 'timed out', stderr: '' }),
+      ]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     }
 
