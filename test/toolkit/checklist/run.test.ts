@@ -266,7 +266,7 @@ describe('a run through SSH', () => {
   const ssh = { where: 'technician@192.0.2.2:22' } as Ssh;
 
   test('does not check on this machine what only the gateway can show, and does not blame the network for it', async () => {
-    const checks = ['network check', 'heartbeat check', 'enrol status', 'cloud link', 'tunnel rehearsal'];
+    const checks = ['network check', 'heartbeat check', 'enrol status', 'tunnel rehearsal'];
     const steps = checks.map((run, index) => {
       const expect = '{ verdict: ok }';
       return `  - { id: s${index}, title: T, proves: Device, run: ${run}, expect: ${expect}, remedy: Ask the IT to open 443. }`;

@@ -186,6 +186,37 @@ describe("the check 'cloud link'", () => {
     expect(data).toMatchObject({ verdict: 'ok', status: 'connected' });
   });
 
+  it('waits while the link changes to the installed certificate', async () => {
+    const renewing = {
+      ...sound,
+      link: sound.link && {
+        ...sound.link,
+        installed: { fingerprintSha256: 'cd'.repeat(32), notAfter: '2028-11-22T00:00:00.000Z' },
+      },
+    };
+    await using gateway = await gatewayWith(renewing, renewing, sound);
+    const said: string[] = [];
+    const data = await checkCloudLink(
+      { ...gateway.toolkit, ssh: forwardingOnly },
+      { withinMs: 60_000 },
+      { ...context(), onProgress: (text) => said.push(text) },
+    );
+    expect(said).toContain('The link changes to the installed certificate.');
+    expect(data.verdict).toBe('ok');
+    expect(findings(data).certificate).toBe('ok');
+  });
+
+  it('leaves out what a gateway of a later version says in addition', async () => {
+    const later = { ...sound, ofLater: 1, link: { ...sound.link, ofLater: { deep: true } } };
+    await using gateway = await gatewayWith(later);
+    const data = await checkCloudLink(gateway.toolkit, { withinMs: 0 }, context());
+    expect(data).toMatchObject({ verdict: 'ok', status: 'connected' });
+    await using other = await gatewayWith({ ...later, outbox: 'none' } as never);
+    await expect(checkCloudLink(other.toolkit, { withinMs: 0 }, context())).rejects.toMatchObject({
+      code: 'OPERATOR_NOT_REACHABLE',
+    });
+  });
+
   it('is wrong after the wait, and checks nothing that needs a connection', async () => {
     await using gateway = await gatewayWith(lostView);
     const data = cloudLinkSchema.parse(await checkCloudLink(gateway.toolkit, { withinMs: 1_000 }, context()));

@@ -92,7 +92,7 @@ export const checks = {
       'The running gateway is connected to the cloud with all subscriptions, by the installed certificate, to the broker of the enrolment.',
     with: z.strictObject({ withinMs: withinMs(600_000, 60_000, 'Wait for a connection, in milliseconds.') }),
     needs: [needs.cloud],
-    run: async (of, run) => (await import('../cloud/link.ts')).checkCloudLink(await run.onGateway(), of, run),
+    run: async (of, run) => (await import('../cloud/link.ts')).checkCloudLink(await run.toolkit(), of, run),
   }),
   'cloud stop': check({
     summary:

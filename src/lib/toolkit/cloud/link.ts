@@ -34,9 +34,10 @@ export async function checkCloudLink(
     async () => {
       const now = await readCloudStatus(toolkit, {}, context);
       if (isPending(now)) context.onProgress(now.detail);
+      else if (isRenewing(now)) context.onProgress('The link changes to the installed certificate.');
       return now;
     },
-    (now) => !isPending(now),
+    (now) => !isPending(now) && !isRenewing(now),
   );
   const connection = (view.status === 'connected' && view.link?.connection) || null;
   const findings = [
@@ -62,6 +63,12 @@ export async function checkCloudLink(
 
 function isPending({ status }: CloudView): boolean {
   return status === 'not-connected' || status === 'not-checked';
+}
+
+/** For seconds after `gw enrol --renew`, until the new certificate is in use or has failed. */
+function isRenewing({ link }: CloudView): boolean {
+  if (!link?.connection || link.installed === null || link.renewalFailure !== null) return false;
+  return plain(link.installed.fingerprintSha256) !== plain(link.connection.certificate.fingerprintSha256);
 }
 
 const NOT_CONNECTED = 'not connected';

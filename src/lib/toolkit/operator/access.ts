@@ -180,7 +180,7 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
     async ask<T extends z.ZodType>(method: Method, path: string, schema: T, body?: object): Promise<z.output<T>> {
       const { status, json, tried } = await fetch(method, path, body);
       if (status >= 400) throw answeredError(status, json, tried);
-      const result = schema.safeParse(json);
+      const result = readAnswer(schema, json);
       if (result.success) return result.data;
       throw notTheOperator(tried, result.error);
     },
@@ -199,7 +199,7 @@ export function requestsOver(way: Way, cookie: string | null, signal: AbortSigna
       };
       const { status, json, tried } = await fetch('GET', path, undefined, isWhole);
       if (status >= 400) throw answeredError(status, json, tried);
-      const result = schema.safeParse(data === null ? undefined : asJson(data));
+      const result = readAnswer(schema, data === null ? undefined : asJson(data));
       if (result.success) return result.data;
       throw notTheOperator(tried, result.error);
     },
@@ -298,6 +298,19 @@ async function fetchText(way: Way, { path, method, body, cookie, isEnough }: Ask
     if (isEnough?.(decoder.decode(chunk, { stream: true }))) break;
   }
   return { status: response.statusCode, setCookies, robot, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** What a gateway of a later version says in addition is left out: it may be restarted into one while this waits for it. */
+function readAnswer<T extends z.ZodType>(schema: T, json: unknown): z.ZodSafeParseResult<z.output<T>> {
+  const result = schema.safeParse(json);
+  if (result.success) return result;
+  const known = structuredClone(json);
+  for (const issue of result.error.issues) {
+    if (issue.code !== 'unrecognized_keys') return result;
+    const at = issue.path.reduce<unknown>((within, key) => (within as Record<PropertyKey, unknown>)[key], known);
+    for (const key of issue.keys) delete (at as Record<string, unknown>)[key];
+  }
+  return schema.safeParse(known);
 }
 
 /** undefined when it is not JSON. */
