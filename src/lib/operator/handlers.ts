@@ -7,7 +7,7 @@ import { readChoice, servicePage, setPosePage, signInPage, surfacePage } from '.
 import type { Answer, Settings } from './answers/answers.ts';
 import { notConnected, type ReadResult } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
-import { holdOpen } from './connections/connections.ts';
+import { holdOpen } from './connections/connection.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
 import { contractHandlers } from './contract-handlers.ts';

@@ -5,7 +5,7 @@ import { asGwError, GwError } from '../error/index.ts';
 import { ensureFolder, privateFolderProblem, type Service, type ServiceContext } from '../lifecycle/index.ts';
 import { localSocketPath } from '../site/index.ts';
 import { type Application, createApplication } from './application.ts';
-import type { Crowding } from './connections/connections.ts';
+import type { Crowding } from './connections/crowding.ts';
 import {
   type Listener,
   type ListenerOptions,

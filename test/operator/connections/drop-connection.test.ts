@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { dropConnection } from '../../../src/lib/operator/connections/connections.ts';
+import { dropConnection } from '../../../src/lib/operator/connections/connection.ts';
 import { until } from '../../waiting.ts';
 
 /** Both ends of one connection. The client reads nothing. */

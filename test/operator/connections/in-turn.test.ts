@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../../src/lib/operator/connections/connections.ts';
+import { inTurn } from '../../../src/lib/operator/connections/connection.ts';
 import { until } from '../../waiting.ts';
 import { standInClock } from '../stand-ins.ts';
 import { client, head, listener } from './client.ts';

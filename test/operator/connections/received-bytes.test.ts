@@ -2,7 +2,11 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Reader, type ReadingOptions, takeOverReading } from '../../../src/lib/operator/connections/reading.ts';
+import {
+  type Reader,
+  type ReadingOptions,
+  takeOverReading,
+} from '../../../src/lib/operator/connections/requests/reading.ts';
 import { isFull, runs } from '../../properties.ts';
 import { until } from '../../waiting.ts';
 import { signIn, startServer } from '../server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns, type TurnRequest } from '../../../src/lib/operator/connections/turns.ts';
+import { createTurns, type TurnRequest } from '../../../src/lib/operator/connections/requests/turns.ts';
 
 interface Work extends Pick<TurnRequest, 'peer' | 'isUrgent'> {
   readonly takesMs: number;

@@ -6,7 +6,8 @@ import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { mayTakeBody } from '../http/body-limits.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import { type Crowding, createConnectionTable, type RequestHandler } from './connections.ts';
+import { createConnectionTable, type RequestHandler } from './connection-table.ts';
+import type { Crowding } from './crowding.ts';
 import { type ConnectionLimits, connectionLimits, openFileLimit, totalWithin } from './limits.ts';
 
 /**

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../lifecycle/index.ts';
-import { allowUpload } from '../connections/connections.ts';
+import { allowUpload } from '../connections/connection.ts';
 import type { Handlers } from '../handlers.ts';
 import { MAX_MEDIA_BYTES } from '../media/media.ts';
 import { type HandlerName, routes } from '../routes.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { inTurn } from '../connections/connections.ts';
+import { inTurn } from '../connections/connection.ts';
 
 /**
  * Answers a request. One that has to wait (for a disk, a peer, the robot) sends nothing itself: it returns what sends its
