@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { KeptLatch } from '../../src/lib/motion/latch-disk.ts';
+import type { KeptLatch } from '../../src/lib/motion/latch/latch-disk.ts';
 import { isLatchRead, moveTo, startBench, until } from './bench.ts';
 import { startScriptedChassis } from './scripted-chassis.ts';
 import { time } from './time.ts';
@@ -8,8 +8,8 @@ import { time } from './time.ts';
 const disk = vi.hoisted(() => ({ latch: new Promise<never>(() => {}) as Promise<KeptLatch> }));
 
 /** A disk that hangs, as a broken card or a network file system does. */
-vi.mock('../../src/lib/motion/latch-disk.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../src/lib/motion/latch-disk.ts')>();
+vi.mock('../../src/lib/motion/latch/latch-disk.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../src/lib/motion/latch/latch-disk.ts')>();
   const never = () => new Promise<never>(() => {});
   return {
     ...original,

@@ -2,8 +2,8 @@
 // it begins and after it is saved. With 'once' the first stop stays.
 import { systemClock } from '../../src/lib/lifecycle/clock.ts';
 import { silentLog } from '../../src/lib/lifecycle/folded-log.ts';
-import { createLatchDisk } from '../../src/lib/motion/latch-disk.ts';
-import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
+import { createLatchDisk } from '../../src/lib/motion/latch/latch-disk.ts';
+import { createStopLatch } from '../../src/lib/motion/latch/stop-latch.ts';
 
 const [stateDir = '', delayMs = '0', how] = process.argv.slice(2);
 const real = createLatchDisk(stateDir);

@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/motion/latch-disk.ts';
-import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
+import { createLatchDisk, type KeptLatch, type LatchDisk } from '../../src/lib/motion/latch/latch-disk.ts';
+import { createStopLatch } from '../../src/lib/motion/latch/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { until as waitUntil } from '../waiting.ts';
 

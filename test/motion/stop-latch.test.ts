@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GwError } from '../../src/lib/error/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
-import { type KeptLatch, type LatchDisk, parseLatch, released } from '../../src/lib/motion/latch-disk.ts';
-import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
+import { type KeptLatch, type LatchDisk, parseLatch, released } from '../../src/lib/motion/latch/latch-disk.ts';
+import { createStopLatch } from '../../src/lib/motion/latch/stop-latch.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { isFull } from '../properties.ts';
 

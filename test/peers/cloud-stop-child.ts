@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createCloud } from '../../src/lib/cloud/cloud.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
-import { createStopLatch } from '../../src/lib/motion/stop-latch.ts';
+import { createStopLatch } from '../../src/lib/motion/latch/stop-latch.ts';
 import { directDialer } from '../../src/lib/net/index.ts';
 import { parseSite } from '../../src/lib/site/index.ts';
 

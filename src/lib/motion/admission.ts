@@ -6,10 +6,10 @@ import { mapsOfPlaces, type Site } from '../site/index.ts';
 import type { Canceller } from './canceller.ts';
 import { closingAlerts } from './fitness.ts';
 import { type GateInput, judgeFacts, judgeOrder, type Refusal, refusalError } from './gate.ts';
+import type { LatchKeeper } from './latch/stop-latch.ts';
 import type { Order } from './model.ts';
 import type { PoseAlarm } from './pose-alarm.ts';
 import type { Occupancy } from './run/occupancy.ts';
-import type { LatchKeeper } from './stop-latch.ts';
 import type { StopProofs } from './stop-proof.ts';
 import type { MoveWatch } from './unowned-move.ts';
 

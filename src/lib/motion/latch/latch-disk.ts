@@ -1,9 +1,9 @@
 import { access, constants, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { otherFormat, otherVersionText } from '../json/index.ts';
-import { ensureFolder, openFresh, syncFolder } from '../lifecycle/index.ts';
-import { createKeptFile, parseKept } from './kept-file.ts';
+import { otherFormat, otherVersionText } from '../../json/index.ts';
+import { ensureFolder, openFresh, syncFolder } from '../../lifecycle/index.ts';
+import { createKeptFile, parseKept } from '../kept-file.ts';
 
 const FILE = 'stop-latch.json';
 const FORMAT = 'gw/stop-latch/1';
