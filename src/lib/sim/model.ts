@@ -1,5 +1,5 @@
 import type { Clock } from '../lifecycle/index.ts';
-import type { ReceivedRequest } from './chassis/chassis.ts';
+import type { ReceivedRequest } from './chassis/http/reception.ts';
 import type { ReceivedEnrolment } from './cloud/enrolment.ts';
 import type { CloudControl, CloudSettings } from './cloud/model.ts';
 import type { FaultKind, FaultName } from './faults.ts';

@@ -198,6 +198,8 @@ export function createTopicServer(options: TopicServerOptions) {
   };
 }
 
+export type TopicServer = ReturnType<typeof createTopicServer>;
+
 function frame(head: number, body: Buffer): Buffer {
   if (body.length < 126) return Buffer.concat([Buffer.from([head, body.length]), body]);
   const length = Buffer.from([head, 126, 0, 0]);
