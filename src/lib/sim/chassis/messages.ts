@@ -2,8 +2,8 @@ import { topics } from '../../chassis/wire.ts';
 import type { Faults } from '../faults.ts';
 import { dock } from './floor/floor.ts';
 import { mapPng, parseOverlays } from './maps/map-store.ts';
-import type { PoseRad } from './motion/drive.ts';
 import { headingRad, radOfTurn, reportedDegrees, reportedDegreesOfTurn, wrapRad } from './motion/heading.ts';
+import type { PoseRad } from './motion/kinematics.ts';
 import { failReasonName } from './motion/move-wire.ts';
 import type { Aspect, Robot } from './robot.ts';
 

@@ -1,5 +1,5 @@
-import type { PoseRad } from './motion/drive.ts';
 import { wrapRad } from './motion/heading.ts';
+import type { PoseRad } from './motion/kinematics.ts';
 
 /** Standard deviations of the fault `noisy-pose`. Project decision. */
 const NOISE_M = 0.01;

@@ -4,8 +4,9 @@ import type { Point } from './floor/grid.ts';
 import { createPlanner, type Planner } from './floor/plan.ts';
 import { chargersOn, createMapStore, type FloorMap, gridForPlanning } from './maps/map-store.ts';
 import { createDeeds } from './motion/deeds.ts';
-import { createDrive, type PoseRad } from './motion/drive.ts';
+import { createDrive } from './motion/drive.ts';
 import { headingRad, wrapRad } from './motion/heading.ts';
+import type { PoseRad } from './motion/kinematics.ts';
 import type { MoveOrder } from './motion/move-order.ts';
 import { createMoves } from './motion/moves.ts';
 

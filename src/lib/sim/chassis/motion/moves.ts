@@ -2,8 +2,9 @@ import { DOCKING_DISTANCE_M, dock } from '../floor/floor.ts';
 import type { Point } from '../floor/grid.ts';
 import type { Planner } from '../floor/plan.ts';
 import type { Deeds } from './deeds.ts';
-import type { Drive, Leg, PoseRad } from './drive.ts';
+import type { Drive, Leg } from './drive.ts';
 import { headingRad, isBeyondRadians, wrapRad } from './heading.ts';
+import type { PoseRad } from './kinematics.ts';
 import { type MoveOrder, targetOf } from './move-order.ts';
 
 export interface Move {
