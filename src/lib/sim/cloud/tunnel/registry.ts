@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '../../../lifecycle/index.ts';
 import type { Side } from './rules.ts';
 
-export type ClosedBy = 'person' | 'lifetime';
+type ClosedBy = 'person' | 'lifetime';
 
 /** A tunnel, open or closed. */
 export interface Tunnel {
@@ -104,20 +103,4 @@ export function createRegistry() {
   }
 }
 
-/** The clock of the service: monotonic milliseconds, which a fault can stop. */
-export function createServiceTime(clock: Pick<Clock, 'monotonicMs'>) {
-  let stoppedAtMs: number | null = null;
-  let lostMs = 0;
-  return {
-    ms: () => (stoppedAtMs ?? clock.monotonicMs()) - lostMs,
-    isStopped: () => stoppedAtMs !== null,
-    setStopped(isStopped: boolean): void {
-      if (isStopped === (stoppedAtMs !== null)) return;
-      if (isStopped) stoppedAtMs = clock.monotonicMs();
-      else if (stoppedAtMs !== null) {
-        lostMs += clock.monotonicMs() - stoppedAtMs;
-        stoppedAtMs = null;
-      }
-    },
-  };
-}
+export type Registry = ReturnType<typeof createRegistry>;
