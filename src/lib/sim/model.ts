@@ -58,7 +58,7 @@ interface TrueState {
   readonly topicConnections: number;
 }
 
-interface SimEnrolment {
+export interface SimEnrolment {
   readonly url: string;
   /** The CA certificate, also of the endpoint's own certificate. */
   readonly caPem: string;

@@ -1,20 +1,22 @@
-import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { GwError } from '../error/index.ts';
 import { systemClock } from '../lifecycle/index.ts';
 import { startChassis } from './chassis/chassis.ts';
 import type { ReceivedRequest } from './chassis/http/reception.ts';
-import { type Cloud, startCloud } from './cloud/cloud.ts';
-import { type EnrolmentEndpoint, openCa, startEnrolment, writeCode } from './cloud/enrolment.ts';
-import { openReleaseKey } from './cloud/services/release.ts';
+import { openCa } from './cloud/enrolment.ts';
 import { openControl } from './control/control.ts';
 import { isRunning } from './control/request.ts';
 import { makeFolder } from './files.ts';
-import { MAX_NEIGHBOURS, type Neighbours, neighbourAddresses, startNeighbours } from './fleet/neighbours.ts';
-import { closeServer, listenOn } from './listen.ts';
+import { MAX_NEIGHBOURS, neighbourAddresses } from './fleet/neighbours.ts';
 import type { Sim, SimOptions } from './model.ts';
+import { startCloudPart } from './parts/cloud-part.ts';
+import { startEnrolmentPart } from './parts/enrolment-part.ts';
+import { startNeighboursPart } from './parts/neighbours-part.ts';
+import { createPartFaults, type FaultyParts } from './parts/part-faults.ts';
+import type { PartStart } from './parts/part-start.ts';
+import { startSiteService } from './parts/site-service.ts';
+import { startTabletPart } from './parts/tablet-part.ts';
 import { assertWrittenBySim, type SiteFiles, writeSiteFiles } from './site-files.ts';
-import { startTablet, type Tablet } from './tablet/index.ts';
 import { createStages } from './waiting.ts';
 
 const DEFAULT_SERIAL = 'SIM-0001';
@@ -34,9 +36,6 @@ const capabilities = {
   supportsSetEmergencyStopService: true,
   supportsSystemSettings: true,
 } as const;
-/** Broker and region in every enrolment answer; the specification names this region. */
-const BROKER_HOST = '127.0.0.1';
-const REGION = 'eu-central-1';
 const DEFAULT_SPEED_M_S = 1;
 const DEFAULT_POSE_MS = 100;
 const RESTART_MS = 1500;
@@ -51,11 +50,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   const { robots = 0, speedMS = DEFAULT_SPEED_M_S, poseMs = DEFAULT_POSE_MS } = options;
   const parts = new Set(options.with);
   const dir = options.dir === undefined ? undefined : resolve(options.dir);
-  if (dir === undefined && parts.has('password')) throw new RangeError('a password needs a folder');
-  if (!Number.isInteger(robots) || robots < 0 || robots > MAX_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
-  if (!(speedMS >= 0.02 && speedMS <= 1)) throw new RangeError('a speed of 0.02 to 1 m/s');
-  if (!(poseMs >= 100 && poseMs <= 10_000)) throw new RangeError('100 to 10,000 ms between two poses');
-  if (dir === undefined && robots > 0) throw new RangeError('neighbours need a folder for their key');
+  assertUsable({ robots, speedMS, poseMs, hasFolder: dir !== undefined, hasPassword: parts.has('password') });
   using stages = createStages(clock, onEvent, 'a simulator that may run in this folder');
   if (dir !== undefined) {
     if (await isRunning(dir)) throw new GwError('SIM_RUNNING', `A simulated robot is already running in ${dir}.`);
@@ -65,11 +60,8 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
 
   await using undo = new AsyncDisposableStack();
   const received: ReceivedRequest[] = [];
-  let neighbours: Neighbours | undefined;
-  let cloud: Cloud | undefined;
-  let tablet: Tablet | undefined;
-  let releaseKeyFile: string | null = null;
-  let partsSettled: Promise<unknown> = Promise.resolve();
+  const started: FaultyParts = { neighbours: null, cloud: null, tablet: null };
+  const partFaults = createPartFaults(started);
   stages.enter('the port of the chassis');
   const { server, note } = await startOnPort(options.chassisPort ?? 0, (port) =>
     startChassis({
@@ -87,11 +79,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
         if (received.length > MAX_REQUESTS) received.shift();
       },
       onFault(name, on) {
-        neighbours?.applyFault(name, on);
-        const applied = Promise.all([cloud?.applyFault(name, on), tablet?.applyFault(name, on)]);
-        partsSettled = Promise.allSettled([partsSettled]).then(() => applied);
-        // `settled` reports a failure; it must not become an unhandled rejection.
-        for (const promise of [applied, partsSettled]) promise.catch(() => {});
+        partFaults.apply(name, on);
         onEvent({ event: 'fault', name, on });
       },
       onBoot: (state) => onEvent({ event: 'boot', state }),
@@ -102,96 +90,33 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
   if (note !== undefined) onEvent({ event: 'note', text: note });
   onEvent({ event: 'listening', part: 'chassis', url: `http://${chassis.host}:${chassis.port}` });
 
-  async function startPart(part: keyof typeof smallServices): Promise<string | null> {
-    if (!parts.has(part)) return null;
-    stages.enter(`the port of ${part}`);
-    const { url } = undo.use(await startSmallService(smallServices[part]));
-    onEvent({ event: 'listening', part, url });
-    return url;
-  }
-  const voiceUrl = await startPart('voice');
-  const buildingUrl = await startPart('building');
+  const { faults } = server;
+  const start: PartStart = { undo, stages, onEvent, clock, faults, serial, dir };
+  const voiceUrl = parts.has('voice') ? await startSiteService(start, 'voice') : null;
+  const buildingUrl = parts.has('building') ? await startSiteService(start, 'building') : null;
 
   // One CA for all parts of the simulated cloud.
   stages.enter('the keys of the CA of the cloud');
   const ca = parts.has('enrolment') || parts.has('cloud') ? await openCa(dir) : undefined;
-  let enrolment: (Pick<EnrolmentEndpoint, 'url' | 'requests'> & { caPem: string; newCode(): string }) | undefined;
-  let codePath: string | null = null;
-  if (ca !== undefined && parts.has('enrolment')) {
-    const newCodeFile = async () => {
-      if (dir !== undefined) codePath = await writeCode(dir, endpoint.newCode(serial));
-    };
-    stages.enter('the certificates of the enrolment endpoint');
-    const endpoint = undo.use(
-      await startEnrolment({
-        ca,
-        clock,
-        faults: server.faults,
-        broker: BROKER_HOST,
-        region: REGION,
-        // A failed write must not change the answer.
-        onUsed: () => newCodeFile().catch(() => {}),
-      }),
-    );
-    await newCodeFile();
-    const { url, requests } = endpoint;
-    enrolment = { url, requests, caPem: ca.caPem, newCode: () => endpoint.newCode(serial) };
-    onEvent({ event: 'listening', part: 'enrolment', url });
-  }
-
+  const enrolment = ca !== undefined && parts.has('enrolment') ? await startEnrolmentPart(start, ca) : null;
+  let releaseKeyFile: string | null = null;
   if (ca !== undefined && parts.has('cloud')) {
-    stages.enter('the certificates and ports of the broker, the storage and the tunnel service');
-    cloud = undo.use(
-      await startCloud({
-        ...options.cloud,
-        ca,
-        faults: server.faults,
-        clock,
-        serial,
-        onClosed: ({ clientId, reason }) =>
-          onEvent({ event: 'note', text: `The MQTT broker closed the connection of '${clientId}': ${reason}.` }),
-        onTunnelViolation: (side, reason) =>
-          onEvent({ event: 'note', text: `The tunnel service closed the connection of the ${side}: ${reason}.` }),
-      }),
-    );
-    stages.enter('the key of releases');
-    if (dir !== undefined) releaseKeyFile = await openReleaseKey(dir);
-    const { mqtt, storageUrl, tunnel } = cloud.places;
-    onEvent({ event: 'listening', part: 'mqtt', url: `mqtts://${mqtt.host}:${mqtt.port}` });
-    onEvent({ event: 'listening', part: 'mqtt-alpn', url: `mqtts://${mqtt.host}:${mqtt.fallbackPort}` });
-    onEvent({ event: 'listening', part: 'storage', url: storageUrl });
-    onEvent({ event: 'listening', part: 'tunnel', url: `wss://${tunnel.host}:${tunnel.port}` });
+    const part = await startCloudPart(start, ca, options.cloud);
+    started.cloud = part.cloud;
+    releaseKeyFile = part.releaseKeyFile;
   }
-
-  if (parts.has('tablet')) {
-    let isOpen = true;
-    stages.enter('the key and the port of the tablet');
-    tablet = undo.use(
-      await startTablet({
-        ...options.tablet,
-        faults: server.faults,
-        clock,
-        onPort(port, problem) {
-          const text = port === null ? 'The port of the tablet is closed' : `The tablet listens on port ${port}`;
-          if (problem !== undefined || isOpen !== (port !== null)) {
-            onEvent({ event: 'note', text: problem === undefined ? `${text}.` : `${text}: ${problem}` });
-          }
-          isOpen = port !== null;
-        },
-      }),
-    );
-    onEvent({ event: 'listening', part: 'tablet', url: `tcp://${tablet.host}:${tablet.port}` });
-  }
+  if (parts.has('tablet')) started.tablet = await startTabletPart(start, options.tablet);
+  const { cloud, tablet } = started;
 
   const core = {
     chassis,
     robots,
     parts: [...parts],
-    faults: server.faults.list,
-    setFault: server.faults.set,
+    faults: faults.list,
+    setFault: faults.set,
     settled: async () => {
       await server.settled();
-      await partsSettled;
+      await partFaults.settled();
     },
   };
   let files: SiteFiles | undefined;
@@ -204,7 +129,7 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       voiceUrl,
       buildingUrl,
       enrolmentUrl: enrolment?.url ?? null,
-      cloud: cloud === undefined ? null : { places: cloud.places, topics: options.cloud?.topics ?? {}, releaseKeyFile },
+      cloud: cloud === null ? null : { places: cloud.places, topics: options.cloud?.topics ?? {}, releaseKeyFile },
       tablet: tablet ? { host: tablet.host, port: tablet.port, model: tablet.identity.model } : null,
       password: parts.has('password'),
       evidence: options.evidence ?? true,
@@ -212,27 +137,19 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       when: clock.wall(),
     });
     if (files.neighbourFiles !== null) {
-      stages.enter('the neighbours');
-      neighbours = undo.use(
-        await startNeighbours({
-          ...files.neighbourFiles,
-          robots,
-          software,
-          map: () => server.robot.maps.current(),
-          faults: server.faults,
-          clock,
-          onUnsent: (reason) =>
-            onEvent({ event: 'note', text: `Heartbeats of the neighbours cannot be sent (${reason}).` }),
-          ...(options.heartbeatPort !== undefined && { port: options.heartbeatPort }),
-        }),
-      );
-      const { to, firstSerial, lastSerial } = neighbours;
-      onEvent({ event: 'fleet', robots, firstSerial, lastSerial, to });
+      started.neighbours = await startNeighboursPart(start, {
+        ...files.neighbourFiles,
+        robots,
+        software,
+        map: () => server.robot.maps.current(),
+        ...(options.heartbeatPort !== undefined && { port: options.heartbeatPort }),
+      });
     }
     stages.enter('the control socket');
-    const control = undo.use(await openControl({ ...core, cloud: cloud ?? null }, dir, options.pointerFile));
+    const control = undo.use(await openControl({ ...core, cloud }, dir, options.pointerFile));
     onEvent({ event: 'listening', part: 'control', url: control.url });
     const { sitePath, passwordPath } = files;
+    const codePath = enrolment?.codePath ?? null;
     onEvent({ event: 'ready', dir, sitePath, chassis, voiceUrl, buildingUrl, passwordPath, codePath });
   }
 
@@ -241,9 +158,9 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
     ...core,
     voiceUrl,
     buildingUrl,
-    cloud: cloud ?? null,
-    tablet: tablet ?? null,
-    enrolment: enrolment === undefined ? null : { ...enrolment, codePath },
+    cloud,
+    tablet,
+    enrolment,
     sitePath: files?.sitePath ?? null,
     passwordPath: files?.passwordPath ?? null,
     state: () => ({
@@ -258,6 +175,22 @@ export async function startSim(options: SimOptions = {}): Promise<Sim> {
       await running.disposeAsync();
     },
   };
+}
+
+/** Throws RangeError for options that no simulator can have. */
+function assertUsable(options: {
+  readonly robots: number;
+  readonly speedMS: number;
+  readonly poseMs: number;
+  readonly hasFolder: boolean;
+  readonly hasPassword: boolean;
+}): void {
+  const { robots, speedMS, poseMs, hasFolder, hasPassword } = options;
+  if (!hasFolder && hasPassword) throw new RangeError('a password needs a folder');
+  if (!Number.isInteger(robots) || robots < 0 || robots > MAX_NEIGHBOURS) throw new RangeError('0 to 1000 neighbours');
+  if (!(speedMS >= 0.02 && speedMS <= 1)) throw new RangeError('a speed of 0.02 to 1 m/s');
+  if (!(poseMs >= 100 && poseMs <= 10_000)) throw new RangeError('100 to 10,000 ms between two poses');
+  if (!hasFolder && robots > 0) throw new RangeError('neighbours need a folder for their key');
 }
 
 /** Starts on the default port if free, otherwise on a free port with a note. */
@@ -275,33 +208,4 @@ async function startOnPort<T>(
       note: `Port ${DEFAULT_CHASSIS_PORT} is in use, so the chassis listens on another port.`,
     };
   }
-}
-
-/** Minimal HTTP services of the site, each with one path. Their interfaces are not shown by the specification. */
-const smallServices = {
-  voice: {
-    path: '/config',
-    answer: { service: 'simulated voice assistant', language: 'de-DE', wakeWord: 'Hallo Robbi', volume: 0.6 },
-  },
-  building: {
-    path: '/status',
-    answer: {
-      service: 'simulated building module',
-      lift: { floor: 0, door: 'closed' },
-      doors: [{ name: 'Küchentür', open: false }],
-    },
-  },
-} as const;
-
-async function startSmallService({ path, answer }: { readonly path: string; readonly answer: object }) {
-  const text = JSON.stringify(answer);
-  const server = createServer((request, response) => {
-    request.resume();
-    const known = request.url?.split('?', 1)[0] === path;
-    const allowed = request.method === 'GET' || request.method === 'HEAD';
-    const [status, body] = known && allowed ? [200, text] : [known ? 405 : 404, '{"error":"not found"}'];
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
-  });
-  const port = await listenOn(server, '127.0.0.1', 0);
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => closeServer(server) };
 }
