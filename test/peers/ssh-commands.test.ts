@@ -184,19 +184,22 @@ describe.skipIf(!isThere)('commands through a real OpenSSH server', () => {
     expect(JSON.stringify(run.data.steps)).toContain('This check must run on the gateway itself');
   });
 
+  /** A machine under load answers late: what gw says of that is true. */
+  const beside = (stderr: string) => stderr.replace(/^.*The SSH link to \S+ is slow: .*\n/gm, '');
+
   it('run on the remote host where they listen by UDP, and stream events', async () => {
     const sniffed = await gw('heartbeat', 'sniff', '--no-key', '--for', '3', '--via', via, '--json');
     const events = sniffed.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { event: string });
-    expect(sniffed.stderr).toBe('');
+    expect(beside(sniffed.stderr)).toBe('');
     expect(sniffed.code).toBe(0);
     expect(events.length).toBeGreaterThan(1);
     expect(events.at(-1)?.event).toBe('ended');
     expect(events.filter(({ event }) => event === 'ended')).toHaveLength(1);
     const shown = await gw('heartbeat', 'sniff', '--no-key', '--for', '2', '--via', via);
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect([shown.code, beside(shown.stderr)]).toEqual([0, '']);
     expect(shown.stdout.length).toBeGreaterThan(0);
   });
 
