@@ -1,21 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isFull } from '../properties.ts';
+import { alarmsOf } from './alarms.ts';
 import { robots } from './robots.ts';
-import { createWorld, type RobotOptions, type World } from './world.ts';
+import { createWorld, type RobotOptions } from './world.ts';
 
 /** `npm test` takes each tenth of them. */
 const chosen = robots.filter((_, at) => isFull || at % 10 === 3);
-
-/** What was ever said against its obedience. */
-function alarmsOf({ motion }: World): readonly string[] {
-  const { standstill, stop } = motion.status();
-  const alarm = motion.trials.view()?.alarm ?? null;
-  return [
-    ...(standstill.verdict === 'drives-on' ? [standstill.reason] : []),
-    ...(stop.disobeyed === undefined ? [] : [stop.disobeyed]),
-    ...(alarm === null ? [] : [alarm]),
-  ];
-}
 
 async function conduct(robot: RobotOptions) {
   await using world = await createWorld(robot);

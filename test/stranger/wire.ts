@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Duplex } from 'node:stream';
+import type { Clock } from '../../src/lib/lifecycle/index.ts';
 
 /** What a stranger's chassis serves: plain HTTP with JSON, and one WebSocket. Nothing of it is code of gw or of its simulator. */
 export interface Served {
@@ -23,8 +24,31 @@ export interface Stream {
 /** Bytes that were handed over since the process began: while they grow something is under way. */
 export const traffic = { chunks: 0 };
 
+/** The client reads nothing from this time of the clock on, for so long, then what was held back, so far apart. */
+export interface Stall {
+  readonly fromMs: number;
+  readonly forMs: number;
+  readonly apartMs: number;
+}
+
+interface Network {
+  readonly clock: Clock;
+  readonly stalls: readonly Stall[];
+}
+
 /** A connection without sockets: the end of the client; what it sends arrives at the server at once. */
-export function connect(served: Served): Duplex {
+export function connect(served: Served, { clock, stalls }: Network): Duplex {
+  let arrivedMs = 0;
+  /** When what is sent now is read: after what was sent before it. */
+  function readMs(): number {
+    const nowMs = clock.monotonicMs();
+    const stall = stalls.find(({ fromMs, forMs }) => nowMs >= fromMs && nowMs < fromMs + forMs);
+    const held = stall === undefined ? nowMs : stall.fromMs + stall.forMs;
+    const apartMs = arrivedMs > nowMs ? ((stall ?? lastStall(nowMs))?.apartMs ?? 0) : 0;
+    arrivedMs = Math.max(held, arrivedMs + apartMs);
+    return arrivedMs;
+  }
+  const lastStall = (nowMs: number) => stalls.findLast(({ fromMs }) => fromMs <= nowMs);
   let receive: (chunk: Buffer) => void = () => {};
   const client = new Duplex({
     read() {},
@@ -44,8 +68,13 @@ export function connect(served: Served): Duplex {
     ...{ ref: () => client, unref: () => client, remoteAddress: '127.0.0.1' },
   });
   const send = (bytes: Buffer | string) => {
-    traffic.chunks += 1;
-    if (!client.destroyed && !client.readableEnded) client.push(bytes);
+    const inMs = readMs() - clock.monotonicMs();
+    const hand = () => {
+      traffic.chunks += 1;
+      if (!client.destroyed && !client.readableEnded) client.push(bytes);
+    };
+    if (inMs > 0) clock.after(inMs, hand);
+    else hand();
   };
   receive = serve(served, send, () => client.destroy());
   return client;

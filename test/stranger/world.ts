@@ -13,7 +13,7 @@ import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { isDiskPending } from '../lifecycle/paced-clock.ts';
 import { recordsFor } from '../motion/snapshot.ts';
 import { type ChassisOptions, createChassis } from './chassis.ts';
-import { connect, traffic } from './wire.ts';
+import { connect, type Stall, traffic } from './wire.ts';
 
 const [SERIAL, SOFTWARE] = ['STRANGER-1', '9.9.1'];
 export const house = { uid: 'map-house', version: 2, title: 'House' } as const;
@@ -34,14 +34,32 @@ type RobotOptions = Omit<ChassisOptions, 'clock' | 'serial' | 'software' | 'map'
 interface WorldOptions {
   /** Of a record, where it is not the disk. */
   readonly append?: typeof appendRecord;
+  /** The gateway is started while the robot executes a move so far ahead that another system ordered, this long before. */
+  readonly foreign?: { readonly aheadM: number; readonly forMs: number };
+  /** When the gateway reads nothing, in ms since its start. */
+  readonly stalls?: readonly Stall[];
+}
+
+function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM: number) {
+  const yaw = (deg * Math.PI) / 180;
+  return { xM: xM + aheadM * Math.cos(yaw), yM: yM + aheadM * Math.sin(yaw) };
 }
 
 /** A stranger's robot and the link and motion of gw, on a clock that a test advances. */
-export async function createWorld(robot: RobotOptions, { append }: WorldOptions = {}) {
+export async function createWorld(robot: RobotOptions, { append, foreign, stalls = [] }: WorldOptions = {}) {
   const clock = createFakeClock({ startMs: 1_000_000, settled });
   const dir = mkdtempSync(join(tmpdir(), 'gw-stranger-'));
   const chassis = createChassis({ ...robot, clock, serial: SERIAL, software: SOFTWARE, map: mapNow });
-  const dialer: Dialer = { way: 'direct', dial: async () => connect(chassis.served) };
+  if (foreign !== undefined) {
+    const { xM, yM } = ahead(chassis.truth(), foreign.aheadM);
+    const body = JSON.stringify({ target_x: xM, target_y: yM });
+    const ordered = chassis.served.answer({ method: 'POST', path: '/chassis/moves', body });
+    await clock.advance(foreign.forMs);
+    await ordered;
+  }
+  const startMs = clock.monotonicMs();
+  const network = { clock, stalls: stalls.map((stall) => ({ ...stall, fromMs: startMs + stall.fromMs })) };
+  const dialer: Dialer = { way: 'direct', dial: async () => connect(chassis.served, network) };
   const file = siteSchema.parse({
     name: 'stranger',
     chassis: { host: '127.0.0.1', port: 8090, serial: SERIAL },
@@ -82,8 +100,10 @@ export async function createWorld(robot: RobotOptions, { append }: WorldOptions 
   const context = { signal: new AbortController().signal, fail: () => {} };
   await during(link.start(context), 1_000);
   await during(motion.start(context), 5_000);
-  await until(() => link.snapshot().values.pose.status === 'received', 10_000);
-  await clock.advance(3_000);
+  if (foreign === undefined) {
+    await until(() => link.snapshot().values.pose.status === 'received', 10_000);
+    await clock.advance(3_000);
+  }
 
   return {
     ...{ clock, chassis, link, motion, until, during },
@@ -91,11 +111,8 @@ export async function createWorld(robot: RobotOptions, { append }: WorldOptions 
     records: () => loadEvidenceFile(site.evidenceFile),
     /** A move ahead of the robot, in its own map. */
     order(aheadM: number, turnDeg: number | null = null) {
-      const { xM, yM, deg } = chassis.truth();
-      const place = {
-        xM: xM + aheadM * Math.cos((deg * Math.PI) / 180),
-        yM: yM + aheadM * Math.sin((deg * Math.PI) / 180),
-      };
+      const { deg } = chassis.truth();
+      const place = ahead(chassis.truth(), aheadM);
       const yawDeg =
         turnDeg === null ? {} : { yawDeg: degrees(deg + turnDeg - 360 * Math.round((deg + turnDeg) / 360)) };
       return { kind: 'move', goal: chosen({ ...place, ...yawDeg, map: house }, 'test') } as const;

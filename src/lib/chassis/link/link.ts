@@ -79,11 +79,12 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
       signal,
       topics: knownTopics,
       listForm: found.capabilities.supportsEnableTopicList === true,
+      // Messages may arrive with the answer to the handshake.
+      onOpen: received.connect,
       onMessage: received.receive,
     });
     const began = clock.monotonicMs();
     current = stream;
-    received.connect();
     enter({ kind: 'connected', tried: stream.tried });
     const checking = new AbortController();
     try {

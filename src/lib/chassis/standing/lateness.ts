@@ -1,35 +1,61 @@
-/** Project decision: the mean interval of poses is taken over this time; fewer intervals show none. */
+/** Project decision: how often poses are measured is taken from this time; fewer arrivals, or a shorter time, do not show it. */
 const OVER_MS = 10_000;
 const MIN_INTERVALS = 5;
+const MIN_OVER_MS = 2_000;
 /** Without a message for longer the heartbeat of the topic stream ends the connection; with reserve. Project decision. */
 const MAX_LATE_MS = 2_000;
-/** Poses that were once published less often are not late for ever: this part of their time is made good. Project decision. */
-const MADE_GOOD = 0.02;
 
 /**
  * How late a pose may be. `/tracked_pose` carries no time of its own, and a busy gateway or network holds poses back and
- * delivers them at once: one that comes after a gap may have been measured one interval after the one before it.
+ * delivers them at once: one that comes after a gap may have been measured one interval after the one before it. Poses are
+ * taken for measured at equal intervals, and none of them for later than it arrived.
  */
 export function createLateness() {
   let arrivals: number[] = [];
-  let lateMs = 0;
 
   return {
     /** Milliseconds between the earliest time at which this pose may have been measured, and its arrival. */
     add(atMs: number): number {
-      const before = arrivals.at(-1);
       arrivals.push(atMs);
       while ((arrivals[0] ?? atMs) < atMs - OVER_MS) arrivals.shift();
-      const intervals = arrivals.length - 1;
-      if (before === undefined || intervals < MIN_INTERVALS) return 0;
-      const intervalMs = (atMs - (arrivals[0] ?? atMs)) / intervals;
-      lateMs = Math.min(MAX_LATE_MS, Math.max(0, lateMs + (atMs - before) - (1 + MADE_GOOD) * intervalMs));
-      return lateMs;
+      const newest = arrivals.length - 1;
+      const intervalMs = intervalOf(arrivals);
+      return arrivals.reduce(
+        (late, otherMs, at) => Math.min(MAX_LATE_MS, Math.max(late, atMs - otherMs - (newest - at) * intervalMs)),
+        0,
+      );
     },
     /** The next pose comes over another connection. */
     interrupt(): void {
       arrivals = [];
-      lateMs = 0;
     },
   };
+}
+
+/** The shortest gap until more is known; none after a single one, which may be a delay. */
+function intervalOf(arrivals: readonly number[]): number {
+  const intervals = arrivals.length - 1;
+  const overMs = (arrivals[intervals] ?? 0) - (arrivals[0] ?? 0);
+  if (intervals >= MIN_INTERVALS && overMs >= MIN_OVER_MS) return slopeBelow(arrivals);
+  const gaps = arrivals.slice(1).map((atMs, at) => atMs - (arrivals[at] ?? atMs));
+  return gaps.length < 2 ? 0 : Math.min(...gaps);
+}
+
+/** Of the line below all arrivals that is nearest to them: the edge of their lower hull in the middle. */
+function slopeBelow(arrivals: readonly number[]): number {
+  const slope = (from: number, to: number) => ((arrivals[to] ?? 0) - (arrivals[from] ?? 0)) / (to - from);
+  const hull: number[] = [];
+  for (const at of arrivals.keys()) {
+    for (;;) {
+      const [before, last] = hull.slice(-2);
+      if (before === undefined || last === undefined || slope(before, last) < slope(last, at)) break;
+      hull.pop();
+    }
+    hull.push(at);
+  }
+  const to = Math.max(
+    1,
+    hull.findIndex((at) => at >= (arrivals.length - 1) / 2),
+  );
+  return slope(hull[to - 1] ?? 0, hull[to] ?? 0);
 }

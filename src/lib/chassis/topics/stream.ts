@@ -28,6 +28,8 @@ export interface TopicStreamOptions {
   /** Whether the chassis announced `supportsEnableTopicList`; without it each topic is a message of its own. */
   readonly listForm: boolean;
   readonly secret?: string | undefined;
+  /** Called before any message. */
+  readonly onOpen?: () => void;
   /** Called for every message in order, also for complaints. Must not throw. */
   readonly onMessage: (message: TopicMessage) => void;
   readonly signal?: AbortSignal | undefined;
@@ -316,6 +318,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     [Symbol.dispose]: () => end('other', 'ended by gw'),
   };
   aborting = onAbort(signal, () => end('other', 'ended by gw'));
+  options.onOpen?.();
   if (signal?.aborted !== true) stream.enable(options.topics);
   return stream;
 }
