@@ -34,10 +34,12 @@ export interface Stall {
 interface Network {
   readonly clock: Clock;
   readonly stalls: readonly Stall[];
+  /** How long what the robot sends now is under way. */
+  readonly delayMs: () => number;
 }
 
 /** A connection without sockets: the end of the client; what it sends arrives at the server at once. */
-export function connect(served: Served, { clock, stalls }: Network): Duplex {
+export function connect(served: Served, { clock, stalls, delayMs }: Network): Duplex {
   let arrivedMs = 0;
   /** When what is sent now is read: after what was sent before it. */
   function readMs(): number {
@@ -45,7 +47,7 @@ export function connect(served: Served, { clock, stalls }: Network): Duplex {
     const stall = stalls.find(({ fromMs, forMs }) => nowMs >= fromMs && nowMs < fromMs + forMs);
     const held = stall === undefined ? nowMs : stall.fromMs + stall.forMs;
     const apartMs = arrivedMs > nowMs ? ((stall ?? lastStall(nowMs))?.apartMs ?? 0) : 0;
-    arrivedMs = Math.max(held, arrivedMs + apartMs);
+    arrivedMs = Math.max(held + delayMs(), arrivedMs + apartMs);
     return arrivedMs;
   }
   const lastStall = (nowMs: number) => stalls.findLast(({ fromMs }) => fromMs <= nowMs);

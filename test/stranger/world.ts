@@ -38,6 +38,8 @@ interface WorldOptions {
   readonly foreign?: { readonly aheadM: number; readonly forMs: number };
   /** When the gateway reads nothing, in ms since its start. */
   readonly stalls?: readonly Stall[];
+  /** How long what the robot sends is under way. */
+  readonly delayMs?: () => number;
 }
 
 function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM: number) {
@@ -46,7 +48,7 @@ function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM:
 }
 
 /** A stranger's robot and the link and motion of gw, on a clock that a test advances. */
-export async function createWorld(robot: RobotOptions, { append, foreign, stalls = [] }: WorldOptions = {}) {
+export async function createWorld(robot: RobotOptions, { append, foreign, stalls = [], delayMs = () => 0 }: WorldOptions = {}) {
   const clock = createFakeClock({ startMs: 1_000_000, settled });
   const dir = mkdtempSync(join(tmpdir(), 'gw-stranger-'));
   const chassis = createChassis({ ...robot, clock, serial: SERIAL, software: SOFTWARE, map: mapNow });
@@ -58,7 +60,7 @@ export async function createWorld(robot: RobotOptions, { append, foreign, stalls
     await ordered;
   }
   const startMs = clock.monotonicMs();
-  const network = { clock, stalls: stalls.map((stall) => ({ ...stall, fromMs: startMs + stall.fromMs })) };
+  const network = { clock, delayMs, stalls: stalls.map((stall) => ({ ...stall, fromMs: startMs + stall.fromMs })) };
   const dialer: Dialer = { way: 'direct', dial: async () => connect(chassis.served, network) };
   const file = siteSchema.parse({
     name: 'stranger',

@@ -38,7 +38,7 @@ export function createChassisLink(options: ChassisLinkOptions): ChassisLink {
   const { endpoint, expectedSerial, dialer, clock, log, secret } = options;
   const client = createChassisClient({ endpoint, dialer, expectedSerial, secret, clock });
   const { notify, subscribe } = createFollowers(log);
-  const received = createReceived({ clock, log, notify });
+  const received = createReceived({ clock, log, notify, delayMs: () => current?.delayMs() ?? 0 });
   const address: Tried = { address: endpoint.host, port: endpoint.port };
   let state: LinkState = { kind: 'connecting', tried: address };
   let stateSince = clock.monotonicMs();

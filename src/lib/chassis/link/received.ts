@@ -17,10 +17,12 @@ interface ReceivedOptions {
   readonly clock: Clock;
   readonly log: Log;
   notify(changed: readonly ChassisPart[]): void;
+  /** How long a message that arrives now may have been under way, in milliseconds. */
+  delayMs(): number;
 }
 
 /** What one chassis has said over its connections, with what the poses of it prove. */
-export function createReceived({ clock, log, notify }: ReceivedOptions) {
+export function createReceived({ clock, log, notify, delayMs }: ReceivedOptions) {
   const complaints = createComplaints(clock);
   const values = createLiveValues(clock);
   const track = createTrack();
@@ -59,7 +61,7 @@ export function createReceived({ clock, log, notify }: ReceivedOptions) {
   function onData(message: TopicData): void {
     if (message.topic === '/tracked_pose') {
       const { ori, pos } = message.data;
-      const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs() };
+      const pose = { ori, xM: pos[0], yM: pos[1], atMs: clock.monotonicMs(), delayMs: Math.round(delayMs()) };
       track.add(pose, isSaidToDrive);
       unit.add(pose);
     }

@@ -61,7 +61,8 @@ export function createTrack() {
     },
     poses: () => poses,
     standing(nowMs: number, unit: StandingInput['unit']): Standing {
-      const isOld = nowMs - (poses.at(-1)?.atMs ?? nowMs) > MAX_AGE_MS;
+      const { atMs = nowMs, delayMs = 0 } = poses.at(-1) ?? {};
+      const isOld = nowMs - atMs + delayMs > MAX_AGE_MS;
       // A snapshot is taken many times between two poses.
       if (judged?.poses !== poses || judged.unit !== unit || judged.isOld || isOld) {
         judged = { poses, unit, isOld, standing: judgeStanding({ poses, nowMs, unit }) };

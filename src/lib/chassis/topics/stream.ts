@@ -52,6 +52,11 @@ export interface TopicStream extends Disposable {
   readonly enabled: readonly string[] | null;
   /** Time from a ping to its pong, as read here; null unless it was measured within the last ten seconds. */
   roundTripMs(): number | null;
+  /**
+   * How long what arrives now may have been under way: the last round trip, or the time for which a ping has waited if that
+   * is longer. 0 until a ping was answered.
+   */
+  delayMs(): number;
   enable(topics: readonly string[]): void;
   disable(topics: readonly string[]): void;
   close(): void;
@@ -63,6 +68,8 @@ const DIAL_MS = 1_200;
 const PING_MS = 400;
 /** Project decision: an older round trip says nothing about now, and one that takes longer is none. */
 const ROUND_TRIP_KEPT_MS = 10_000;
+/** Of pings; beyond it no further one is measured until one is answered. */
+const MAX_UNANSWERED = 256;
 const SILENT_MS = 1_400;
 const PONG_MS = 50;
 /** Without figures, so that repetitions are counted as one complaint. */
@@ -161,9 +168,9 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   let large = 0;
   const intake = createTopicIntake({ clock, hold: () => web.pause(), release: () => web.resume() });
 
-  /** One round trip is measured at a time; the pings between are for the heartbeat alone. */
   let pings = 0;
-  let pinged: { readonly id: string; readonly atMs: number } | null = null;
+  /** Pings since the last one that was answered, oldest first. A peer may answer only the newest (RFC 6455, 5.5.3). */
+  const unanswered: { readonly id: string; readonly atMs: number }[] = [];
   let roundTrip: { readonly ms: number; readonly atMs: number } | null = null;
 
   let pongAt = Number.NEGATIVE_INFINITY;
@@ -215,8 +222,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   const pinging = clock.every(PING_MS, () => {
     if (web.readyState !== WebSocket.OPEN) return;
     pings += 1;
-    const [id, atMs] = [String(pings), clock.monotonicMs()];
-    if (pinged === null || atMs - pinged.atMs > ROUND_TRIP_KEPT_MS) pinged = { id, atMs };
+    const id = String(pings);
+    if (unanswered.length < MAX_UNANSWERED) unanswered.push({ id, atMs: clock.monotonicMs() });
     web.ping(id);
   });
 
@@ -265,10 +272,12 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
   });
   web.on('pong', (data) => {
     onFrame(data.length);
-    if (pinged === null || data.toString() !== pinged.id) return;
+    const answered = unanswered.findIndex(({ id }) => id === data.toString());
+    const ping = unanswered[answered];
+    if (ping === undefined) return;
+    unanswered.splice(0, answered + 1);
     const atMs = clock.monotonicMs();
-    roundTrip = { ms: Math.round((atMs - pinged.atMs) * 10) / 10, atMs };
-    pinged = null;
+    roundTrip = { ms: Math.round((atMs - ping.atMs) * 10) / 10, atMs };
   });
   web.on('ping', (data) => {
     onFrame(data.length);
@@ -304,6 +313,10 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     roundTripMs() {
       if (roundTrip === null || roundTrip.ms > ROUND_TRIP_KEPT_MS) return null;
       return clock.monotonicMs() - roundTrip.atMs > ROUND_TRIP_KEPT_MS ? null : roundTrip.ms;
+    },
+    delayMs() {
+      if (roundTrip === null) return 0;
+      return Math.max(roundTrip.ms, clock.monotonicMs() - (unanswered[0]?.atMs ?? Number.POSITIVE_INFINITY));
     },
     enable(topics) {
       for (const topic of topics) wanted.add(topic);
