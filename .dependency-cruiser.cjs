@@ -237,7 +237,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
         pathNot:
-          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|preact|preact-render-to-string|string-width|undici|ws|@types/ws|yaml|zod)/',
+          '(^|/)node_modules/(@inquirer/prompts|@oclif/core|chalk|ipaddr\\.js|jsonc-parser|leven|preact|preact-render-to-string|fast-string-width|undici|ws|@types/ws|yaml|zod)/',
       },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },

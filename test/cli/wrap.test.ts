@@ -25,6 +25,37 @@ describe('the width of lines', () => {
     const widths = ['abc', '厨房', 'x\u0302', '\u001b[1mab\u001b[0m'].map(visibleWidth);
     expect(widths).toEqual([3, 4, 1, 2]);
   });
+
+  it('is that of another implementation, for the characters of our texts and of names', () => {
+    const shown = [
+      'a',
+      ' ',
+      'ä',
+      'ß',
+      '€',
+      'e\u0301',
+      '漢',
+      '한',
+      'ｆ',
+      '😀',
+      '👨‍👩‍👧',
+      '🇩🇪',
+      '❤️',
+      '✓',
+      '●',
+      '○',
+      '…',
+      '—',
+      '°',
+    ];
+    const codes = ['\u001b[31m', '\u001b[39m', '\u001b[1m', '\u001b[0m'];
+    const text = fc.array(fc.constantFrom(...shown, ...codes), { maxLength: 40 }).map((units) => units.join(''));
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(visibleWidth(one)).toBe(stringWidth(one));
+      }),
+    );
+  });
 });
 
 describe('a text', () => {

@@ -24,27 +24,30 @@ async function delayedBy(mostMs: number) {
 }
 
 describe('what a robot sends is under way for seconds', () => {
-  it.each([2_500, 4_000, 8_000, 15_000])('it is never said to stand for more than 3.5 s while it drives: %d ms', async (ms) => {
-    await using world = await delayedBy(ms);
-    expect(world.standing()).toMatchObject(
-      ms < 3_000
-        ? { verdict: 'stands' }
-        : { verdict: 'not-known', reason: expect.stringMatching(/^its poses may be \d+\.\d s old$/) },
-    );
-    world.now.moves = { alongMS: 0.3 };
-    const droveMs = world.clock.monotonicMs();
-    let stoodUntilMs = droveMs;
-    await world.until(
-      () => world.standing().verdict === 'moves',
-      ms + 5_000,
-      () => {
-        if (world.standing().verdict === 'stands') stoodUntilMs = world.clock.monotonicMs();
-      },
-    );
-    expect(stoodUntilMs - droveMs).toBeLessThanOrEqual(3_500);
-    // Old as they are, they show that it drove.
-    expect(world.standing().verdict).toBe('moves');
-  });
+  it.each([2_500, 4_000, 8_000, 15_000])(
+    'it is never said to stand for more than 3.5 s while it drives: %d ms',
+    async (ms) => {
+      await using world = await delayedBy(ms);
+      expect(world.standing()).toMatchObject(
+        ms < 3_000
+          ? { verdict: 'stands' }
+          : { verdict: 'not-known', reason: expect.stringMatching(/^its poses may be \d+\.\d s old$/) },
+      );
+      world.now.moves = { alongMS: 0.3 };
+      const droveMs = world.clock.monotonicMs();
+      let stoodUntilMs = droveMs;
+      await world.until(
+        () => world.standing().verdict === 'moves',
+        ms + 5_000,
+        () => {
+          if (world.standing().verdict === 'stands') stoodUntilMs = world.clock.monotonicMs();
+        },
+      );
+      expect(stoodUntilMs - droveMs).toBeLessThanOrEqual(3_500);
+      // Old as they are, they show that it drove.
+      expect(world.standing().verdict).toBe('moves');
+    },
+  );
 
   it('it stands again once its messages come at once', async () => {
     await using world = await delayedBy(8_000);

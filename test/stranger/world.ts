@@ -48,7 +48,10 @@ function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM:
 }
 
 /** A stranger's robot and the link and motion of gw, on a clock that a test advances. */
-export async function createWorld(robot: RobotOptions, { append, foreign, stalls = [], delayMs = () => 0 }: WorldOptions = {}) {
+export async function createWorld(
+  robot: RobotOptions,
+  { append, foreign, stalls = [], delayMs = () => 0 }: WorldOptions = {},
+) {
   const clock = createFakeClock({ startMs: 1_000_000, settled });
   const dir = mkdtempSync(join(tmpdir(), 'gw-stranger-'));
   const chassis = createChassis({ ...robot, clock, serial: SERIAL, software: SOFTWARE, map: mapNow });

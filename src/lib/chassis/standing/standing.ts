@@ -216,7 +216,8 @@ function judge(
     if (unclear === undefined) {
       // That it moved a while ago is still worth an alarm; that it stood is no rest of now.
       const mayBeMs = ageMs + (newest.delayMs ?? 0);
-      if (mayBeMs > MAX_AGE_MS) return notKnown(`its poses may be ${(mayBeMs / 1_000).toFixed(1)} s old`, about.overMs, count);
+      if (mayBeMs > MAX_AGE_MS)
+        return notKnown(`its poses may be ${(mayBeMs / 1_000).toFixed(1)} s old`, about.overMs, count);
       return {
         verdict: 'stands',
         reason: `it moved less than ${SLOWEST_M_S} m/s, by ${over(count, seconds)}`,
