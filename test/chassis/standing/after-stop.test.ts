@@ -194,8 +194,29 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
 
   it('at the beginning of a connection a pose may be as late as the time without one before it', () => {
     const track = createTrack();
-    for (const atMs of [1_000, 2_200, 2_260, 2_320]) track.add({ atMs, xM: atMs / 2_000, yM: 0, ori: 0 });
-    expect(track.poses().map(({ lateMs = 0 }) => lateMs)).toEqual([0, 1_200, 1_140, 1_140]);
+    for (const atMs of [1_000, 2_200, 2_260, 2_320, 2_380, 2_440, 2_500]) {
+      track.add({ atMs, xM: atMs / 2_000, yM: 0, ori: 0 });
+    }
+    expect(track.poses().map(({ lateMs = 0 }) => lateMs)).toEqual([0, 1_200, 1_140, 1_140, 1_140, 1_140, 1_140]);
+  });
+
+  it('no pose is taken for later than the heartbeat of the connection lets it be', () => {
+    const track = createTrack();
+    for (const atMs of [1_000, 6_000]) track.add({ atMs, xM: 0, yM: 0, ori: 0 });
+    expect(track.poses().at(-1)?.lateMs).toBe(2_000);
+  });
+
+  it('a pose that was set changes nothing in when poses come; over another connection they begin anew', () => {
+    const track = createTrack();
+    const add = (atMs: number) => track.add({ atMs, xM: 0, yM: 0, ori: 0 });
+    for (let atMs = 0; atMs < 3_000; atMs += 100) add(atMs);
+    track.interrupt();
+    add(3_000);
+    add(3_700);
+    expect(track.poses().map(({ lateMs }) => lateMs)).toEqual([undefined, 600]);
+    track.disconnect();
+    add(5_000);
+    expect(track.poses().map(({ lateMs }) => lateMs)).toEqual([undefined]);
   });
 
   it('how late poses are is seen while they catch up, also where they are held back for most of the time', () => {

@@ -2,32 +2,31 @@
 const OVER_MS = 10_000;
 const MIN_INTERVALS = 5;
 const MIN_OVER_MS = 2_000;
+/** At 10 poses a second there are 100; of a flood no more are looked at. Project decision. */
+const MAX_ARRIVALS = 256;
 /** Without a message for longer the heartbeat of the topic stream ends the connection; with reserve. Project decision. */
 const MAX_LATE_MS = 2_000;
 
 /**
  * How late a pose may be. `/tracked_pose` carries no time of its own, and a busy gateway or network holds poses back and
  * delivers them at once: one that comes after a gap may have been measured one interval after the one before it. Poses are
- * taken for measured at equal intervals, and none of them for later than it arrived.
+ * taken for measured at equal intervals, and none of them for later than it arrived. Of one connection.
  */
 export function createLateness() {
-  let arrivals: number[] = [];
+  const arrivals: number[] = [];
 
   return {
     /** Milliseconds between the earliest time at which this pose may have been measured, and its arrival. */
     add(atMs: number): number {
       arrivals.push(atMs);
-      while ((arrivals[0] ?? atMs) < atMs - OVER_MS) arrivals.shift();
+      while (arrivals.length > MAX_ARRIVALS || (arrivals[0] ?? atMs) < atMs - OVER_MS) arrivals.shift();
       const newest = arrivals.length - 1;
       const intervalMs = intervalOf(arrivals);
-      return arrivals.reduce(
-        (late, otherMs, at) => Math.min(MAX_LATE_MS, Math.max(late, atMs - otherMs - (newest - at) * intervalMs)),
-        0,
-      );
-    },
-    /** The next pose comes over another connection. */
-    interrupt(): void {
-      arrivals = [];
+      let lateMs = 0;
+      for (const [at, otherMs] of arrivals.entries()) {
+        lateMs = Math.max(lateMs, atMs - otherMs - (newest - at) * intervalMs);
+      }
+      return Math.min(MAX_LATE_MS, lateMs);
     },
   };
 }
@@ -43,19 +42,12 @@ function intervalOf(arrivals: readonly number[]): number {
 
 /** Of the line below all arrivals that is nearest to them: the edge of their lower hull in the middle. */
 function slopeBelow(arrivals: readonly number[]): number {
-  const slope = (from: number, to: number) => ((arrivals[to] ?? 0) - (arrivals[from] ?? 0)) / (to - from);
-  const hull: number[] = [];
-  for (const at of arrivals.keys()) {
-    for (;;) {
-      const [before, last] = hull.slice(-2);
-      if (before === undefined || last === undefined || slope(before, last) < slope(last, at)) break;
-      hull.pop();
-    }
+  const slope = (from = 0, to = 0) => ((arrivals[to] ?? 0) - (arrivals[from] ?? 0)) / (to - from);
+  const hull = [0];
+  for (let at = 1; at < arrivals.length; at += 1) {
+    while (hull.length > 1 && slope(hull.at(-2), hull.at(-1)) >= slope(hull.at(-1), at)) hull.pop();
     hull.push(at);
   }
-  const to = Math.max(
-    1,
-    hull.findIndex((at) => at >= (arrivals.length - 1) / 2),
-  );
-  return slope(hull[to - 1] ?? 0, hull[to] ?? 0);
+  const to = hull.findIndex((at) => at >= (arrivals.length - 1) / 2);
+  return slope(hull[to - 1], hull[to]);
 }

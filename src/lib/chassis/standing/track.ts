@@ -15,7 +15,7 @@ const REGULAR_WITHIN_MS = 20;
 /** The newest poses of one connection, oldest first. */
 export function createTrack() {
   let poses: readonly PoseSample[] = [];
-  const lateness = createLateness();
+  let lateness = createLateness();
   let repeats = createRepeats();
   /** The first of those that arrived together with the newest one. */
   let first: Pick<PoseSample, 'atMs' | 'lateMs'> = { atMs: Number.NEGATIVE_INFINITY };
@@ -50,13 +50,13 @@ export function createTrack() {
     /** The next pose does not continue these: a pose that was set, another map. */
     interrupt(): void {
       poses = [];
-      lateness.interrupt();
       repeats.restart();
       first = { atMs: Number.NEGATIVE_INFINITY };
     },
     /** The next pose comes over another connection. */
     disconnect(): void {
       this.interrupt();
+      lateness = createLateness();
       repeats = createRepeats();
     },
     poses: () => poses,

@@ -52,10 +52,7 @@ export interface TopicStream extends Disposable {
   readonly enabled: readonly string[] | null;
   /** Time from a ping to its pong, as read here; null unless it was measured within the last ten seconds. */
   roundTripMs(): number | null;
-  /**
-   * How long what arrives now may have been under way: the last round trip, or the time for which a ping has waited if that
-   * is longer. 0 until a ping was answered.
-   */
+  /** How long what arrives may be under way: the last round trip, since pongs wait behind messages. 0 until one was measured. */
   delayMs(): number;
   enable(topics: readonly string[]): void;
   disable(topics: readonly string[]): void;
@@ -314,10 +311,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
       if (roundTrip === null || roundTrip.ms > ROUND_TRIP_KEPT_MS) return null;
       return clock.monotonicMs() - roundTrip.atMs > ROUND_TRIP_KEPT_MS ? null : roundTrip.ms;
     },
-    delayMs() {
-      if (roundTrip === null) return 0;
-      return Math.max(roundTrip.ms, clock.monotonicMs() - (unanswered[0]?.atMs ?? Number.POSITIVE_INFINITY));
-    },
+    delayMs: () => roundTrip?.ms ?? 0,
     enable(topics) {
       for (const topic of topics) wanted.add(topic);
       change('enable_topic', topics);
