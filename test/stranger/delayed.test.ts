@@ -56,3 +56,51 @@ describe('what a robot sends is under way for seconds', () => {
     expect(world.standing().verdict).toBe('stands');
   });
 });
+
+/** Which of the pings, from 1 on, are answered; there are five in two seconds. */
+async function answering(isAnswered: (ping: number) => boolean) {
+  let pings = 0;
+  const pongs = () => {
+    pings += 1;
+    return isAnswered(pings);
+  };
+  const world = await createWorld(robot, { pongs });
+  return Object.assign(world, { standing: () => world.link.snapshot().standing });
+}
+
+describe('a robot that answers only some pings', () => {
+  it.each([
+    ['none', () => false],
+    ['the first', (ping: number) => ping === 1],
+    ['each tenth', (ping: number) => ping % 10 === 0],
+  ])('stands from 12 s after the connection on, and keeps standing: %s', async (_which, isAnswered) => {
+    await using world = await answering(isAnswered);
+    await world.until(() => false, 12_000);
+    const verdicts = new Set<string>();
+    await world.until(
+      () => false,
+      20_000,
+      () => verdicts.add(world.standing().verdict),
+    );
+    expect([...verdicts]).toEqual(['stands']);
+  });
+
+  it('is not said to stand in the first seconds of a connection on which no ping was answered yet', async () => {
+    await using world = await answering(() => false);
+    const verdicts = new Set<string>();
+    await world.until(
+      () => false,
+      4_000,
+      () => verdicts.add(world.standing().verdict),
+    );
+    expect([...verdicts]).toEqual(['not-known']);
+  });
+
+  it('has its round trip measured as soon as it answers, after however many pings', async () => {
+    await using world = await answering((ping) => ping > 400);
+    await world.until(() => false, 150_000);
+    expect(world.link.snapshot().roundTripMs).toBeNull();
+    await world.until(() => world.link.snapshot().roundTripMs !== null, 20_000);
+    expect(world.link.snapshot().roundTripMs).toBe(0);
+  });
+});

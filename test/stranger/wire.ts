@@ -36,10 +36,12 @@ interface Network {
   readonly stalls: readonly Stall[];
   /** How long what the robot sends now is under way. */
   readonly delayMs: () => number;
+  /** Whether a ping is answered now. */
+  readonly pongs: () => boolean;
 }
 
 /** A connection without sockets: the end of the client; what it sends arrives at the server at once. */
-export function connect(served: Served, { clock, stalls, delayMs }: Network): Duplex {
+export function connect(served: Served, { clock, stalls, delayMs, pongs }: Network): Duplex {
   let arrivedMs = 0;
   /** When what is sent now is read: after what was sent before it. */
   function readMs(): number {
@@ -78,12 +80,16 @@ export function connect(served: Served, { clock, stalls, delayMs }: Network): Du
     if (inMs > 0) clock.after(inMs, hand);
     else hand();
   };
-  receive = serve(served, send, () => client.destroy());
+  receive = serve(served, send, { cut: () => client.destroy(), pongs });
   return client;
 }
 
 /** Reads one request after the other; returns what takes the next bytes. */
-function serve(served: Served, send: (bytes: Buffer | string) => void, cut: () => void): (chunk: Buffer) => void {
+function serve(
+  served: Served,
+  send: (bytes: Buffer | string) => void,
+  { cut, pongs }: { readonly cut: () => void; readonly pongs: () => boolean },
+): (chunk: Buffer) => void {
   let waiting = Buffer.alloc(0);
   let frames: ((chunk: Buffer) => void) | null = null;
 
@@ -133,7 +139,7 @@ function serve(served: Served, send: (bytes: Buffer | string) => void, cut: () =
     };
     frames = readFrames((opcode, payload) => {
       if (opcode === 1) stream.onText(payload.toString('utf8'));
-      else if (opcode === 9) send(frame(10, payload));
+      else if (opcode === 9 && pongs()) send(frame(10, payload));
       else if (opcode === 8) cut();
     });
     served.opened(stream);

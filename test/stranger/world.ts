@@ -40,6 +40,8 @@ interface WorldOptions {
   readonly stalls?: readonly Stall[];
   /** How long what the robot sends is under way. */
   readonly delayMs?: () => number;
+  /** Whether the robot answers a ping now. */
+  readonly pongs?: () => boolean;
 }
 
 function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM: number) {
@@ -50,7 +52,7 @@ function ahead({ xM, yM, deg }: { xM: number; yM: number; deg: number }, aheadM:
 /** A stranger's robot and the link and motion of gw, on a clock that a test advances. */
 export async function createWorld(
   robot: RobotOptions,
-  { append, foreign, stalls = [], delayMs = () => 0 }: WorldOptions = {},
+  { append, foreign, stalls = [], delayMs = () => 0, pongs = () => true }: WorldOptions = {},
 ) {
   const clock = createFakeClock({ startMs: 1_000_000, settled });
   const dir = mkdtempSync(join(tmpdir(), 'gw-stranger-'));
@@ -63,7 +65,12 @@ export async function createWorld(
     await ordered;
   }
   const startMs = clock.monotonicMs();
-  const network = { clock, delayMs, stalls: stalls.map((stall) => ({ ...stall, fromMs: startMs + stall.fromMs })) };
+  const network = {
+    clock,
+    delayMs,
+    pongs,
+    stalls: stalls.map((stall) => ({ ...stall, fromMs: startMs + stall.fromMs })),
+  };
   const dialer: Dialer = { way: 'direct', dial: async () => connect(chassis.served, network) };
   const file = siteSchema.parse({
     name: 'stranger',

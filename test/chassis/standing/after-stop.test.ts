@@ -200,6 +200,19 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
     expect(track.poses().map(({ lateMs = 0 }) => lateMs)).toEqual([0, 1_200, 1_140, 1_140, 1_140, 1_140, 1_140]);
   });
 
+  it('a pause in which no pose was measured hides no lateness after it', () => {
+    const track = createTrack();
+    let arrivedMs = 0;
+    for (let measuredMs = 0; measuredMs < 23_000; measuredMs += 100) {
+      if (measuredMs > 14_000 && measuredMs < 16_000) continue;
+      const isHeld = measuredMs > 20_500 && measuredMs < 21_500;
+      arrivedMs = Math.max(isHeld ? 21_500 : measuredMs, arrivedMs + 30);
+      track.add({ atMs: arrivedMs, xM: 0, yM: 0, ori: 0 });
+      const lateMs = track.poses().at(-1)?.lateMs ?? 0;
+      if (measuredMs > 20_500) expect(lateMs, `${measuredMs} ms`).toBeGreaterThan(arrivedMs - measuredMs - 50);
+    }
+  });
+
   it('no pose is taken for later than the heartbeat of the connection lets it be', () => {
     const track = createTrack();
     for (const atMs of [1_000, 6_000]) track.add({ atMs, xM: 0, yM: 0, ori: 0 });
@@ -243,6 +256,39 @@ describe('after an acknowledged cancel, with poses that arrive in bunches', () =
     );
     expect(poses.at(-1)).toMatchObject({ xM: 10 });
     expect(poses.length).toBeLessThan(60);
+  });
+});
+
+describe('after an acknowledged cancel, with poses that are under way for seconds', () => {
+  const judge = (xM: (s: number) => number, delayMs: number, s: number) => {
+    const poses = posesOf({ xM, ori: () => 0, hz: 10, seconds: s });
+    return judgeAfterStop({
+      poses: poses
+        .map((pose) => ({ ...pose, atMs: pose.atMs + delayMs, delayMs }))
+        .filter(({ atMs }) => atMs <= s * 1_000),
+      nowMs: s * 1_000,
+      unit: 'degrees',
+      acknowledgedAtMs: CANCEL_S * 1_000,
+      orderedAtMs: null,
+    });
+  };
+
+  it.each([500, 1_000, 2_000, 2_900, 5_000])('a robot that stops did not drive on: %d ms', (delayMs) => {
+    for (const speed of [0.2, 0.5, 1]) {
+      for (let s = CANCEL_S + 0.1; s < CANCEL_S + 10; s += 0.1) {
+        expect(judge(braking(speed), delayMs, s).verdict, `${speed} m/s, ${s} s`).not.toBe('drives-on');
+      }
+    }
+    expect(judge(braking(0.5), delayMs, CANCEL_S + 12).verdict).toBe(delayMs > 3_000 ? 'not-known' : 'stands');
+  });
+
+  it.each([500, 2_900, 5_000])('one that sets out then never stands, and is noticed: %d ms', (delayMs) => {
+    const setsOut = (s: number) => 0.5 * Math.max(0, s - CANCEL_S);
+    const verdicts = Array.from({ length: 120 }, (_, n) => judge(setsOut, delayMs, CANCEL_S + n / 10).verdict);
+    expect(verdicts).not.toContain('stands');
+    expect(verdicts.at(-1)).toBe('drives-on');
+    expect(verdicts.indexOf('drives-on') / 10).toBeLessThan(2 * (delayMs / 1_000) + 3);
+    expect(judge(setsOut, delayMs, CANCEL_S + delayMs / 1_000 + 0.8).reason).not.toMatch(/bunches/);
   });
 });
 

@@ -44,6 +44,8 @@ const BRAKED_M_S = 0.05;
 const BRAKES_MS = 300;
 const FASTER_BY = 1.2;
 const FASTER_BY_M_S = 0.02;
+/** What is under way for less arrives at once. Project decision. */
+const AT_ONCE_MS = 200;
 /** Poses further apart show no speed. */
 const MAX_APART_MS = 4_000;
 /**
@@ -63,17 +65,25 @@ const FEW_POSES = 10;
  */
 export function judgeAfterStop(input: AfterStopInput): AfterStop {
   const { poses } = input;
-  const latestMs = Math.max(0, ...poses.map(({ lateMs }) => lateMs ?? 0));
-  if (latestMs === 0) return judgeAt(input);
+  const mostMs = Math.max(0, ...poses.map(agoMs));
+  if (mostMs === 0) return judgeAt(input);
   const arrived = judgeAt({ ...input, poses: poses.map(({ lateMs: _lateMs, ...pose }) => pose) });
   if (arrived.verdict === 'not-known') return arrived;
   const earliest = judgeAt({
     ...input,
-    poses: poses.map((pose) => ({ ...pose, atMs: pose.atMs - (pose.lateMs ?? 0) })),
+    poses: poses.map((pose) => ({ ...pose, atMs: pose.atMs - agoMs(pose), delayMs: 0 })),
   });
   if (earliest.verdict === arrived.verdict) return arrived;
-  const reason = `${arrived.reason}; but poses arrived in bunches, up to ${(latestMs / 1_000).toFixed(1)} s late`;
+  const seconds = `${(mostMs / 1_000).toFixed(1)} s`;
+  const areLate = poses.some(({ lateMs }) => lateMs === mostMs);
+  const how = areLate ? `poses arrived in bunches, up to ${seconds} late` : `poses were under way for up to ${seconds}`;
+  const reason = `${arrived.reason}; but ${how}`;
   return { verdict: 'not-known', reason, ...(arrived.verdict === 'drives-on' && { isTimeInDoubt: true }) };
+}
+
+/** How long before its arrival a pose may have been measured. */
+function agoMs({ lateMs = 0, delayMs = 0 }: PoseSample): number {
+  return Math.max(lateMs, delayMs < AT_ONCE_MS ? 0 : delayMs);
 }
 
 function judgeAt(input: AfterStopInput): AfterStop {

@@ -19,7 +19,7 @@ export function createTrack() {
   let repeats = createRepeats();
   /** The first of those that arrived together with the newest one. */
   let first: Pick<PoseSample, 'atMs' | 'lateMs'> = { atMs: Number.NEGATIVE_INFINITY };
-  let judged: { poses: typeof poses; unit: StandingInput['unit']; isOld: boolean; standing: Standing } | undefined;
+  let judged: { key: string; poses: typeof poses; standing: Standing } | undefined;
 
   return {
     /**
@@ -62,10 +62,11 @@ export function createTrack() {
     poses: () => poses,
     standing(nowMs: number, unit: StandingInput['unit']): Standing {
       const { atMs = nowMs, delayMs = 0 } = poses.at(-1) ?? {};
-      const isOld = nowMs - atMs + delayMs > MAX_AGE_MS;
+      const isOld = nowMs - atMs > MAX_AGE_MS;
+      const key = `${unit} ${isOld} ${nowMs - atMs + delayMs > MAX_AGE_MS}`;
       // A snapshot is taken many times between two poses.
-      if (judged?.poses !== poses || judged.unit !== unit || judged.isOld || isOld) {
-        judged = { poses, unit, isOld, standing: judgeStanding({ poses, nowMs, unit }) };
+      if (judged?.poses !== poses || judged.key !== key || isOld) {
+        judged = { key, poses, standing: judgeStanding({ poses, nowMs, unit }) };
       }
       return judged.standing;
     },

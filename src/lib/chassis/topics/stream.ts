@@ -52,20 +52,25 @@ export interface TopicStream extends Disposable {
   readonly enabled: readonly string[] | null;
   /** Time from a ping to its pong, as read here; null unless it was measured within the last ten seconds. */
   roundTripMs(): number | null;
-  /** How long what arrives may be under way: the last round trip, since pongs wait behind messages. 0 until one was measured. */
+  /**
+   * How long what arrives may be under way: the last round trip, since pongs wait behind messages. Before the first it is the
+   * time for which that is awaited, and 0 where no ping is answered.
+   */
   delayMs(): number;
   enable(topics: readonly string[]): void;
   disable(topics: readonly string[]): void;
   close(): void;
 }
 
+/** Project decision: a peer that has answered no ping for so long answers none. */
+const NO_PONG_MS = 10_000;
 /** Project decisions: a cut cable, a stopped chassis and a wrong address are detected within two seconds. */
 const OPEN_MS = 1_600;
 const DIAL_MS = 1_200;
 const PING_MS = 400;
 /** Project decision: an older round trip says nothing about now, and one that takes longer is none. */
 const ROUND_TRIP_KEPT_MS = 10_000;
-/** Of pings; beyond it no further one is measured until one is answered. */
+/** Pings whose time is kept. */
 const MAX_UNANSWERED = 256;
 const SILENT_MS = 1_400;
 const PONG_MS = 50;
@@ -220,7 +225,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     if (web.readyState !== WebSocket.OPEN) return;
     pings += 1;
     const id = String(pings);
-    if (unanswered.length < MAX_UNANSWERED) unanswered.push({ id, atMs: clock.monotonicMs() });
+    if (unanswered.length >= MAX_UNANSWERED) unanswered.pop();
+    unanswered.push({ id, atMs: clock.monotonicMs() });
     web.ping(id);
   });
 
@@ -311,7 +317,10 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
       if (roundTrip === null || roundTrip.ms > ROUND_TRIP_KEPT_MS) return null;
       return clock.monotonicMs() - roundTrip.atMs > ROUND_TRIP_KEPT_MS ? null : roundTrip.ms;
     },
-    delayMs: () => roundTrip?.ms ?? 0,
+    delayMs() {
+      const waitedMs = clock.monotonicMs() - (unanswered[0]?.atMs ?? Number.POSITIVE_INFINITY);
+      return roundTrip?.ms ?? (waitedMs > 0 && waitedMs <= NO_PONG_MS ? waitedMs : 0);
+    },
     enable(topics) {
       for (const topic of topics) wanted.add(topic);
       change('enable_topic', topics);
