@@ -73,6 +73,45 @@ describe('opening the listeners', () => {
     expect(await isOpen(free.port)).toBe(false);
   });
 
+  it('has a port for itself, although it has several sockets for it', async () => {
+    await using free = await portOf('127.0.0.1');
+    await free[Symbol.asyncDispose]();
+    const address = { scope: 'full', host: '127.0.0.1', port: free.port } as const;
+    const both = await Promise.allSettled([openListener(hello, address), openListener(hello, address)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(openListener(hello, address)).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    for (const one of both) if (one.status === 'fulfilled') await one.value.close(0);
+    await (await openListener(hello, address)).close(0);
+    expect(await isOpen(free.port)).toBe(false);
+  });
+
+  it('does not share a port with a program that would share it', async () => {
+    await using free = await portOf('127.0.0.1');
+    await free[Symbol.asyncDispose]();
+    const sharing = createTcpServer();
+    await once(sharing.listen({ host: '127.0.0.1', port: free.port, reusePort: true }), 'listening');
+    const attempt = openListener(hello, { scope: 'full', host: '127.0.0.1', port: free.port });
+    await expect(attempt).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    await new Promise((resolve) => sharing.close(resolve));
+  });
+
+  it('is closed on each of its sockets, once their connections have ended', async () => {
+    const listener = await openListener(hello, anywhere);
+    const sockets = await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const socket = connect({ host: '127.0.0.1', port: listener.port });
+        socket.write('GET / HTTP/1.1\r\nhost: gw\r\n\r\n');
+        const [answer] = await once(socket, 'data');
+        expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+        return socket;
+      }),
+    );
+    const ended = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
+    await listener.close(24 * 60 * 60_000);
+    await ended;
+    expect(await isOpen(listener.port)).toBe(false);
+  });
+
   it('reports a port that the system does not permit', async () => {
     const attempt = openListener(hello, { scope: 'full', host: '192.0.2.1', port: 0 });
     await expect(attempt).rejects.toMatchObject({ code: 'PORT_UNUSABLE' });

@@ -65,8 +65,8 @@ const FEW_POSES = 10;
  */
 export function judgeAfterStop(input: AfterStopInput): AfterStop {
   const { poses } = input;
-  const mostMs = Math.max(0, ...poses.map(agoMs));
-  if (mostMs === 0) return judgeAt(input);
+  const longestMs = Math.max(0, ...poses.map(agoMs));
+  if (longestMs === 0) return judgeAt(input);
   const arrived = judgeAt({ ...input, poses: poses.map(({ lateMs: _lateMs, ...pose }) => pose) });
   if (arrived.verdict === 'not-known') return arrived;
   const earliest = judgeAt({
@@ -74,8 +74,8 @@ export function judgeAfterStop(input: AfterStopInput): AfterStop {
     poses: poses.map((pose) => ({ ...pose, atMs: pose.atMs - agoMs(pose), delayMs: 0 })),
   });
   if (earliest.verdict === arrived.verdict) return arrived;
-  const seconds = `${(mostMs / 1_000).toFixed(1)} s`;
-  const areLate = poses.some(({ lateMs }) => lateMs === mostMs);
+  const seconds = `${(longestMs / 1_000).toFixed(1)} s`;
+  const areLate = poses.some(({ lateMs }) => lateMs === longestMs);
   const how = areLate ? `poses arrived in bunches, up to ${seconds} late` : `poses were under way for up to ${seconds}`;
   const reason = `${arrived.reason}; but ${how}`;
   return { verdict: 'not-known', reason, ...(arrived.verdict === 'drives-on' && { isTimeInDoubt: true }) };

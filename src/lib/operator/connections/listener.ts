@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { mayTakeBody } from '../http/body-limits.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import { closeAll, type ListenAddress, openAcceptors } from './acceptors.ts';
 import { createConnectionTable, type RequestHandler } from './connection-table.ts';
 import type { Crowding } from './crowding.ts';
 import { type ConnectionLimits, connectionLimits, openFileLimit, totalWithin } from './limits.ts';
@@ -20,9 +21,6 @@ export type Scope = 'full' | 'read-only' | 'local';
 const scopes = new WeakMap<Duplex, Scope>();
 
 export type { RequestHandler };
-
-/** `path`: of a socket in the file system. */
-type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 export type ListenerOptions = ListenAddress & {
   readonly scope: Scope;
@@ -49,11 +47,6 @@ export interface Listener {
   close(withinMs: number): Promise<void>;
 }
 
-/**
- * Accept queue of the kernel. While it is full every new connection waits for a second; the limit of the kernel
- * (net.core.somaxconn) may be lower.
- */
-const BACKLOG = 4_096;
 /** While it closes: a connection is idle once its last answer was sent. */
 const IDLE_CHECK_MS = 20;
 
@@ -65,6 +58,7 @@ export async function openListener(application: RequestHandler, options: Listene
   const { scope, clock = systemClock } = options;
   const limits: ConnectionLimits = { ...connectionLimits[scope], ...options.limits };
   let closing = false;
+  let closed: Promise<void> = Promise.resolve();
   const answer: RequestHandler = (request, response) => {
     if (closing) response.shouldKeepAlive = false;
     const refusal = refusedBySocket(request, scope);
@@ -119,11 +113,13 @@ export async function openListener(application: RequestHandler, options: Listene
     refuseConnection(socket, malformedRefusal(error, scope));
   });
 
-  await listen(server, options);
-  server.on('error', (error) => options.onBroken?.(error));
+  const acceptors = await openAcceptors(server, options).catch((error) => {
+    throw bindError(options, error);
+  });
+  const onBroken = (error: Error) => options.onBroken?.(error);
+  for (const acceptor of acceptors) acceptor.on('error', onBroken);
   const bound = server.address() as AddressInfo | string;
   const { address, port } = typeof bound === 'string' ? { address: bound, port: 0 } : bound;
-  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
 
   return {
     scope,
@@ -132,7 +128,7 @@ export async function openListener(application: RequestHandler, options: Listene
     async close(withinMs) {
       if (closing) return closed;
       closing = true;
-      server.close(() => onClosed());
+      closed = closeAll(acceptors);
       // Browsers open connections in advance; Node does not count one as idle before its first request.
       for (const socket of table.sockets()) if (socket.bytesRead === 0) socket.destroy();
       using _again = clock.every(IDLE_CHECK_MS, () => server.closeIdleConnections());
@@ -242,30 +238,6 @@ function refuseConnection(socket: Duplex, refusal: Refusal): void {
   ];
   socket.on('error', () => {});
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-async function listen(server: Server, options: ListenAddress): Promise<void> {
-  try {
-    await bind(server, options);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if ('host' in options && options.host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
-      await listen(server, { ...options, host: '0.0.0.0' });
-      return;
-    }
-    throw bindError(options, error as NodeJS.ErrnoException);
-  }
-}
-
-function bind(server: Server, address: ListenAddress): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  const where = 'path' in address ? { path: address.path } : { host: address.host, port: address.port };
-  server.listen({ ...where, ipv6Only: false, backlog: BACKLOG }, () => {
-    server.off('error', reject);
-    resolve();
-  });
-  return promise;
 }
 
 function bindError(address: ListenAddress, error: NodeJS.ErrnoException): GwError {
