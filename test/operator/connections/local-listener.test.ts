@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requesterOf } from '../../../src/lib/operator/connections/address.ts';
 import type { Listener } from '../../../src/lib/operator/connections/listener.ts';
 import { openLocalListener } from '../../../src/lib/operator/operator.ts';
 import { startServer } from '../server.ts';
@@ -52,6 +53,11 @@ describe('the local socket for commands on the gateway', () => {
     expect(overTcp.status).toBe(401);
     expect(await askLocally('DELETE', '/api/stopp')).toMatchObject({ status: 200 });
     expect(server.motion.status().stop.latched).toBe(false);
+  });
+
+  it('is a command to the journal and to the pages, like one over the network', async () => {
+    await open((request, response) => response.end(requesterOf({ raw: request, headers: request.headers })));
+    expect((await askLocally('POST', '/api/stopp')).body).toBe('gw command');
   });
 
   it('gets absolute paths in every answer, unlike a network connection', async () => {

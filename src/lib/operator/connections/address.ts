@@ -3,9 +3,9 @@ import { COMMAND_AGENT } from '../../site/index.ts';
 import { plainAddress } from './ip-address.ts';
 import { scopeOf } from './listener.ts';
 
-/** Who ordered something, for logs and for people: the page, or a command of gw, here or elsewhere. */
+/** Who ordered something, for logs and for people: the page, or a command of gw; one on the gateway itself has no address. */
 export function requesterOf(request: Pick<FastifyRequest, 'raw' | 'headers'>): string {
-  if (scopeOf(request.raw) === 'local') return peerAddress(request);
+  if (scopeOf(request.raw) === 'local') return 'gw command';
   const isCommand = request.headers['user-agent']?.startsWith(COMMAND_AGENT) === true;
   return `${isCommand ? 'gw command' : 'operator surface'}, ${peerAddress(request)}`;
 }
