@@ -72,7 +72,8 @@ async function open(server: Server, address: ListenAddress): Promise<readonly Se
 
 /**
  * A name in the network namespace that only one process can hold, and that goes with it: held, the port is that of no other
- * gateway. Rejects with EADDRINUSE where it is, or where another program has the port.
+ * gateway. Rejects with EADDRINUSE where it is, or where another program has the port. A later program of the same user that
+ * sets SO_REUSEPORT is not kept out: it could end this one as well.
  */
 async function reserved({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {
   const name = createServer((socket) => socket.destroy());

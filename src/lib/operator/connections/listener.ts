@@ -113,7 +113,8 @@ export async function openListener(application: RequestHandler, options: Listene
     refuseConnection(socket, malformedRefusal(error, scope));
   });
 
-  const acceptors = await openAcceptors(server, options).catch((error) => {
+  const where = 'path' in options ? { path: options.path } : { host: options.host, port: options.port };
+  const acceptors = await openAcceptors(server, where).catch((error) => {
     throw bindError(options, error);
   });
   const onBroken = (error: Error) => options.onBroken?.(error);
