@@ -26,7 +26,10 @@ export default defineConfig({
   test: {
     // Many tests wait for sockets, so more of them than cores run side by side.
     maxWorkers: 3,
-    tags: [{ name: 'large', description: 'large input or long story: only in npm run test:all' }],
+    tags: [
+      { name: 'large', description: 'large input or long story: only in npm run test:all' },
+      { name: 'property', description: 'fewer cases in npm test than in npm run test:all' },
+    ],
     ...(isAll ? {} : { tagsFilter: ['!large'] }),
     projects: [
       {

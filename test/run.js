@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringPackages } from '../scripts/debian-packages.js';
-import { mockingFiles, programFiles, quickPeers, quickProgramFiles, storyFiles } from './tiers.ts';
+import { programFiles, quickPeers, quickProgramFiles, storyFiles } from './tiers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = process.env.CI === 'true';
@@ -38,6 +38,8 @@ const ownNetwork = [
 ];
 /** Runs of programs side by side: they wait for processes and the network most of their time. */
 const LANES = 4;
+/** Each part loads what the tests share. */
+const MIN_PART = 3;
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failed = [];
@@ -47,12 +49,12 @@ const broken = [];
 
 /**
  * Runs vitest with these arguments, behind `prefix`; its output is printed line by line.
- * `onlyLarge`: of their tests, those that `npm test` leaves out.
+ * `onlyBeyond`: of their tests, those that `npm test` leaves out, or runs with fewer cases.
  */
-async function runTests(words, { name, prefix = [], onlyLarge = false, workers }) {
+async function runTests(words, { name, prefix = [], onlyBeyond = false, workers }) {
   const report = join(scratch, `${name}.json`);
   const reporters = ['--reporter=default', `--reporter=${join(root, 'test/counting-reporter.js')}`];
-  const filter = onlyLarge ? ['--tags-filter=large'] : [];
+  const filter = onlyBeyond ? ['--tags-filter=large or property'] : [];
   const side = workers === undefined ? [] : [`--maxWorkers=${workers}`];
   const vitest = [
     process.execPath,
@@ -66,7 +68,7 @@ async function runTests(words, { name, prefix = [], onlyLarge = false, workers }
   const child = spawn(program, rest, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, GW_TEST_REPORT: report, GW_TEST_ONLY_LARGE: onlyLarge ? 'yes' : 'no' },
+    env: { ...env, GW_TEST_REPORT: report, GW_TEST_ONLY_BEYOND: onlyBeyond ? 'yes' : 'no' },
   });
   for (const stream of [child.stdout, child.stderr]) {
     let line = '';
@@ -104,9 +106,8 @@ const globbed = (patterns) => globSync(patterns, { cwd: root });
 
 const projects = (...names) => names.flatMap((name) => ['--project', name]);
 const sourceOf = (path) => readFileSync(join(root, path), 'utf8');
-/** In `npm test` a property has few cases, and some tables are shorter. */
-const hasProperties = (path) => /from '(?:fast-check|(?:\.\.?\/)+properties\.ts)'/.test(sourceOf(path));
-const hasLargeAlone = (path) => !hasProperties(path) && sourceOf(path).includes("tags: 'large'");
+/** Of those that `npm test` runs: files with a test that `npm run test:all` adds, or runs with more cases. */
+const hasMore = (path) => /\btags: .*'(?:large|property)'/.test(sourceOf(path));
 
 /**
  * Runs these files of real programs in lanes. Each lane takes another part when it has ended one, and the parts become
@@ -119,7 +120,7 @@ async function runPrograms(files) {
   let parts = 0;
   const lane = async () => {
     while (left.length > 0) {
-      const part = left.splice(0, Math.ceil(left.length / (2 * LANES)));
+      const part = left.splice(0, Math.max(MIN_PART, Math.ceil(left.length / (2 * LANES))));
       parts += 1;
       await runTests([...projects('programs'), ...part], { name: `programs-${parts}`, prefix: ownNetwork });
     }
@@ -142,29 +143,16 @@ async function runAll() {
 
 async function runBeyond() {
   const [programs, stories, quick] = [programFiles, storyFiles, quickProgramFiles].map(globbed);
-  const others = new Set([...programs, ...stories, ...globbed(mockingFiles)]);
-  const unit = globbed(['test/**/*.test.ts']).filter((path) => !others.has(path));
   const inNetworks = [...stories, ...quick];
-  // More at a time than cores take more processor time: each finds its caches full of what others need.
-  const workers = 2;
-  const computing = [
-    () => runTests([...projects('unit'), ...unit.filter(hasProperties)], { name: 'properties', workers }),
-    () => runTests([...projects('unit'), ...unit.filter(hasLargeAlone)], { name: 'large', onlyLarge: true, workers }),
-    () =>
-      runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasProperties)], {
-        name: 'network-properties',
-        prefix: ownNetwork,
-      }),
-    () =>
-      runTests([...projects('stories', 'programs'), ...inNetworks.filter(hasLargeAlone)], {
-        name: 'network-large',
-        prefix: ownNetwork,
-        onlyLarge: true,
-      }),
-  ];
-  // One after the other: they compute, and programs, which wait most of their time, take the rest of the processor.
+  const apart = new Set([...programs, ...stories]);
+  const unit = globbed(['test/**/*.test.ts']).filter((path) => !apart.has(path));
+  // One after the other, with few workers: they compute, and programs, which wait most of their time, take the rest of the
+  // processor. More at a time than cores take more processor time: each finds its caches full of what others need.
   const inTurn = async () => {
-    for (const run of computing) await run();
+    const words = [...projects('unit', 'unit-mocks'), ...unit.filter(hasMore)];
+    await runTests(words, { name: 'unit-beyond', onlyBeyond: true, workers: 2 });
+    const others = [...projects('stories', 'programs'), ...inNetworks.filter(hasMore)];
+    await runTests(others, { name: 'networks-beyond', prefix: ownNetwork, onlyBeyond: true });
   };
   await Promise.all([inTurn(), runPrograms(programs.filter((path) => !quick.includes(path)).sort())]);
 }

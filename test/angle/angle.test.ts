@@ -15,7 +15,7 @@ describe('the angle fields on the wire', () => {
     expect(decodeTrackedPoseOri(90)).toBe(90);
   });
 
-  it('never sends a heading outside (-π, π] (degrees there caused fail_reason 103)', () => {
+  it('never sends a heading outside (-π, π] (degrees there caused fail_reason 103)', { tags: 'property' }, () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(encodeTargetOri(yaw))).toBeLessThanOrEqual(Math.PI);
@@ -24,7 +24,7 @@ describe('the angle fields on the wire', () => {
     );
   });
 
-  it('round-trips to the same direction over ±10^6 degrees', () => {
+  it('round-trips to the same direction over ±10^6 degrees', { tags: 'property' }, () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         expect(Math.abs(turnBetween(yaw, decodeTargetOri(encodeTargetOri(yaw))))).toBeLessThan(1e-9);
@@ -42,7 +42,7 @@ describe('the angle fields on the wire', () => {
 });
 
 describe('degrees', () => {
-  it('normalises into (-180, 180] without changing the direction', () => {
+  it('normalises into (-180, 180] without changing the direction', { tags: 'property' }, () => {
     fc.assert(
       fc.property(anyDegrees, (yaw) => {
         const normal = normalizeDegrees(yaw);
@@ -67,7 +67,7 @@ describe('parseDegrees', () => {
     expect([90, '90', ' -82.5 ', '+.5', '1e2', '7.'].map(parseDegrees)).toEqual([90, 90, -82.5, 0.5, 100, 7]);
   });
 
-  it('returns undefined for everything else and never throws', () => {
+  it('returns undefined for everything else and never throws', { tags: 'property' }, () => {
     for (const bad of ['', ' ', '0x10', '90°', 'NaN', 'Infinity', '1e999', null, {}, [], true, Number.NaN]) {
       expect(parseDegrees(bad)).toBeUndefined();
     }

@@ -28,7 +28,7 @@ describe('a percentile', () => {
     expect(() => percentile([1], 101)).toThrow(RangeError);
   });
 
-  it('is the smallest value that the given percentage does not exceed', () => {
+  it('is the smallest value that the given percentage does not exceed', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true }), { minLength: 1, maxLength: 300 }),
@@ -98,7 +98,7 @@ describe('random numbers of a seed', () => {
     expect(row(7)).not.toEqual(row(8));
   });
 
-  it('are distributed evenly over [0, 1)', () => {
+  it('are distributed evenly over [0, 1)', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), (seed) => {
         const random = seededRandom(seed);

@@ -447,7 +447,7 @@ describe('forward', () => {
     expect((await failureOf(client.forward('/maps/1', { maxBytes: 10_000 }))).code).toBe('CHASSIS_BAD_ANSWER');
   });
 
-  it('forwards without parsing, and rejects answers that expand to too much', async () => {
+  it('forwards without parsing, and rejects answers that expand to too much', { tags: 'property' }, async () => {
     const { chassis, client } = await fake();
     let body: string | Buffer = '';
     chassis.intercept = (request, response) => {
@@ -498,7 +498,7 @@ describe('hostile keys in answers', () => {
 });
 
 describe('any answer', () => {
-  it('yields an identity or a named failure, never an internal error', async () => {
+  it('yields an identity or a named failure, never an internal error', { tags: 'property' }, async () => {
     let answer: Buffer = Buffer.alloc(0);
     const { client } = await rawClient((socket) => socket.once('data', () => socket.end(answer)), {
       timeoutMs: 1_000,

@@ -122,7 +122,7 @@ describe('the condition that the robot reports', () => {
     expect(alertsOf(valuesAfter(quoted, ...inOrder).values)).toMatchObject({ verdict: 'ok' });
   });
 
-  it('is ok only with the values listed as ok, whatever arrives', () => {
+  it('is ok only with the values listed as ok, whatever arrives', { tags: 'property' }, () => {
     const word = fc.oneof(
       fc.constantFrom('auto', 'manual', 'positioning', 'slam', 'full', 'charging', ''),
       fc.string(),

@@ -62,7 +62,7 @@ describe('reading maps', () => {
     }
   });
 
-  it('throws only gw errors, whatever the bytes', async () => {
+  it('throws only gw errors, whatever the bytes', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {
         await using peer = await answeringPeer(httpAnswer(Buffer.from(bytes)));
@@ -130,7 +130,7 @@ describe('writing maps', () => {
     return { chassis, writes: mapWritesOf(client), seen };
   }
 
-  it('sends overlays as the exact given text, and nothing else', async () => {
+  it('sends overlays as the exact given text, and nothing else', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'aä"\\\0\n\u2028😀{') }), async (text) => {
         const { writes, seen } = await writable();

@@ -125,7 +125,7 @@ describe('a child program', () => {
     expect(await stopped).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  test('that prints endlessly without line breaks does not exhaust memory', async () => {
+  test('that prints endlessly without line breaks does not exhaust memory', { tags: 'property' }, async () => {
     await using part = run(
       `const piece = 'x'.repeat(1 << 16); let n = 0; const more = () => { if (++n < ${isFull ? 400 : 40}) process.stdout.write(piece, more); else { console.log(''); ${READY} } }; more(); ${STAY}`,
     );

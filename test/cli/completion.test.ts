@@ -70,7 +70,7 @@ describe('completion', () => {
     expect(await at('robot', 'go', '--', '')).toBe('none');
   });
 
-  it('answers whatever was typed', async () => {
+  it('answers whatever was typed', { tags: 'property' }, async () => {
     const words = fc.array(fc.oneof(fc.string(), fc.constantFrom('robot', 'go', '--lang', '--lang=', '=', '--', '-s')));
     await fc.assert(
       fc.asyncProperty(words, async (typed) => {

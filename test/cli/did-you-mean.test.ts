@@ -78,7 +78,7 @@ describe('an unknown command', () => {
     expect(unknownCommandError(['--dir', 'x', 'kettle'], known)?.message).toBe('No command before --dir.');
   });
 
-  it('cannot control the terminal, and is a usage error whatever was typed', () => {
+  it('cannot control the terminal, and is a usage error whatever was typed', { tags: 'property' }, () => {
     const word = fc.string({ unit: character, minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {

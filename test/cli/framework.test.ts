@@ -53,7 +53,9 @@ describe('the framework, started from the manifests', () => {
     },
   );
 
-  it('begins the page of a topic without a command with its description, also below another topic', async () => {
+  it('begins the page of a topic without a command with its description, also below another topic', {
+    tags: 'property',
+  }, async () => {
     const topics = Object.entries<{ readonly description?: string }>(oclif.topics).filter(([id]) => !(id in commands));
     expect(topics.map(([id]) => id)).toContain('sim:cloud');
     for (const [id, { description }] of isFull ? topics : topics.filter(([id]) => id.includes(':'))) {

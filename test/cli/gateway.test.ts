@@ -63,7 +63,7 @@ describe('gw log', () => {
     expect(renderLog({ entries: [], audit: [], clientAborts: 0 })).toBe('No log event since the gateway started.');
   });
 
-  it('is safe for a terminal whatever a client had written into the log', () => {
+  it('is safe for a terminal whatever a client had written into the log', { tags: 'property' }, () => {
     const fields = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.jsonValue()));
     fc.assert(
       fc.property(fc.string({ unit: character }), fields, (message, found) => {

@@ -192,7 +192,7 @@ describe('gw heartbeat sniff', () => {
     expect(odd).toContain('9'.repeat(15).concat('…'));
   });
 
-  it('passes no control or direction characters of foreign text', () => {
+  it('passes no control or direction characters of foreign text', { tags: 'property' }, () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
     const foreign = fc.string({ unit: fc.oneof(fc.constantFrom('\u001b[2J', '\n', '\u009b', '\u202e'), fc.string()) });

@@ -21,7 +21,9 @@ async function helpAt(columns: number, words: string[], config?: Config): Promis
 }
 
 const widths = [44, 60, 80, 140];
-it('help of every command has no line over the columns but an example, nor a torn paragraph', async () => {
+it('help of every command has no line over the columns but an example, nor a torn paragraph', {
+  tags: 'property',
+}, async () => {
   const config = await Config.load(import.meta.dirname);
   const ids = config.commands.flatMap(({ hidden, id }) => (hidden ? [] : [id]));
   expect(ids.length).toBeGreaterThan(80);

@@ -12,7 +12,7 @@ function written(value: unknown): string {
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 describe('a value as JSON in chunks', () => {
-  it('equals the output of JSON.stringify with two spaces', () => {
+  it('equals the output of JSON.stringify with two spaces', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: 'medium' }), (value) => {
         expect(written(value)).toBe(`${JSON.stringify(value, null, 2)}\n`);
@@ -42,7 +42,7 @@ describe('a value as JSON in chunks', () => {
     expect(written(value.short)).toBe(`${JSON.stringify(value.short, null, 2)}\n`);
   });
 
-  it('parses back to the value, however long its lists are', () => {
+  it('parses back to the value, however long its lists are', { tags: 'property' }, () => {
     const long = fc.array(fc.jsonValue({ depthSize: 'small' }), { minLength: 195, maxLength: 260, size: 'max' });
     fc.assert(
       fc.property(long, (list) => {

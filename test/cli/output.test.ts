@@ -39,7 +39,7 @@ describe('a table', () => {
 });
 
 describe('text from a device', () => {
-  it('cannot control the terminal', () => {
+  it('cannot control the terminal', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: character }), (text) => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

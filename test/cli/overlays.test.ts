@@ -150,7 +150,7 @@ describe('gw overlays inspect', () => {
     ]);
   });
 
-  it('passes no control sequences of a map', async () => {
+  it('passes no control sequences of a map', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (collection) => {
         const { result } = await look(collection);

@@ -73,30 +73,38 @@ describe('the modules loaded', () => {
   });
 
   const helps = ['site check --help', '--help', 'evidence --help'];
-  it.for(someOf(helps))('by gw %s are the framework in a few files, and no modules of command work', async (line) => {
-    const { files, packages, sources } = await loadedBy(line.split(' '));
-    expect(packages).toContain('@oclif/core');
-    for (const library of [...dear, 'zod', 'yaml']) expect(packages).not.toContain(library);
-    expect(sources.filter((path) => /^src\/lib\/(?!error\/|text\/)/.test(path))).toEqual([]);
-    expect(files.length).toBeLessThan(21);
-  });
+  it.for(someOf(helps))(
+    'by gw %s are the framework in a few files, and no modules of command work',
+    { tags: 'property' },
+    async (line) => {
+      const { files, packages, sources } = await loadedBy(line.split(' '));
+      expect(packages).toContain('@oclif/core');
+      for (const library of [...dear, 'zod', 'yaml']) expect(packages).not.toContain(library);
+      expect(sources.filter((path) => /^src\/lib\/(?!error\/|text\/)/.test(path))).toEqual([]);
+      expect(files.length).toBeLessThan(21);
+    },
+  );
 
   const readers = [
     `site check ${site}`,
     `evidence show angles.target-ori --site ${site}`,
     `evidence list --site ${site}`,
   ];
-  it.for(someOf(readers))('by gw %s are those that read the site file, and no network client', async (line) => {
-    const { files, packages, sources, code } = await loadedBy(line.split(' '));
-    expect(code).toBe(0);
-    expect(packages.length).toBeGreaterThan(5);
-    for (const name of packages) expect(licenses).toContain(`## ${name} - `);
-    expect(packages).toEqual(expect.arrayContaining(['@oclif/core', 'yaml', 'zod']));
-    for (const path of ['src/lib/site/load.ts', 'src/lib/evidence/ledger.ts']) expect(sources).toContain(path);
-    for (const library of dear) expect(packages).not.toContain(library);
-    expect(files.filter((path) => path.includes('/node_modules/'))).toEqual([]);
-    expect(files.length).toBeLessThan(65);
-  });
+  it.for(someOf(readers))(
+    'by gw %s are those that read the site file, and no network client',
+    { tags: 'property' },
+    async (line) => {
+      const { files, packages, sources, code } = await loadedBy(line.split(' '));
+      expect(code).toBe(0);
+      expect(packages.length).toBeGreaterThan(5);
+      for (const name of packages) expect(licenses).toContain(`## ${name} - `);
+      expect(packages).toEqual(expect.arrayContaining(['@oclif/core', 'yaml', 'zod']));
+      for (const path of ['src/lib/site/load.ts', 'src/lib/evidence/ledger.ts']) expect(sources).toContain(path);
+      for (const library of dear) expect(packages).not.toContain(library);
+      expect(files.filter((path) => path.includes('/node_modules/'))).toEqual([]);
+      expect(files.length).toBeLessThan(65);
+    },
+  );
 });
 
 describe('the build', () => {
@@ -125,6 +133,7 @@ describe('the build', () => {
 
   it.for(isFull ? (['SIGQUIT', 'SIGTERM'] as const) : (['SIGQUIT'] as const))(
     'restarts itself from an older Node.js, which passes %s on, and opens no inspector',
+    { tags: 'property' },
     async (signal) => {
       await using sim = simOnOlderNode();
       await sim.untilOutput('"event":"ready"');

@@ -26,7 +26,7 @@ describe('a command line that was meant to stop the robot', () => {
     expect(isStopAttempt(['sim', 'cloud', 'stop'], [{ id: 'motion stop' }])).toBe(false);
   });
 
-  it('is recognised at any place of a short line, and never throws', () => {
+  it('is recognised at any place of a short line, and never throws', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: character, maxLength: 20 }), { maxLength: 6 }), (words) => {
         expect(typeof isStopAttempt(words, known)).toBe('boolean');

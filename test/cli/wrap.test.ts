@@ -26,7 +26,7 @@ describe('the width of lines', () => {
     expect(widths).toEqual([3, 4, 1, 2]);
   });
 
-  it('is that of another implementation, for the characters of our texts and of names', () => {
+  it('is that of another implementation, for the characters of our texts and of names', { tags: 'property' }, () => {
     const shown = [
       'a',
       ' ',
@@ -59,7 +59,7 @@ describe('the width of lines', () => {
 });
 
 describe('a text', () => {
-  it('loses no word, and has no line over the width but one word', () => {
+  it('loses no word, and has no line over the width but one word', { tags: 'property' }, () => {
     fc.assert(
       fc.property(words, width, (list, columns) => {
         const lines = wrapWords(list.join(' '), columns);
@@ -104,7 +104,7 @@ describe('a text', () => {
     ]);
   });
 
-  it('stays whole where nothing bounds it, and where it fits', () => {
+  it('stays whole where nothing bounds it, and where it fits', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(reflow(text, Number.POSITIVE_INFINITY)).toBe(text);
@@ -113,7 +113,7 @@ describe('a text', () => {
     );
   });
 
-  it('keeps every character but spaces when it is broken', () => {
+  it('keeps every character but spaces when it is broken', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(words, { maxLength: 5 }), width, (paragraphs, columns) => {
         const text = paragraphs.map((list) => `ok   ${list.join(' ')}`).join('\n');
@@ -171,7 +171,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('loses no word at any width, and no line is wider but for a single word', () => {
+  it('loses no word at any width, and no line is wider but for a single word', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(words, words, words), { minLength: 1, maxLength: 6 }), width, (rows, columnsOf) => {
         const cells = rows.map((row) => row.map((list) => list.join(' ')));

@@ -87,7 +87,9 @@ const messages: fc.Arbitrary<InboundMessage> = fc.record({
 });
 
 describe('what is received', () => {
-  it('reaches nothing but the stop, the release agent, the tunnel, and the asker of an answer, each from its own topic', () => {
+  it('reaches nothing but the stop, the release agent, the tunnel, and the asker of an answer, each from its own topic', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(fc.array(messages, { maxLength: 20 }), (received) => {
         const { inbound, calls } = inboundWith();
@@ -121,7 +123,7 @@ describe('what is received', () => {
     );
   });
 
-  it('stops for every new message, and once for all its retained and redelivered copies', () => {
+  it('stops for every new message, and once for all its retained and redelivered copies', { tags: 'property' }, () => {
     const packetId = fc.integer({ min: 1, max: 2 });
     const copy = fc.record({
       text: fc.constantFrom('{"id":"a"}', '{"id":"a","n":1}', 'stop', ''),

@@ -33,7 +33,9 @@ describe('the topics of a robot', () => {
     ]);
   });
 
-  it('have no wildcard and the serial of this robot where the template says so, and nowhere another one', () => {
+  it('have no wildcard and the serial of this robot where the template says so, and nowhere another one', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(anyTemplates, serial, (given, own) => {
         const resolved = topicsOf(given, own);

@@ -66,7 +66,7 @@ describe('a valid document', () => {
     expect(value).toEqual({ name: 'robot', port: 8090, stations: { a: { xM: 1.5 } }, tags: [] });
   });
 
-  test('is read back as written, whatever the values', () => {
+  test('is read back as written, whatever the values', { tags: 'property' }, () => {
     const values = fc.record({
       name: fc.string({ minLength: 1, maxLength: 10, unit: fc.constantFrom(...'a :#\'"ä-0') }),
       port: fc.integer({ min: 1, max: 65535 }),
@@ -154,17 +154,17 @@ describe('strict parsing', () => {
     expect(only(text, 200_000).found).toBe('too many nested levels');
   });
 
-  test('very many keys are parsed', () => {
+  test('very many keys are parsed', { tags: 'property' }, () => {
     const text = Array.from({ length: isFull ? 30_000 : 1_000 }, (_, i) => `key${i}: 1`).join('\n');
     expect(problemsOf(text, 1 << 20).length).toBeGreaterThan(100);
   });
 
-  test('any bytes yield a value or coded problems, never another error', () => {
+  test('any bytes yield a value or coded problems, never another error', { tags: 'property' }, () => {
     const text = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ maxLength: 200, unit: anyCharacter }));
     fc.assert(fc.property(text, (any) => void problemsOf(any)));
   });
 
-  test('any YAML-like text yields a value or coded problems, never another error', () => {
+  test('any YAML-like text yields a value or coded problems, never another error', { tags: 'property' }, () => {
     const pieces = fc.constantFrom(...':-[]{}"\'|>?,1#%\t \n', 'name', '&a', '*a', '!!int', '---', '<<');
     const text = fc.array(pieces, { maxLength: 60 });
     fc.assert(
@@ -212,7 +212,7 @@ describe('did you mean', () => {
     expect(nearest('x', [])).toBeUndefined();
   });
 
-  test('a word with two adjacent letters swapped is always suggested', () => {
+  test('a word with two adjacent letters swapped is always suggested', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{4,20}$/), fc.nat(), (word, n) => {
         const at = n % (word.length - 1);

@@ -298,7 +298,7 @@ describe('the clock', () => {
 describe('parsing an answer', () => {
   const tried = { address: '127.0.0.1', port: 443 };
 
-  it('fails on foreign bytes only with ENROLMENT_BAD_ANSWER', () => {
+  it('fails on foreign bytes only with ENROLMENT_BAD_ANSWER', { tags: 'property' }, () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map((text) => Buffer.from(text)),

@@ -43,7 +43,7 @@ describe('parsing certificates', () => {
     }
   });
 
-  it('never throws on foreign text', () => {
+  it('never throws on foreign text', { tags: 'property' }, () => {
     const { certificatePem } = pair;
     const cut = fc.nat(certificatePem.length).map((at) => certificatePem.slice(0, at));
     const changed = fc
@@ -60,7 +60,7 @@ describe('parsing certificates', () => {
     );
   });
 
-  it('reads extensions, and none of malformed ones', async () => {
+  it('reads extensions, and none of malformed ones', { tags: 'property' }, async () => {
     const { certificatePem } = pair;
     expect(await extensionsOf(certificatePem)).toEqual({ isCa: false, allowsSignatures: true });
     expect(await extensionsOf(authority.caPem)).toEqual({ isCa: true, allowsSignatures: false });

@@ -66,28 +66,36 @@ const cuts = enrolmentSteps.flatMap((step) => {
 });
 
 describe('an interrupted enrolment', () => {
-  it.each(cuts)('%s after %s is resumed with one key and never half installed', async (_how, step, cut) => {
-    await using world = await startWorld();
-    const code = world.endpoint.newCode(serial);
-    await cut(world, step, code);
-    await isResumed(world, step, code);
-  });
+  it.each(cuts)(
+    '%s after %s is resumed with one key and never half installed',
+    { tags: 'property' },
+    async (_how, step, cut) => {
+      await using world = await startWorld();
+      const code = world.endpoint.newCode(serial);
+      await cut(world, step, code);
+      await isResumed(world, step, code);
+    },
+  );
 
-  it.each(cuts)('%s after %s during a renewal leaves the old identity or the new one', async (_how, step, cut) => {
-    await using world = await startWorld();
-    await world.enrol();
-    const before = await readCredentials(world.identityDir);
-    const code = world.endpoint.newCode(serial);
-    await cut(world, step, code, true);
-    const between = await readCredentials(world.identityDir);
-    const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
-    expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
-    if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
-    const after = await readCredentials(world.identityDir);
-    expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
-    expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
-    expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
-  });
+  it.each(cuts)(
+    '%s after %s during a renewal leaves the old identity or the new one',
+    { tags: 'property' },
+    async (_how, step, cut) => {
+      await using world = await startWorld();
+      await world.enrol();
+      const before = await readCredentials(world.identityDir);
+      const code = world.endpoint.newCode(serial);
+      await cut(world, step, code, true);
+      const between = await readCredentials(world.identityDir);
+      const isReplaced = enrolmentSteps.indexOf(step) >= enrolmentSteps.indexOf('identity-placed');
+      expect(isSameKey(between.keyPem, before.keyPem)).toBe(!isReplaced);
+      if (step !== 'cleaned-up') await world.enrol({ renew: true, readCode: async () => code });
+      const after = await readCredentials(world.identityDir);
+      expect(isSameKey(after.keyPem, before.keyPem)).toBe(false);
+      expect(await contentOf(world.identityDir)).toEqual(['identity.json']);
+      expect(new Set(requestsOf(world.endpoint)).size).toBe(2);
+    },
+  );
 
   describe('right before its clean-up', () => {
     const cutEnd = async (world: World, renew = false, code = world.endpoint.newCode(serial)) => {

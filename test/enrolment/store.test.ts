@@ -55,9 +55,9 @@ describe('an installed identity', () => {
     }
   });
 
-  it('that is corrupted anywhere is IDENTITY_BROKEN or still the same key, and no error shows its content', async ({
-    world,
-  }) => {
+  it('that is corrupted anywhere is IDENTITY_BROKEN or still the same key, and no error shows its content', {
+    tags: 'property',
+  }, async ({ world }) => {
     await world.enrol();
     const path = join(world.identityDir, 'identity.json');
     const whole = await readFile(path);

@@ -135,7 +135,7 @@ describe('the enrolment request', () => {
 });
 
 describe('a one-time code', () => {
-  it('is 1 to 256 letters, digits and signs', () => {
+  it('is 1 to 256 letters, digits and signs', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (code) => {
         expect(codeProblem(code) === undefined).toBe(/^[!-~]{1,256}$/.test(code));

@@ -73,7 +73,9 @@ describe('an error', () => {
     expect(JSON.stringify(error)).not.toContain('inner secret');
   });
 
-  it('is made from any thrown value: a GwError is kept, an abort is INTERRUPTED, the rest is INTERNAL', () => {
+  it('is made from any thrown value: a GwError is kept, an abort is INTERRUPTED, the rest is INTERNAL', {
+    tags: 'property',
+  }, () => {
     const ours = new GwError('USAGE', 'x');
     expect(asGwError(ours)).toBe(ours);
     expect(asGwError(new DOMException('aborted', 'AbortError')).code).toBe('INTERRUPTED');

@@ -64,7 +64,7 @@ describe('appending a record to an evidence file', () => {
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3);
   });
 
-  it('of several concurrent programs and calls loses no line and tears none', async () => {
+  it('of several concurrent programs and calls loses no line and tears none', { tags: 'property' }, async () => {
     const program = `
       const { appendRecord } = await import(process.argv[1]);
       for (let n = 0; n < 5; n += 1) await appendRecord(process.argv[2], { ...JSON.parse(process.argv[3]), who: process.argv[4] + n });
@@ -170,7 +170,7 @@ describe('an invalid record', () => {
     expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(good)}\n`);
   });
 
-  it('of any kind is refused by its code, or written unchanged', async () => {
+  it('of any kind is refused by its code, or written unchanged', { tags: 'property' }, async () => {
     const record = fc.record({
       fact: fc.string({ minLength: 1 }),
       value: fc.jsonValue({ maxDepth: 2 }),

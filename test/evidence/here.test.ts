@@ -196,7 +196,9 @@ describe('the device of a record', () => {
 });
 
 describe('any records of any values', () => {
-  it('raise a mark to BELEGT or leave it, throw nothing, and VORSICHT and OFFEN need a measured value', () => {
+  it('raise a mark to BELEGT or leave it, throw nothing, and VORSICHT and OFFEN need a measured value', {
+    tags: 'property',
+  }, () => {
     const records = fc.array(
       fc.record({
         fact: fc.constantFrom(...all.map(({ id }) => id)),

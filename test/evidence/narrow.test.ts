@@ -21,7 +21,7 @@ const usable = (id: FactId, records: readonly EvidenceRecord[], requireVerified:
   devices.map((device) => relianceOn(id, { ...device, records }, { requireVerified }).usable);
 
 describe('evidence while a program runs', () => {
-  it('never permits more than at the start, nor more than the current file', () => {
+  it('never permits more than at the start, nor more than the current file', { tags: 'property' }, () => {
     fc.assert(
       fc.property(anyRecords, fc.array(anyRecords, { maxLength: 6 }), fc.boolean(), (start, later, requireVerified) => {
         let counting: readonly EvidenceRecord[] = start;
@@ -42,7 +42,9 @@ describe('evidence while a program runs', () => {
     );
   });
 
-  it('revokes nothing while the file is unchanged, or only adds other facts, devices and confirmations', () => {
+  it('revokes nothing while the file is unchanged, or only adds other facts, devices and confirmations', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(anyRecords, fc.boolean(), (start, requireVerified) => {
         const grown = [

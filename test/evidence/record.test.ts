@@ -77,7 +77,7 @@ describe('an evidence file', () => {
     }
   });
 
-  it('of any bytes yields records or EVIDENCE_FILE_INVALID, never another error', () => {
+  it('of any bytes yields records or EVIDENCE_FILE_INVALID, never another error', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: anyCharacter, maxLength: 300 })),
@@ -88,7 +88,7 @@ describe('an evidence file', () => {
     );
   });
 
-  it('of any JSON lines yields records or EVIDENCE_FILE_INVALID, never another error', () => {
+  it('of any JSON lines yields records or EVIDENCE_FILE_INVALID, never another error', { tags: 'property' }, () => {
     const line = fc.oneof(
       fc.json(),
       fc.record({ fact: fc.string(), value: fc.jsonValue(), serial: fc.anything(), when: fc.string() }).map((value) => {

@@ -96,7 +96,7 @@ describe('whether a movement may rely on a fact', () => {
     }
   });
 
-  it('records of other facts or devices change nothing', () => {
+  it('records of other facts or devices change nothing', { tags: 'property' }, () => {
     const others = fc.array(
       fc.record({
         fact: fc.constantFrom(...facts.map(({ id }) => id)),

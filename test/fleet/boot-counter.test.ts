@@ -92,7 +92,7 @@ describe('the counter of starts', () => {
     expect(readFileSync(file(), 'utf8')).toBe(written(2 ** 32 - 1));
   });
 
-  it('continues from any number that gw wrote', async () => {
+  it('continues from any number that gw wrote', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(2 ** 32 - 2), async (boots) => {
         put(written(boots));

@@ -146,7 +146,7 @@ describe('a datagram written by hand', () => {
     expect(heartbeatOf(Buffer.from(shown ?? '', 'hex'))).toEqual(plainHeartbeat);
   });
 
-  it('with fields of a later version behind its own is parsed, and these are ignored', () => {
+  it('with fields of a later version behind its own is parsed, and these are ignored', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 409 }), (later) => {
         expect(heartbeatOf(signed(byHand({ trailing: Buffer.from(later) })))).toEqual(plainHeartbeat);
@@ -161,7 +161,7 @@ describe('a datagram written by hand', () => {
     expect(heartbeatOf(signed(byHand({ map: Buffer.alloc(8) })))).toEqual(unknown);
   });
 
-  it('with non-zero reserved bytes, or values of a later version, is still parsed', () => {
+  it('with non-zero reserved bytes, or values of a later version, is still parsed', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 255 }), fc.integer({ min: 101, max: 255 }), (value, battery) => {
         const bytes = byHand({ reserved: value, moving: value, stopped: value, battery });
@@ -208,7 +208,7 @@ describe('a datagram written by hand', () => {
     expect(kindOf(signed(byHand({ serial: Buffer.from('a'), software: Buffer.alloc(0) })))).toBe('heartbeat');
   });
 
-  it('of another version is reported as such, signed or not, and with other fields', () => {
+  it('of another version is reported as such, signed or not, and with other fields', { tags: 'property' }, () => {
     const others = fc.integer({ min: 0, max: 255 }).filter((version) => version !== 1);
     const keys = fc.constantFrom(secret, otherSecret);
     fc.assert(
@@ -222,7 +222,7 @@ describe('a datagram written by hand', () => {
 });
 
 describe('an encoded heartbeat', () => {
-  it('is parsed back to its values, rounded and truncated, and has fewer than 512 bytes', () => {
+  it('is parsed back to its values, rounded and truncated, and has fewer than 512 bytes', { tags: 'property' }, () => {
     fc.assert(
       fc.property(heartbeats(), (heartbeat) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -272,7 +272,7 @@ describe('an encoded heartbeat', () => {
     ).toBe(4);
   });
 
-  it('without its last field is that of an earlier writer, whose map is unknown', () => {
+  it('without its last field is that of an earlier writer, whose map is unknown', { tags: 'property' }, () => {
     fc.assert(
       fc.property(heartbeats(), (heartbeat) => {
         const bytes = encodeHeartbeat(heartbeat, key).subarray(0, -32 - 8);
@@ -306,7 +306,7 @@ describe('an encoded heartbeat', () => {
 });
 
 describe('a datagram that was corrupted in transit', () => {
-  it('is malformed when it was truncated at any byte, or followed by other bytes', () => {
+  it('is malformed when it was truncated at any byte, or followed by other bytes', { tags: 'property' }, () => {
     fc.assert(
       fc.property(heartbeats(), fc.uint8Array({ minLength: 1, maxLength: 600 }), (heartbeat, more) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -320,7 +320,9 @@ describe('a datagram that was corrupted in transit', () => {
     );
   });
 
-  it('is never a heartbeat when one bit is flipped, and is classified by the position of the bit', () => {
+  it('is never a heartbeat when one bit is flipped, and is classified by the position of the bit', {
+    tags: 'property',
+  }, () => {
     const expected = (at: number) => {
       if (at < 4 || at === 6 || at === 7) return 'malformed';
       if (at === 4) return 'otherVersion';
@@ -354,7 +356,7 @@ describe('a datagram that was corrupted in transit', () => {
 });
 
 describe('a datagram of another sender', () => {
-  it('has an unknown key when its key is not accepted', () => {
+  it('has an unknown key when its key is not accepted', { tags: 'property' }, () => {
     fc.assert(
       fc.property(heartbeats(), (heartbeat) => {
         const bytes = encodeHeartbeat(heartbeat, key);
@@ -377,7 +379,9 @@ describe('a datagram of another sender', () => {
 });
 
 describe('any bytes', () => {
-  it('with a valid signature are a heartbeat, a test or malformed, and the parsed values are encoded and parsed to the same', () => {
+  it('with a valid signature are a heartbeat, a test or malformed, and the parsed values are encoded and parsed to the same', {
+    tags: 'property',
+  }, () => {
     const fields = fc.uint8Array({ minLength: 36, maxLength: 36 });
     const textOrBytes = (maxLength: number) =>
       fc.oneof(
@@ -406,7 +410,7 @@ describe('any bytes', () => {
     expect(read).toBeGreaterThan(0);
   });
 
-  it('with any counters and positions are parsed as finite numbers', () => {
+  it('with any counters and positions are parsed as finite numbers', { tags: 'property' }, () => {
     fc.assert(
       fc.property(uint32(), uint32(), uint32(), int32(), int32(), int32(), (boot, sequence, up, x, y, yaw) => {
         const bytes = byHand({ bootCounter: boot, sequence, uptimeS: up, xMm: x, yMm: y, yawMilliDeg: yaw });

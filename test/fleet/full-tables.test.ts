@@ -94,7 +94,9 @@ describe('a table of serials under a flood', () => {
     await after.close();
   });
 
-  it('rejects no robot of the site and keeps its bound, whatever arrives in whatever order', async () => {
+  it('rejects no robot of the site and keeps its bound, whatever arrives in whatever order', {
+    tags: 'property',
+  }, async () => {
     const anyOrder = fc.array(fc.oneof(fc.constantFrom(...ROBOTS), fc.integer({ min: 0, max: 9_000 })), {
       maxLength: 50,
     });

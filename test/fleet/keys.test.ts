@@ -14,7 +14,7 @@ const keyOf = (hex: string) => createKey(Buffer.from(hex, 'hex'));
 const secrets = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
 describe('a key', () => {
-  it('signs with HMAC-SHA256 and verifies its own signature', () => {
+  it('signs with HMAC-SHA256 and verifies its own signature', { tags: 'property' }, () => {
     fc.assert(
       fc.property(secrets(), fc.uint8Array(), (secret, bytes) => {
         const key = createKey(secret);
@@ -25,7 +25,9 @@ describe('a key', () => {
     );
   });
 
-  it('rejects a signature of another length, of other bytes and of another key, and never throws', () => {
+  it('rejects a signature of another length, of other bytes and of another key, and never throws', {
+    tags: 'property',
+  }, () => {
     const bytes = Buffer.from('heartbeat');
     const key = keyOf(FIRST);
     fc.assert(
@@ -39,7 +41,7 @@ describe('a key', () => {
     expect(key.verifies(bytes, keyOf(SECOND).sign(bytes))).toBe(false);
   });
 
-  it('has an id that is unique, the same on every robot, and not part of the key', () => {
+  it('has an id that is unique, the same on every robot, and not part of the key', { tags: 'property' }, () => {
     const hash = createHash('sha256').update('gw heartbeat key id\0').update(Buffer.from(FIRST, 'hex')).digest('hex');
     expect(keyOf(FIRST).id).toBe(Number.parseInt(hash.slice(0, 8), 16));
     expect(FIRST).not.toContain(hash.slice(0, 8));

@@ -104,7 +104,7 @@ describe('the neighbours', () => {
     expect(neighbours.list().map(({ serial }) => serial)).toEqual([...left, 'R-2000']);
   });
 
-  it('stay consistent and bounded, whatever signed heartbeats arrive', async () => {
+  it('stay consistent and bounded, whatever signed heartbeats arrive', { tags: 'property' }, async () => {
     const anyHeartbeat = fc.record({
       serial: fc.constantFrom('R-0', 'R-1', 'R-2', 'r-1', '__proto__', 'constructor'),
       bootCounter: fc.oneof(fc.nat(3), fc.constant(2 ** 32 - 1)),
@@ -199,7 +199,7 @@ describe('two devices with one serial', () => {
     expect(only()).toMatchObject({ address: '127.0.0.3', conflictWith: '127.0.0.2' });
   });
 
-  it('cloned with one boot counter are shown whatever heartbeats are lost', async () => {
+  it('cloned with one boot counter are shown whatever heartbeats are lost', { tags: 'property' }, async () => {
     const fates = fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fates, fc.nat(3), async (lost, ahead) => {

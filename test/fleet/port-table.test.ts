@@ -23,7 +23,7 @@ describe('the kernel statistics of the port', () => {
     expect(readPortTable('/nowhere')).toBeNull();
   });
 
-  it('are two numbers or unknown for any text', () => {
+  it('are two numbers or unknown for any text', { tags: 'property' }, () => {
     const texts = fc.oneof(
       fc.string(),
       fc.array(fc.string()).map((rows) => [head, ...rows].join('\n')),

@@ -323,7 +323,9 @@ describe('the replay guard', () => {
     expect(at.accept(heartbeat(3))).toBe(true);
   });
 
-  it('never accepts a heartbeat twice, and accepts newer ones after at most 8, whatever ends occur between', async () => {
+  it('never accepts a heartbeat twice, and accepts newer ones after at most 8, whatever ends occur between', {
+    tags: 'property',
+  }, async () => {
     type Step = { readonly receive: Counted } | 'restart' | 'crash' | 'wait';
     const counted = fc.record({
       serial: fc.constantFrom('R-1', 'R-2'),

@@ -150,7 +150,7 @@ describe('period and jitter', () => {
     expect(sender().jitterMs).toBeCloseTo(100, 6);
   });
 
-  it('equal those computed over all intervals at once', async () => {
+  it('equal those computed over all intervals at once', { tags: 'property' }, async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, async (gapsMs) => {
@@ -370,7 +370,7 @@ describe('any bytes from any address', () => {
     afterMs: fc.constantFrom(0, 1, 2_000, 40_000),
   });
 
-  it('never throw, each is counted once, and every number of the view is finite', async () => {
+  it('never throw, each is counted once, and every number of the view is finite', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(received, { maxLength: 40 }), fc.boolean(), async (all, withKeys) => {
         const { clock, sniffer } = listening(withKeys ? ring : null);

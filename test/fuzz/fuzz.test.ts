@@ -42,7 +42,7 @@ describe('a session', () => {
     ['slow', /^it takes \d+ ms$/],
     ['large', /^it takes \d+ MB$/],
     ['polluting', /^Object\.prototype has polluted$/],
-  ])('reports a parser with the fault %s, with the input, and goes on', async (name, problem) => {
+  ])('reports a parser with the fault %s, with the input, and goes on', { tags: 'property' }, async (name, problem) => {
     await using faulty = startSession({ table, heapMb: 64, ...(name === 'endless' && { stuckMs: 2_000 }) });
     const inputs = name === 'kept' ? 2_600 : 3;
     const { accepted, hits } = await faulty.run({ name, inputs, seed: 1 });
@@ -58,7 +58,9 @@ describe('a mutator', () => {
   const inputs = (own: number, of: Corpus = corpus) =>
     Array.from({ length: COUNT }, (_, index) => createMutator(of, own)(index));
 
-  it('makes the same inputs of the same seed, others of another, and none above the limit, half of them repaired', () => {
+  it('makes the same inputs of the same seed, others of another, and none above the limit, half of them repaired', {
+    tags: 'property',
+  }, () => {
     const first = inputs(1);
     expect(first).toEqual(inputs(1));
     expect(first).not.toEqual(inputs(2));

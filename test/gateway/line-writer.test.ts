@@ -83,7 +83,7 @@ describe('lines for a reader that may stall', () => {
     expect(writer.state()).toMatchObject({ status: 'writing', droppedLines: 0 });
   });
 
-  it('keep their order, are never torn, and dropped lines are counted in place', async () => {
+  it('keep their order, are never torn, and dropped lines are counted in place', { tags: 'property' }, async () => {
     const anySteps = fc.array(step, { maxLength: 80 });
     await fc.assert(
       fc.asyncProperty(anySteps, fc.integer({ min: 100, max: 2_000 }), async (steps, bytes) => {

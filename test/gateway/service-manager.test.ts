@@ -40,7 +40,7 @@ describe('the manager of the service', () => {
     expect(serviceManagerOf({ NOTIFY_SOCKET: '@gw' }, 1)).toEqual({ reportEveryMs: 2_500 });
   });
 
-  it('gets reports at an interval above zero, whatever the variables hold', () => {
+  it('gets reports at an interval above zero, whatever the variables hold', { tags: 'property' }, () => {
     const number = fc.oneof(fc.string(), fc.bigInt({ min: 0n }).map(String));
     fc.assert(
       fc.property(number, fc.option(fc.string(), { nil: undefined }), (micros, watched) => {

@@ -22,7 +22,7 @@ describe('the file of an incident', () => {
     expect(sum.slice(0, 64)).toBe(lines[2]);
   });
 
-  it('with one byte changed is never read', () => {
+  it('with one byte changed is never read', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
         const bytes = Buffer.from(text);
@@ -32,7 +32,7 @@ describe('the file of an incident', () => {
     );
   });
 
-  it('cut at any byte is never read', () => {
+  it('cut at any byte is never read', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.nat(text.length - 1), (length) => {
         expect(() => decodeIncident(Buffer.from(text).subarray(0, length), 'x')).toThrow(GwError);
@@ -40,7 +40,7 @@ describe('the file of an incident', () => {
     );
   });
 
-  it('of any bytes is an error that names it', () => {
+  it('of any bytes is an error that names it', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(() => decodeIncident(bytes, 'dump.bin')).toThrow(/dump\.bin.* is no incident of gw/);

@@ -10,7 +10,7 @@ it('is the format of the same kind with another number, and nothing else', () =>
   }
 });
 
-it('is decided for any value', () => {
+it('is decided for any value', { tags: 'property' }, () => {
   const text = fc.oneof(fc.string(), fc.constantFrom('gw/a/1', 'gw/a/2', 'gw/a/2\n', 'gw/A/2', 'gw/b/2'));
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.record({ format: text }), fc.record({ schema: text })), (value) => {

@@ -5,7 +5,7 @@ import { runs } from '../properties.ts';
 import { anyCharacter } from '../text/units.ts';
 
 describe('readJson', () => {
-  it('parses all JSON without duplicate keys as the engine does', () => {
+  it('parses all JSON without duplicate keys as the engine does', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 20 }), (text) => {
         const reading = readJson(text);
@@ -16,7 +16,7 @@ describe('readJson', () => {
     );
   });
 
-  it('never throws, and reports a problem for everything that is not JSON', () => {
+  it('never throws, and reports a problem for everything that is not JSON', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: anyCharacter }), fc.json().chain(cutOrBroken)), (text) => {
         const reading = readJson(text);
@@ -32,7 +32,7 @@ describe('readJson', () => {
     );
   });
 
-  it('finds a duplicate key at every depth, and allows equal keys in different objects', () => {
+  it('finds a duplicate key at every depth, and allows equal keys in different objects', { tags: 'property' }, () => {
     expect(readJson('{"a":[{"b":1,"b":2}]}')).toEqual({ ok: false, problem: 'the JSON names the key "b" twice' });
     expect(readJson('{"a":"a","b":["a","a"],"c":{"a":1},"d":[{"a":1},{"a":2}]}').ok).toBe(true);
     fc.assert(

@@ -74,7 +74,7 @@ const jsonLetters = fc
   .map((letters) => new Uint8Array(Buffer.from(letters.join(''))));
 
 describe('the scanner of JSON', () => {
-  it('accepts what the engine accepts, and nothing else', () => {
+  it('accepts what the engine accepts, and nothing else', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters, fc.uint8Array({ maxLength: 20 })), (bytes) => {
         expect(isAccepted(bytes)).toBe(engineAccepts(bytes));
@@ -83,7 +83,7 @@ describe('the scanner of JSON', () => {
     );
   });
 
-  it('has the same result for any chunk boundaries', () => {
+  it('has the same result for any chunk boundaries', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(nearlyJson, jsonLetters), fc.array(fc.nat({ max: 4 })), (bytes, pieces) => {
         expect(scanned(bytes, wide, pieces)).toBe(scanned(bytes));
@@ -132,7 +132,7 @@ describe('the scanner of JSON', () => {
     expect(scanner.end()).toBe('too-deep');
   });
 
-  it('counts every value once, and no key', () => {
+  it('counts every value once, and no key', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const count = (value: unknown): number =>
@@ -147,7 +147,7 @@ describe('the scanner of JSON', () => {
     );
   });
 
-  it('reports the members of the outermost object, wherever the chunks end', () => {
+  it('reports the members of the outermost object, wherever the chunks end', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true }),

@@ -8,7 +8,7 @@ describe('the backoff', () => {
     expect(Array.from({ length: 6 }, () => backoff.nextMs())).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
 
-  it('randomises each wait over its upper half, so that a fleet does not retry in step', () => {
+  it('randomises each wait over its upper half, so that a fleet does not retry in step', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),

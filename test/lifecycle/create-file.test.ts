@@ -29,7 +29,7 @@ describe('a created file', () => {
     expect(readdirSync(scratch.path)).toEqual(['one']);
   });
 
-  it('is never visible empty or incomplete', async () => {
+  it('is never visible empty or incomplete', { tags: 'property' }, async () => {
     const text = 'x'.repeat(100_000);
     const sizes = new Set<number>();
     const paths = Array.from({ length: isFull ? 50 : 8 }, (_, nth) => scratch.at(`whole-${nth}`));

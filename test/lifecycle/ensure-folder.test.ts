@@ -16,7 +16,7 @@ describe('a required folder', () => {
     expect(await readdir(dir.path)).toEqual(['a']);
   });
 
-  it('may be created by concurrent calls', async () => {
+  it('may be created by concurrent calls', { tags: 'property' }, async () => {
     for (const top of Array.from({ length: isFull ? 50 : 8 }, (_, i) => `x${i}`)) {
       await Promise.all(Array.from({ length: 20 }, () => ensureFolder(dir.at(top, 'y/z'))));
       expect(await readdir(dir.at(top, 'y'))).toEqual(['z']);

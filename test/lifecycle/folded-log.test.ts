@@ -119,7 +119,7 @@ describe('a log that folds what repeats', () => {
     expect(lines.at(-1)?.message).toBe('another');
   });
 
-  it('accounts for every event: emitted plus folded ones are all of them', async () => {
+  it('accounts for every event: emitted plus folded ones are all of them', { tags: 'property' }, async () => {
     const event = fc.record({ kind: fc.constantFrom('a', 'b'), address: fc.constantFrom('1', '2', undefined) });
     const wait = { weight: 1, arbitrary: fc.integer({ min: 0, max: 15_000 }) };
     await fc.assert(

@@ -9,7 +9,7 @@ import { folderOfEach } from './folder.ts';
 const dir = folderOfEach();
 
 describe('reading a file of a bounded size', () => {
-  it('returns its bytes up to the bound, and its size above it', async () => {
+  it('returns its bytes up to the bound, and its size above it', { tags: 'property' }, async () => {
     const path = dir.at('any');
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.integer({ min: 0, max: 64 }), async (bytes, maxBytes) => {

@@ -109,7 +109,7 @@ describe('an archive', () => {
     expect(back.maps.map(({ overlays }) => overlays)).toEqual([source, half]);
   });
 
-  it('carries any overlays exactly as the map has them, as text and as object', async () => {
+  it('carries any overlays exactly as the map has them, as text and as object', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         const asText = mapDocument(1, text);
@@ -291,7 +291,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
     }
   });
 
-  it('truncated at every byte, and at every block before compression', async () => {
+  it('truncated at every byte, and at every block before compression', { tags: 'property' }, async () => {
     const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
     const tar = tarByHand(good);
     const isInvalid = async (bytes: Uint8Array, at: number) => {
@@ -305,7 +305,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
     expect(await problems(whole.subarray(0, 400))).toEqual(['it is truncated']);
   });
 
-  it('with any bit flipped', async () => {
+  it('with any bit flipped', { tags: 'property' }, async () => {
     const whole = Buffer.from(await packArchive(sampleArchive({ maps: [archivedMap(1)] })));
     const expected = plain(sampleArchive({ maps: [archivedMap(1)] }));
     await fc.assert(
@@ -321,7 +321,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
     );
   });
 
-  it('of arbitrary bytes, uncompressed and compressed', async () => {
+  it('of arbitrary bytes, uncompressed and compressed', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), fc.boolean(), async (bytes, compressed) => {
         const error = await errorOf(parseArchive(compressed ? gzipSync(bytes) : bytes, 'x'));

@@ -29,7 +29,7 @@ function hold(overlays: unknown): void {
 }
 
 describe('overlays in a round trip of backup and restore', () => {
-  it('are restored character for character after all were replaced', async () => {
+  it('are restored character for character after all were replaced', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         hold(text);
@@ -42,7 +42,7 @@ describe('overlays in a round trip of backup and restore', () => {
     );
   });
 
-  it('are restored character for character with a lost map', async () => {
+  it('are restored character for character with a lost map', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(collectionText(), async (text) => {
         hold(text);
@@ -56,7 +56,7 @@ describe('overlays in a round trip of backup and restore', () => {
     );
   });
 
-  it('are restored with a lost map also in object form', async () => {
+  it('are restored with a lost map also in object form', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(oddCollection(), async (collection) => {
         hold(collection);

@@ -277,7 +277,7 @@ describe('a restore', () => {
 });
 
 describe('the comparison of stored and announced overlays', () => {
-  it('is equal for any form of nesting, and different otherwise', () => {
+  it('is equal for any form of nesting, and different otherwise', { tags: 'property' }, () => {
     fc.assert(
       fc.property(collectionText(), oddCollection(), fc.nat(3), (one, another, packing) => {
         const pack = (text: string) =>
@@ -296,7 +296,7 @@ describe('the comparison of stored and announced overlays', () => {
     );
   });
 
-  it('never throws for any announcement', () => {
+  it('never throws for any announcement', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), collectionText()), (text) => {
         expect(typeof compareRunning(stored, text, 'uid-1').same).toBe('boolean');

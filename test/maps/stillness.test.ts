@@ -220,7 +220,7 @@ function judged(robot: Omit<Robot, 'seconds'>): Stillness['verdict'] {
 describe.each([1, 10])('with %d poses a second and noise of 1 cm', (hz) => {
   const noise = { hz, noiseM: 0.01, noiseOri: 0.1 };
 
-  it('a robot that drifts at 0.02 to 1 m/s in any direction is never still', () => {
+  it('a robot that drifts at 0.02 to 1 m/s in any direction is never still', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.double({ min: 0.02, max: 0.1, noNaN: true }), fc.double({ min: 0.1, max: 1, noNaN: true })),
@@ -236,13 +236,17 @@ describe.each([1, 10])('with %d poses a second and noise of 1 cm', (hz) => {
     );
   });
 
-  it.each([0.02, 0.05, 0.1, 0.3, 1])('a robot that drifts at %d m/s is refused, mostly as moving', (speed) => {
-    const found = Array.from({ length: TRIES }, (_, seed) => judged({ ...noise, xM: (s) => speed * s, seed }));
-    expect(found).not.toContain('still');
-    expect(found.filter((verdict) => verdict === 'moving').length).toBeGreaterThanOrEqual(0.95 * TRIES);
-  });
+  it.each([0.02, 0.05, 0.1, 0.3, 1])(
+    'a robot that drifts at %d m/s is refused, mostly as moving',
+    { tags: 'property' },
+    (speed) => {
+      const found = Array.from({ length: TRIES }, (_, seed) => judged({ ...noise, xM: (s) => speed * s, seed }));
+      expect(found).not.toContain('still');
+      expect(found.filter((verdict) => verdict === 'moving').length).toBeGreaterThanOrEqual(0.95 * TRIES);
+    },
+  );
 
-  it('a robot at rest is still in at least 95 of 100 checks, and never moving', () => {
+  it('a robot at rest is still in at least 95 of 100 checks, and never moving', { tags: 'property' }, () => {
     const found = Array.from({ length: TRIES }, (_, seed) => judged({ ...noise, seed }));
     expect(found.filter((verdict) => verdict === 'still').length).toBeGreaterThanOrEqual(0.95 * TRIES);
     expect(found).not.toContain('moving');

@@ -49,6 +49,7 @@ describe('a robot that acknowledges the cancel and drives on', () => {
     : [];
   it.each([...slower, ['cancel-lies', 0.1], ['coasting', 0.3], ['cancel-refused', 0.3]] as const)(
     '%s at %d m/s: never stands, alarm, gate closed, cancelled again',
+    { tags: 'property' },
     async (fault, speedMS) => {
       await using here = await world({ speedMS, faults: [fault] });
       const { clock, sim, status } = here;
@@ -151,6 +152,7 @@ it.each(['alert-active', 'manual-control', 'half-readable'] as const)('%s: no dr
 describe('a robot that obeys', () => {
   it.each(isFull ? [100, 1_000] : [1_000])(
     'is seen to stand after a stop, with a pose every %d ms, and the gate opens again',
+    { tags: 'property' },
     async (poseMs) => {
       await using here = await world({ poseMs, faults: ['noisy-pose', 'turned-by-hand'] });
       const { bench, motion, sim, status } = here;

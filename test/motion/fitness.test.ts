@@ -41,7 +41,7 @@ describe('the gate, for the alerts of the robot', () => {
     expect(reasons('pose', inMode('manual'))).toEqual([]);
   });
 
-  it('is closed by every other alert than those a person passes (property)', () => {
+  it('is closed by every other alert than those a person passes (property)', { tags: 'property' }, () => {
     const alert = fc.record({
       code: fc.integer({ min: 1, max: 6 }),
       level: fc.constantFrom('error', 'warning', 'none', 'odd'),

@@ -174,7 +174,9 @@ describe('for any frame', () => {
       return `${text.slice(0, -1)}${tail}${tail === '}' ? '' : '}'}`;
     });
 
-  it("'pressed' in any spelling closes the gate, whatever the rest of the frame and the frames before", () => {
+  it("'pressed' in any spelling closes the gate, whatever the rest of the frame and the frames before", {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(frameWith('/wheel_state', 'emergency_stop_pressed', spelledYes), fc.boolean(), (frame, isFirst) => {
         const values = isFirst ? robot(frame).live.values() : valuesAfter(frame);
@@ -185,7 +187,7 @@ describe('for any frame', () => {
     );
   });
 
-  it("'not reliable' in any spelling closes the gate", () => {
+  it("'not reliable' in any spelling closes the gate", { tags: 'property' }, () => {
     fc.assert(
       fc.property(frameWith('/slam/state', 'reliable', spelledNo), fc.boolean(), (frame, isFirst) => {
         const values = isFirst ? robot(frame).live.values() : valuesAfter(frame);
@@ -195,7 +197,7 @@ describe('for any frame', () => {
     );
   });
 
-  it('only a frame that is read well opens the gate again', () => {
+  it('only a frame that is read well opens the gate again', { tags: 'property' }, () => {
     const unclear = fc.tuple(anything, others('emergency_stop_pressed')).map(([value, rest]) => ({
       control_mode: 'auto',
       ...rest,

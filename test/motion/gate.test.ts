@@ -203,7 +203,7 @@ describe('the facts that an order relies on', () => {
 });
 
 describe('the values of an order', () => {
-  it('pass only as BELEGT, chosen, or verified for this serial and software', () => {
+  it('pass only as BELEGT, chosen, or verified for this serial and software', { tags: 'property' }, () => {
     const mark = fc.oneof(
       fc.constantFrom('BELEGT', 'CHOSEN', 'VERIFIED', 'VORSICHT', 'OFFEN', 'HINWEIS', 'belegt', ''),
       fc.anything(),
@@ -230,7 +230,7 @@ describe('the values of an order', () => {
     expect(reasonsOf(other, openGate())).toEqual([expect.stringMatching(/OTHER-9/)]);
   });
 
-  it('are metres within 10 km and a heading within a full turn', () => {
+  it('are metres within 10 km and a heading within a full turn', { tags: 'property' }, () => {
     const number = fc.oneof(fc.double({ min: -20_000, max: 20_000 }), fc.double({ min: -400, max: 400 }), fc.double());
     fc.assert(
       fc.property(number, number, number, (xM, yM, yawDeg) => {
@@ -240,7 +240,7 @@ describe('the values of an order', () => {
     );
   });
 
-  it('may be of any form without the gate throwing or opening', () => {
+  it('may be of any form without the gate throwing or opening', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), (kind, carried) => {
         const order = { kind, goal: carried, pose: carried } as unknown as Order;

@@ -69,7 +69,9 @@ describe.each(table)('%s', (_what, happen, says, refusesPose, endsDrive, spoilsA
   });
 });
 
-it('what refuses a drive is a fault in the probe or not checked, and a fault of these kinds refuses it', () => {
+it('what refuses a drive is a fault in the probe or not checked, and a fault of these kinds refuses it', {
+  tags: 'property',
+}, () => {
   const kinds = {
     'emergency-stop': ['emergency-stop'],
     'control-mode': ['control-mode', 'wheels-released'],

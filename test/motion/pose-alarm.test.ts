@@ -127,7 +127,7 @@ describe('a pose that was sent', () => {
 });
 
 describe('the file of the pose alarm', () => {
-  it('is alarms or unreadable, whatever it contains (property)', () => {
+  it('is alarms or unreadable, whatever it contains (property)', { tags: 'property' }, () => {
     const alarm = { reason: fc.string(), since: fc.string() };
     const written = fc.oneof(
       fc.record({ format: fc.constant('gw/pose-alarm/1'), ...alarm }),

@@ -11,7 +11,7 @@ import { recordsFor, SERIAL, SOFTWARE } from './snapshot.ts';
 const place = { xM: 3, yM: 4, yawDeg: degrees(90) };
 
 describe('the single path to movement', () => {
-  it('passes no assumed, open or unverified value to the chassis, in any form', async () => {
+  it('passes no assumed, open or unverified value to the chassis, in any form', { tags: 'property' }, async () => {
     await using chassis = await startScriptedChassis();
     await using bench = await startBench(chassis);
     const kind = fc.constantFrom('move', 'dock', 'pose');

@@ -112,7 +112,7 @@ describe('the stop latch', () => {
     expect(latch.state().reason).toMatch(why);
   });
 
-  it('does not accept foreign bytes as cleared', () => {
+  it('does not accept foreign bytes as cleared', { tags: 'property' }, () => {
     const whole = { format: 'gw/stop-latch/1', latched: false, reason: null, by: null, since: null };
     const text = JSON.stringify(whole);
     expect(parseLatch(text)).toEqual({ latched: false, reason: null, by: null, since: null });
@@ -161,6 +161,7 @@ describe('the stop latch', () => {
   const later = Array.from({ length: 8 }, (_, round) => [4 + round * 5, 0, 'loop'] as const);
   it.each(isFull ? [...early, ...later] : [[2, 40, 'once'] as const])(
     'has the last state that a process wrote or was writing, killed after %d lines, on a disk that takes %d ms (%s)',
+    { tags: 'property' },
     async (lines, delayMs, how) => {
       const stateDir = join(dir, 'state');
       const child = spawn(process.execPath, [script, stateDir, `${delayMs}`, how], {

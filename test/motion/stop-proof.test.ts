@@ -56,11 +56,15 @@ describe('a cancel that the chassis does not accept', () => {
     [0.8, 0],
     [0.8, 0.5],
     [1, 1],
-  ])('raises no alarm for a robot of %d m/s that arrives %d s after it', async (speed, arrivesAfterS) => {
-    const xM = arriving(speed, arrivesAfterS);
-    const alarms = await Promise.all(seeds.map((seed) => alarmOf({ xM, seed })));
-    expect(alarms).toEqual(seeds.map(() => null));
-  });
+  ])(
+    'raises no alarm for a robot of %d m/s that arrives %d s after it',
+    { tags: 'property' },
+    async (speed, arrivesAfterS) => {
+      const xM = arriving(speed, arrivesAfterS);
+      const alarms = await Promise.all(seeds.map((seed) => alarmOf({ xM, seed })));
+      expect(alarms).toEqual(seeds.map(() => null));
+    },
+  );
 
   it.each([
     [0.05, 3],
@@ -68,13 +72,13 @@ describe('a cancel that the chassis does not accept', () => {
     [0.3, 2],
     [0.6, 2],
     [1.2, 2.5],
-  ])('raises it for a robot that drives on at %d m/s, within %d s', async (speed, withinS) => {
+  ])('raises it for a robot that drives on at %d m/s, within %d s', { tags: 'property' }, async (speed, withinS) => {
     const alarms = await Promise.all(seeds.map((seed) => alarmOf({ xM: (s) => speed * s, seed })));
     for (const alarm of alarms) expect(alarm).toBeGreaterThan(1);
     for (const alarm of alarms) expect(alarm).toBeLessThan(withinS);
   });
 
-  it('raises it for a robot that turns on the spot', async () => {
+  it('raises it for a robot that turns on the spot', { tags: 'property' }, async () => {
     const alarms = await Promise.all(seeds.map((seed) => alarmOf({ ori: (s) => ((20 * s) % 360) - 180, seed })));
     for (const alarm of alarms) expect(alarm).toBeLessThan(4);
   });

@@ -24,7 +24,7 @@ describe('the ARP table', () => {
     for (const text of ['', ...lines.map((line) => head + line)]) expect(parseNeighbourTable(text)).toEqual([]);
   });
 
-  it('is parsed from any text without a throw', () => {
+  it('is parsed from any text without a throw', { tags: 'property' }, () => {
     const word = fc.oneof(fc.string(), fc.constantFrom('192.0.2.7', '0x2', '0x', 'aa:bb:cc:00:11:22', '*'));
     const text = fc.oneof(
       fc.string({ unit: anyCharacter }),

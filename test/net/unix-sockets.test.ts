@@ -21,7 +21,7 @@ describe('the listening Unix sockets', () => {
     expect(parseListeningUnixSockets(table)).toEqual(expected);
   });
 
-  it('are parsed from any text without a throw, as absolute paths', () => {
+  it('are parsed from any text without a throw, as absolute paths', { tags: 'property' }, () => {
     const part = fc.constantFrom(...'0000: |00000002 |00010000 |0001 |01 |17 |/a| |\n|@x|\0'.split('|'));
     const anyText = fc.oneof(fc.string(), fc.string({ unit: part }));
     fc.assert(

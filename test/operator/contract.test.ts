@@ -201,6 +201,7 @@ describe('every operation of the OpenAPI document', () => {
   ];
   it.each(cases.map(([name, ...more], nth) => [name, nth, ...more] as const))(
     'answers as described %s',
+    { tags: 'property' },
     async (...of) => {
       const [name, nth, asked, { isSignedIn, prepare, isBare }] = of;
       await using peer = await startPeer();

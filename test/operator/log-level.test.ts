@@ -62,7 +62,7 @@ describe('the level of the log', () => {
     expect(control.view().level).toBe('warn');
   });
 
-  it('takes a level and a time within a day, and nothing else', () => {
+  it('takes a level and a time within a day, and nothing else', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ level: fc.string(), forS: fc.double() })), (value) => {
         const read = logLevelBody.safeParse(value);

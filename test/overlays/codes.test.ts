@@ -67,7 +67,7 @@ describe('the readings of a number', () => {
     }
   });
 
-  it('has at least one reading of every number, best mark first, each resolved once', () => {
+  it('has at least one reading of every number, best mark first, each resolved once', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...fields),

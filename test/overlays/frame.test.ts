@@ -31,7 +31,7 @@ describe('frameOf', () => {
 });
 
 describe('pngSize', () => {
-  it('returns null for bytes that are not a PNG, and never throws', () => {
+  it('returns null for bytes that are not a PNG, and never throws', { tags: 'property' }, () => {
     expect(pngSize(new TextEncoder().encode('<html>no picture, a page of forty bytes</html>'))).toBeNull();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {

@@ -70,7 +70,7 @@ describe('inside', () => {
     expect(isInsideZone([1, 1], [[]])).toBe(false);
   });
 
-  it('agrees with the winding angle around a place', () => {
+  it('agrees with the winding angle around a place', { tags: 'property' }, () => {
     const ring = fc
       .uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 12 })
       .chain((turns) =>
@@ -126,7 +126,7 @@ describe('distances', () => {
     expect(distanceToM([0, 0], { kind: 'broken', expected: 'point', problem: 'of nothing' })).toBeNull();
   });
 
-  it('are never more than to any place of the feature', () => {
+  it('are never more than to any place of the feature', { tags: 'property' }, () => {
     fc.assert(
       fc.property(place(), fc.array(place(), { minLength: 1, maxLength: 8 }), (at, places) => {
         const nearest = Math.min(...places.map((other) => distanceBetweenM(at, other)));

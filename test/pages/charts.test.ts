@@ -28,7 +28,7 @@ describe('the line of a chart', () => {
     expect([whole.startsWith('M0 30h0'), whole.endsWith('L359 30')]).toEqual([true, true]);
   });
 
-  it('has one piece for each run of known values, and no point outside of its picture', () => {
+  it('has one piece for each run of known values, and no point outside of its picture', { tags: 'property' }, () => {
     const values = fc.array(fc.option(fc.double({ min: 0, max: 100, noNaN: true })), { maxLength: 360 });
     fc.assert(
       fc.property(values, fc.boolean(), (list, isState) => {

@@ -29,7 +29,7 @@ describe('the log of the technician page', () => {
     expect([log.length, log[0]?.message, log.at(-1)?.message]).toEqual([100, '499', '400']);
   });
 
-  it('whatever it is, is read without a fault, within its bounds', () => {
+  it('whatever it is, is read without a fault, within its bounds', { tags: 'property' }, () => {
     const any = fc.anything({ withBigInt: false });
     const message = fc.string({ maxLength: 600 });
     const others = {

@@ -54,7 +54,7 @@ describe('a map of the chassis', () => {
     expect([features.length, isPartial]).toEqual([MAX_FEATURES, true]);
   });
 
-  it('whatever it is, is read without a fault, within its bounds', () => {
+  it('whatever it is, is read without a fault, within its bounds', { tags: 'property' }, () => {
     const any = fc.anything({ withBigInt: false });
     const position = fc.oneof(fc.tuple(fc.double(), fc.double()), any);
     const geometry = fc.record({

@@ -427,7 +427,7 @@ describe('the catalogues', () => {
       .replaceAll(/\bT\. Echnik\b|gw [a-z]+( [a-z]+)?|[a-z]+(\.[a-z-]+)+/g, '');
   }
 
-  it('have no word of the other language', () => {
+  it('have no word of the other language', { tags: 'property' }, () => {
     const foreign = (text: string, words: RegExp) => [
       ...new Set(text.match(new RegExp(`.{0,20}${words.source}`, 'gi'))),
     ];
@@ -456,7 +456,7 @@ describe('the catalogues', () => {
     expect(languageOf('fr', 'de')).toBe('de');
   });
 
-  it('write a number as the language does', () => {
+  it('write a number as the language does', { tags: 'property' }, () => {
     const options = { minimumFractionDigits: 3, maximumFractionDigits: 3, useGrouping: false } as const;
     const german = new Intl.NumberFormat('de-DE', { ...options, signDisplay: 'negative' });
     fc.assert(

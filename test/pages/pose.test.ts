@@ -53,7 +53,7 @@ describe('the pose that a person sets on the map', () => {
     expect(headingOfDrag(dx, dy)).toBeCloseTo(yawDeg, 9);
   });
 
-  it('has the heading with which the arrow of the robot points along the drag', () => {
+  it('has the heading with which the arrow of the robot points along the drag', { tags: 'property' }, () => {
     fc.assert(
       fc.property(drag, ([dx = 0, dy = 0]) => {
         const yawDeg = headingOfDrag(dx, dy) ?? Number.NaN;
@@ -76,7 +76,7 @@ describe('the pose that a person sets on the map', () => {
     );
   });
 
-  it('is where it was touched: the place of a point is shown at that point', () => {
+  it('is where it was touched: the place of a point is shown at that point', { tags: 'property' }, () => {
     const cm = fc.integer({ min: -900_000, max: 900_000 });
     fc.assert(
       fc.property(cm, cm, (x, y) => {
@@ -108,7 +108,7 @@ describe('the answer to the order', () => {
     expect(orderEnd(null)).toEqual({ code: 'NO_ANSWER', technical: '' });
   });
 
-  it('whatever else it is, is not set', () => {
+  it('whatever else it is, is not set', { tags: 'property' }, () => {
     const any = fc.anything({ withBigInt: false });
     const body = fc.oneof(any, fc.record({ outcome: any, error: any }, { requiredKeys: [] }));
     fc.assert(

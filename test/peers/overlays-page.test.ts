@@ -78,7 +78,9 @@ describe.skipIf(!hasBrowser)('pictures of overlays in a real browser (Chromium)'
     await close();
   });
 
-  it('names are text to the browser too, in the picture and on the page, whatever they contain', async () => {
+  it('names are text to the browser too, in the picture and on the page, whatever they contain', {
+    tags: 'property',
+  }, async () => {
     const names = [
       ...fc.sample(oddText(), { seed: 7, numRuns: runs(120) }),
       '</title></svg><script>alert(1)</script>',

@@ -91,7 +91,9 @@ const anyDocument = fc.record({
 const squeeze = (text: string) => text.replace(/\s+/g, '');
 
 describe('HTML', () => {
-  it('is well-formed whatever the texts contain, and has no script, no form and no address', async () => {
+  it('is well-formed whatever the texts contain, and has no script, no form and no address', {
+    tags: 'property',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(anyDocument, async (model) => {
         const page = await textForm(model, 'html');
@@ -114,7 +116,7 @@ describe('HTML', () => {
     );
   });
 
-  it('contains every text unchanged, except invisible characters', async () => {
+  it('contains every text unchanged, except invisible characters', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 6 }), async (texts) => {
         const page = readMarkup(await textForm(modelOf([{ kind: 'list', items: texts }]), 'html'));
@@ -126,7 +128,9 @@ describe('HTML', () => {
 });
 
 describe('PDF', () => {
-  it('is valid whatever the texts contain, carries no action, and every piece of text is on the page', async () => {
+  it('is valid whatever the texts contain, carries no action, and every piece of text is on the page', {
+    tags: 'property',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(anyDocument, async (model) => {
         const { pieces, active, pages, about, metadata } = await pdfOf(model);
@@ -145,7 +149,7 @@ describe('PDF', () => {
     );
   });
 
-  it('loses no character of a paragraph, a table or a card, however long', async () => {
+  it('loses no character of a paragraph, a table or a card, however long', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyText, anyText, async (one, two, three) => {
         const { pages } = await pdfOf(
@@ -213,7 +217,7 @@ describe('PDF', () => {
 });
 
 describe('Markdown', () => {
-  it('has one line per row, and no text becomes HTML, a cell or a heading', async () => {
+  it('has one line per row, and no text becomes HTML, a cell or a heading', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyWords, async (title, words) => {
         const columns = ['A', 'B'].map((title) => ({ title, width: 1 }));

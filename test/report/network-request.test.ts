@@ -242,7 +242,7 @@ describe('the letter', () => {
     expect(await textOfLetter(fullSite, 'en')).toContain('21 November 2026');
   });
 
-  it('keeps its structure whatever the site file contains', async () => {
+  it('keeps its structure whatever the site file contains', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(oddText(), { minLength: 1, maxLength: 8 }),

@@ -135,7 +135,9 @@ describe('the summary', () => {
     expect(cells.map(({ value, label }) => `${value} ${label}`)).toEqual(counts);
   });
 
-  it('is one page of a PDF, with the places for two signatures, whatever the record holds', async () => {
+  it('is one page of a PDF, with the places for two signatures, whatever the record holds', {
+    tags: 'property',
+  }, async () => {
     const long = 'A very long text about what was found at this place, with every detail of it. '.repeat(
       isFull ? 12 : 4,
     );
@@ -303,7 +305,7 @@ describe('the document', () => {
     expect(noteOf('en', stepOf({ titleDe: 'Das Fahrgestell antwortet' }), wrongStep)).toBe(true);
   });
 
-  it('keeps its structure whatever its texts contain', async () => {
+  it('keeps its structure whatever its texts contain', { tags: 'property' }, async () => {
     // Every string of a record except its fixed keywords, replaced by unusual text.
     const closed = new Set(['run', 'confirm', 'measure', 'ok', 'wrong', 'skipped', 'not-checked', 'yes', 'no', 'skip']);
     const marks = new Set(['BELEGT', 'HINWEIS', 'VORSICHT', 'OFFEN', 'premises', 'site', 'handover', 'service']);

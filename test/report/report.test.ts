@@ -88,7 +88,9 @@ describe('JUnit', () => {
 `);
   });
 
-  test('is one well-formed document with the same cases, whatever texts the steps contain', () => {
+  test('is one well-formed document with the same cases, whatever texts the steps contain', {
+    tags: 'property',
+  }, () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 40 });
     const nasty = fc.oneof(
       text,
@@ -121,7 +123,7 @@ describe('Markdown', () => {
     expect(toMarkdown(result(step({})))).toContain('**All 1 steps are ok.**');
   });
 
-  test('foreign text becomes no markup, no cell and no second line', () => {
+  test('foreign text becomes no markup, no cell and no second line', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const escaped = foreign(text);

@@ -573,6 +573,7 @@ const checks = { ...network, ...answers, ...robot, ...orders, ...maps };
 describe('a fault', () => {
   it.each(Object.entries(checks) as [FaultName, NonNullable<typeof network.cut>][])(
     '%s has the effect of its row, until it is switched off',
+    { tags: 'property' },
     async (name, check) => {
       await using w = await startWorld();
       const { sim, listener } = w;
@@ -594,7 +595,7 @@ describe('a fault', () => {
     },
   );
 
-  it('of the robot has a check above, and each fault a description', () => {
+  it('of the robot has a check above, and each fault a description', { tags: 'property' }, () => {
     // Faults of other parts have their tests there.
     const ofRobot = faultNames.filter((name) => ['network', 'answers', 'robot'].includes(faultTable[name].kind));
     expect(Object.keys(checks).toSorted()).toEqual(ofRobot.toSorted());

@@ -48,7 +48,7 @@ describe('the commented file', () => {
     },
   );
 
-  it('is parsed back to the same values, whatever the name', () => {
+  it('is parsed back to the same values, whatever the name', { tags: 'property' }, () => {
     const name = fc
       .string({ minLength: 1, maxLength: 100, unit: 'grapheme' })
       .filter((text) => !/\p{Cc}/u.test(text) && text.length <= 120);

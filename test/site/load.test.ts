@@ -119,7 +119,7 @@ describe('a valid site file', () => {
     },
   );
 
-  it('is parsed back to the same values, whatever is in it', () => {
+  it('is parsed back to the same values, whatever is in it', { tags: 'property' }, () => {
     const name = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,20}$/).filter((text) => !(text in {}));
     const metres = fc.double({ min: -10_000, max: 10_000, noNaN: true });
     const yawDeg = fc.double({ min: -360, max: 360, noNaN: true });
@@ -238,7 +238,7 @@ describe('an invalid site file', () => {
     expect(new Set(problems.map(({ path }) => path))).toEqual(new Set(paths));
   });
 
-  it('may be any bytes, and is still only invalid', () => {
+  it('may be any bytes, and is still only invalid', { tags: 'property' }, () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: anyCharacter, maxLength: 300 }));
     fc.assert(
       fc.property(bytes, (any) => {
@@ -247,7 +247,7 @@ describe('an invalid site file', () => {
     );
   });
 
-  it('may be any YAML, and is still only invalid', () => {
+  it('may be any YAML, and is still only invalid', { tags: 'property' }, () => {
     const keys = fc.constantFrom(...'name chassis operator stations tours dock url port host x'.split(' '));
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(

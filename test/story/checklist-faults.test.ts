@@ -50,7 +50,9 @@ beforeAll(async () => {
 });
 afterAll(() => main?.[Symbol.asyncDispose]());
 
-test('every step of these faults, and every drive of the site, is ok on a robot without faults', () => {
+test('every step of these faults, and every drive of the site, is ok on a robot without faults', {
+  tags: 'property',
+}, () => {
   expect(verdicts(steps, robotInOrder().before)).toEqual(allOk(steps));
 });
 

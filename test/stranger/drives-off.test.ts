@@ -166,6 +166,7 @@ describe('a robot that is moved otherwise is not cancelled', () => {
   // `npm test` takes each fortieth of them.
   it.each(robots.filter(({ seed }) => seed % (isFull ? 4 : 40) === 0))(
     'where only its poses are noisy, and late: robot $seed',
+    { tags: 'property' },
     async (honest) => {
       await using world = await restless(honest);
       await endedDrive(world);

@@ -41,13 +41,13 @@ async function conduct(robot: RobotOptions) {
 describe('an honest robot', () => {
   const found: Awaited<ReturnType<typeof conduct>>[] = [];
 
-  it.each(chosen)('raises no alarm, and stands after its stop: robot $seed', async (robot) => {
+  it.each(chosen)('raises no alarm, and stands after its stop: robot $seed', { tags: 'property' }, async (robot) => {
     const conducted = await conduct(robot);
     found.push(conducted);
     expect(conducted).toMatchObject({ alarms: [], stood: true });
   });
 
-  it('is verified by the trial of a move, in at least 95 of 100 cases', () => {
+  it('is verified by the trial of a move, in at least 95 of 100 cases', { tags: 'property' }, () => {
     expect(found).toHaveLength(chosen.length);
     const open = found.filter(({ outcome }) => outcome !== 'verified');
     expect(open.length, JSON.stringify(open)).toBeLessThanOrEqual(0.05 * found.length);

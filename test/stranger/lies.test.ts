@@ -124,6 +124,7 @@ describe('a stranger that lies', () => {
   // `npm test` takes each seventh case.
   it.each(all.filter((_, at) => isFull || at % 7 === 2))(
     'and %s is not green at its %s',
+    { tags: 'property' },
     async (_name, green, report) => {
       const found = await conduct(green, report);
       const untrue = [...found].filter(

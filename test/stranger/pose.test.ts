@@ -8,6 +8,7 @@ import { createWorld, house } from './world.ts';
 // `npm test` takes each fortieth of them.
 it.each(robots.filter(({ seed }) => seed % (isFull ? 4 : 40) === 0))(
   'an honest robot whose pose is set is seen to rest there: robot $seed',
+  { tags: 'property' },
   async (robot) => {
     await using world = await createWorld(robot);
     const { xM, yM, deg } = world.chassis.truth();

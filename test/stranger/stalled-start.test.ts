@@ -43,12 +43,12 @@ async function conduct(robot: RobotOptions) {
 }
 
 describe('a gateway that starts on a stalled machine while its robot drives', () => {
-  it.each(chosen)('cancels the move without an alarm: robot $seed', async (robot) => {
+  it.each(chosen)('cancels the move without an alarm: robot $seed', { tags: 'property' }, async (robot) => {
     const fine = { cancelled: true, noticed: false, stood: true, stoodWhileItDrove: false, alarms: [] };
     expect(await conduct(robot)).toEqual(fine);
   });
 
-  it.each(chosen)('notices within 7 s one that drives on: robot $seed', async (robot) => {
+  it.each(chosen)('notices within 7 s one that drives on: robot $seed', { tags: 'property' }, async (robot) => {
     const found = await conduct({ ...robot, lies: { obeysAfterMs: Number.POSITIVE_INFINITY } });
     expect(found).toMatchObject({ cancelled: true, noticed: true, stood: false, stoodWhileItDrove: false });
   });

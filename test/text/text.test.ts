@@ -17,7 +17,7 @@ describe('plural', () => {
 });
 
 describe('shorten', () => {
-  it('never exceeds the limit, and keeps a text that fits', () => {
+  it('never exceeds the limit, and keeps a text that fits', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
         const short = shorten(text, most);
@@ -38,7 +38,7 @@ describe('Markdown', () => {
     expect(tableCell('a | `b`\n<script>')).toBe('a \\| `b` &lt;script>');
   });
 
-  it('of foreign text has every special character escaped', () => {
+  it('of foreign text has every special character escaped', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const bare = escapeMarkdown(text).replace(/\\[\\`*_{}[\]<>#|~!&]/g, '');

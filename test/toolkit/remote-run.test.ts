@@ -135,7 +135,7 @@ describe('a command that is run on the remote host', () => {
     expect(await errorOf(follow(remoteHost(failing, { code: 4 }).ssh))).toMatchObject({ code: 'PORT_IN_USE' });
   });
 
-  it('may print anything: it is a result, or an error of gw', async () => {
+  it('may print anything: it is a result, or an error of gw', { tags: 'property' }, async () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.uint8Array({ maxLength: 30 }),

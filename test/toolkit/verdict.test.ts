@@ -12,7 +12,7 @@ const strict = { acceptUndecided: false };
 const lenient = { acceptUndecided: true };
 
 describe('the verdict of a check', () => {
-  it('is ok only when a needed line is, and none is wrong, not checked or not decided', () => {
+  it('is ok only when a needed line is, and none is wrong, not checked or not decided', { tags: 'property' }, () => {
     forAll(fc.array(line), (lines) => {
       const needed = lines.filter(({ need }) => need !== 'optional').map(({ verdict }) => verdict);
       const isOk = needed.includes('ok') && needed.every((one) => one === 'ok' || one === 'not-applicable');

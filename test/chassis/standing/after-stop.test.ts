@@ -52,6 +52,7 @@ function follow(
 describe.each([1, 10])('after an acknowledged cancel, with %d poses per second and noise of 1 cm', (hz) => {
   it.each(SPEEDS)(
     'a robot that drives on at %d m/s never stands, and is noticed within 3 s of its way exceeding the noise',
+    { tags: 'property' },
     (speed) => {
       for (let seed = 0; seed < TRIES; seed += 1) {
         const found = follow((s) => speed * s, hz, seed);
@@ -63,6 +64,7 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
 
   it.each(SPEEDS)(
     'a robot that brakes from %d m/s is found to stand, at least 95 times in 100, without a false alarm',
+    { tags: 'property' },
     (speed) => {
       const found = Array.from({ length: TRIES }, (_, seed) => follow(braking(speed), hz, seed));
       expect(found.filter(({ stands }) => stands !== undefined).length).toBeGreaterThanOrEqual(0.95 * TRIES);
@@ -72,17 +74,21 @@ describe.each([1, 10])('after an acknowledged cancel, with %d poses per second a
 });
 
 describe.each([1, 2, 5, 10])('after an acknowledged cancel, with %d poses per second and noise of up to 3 cm', (hz) => {
-  it.each([0, 0.1, 0.3, 0.7, 1])('a robot that brakes from %d m/s stands, and raises no false alarm', (speed) => {
-    for (const noiseM of [0.005, 0.02, 0.03]) {
-      for (let seed = 0; seed < TRIES / 4; seed += 1) {
-        const found = follow(braking(speed), hz, seed, null, { noiseM, seconds: 25 });
-        expect(found['drives-on'], `${noiseM} m, seed ${seed}`).toBeUndefined();
-        expect(found.stands, `${noiseM} m, seed ${seed}`).toBeDefined();
+  it.each([0, 0.1, 0.3, 0.7, 1])(
+    'a robot that brakes from %d m/s stands, and raises no false alarm',
+    { tags: 'property' },
+    (speed) => {
+      for (const noiseM of [0.005, 0.02, 0.03]) {
+        for (let seed = 0; seed < TRIES / 4; seed += 1) {
+          const found = follow(braking(speed), hz, seed, null, { noiseM, seconds: 25 });
+          expect(found['drives-on'], `${noiseM} m, seed ${seed}`).toBeUndefined();
+          expect(found.stands, `${noiseM} m, seed ${seed}`).toBeDefined();
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('a robot that drives on at 0.3 m/s never stands, and is noticed', () => {
+  it('a robot that drives on at 0.3 m/s never stands, and is noticed', { tags: 'property' }, () => {
     for (let seed = 0; seed < TRIES / 4; seed += 1) {
       const found = follow((s) => 0.3 * s, hz, seed, null, { noiseM: 0.03 });
       expect(found.stands, `seed ${seed}`).toBeUndefined();
@@ -93,40 +99,48 @@ describe.each([1, 2, 5, 10])('after an acknowledged cancel, with %d poses per se
 
 describe.each([1, 10])('after a cancel while the robot sets out, with %d poses per second', (hz) => {
   // A second of acceleration at most, a reaction of 0.2 s, then braking with 0.8 m/s².
-  it.each([0, 0.2, 0.5, 0.8, 1])('a robot that accelerated for %d s raises no false alarm', (forS) => {
-    const began = CANCEL_S - forS;
-    const topS = CANCEL_S + 0.2;
-    const top = topS - began;
-    const xM = (s: number) => {
-      if (s < began) return 0;
-      if (s < topS) return (s - began) ** 2 / 2;
-      const since = Math.min(s - topS, top / 0.8);
-      return top ** 2 / 2 + top * since - 0.4 * since ** 2;
-    };
-    for (let seed = 0; seed < TRIES; seed += 1) {
-      expect(follow(xM, hz, seed, began)['drives-on'], `seed ${seed}`).toBeUndefined();
-    }
-  });
+  it.each([0, 0.2, 0.5, 0.8, 1])(
+    'a robot that accelerated for %d s raises no false alarm',
+    { tags: 'property' },
+    (forS) => {
+      const began = CANCEL_S - forS;
+      const topS = CANCEL_S + 0.2;
+      const top = topS - began;
+      const xM = (s: number) => {
+        if (s < began) return 0;
+        if (s < topS) return (s - began) ** 2 / 2;
+        const since = Math.min(s - topS, top / 0.8);
+        return top ** 2 / 2 + top * since - 0.4 * since ** 2;
+      };
+      for (let seed = 0; seed < TRIES; seed += 1) {
+        expect(follow(xM, hz, seed, began)['drives-on'], `seed ${seed}`).toBeUndefined();
+      }
+    },
+  );
 
-  it.each(SPEEDS)('a robot that drives on and gains up to %d m/s never stands, and is noticed as early', (speed) => {
-    for (const orderedS of [-1, 0, 0.25, 0.5, 1, 2]) {
-      for (const acceleration of [0.3, 1]) {
-        const xM = (s: number) => {
-          const since = Math.max(0, s - CANCEL_S + orderedS);
-          const fullS = speed / acceleration;
-          return since < fullS
-            ? (acceleration * since ** 2) / 2
-            : (acceleration * fullS ** 2) / 2 + speed * (since - fullS);
-        };
-        for (let seed = 0; seed < (isFull ? 8 : 1); seed += 1) {
-          const found = follow(xM, hz, seed, CANCEL_S - orderedS);
-          const what = `ordered ${orderedS} s before, ${acceleration} m/s², seed ${seed}`;
-          expect(found.stands, what).toBeUndefined();
-          expect(found['drives-on'], what).toBeLessThan(found.exceedsS + NOTICED_S);
+  it.each(SPEEDS)(
+    'a robot that drives on and gains up to %d m/s never stands, and is noticed as early',
+    { tags: 'property' },
+    (speed) => {
+      for (const orderedS of [-1, 0, 0.25, 0.5, 1, 2]) {
+        for (const acceleration of [0.3, 1]) {
+          const xM = (s: number) => {
+            const since = Math.max(0, s - CANCEL_S + orderedS);
+            const fullS = speed / acceleration;
+            return since < fullS
+              ? (acceleration * since ** 2) / 2
+              : (acceleration * fullS ** 2) / 2 + speed * (since - fullS);
+          };
+          for (let seed = 0; seed < (isFull ? 8 : 1); seed += 1) {
+            const found = follow(xM, hz, seed, CANCEL_S - orderedS);
+            const what = `ordered ${orderedS} s before, ${acceleration} m/s², seed ${seed}`;
+            expect(found.stands, what).toBeUndefined();
+            expect(found['drives-on'], what).toBeLessThan(found.exceedsS + NOTICED_S);
+          }
         }
       }
-    }
-  });
+    },
+  );
 });
 
 /** The track of a robot whose poses were measured ten times a second, and of these times arrive at others. */
@@ -308,7 +322,7 @@ describe('after an acknowledged cancel', () => {
     expect(judge(coasting, CANCEL_S + 9).verdict).toBe('stands');
   });
 
-  it('a robot that accelerates as it is cancelled, and brakes as fast, did not drive on', () => {
+  it('a robot that accelerates as it is cancelled, and brakes as fast, did not drive on', { tags: 'property' }, () => {
     const acceleration = 1;
     for (let seed = 0; seed < TRIES / 4; seed += 1) {
       const start = CANCEL_S - 0.45 - (seed % 10) * 0.08;

@@ -111,13 +111,13 @@ describe.each(Object.entries(streams))('a chassis that has driven, and renews it
     { spinDegS: 4 },
     { spinDegS: 8 },
     { spinDegS: 20 },
-  ])('is never said to stand after its cancel while it does not: %o', (deed) => {
+  ])('is never said to stand after its cancel while it does not: %o', { tags: 'property' }, (deed) => {
     for (const one of cases(renewal)) {
       expect(follow(deed, one).whileMoving, JSON.stringify(one)).not.toContain('stands');
     }
   });
 
-  it('raises no false alarm when it stops, and is seen to stand', () => {
+  it('raises no false alarm when it stops, and is seen to stand', { tags: 'property' }, () => {
     for (const one of cases(renewal)) {
       const { whileMoving, whileStanding } = follow({}, one);
       expect([...whileMoving, ...whileStanding], JSON.stringify(one)).not.toContain('drives-on');

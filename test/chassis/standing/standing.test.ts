@@ -16,7 +16,7 @@ const seed = fc.integer({ min: 0, max: 1_000_000 });
 const direction = fc.double({ min: -Math.PI, max: Math.PI, noNaN: true });
 
 describe('whether the robot stands, from its poses', () => {
-  it('never says of a robot that drives at 0.02 to 1.5 m/s that it stands', () => {
+  it('never says of a robot that drives at 0.02 to 1.5 m/s that it stands', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0.02, max: 1.5, noNaN: true }),
@@ -42,7 +42,7 @@ describe('whether the robot stands, from its poses', () => {
     );
   });
 
-  it('never says that a robot stands that turns in place', () => {
+  it('never says that a robot stands that turns in place', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.double({ min: 5.5, max: 120, noNaN: true }),
@@ -73,7 +73,9 @@ describe('whether the robot stands, from its poses', () => {
     );
   });
 
-  it('never says of a robot at rest that it moves, with noise of a centimetre and of half a degree', () => {
+  it('never says of a robot at rest that it moves, with noise of a centimetre and of half a degree', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(
         hz,

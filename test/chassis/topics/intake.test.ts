@@ -86,7 +86,7 @@ describe('processing messages of the chassis', () => {
     expect(intake.takeHeldMs()).toBe(0);
   });
 
-  it('uses at most half of the time, whatever arrives', () => {
+  it('uses at most half of the time, whatever arrives', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.array(

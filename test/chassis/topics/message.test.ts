@@ -66,7 +66,7 @@ describe('a message of the topic stream', () => {
     '/map/info': { name: '7', uid: '8', map_version: 3, overlays_version: 4 },
   };
 
-  it('with any of its numbers quoted is rejected, and each of them is named', () => {
+  it('with any of its numbers quoted is rejected, and each of them is named', { tags: 'property' }, () => {
     const numbersIn = (value: unknown, path = ''): string[] => {
       if (typeof value === 'number') return [path];
       if (Array.isArray(value)) return value.flatMap((item, i) => numbersIn(item, `${path}[${i}]`));
@@ -99,7 +99,7 @@ describe('a message of the topic stream', () => {
     );
   });
 
-  it('never makes the parser throw, and its numbers are finite', () => {
+  it('never makes the parser throw, and its numbers are finite', { tags: 'property' }, () => {
     const topic = fc.constantFrom(...knownTopics);
     const texts = fc.oneof(
       fc.string(),
@@ -153,7 +153,7 @@ describe('a large message of the topic stream', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('is parsed as a small one is, whatever the position and format of its overlays', () => {
+  it('is parsed as a small one is, whatever the position and format of its overlays', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(Object.entries(map), { minLength: 5 }),
@@ -186,7 +186,7 @@ describe('a large message of the topic stream', () => {
     ['that is not an object', `[${'1,'.repeat(4_500)}1]`, 'is JSON, but not an object'],
     ['that has overlays twice', `{"overlays":"${'x'.repeat(20_000)}","overlays":1}`, 'names the key "overlays" twice'],
     ['with a duplicate key', `{"overlays":"${'x'.repeat(20_000)}","topic":1,"topic":1}`, 'names the key "topic" twice'],
-  ])('%s is a complaint', (_, frame, what) => {
+  ])('%s is a complaint', { tags: 'property' }, (_, frame, what) => {
     const { message } = read(frameOf(frame));
     expect(message).toMatchObject({ kind: 'complaint', what: expect.stringContaining(what) });
   });

@@ -129,7 +129,7 @@ describe('a received message', () => {
     expect(complaints()).toEqual([end.detail]);
   });
 
-  it('may be any bytes without an exception', async () => {
+  it('may be any bytes without an exception', { tags: 'property' }, async () => {
     for (let round = 0; round < (isFull ? 20 : 4); round += 1) {
       const bytes = Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 7919 + round * 104_729) % 251));
       await using peer = await bareWebSocket((socket) => socket.end(bytes));
@@ -295,7 +295,9 @@ describe('a chassis that sends more than can be read', () => {
     },
   );
 
-  it('is not one that publishes a large map among its poses: every pose arrives, in order', async () => {
+  it('is not one that publishes a large map among its poses: every pose arrives, in order', {
+    tags: 'property',
+  }, async () => {
     const map = frame(
       1,
       `{"topic":"/map/info","name":"EG","uid":"u","map_version":1,"overlays_version":1,"overlays":[${'{},'.repeat(isFull ? 900_000 : 90_000)}{}]}`,

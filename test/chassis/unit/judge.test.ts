@@ -66,7 +66,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
       'radians are never judged as degrees: normalised either way, or unwrapped and many turns from 0',
       ...([motions, inRadians, 'degrees', 2_000] as const),
     ],
-  ] as const)('%s', (_, moving, encodings, wrong, count) => {
+  ] as const)('%s', { tags: 'property' }, (_, moving, encodings, wrong, count) => {
     fc.assert(
       fc.property(moving, fc.constantFrom<Encoding>(...encodings), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).verdict).not.toBe(wrong);
@@ -75,7 +75,9 @@ describe('the unit of the heading, whatever the robot does and however messages 
     );
   });
 
-  it('over a connection that follows proven degrees, radians are never shown to be degrees', () => {
+  it('over a connection that follows proven degrees, radians are never shown to be degrees', {
+    tags: 'property',
+  }, () => {
     const proof = samplesOf('degrees ±180', { deg: 0, turns: 0 }, turned(60, 2), calm(10));
     fc.assert(
       fc.property(motions, fc.constantFrom<Encoding>(...inRadians), ({ start, doings, delivery }, encoding) => {
@@ -88,7 +90,7 @@ describe('the unit of the heading, whatever the robot does and however messages 
     );
   });
 
-  it('numbers within ±3.1 that follow no robot are never judged as radians', () => {
+  it('numbers within ±3.1 that follow no robot are never judged as radians', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: -3.1, max: 3.1, noNaN: true }), { minLength: 50, maxLength: 500 }),
@@ -102,7 +104,9 @@ describe('the unit of the heading, whatever the robot does and however messages 
     );
   });
 
-  it('a heading in degrees that drifts and is corrected repeatedly is never judged as radians', () => {
+  it('a heading in degrees that drifts and is corrected repeatedly is never judged as radians', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(
         // Corrections that differ from 2π by more than a twentieth; see docs/chassis.md for the ones that do not.
@@ -259,7 +263,7 @@ describe('courses', () => {
     expect(judged(...pushes)).toMatchObject({ verdict: 'not-decided', doubt: null });
   });
 
-  it('of a robot in degrees never fail to fit, whatever it does', () => {
+  it('of a robot in degrees never fail to fit, whatever it does', { tags: 'property' }, () => {
     fc.assert(
       fc.property(motions, fc.constantFrom(...inDegrees), ({ start, doings, delivery }, encoding) => {
         expect(judged(samplesOf(encoding, start, doings, delivery)).misfit).toBeUndefined();

@@ -61,7 +61,7 @@ describe('the journal of a run', () => {
     expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
-  test('truncated at any byte, it contains everything up to its last complete line', async () => {
+  test('truncated at any byte, it contains everything up to its last complete line', { tags: 'property' }, async () => {
     const { name, bytes } = await completeRun();
     const head = bytes.indexOf(0x0a) + 1;
     forAll(fc.integer({ min: head, max: bytes.length }), (cut) => {
@@ -82,7 +82,7 @@ describe('the journal of a run', () => {
     expect(completed[0]?.get('q0')?.result.verdict).toBe('wrong');
   });
 
-  test('any other bytes yield a journal or JOURNAL_BROKEN, never another error', async () => {
+  test('any other bytes yield a journal or JOURNAL_BROKEN, never another error', { tags: 'property' }, async () => {
     const { name, bytes } = await completeRun();
     const broken = (text: Uint8Array) => {
       try {

@@ -69,7 +69,7 @@ describe('paths', () => {
     }
   });
 
-  test('any text is either rejected or resolved without an error', () => {
+  test('any text is either rejected or resolved without an error', { tags: 'property' }, () => {
     forAllOf(1000)(
       fc.string({ unit: fc.constantFrom('a', 'b', '.', '[', ']', '0', "'", '=', '_') }),
       fc.json(),
@@ -80,7 +80,7 @@ describe('paths', () => {
     );
   });
 
-  test('every own key of every plain object is found by its quoted path', () => {
+  test('every own key of every plain object is found by its quoted path', { tags: 'property' }, () => {
     forAll(fc.stringMatching(/^[^'\]\n]{1,40}$/), fc.integer(), (key, inner) => {
       const parts = parsePath(`['${key}']`);
       expect(parts && lookUp({ [key]: inner }, parts)).toEqual(
@@ -239,7 +239,7 @@ describe('matchers', () => {
     }
   });
 
-  test('any matcher is compiled or rejected, and never fails on any value', () => {
+  test('any matcher is compiled or rejected, and never fails on any value', { tags: 'property' }, () => {
     const raws = fc.oneof(
       fc.jsonValue(),
       fc.dictionary(fc.constantFrom(...matcherNames), fc.jsonValue(), { minKeys: 1, maxKeys: 2 }),

@@ -27,7 +27,7 @@ describe('what a person reads of a checklist', () => {
     expect(excerptText({})).toBe('nothing');
   });
 
-  it('is one bounded line for any value, and never throws', () => {
+  it('is one bounded line for any value, and never throws', { tags: 'property' }, () => {
     forAll(fc.anything(), (value) => {
       const text = inWords(excerptText(value));
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -36,7 +36,7 @@ describe('what a person reads of a checklist', () => {
     });
   });
 
-  it('names every part of a path but what is implied', () => {
+  it('names every part of a path but what is implied', { tags: 'property' }, () => {
     forAll(fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 }), (keys) => {
       const words = pathWords(parsePath(keys.join('.')) ?? []).split(' ');
       const implied = keys.length > 1 && /^(verdict|value)$/.test(keys.at(-1) ?? '');

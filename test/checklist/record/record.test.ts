@@ -192,7 +192,7 @@ describe('a record', () => {
     ]);
   });
 
-  test('any changed bit makes it unverified', async () => {
+  test('any changed bit makes it unverified', { tags: 'property' }, async () => {
     const bytes = Buffer.from(recordText(record));
     await forAllAsyncOf(1_000)(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
       const changed = Buffer.from(bytes);
@@ -201,7 +201,9 @@ describe('a record', () => {
     });
   });
 
-  test('every changed bit of signature and certificate is detected, padding bits too', async () => {
+  test('every changed bit of signature and certificate is detected, padding bits too', {
+    tags: 'property',
+  }, async () => {
     const whole = recordText(record);
     const bytes = Buffer.from(whole);
     const from = whole.indexOf('"signature"');
@@ -215,7 +217,7 @@ describe('a record', () => {
     }
   });
 
-  test('any removed, inserted or truncated byte makes it unverified', async () => {
+  test('any removed, inserted or truncated byte makes it unverified', { tags: 'property' }, async () => {
     const bytes = Buffer.from(recordText(record));
     await forAllAsyncOf(300)(
       fc.nat(bytes.length - 1),
@@ -230,7 +232,7 @@ describe('a record', () => {
     );
   });
 
-  test('any bytes yield findings, never an error', async () => {
+  test('any bytes yield findings, never an error', { tags: 'property' }, async () => {
     await forAllAsync(
       fc.oneof(
         fc.uint8Array(),
@@ -275,7 +277,7 @@ describe('a record', () => {
     expect(await wrongOf(signRecord(record, await signerOf('SN1', authority, past)))).toEqual(['validity wrong']);
   });
 
-  test('of the two valid signatures, only the one that gw writes is accepted', async () => {
+  test('of the two valid signatures, only the one that gw writes is accepted', { tags: 'property' }, async () => {
     const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
     for (let run = 0; run < runs(20); run += 1) {
       const signed = signRecord(record, signer);
@@ -295,7 +297,7 @@ describe('a record', () => {
     }
   });
 
-  test('every signature is 64 bytes with a low s, whatever the device produced', () => {
+  test('every signature is 64 bytes with a low s, whatever the device produced', { tags: 'property' }, () => {
     const half = 0x7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8n;
     forAll(fc.uint8Array({ minLength: 64, maxLength: 64 }), (bytes) => {
       // In a valid signature s is below the order.
@@ -423,7 +425,7 @@ describe('the canonical text', () => {
     expect([...canonicalText(order).matchAll(/:(\d)/g)].map(([, n]) => Number(n))).toEqual([2, 4, 6, 7, 1, 5, 3]);
   });
 
-  test('is unique for each value, whatever the order of keys, and parses back to it', () => {
+  test('is unique for each value, whatever the order of keys, and parses back to it', { tags: 'property' }, () => {
     forAll(fc.jsonValue(), (raw) => {
       const value = mapTexts(JSON.parse(JSON.stringify(raw)), (text) => text.toWellFormed());
       for (const indent of [0, 2]) {

@@ -451,7 +451,7 @@ describe('the gate', () => {
     ],
   };
 
-  it('never throws, and passes on nothing but validated fields of the five kinds', () => {
+  it('never throws, and passes on nothing but validated fields of the five kinds', { tags: 'property' }, () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(message, context, (given, known) => {
@@ -494,7 +494,7 @@ describe('the gate', () => {
     expect([...kinds].sort()).toEqual(isFull ? all : all.filter((kind) => kinds.has(kind)));
   });
 
-  it('never lets a retained message pass, except for a stop', () => {
+  it('never lets a retained message pass, except for a stop', { tags: 'property' }, () => {
     fc.assert(
       fc.property(message, context, (given, known) => {
         fc.pre(given.topic !== topics.stop);
@@ -503,7 +503,9 @@ describe('the gate', () => {
     );
   });
 
-  it('stops by any bytes on the stop topic, however they are delivered, unless they were received before', () => {
+  it('stops by any bytes on the stop topic, however they are delivered, unless they were received before', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(message, (given) => {
         expect(decide({ ...given, topic: topics.stop }, contextOf()).kind).toBe('stop');
@@ -512,7 +514,7 @@ describe('the gate', () => {
     );
   });
 
-  it('stops by every new message on the stop topic, whatever was received before', () => {
+  it('stops by every new message on the stop topic, whatever was received before', { tags: 'property' }, () => {
     fc.assert(
       fc.property(message, context, (given, known) => {
         const live = { ...given, topic: topics.stop, retain: false, dup: false };
@@ -522,7 +524,9 @@ describe('the gate', () => {
     );
   });
 
-  it('recognises a stop that it has accepted, retained or delivered again, and no other one', () => {
+  it('recognises a stop that it has accepted, retained or delivered again, and no other one', {
+    tags: 'property',
+  }, () => {
     const id = fc.option(fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/));
     const any = fc.oneof(
       payload,
@@ -547,7 +551,7 @@ describe('the gate', () => {
     );
   });
 
-  it('discards every topic that it has not subscribed to as misaddressed', () => {
+  it('discards every topic that it has not subscribed to as misaddressed', { tags: 'property' }, () => {
     const matches = (filter: string, name: string) => {
       const [want, have] = [filter.split('/'), name.split('/')];
       return want.length === have.length && want.every((each, i) => each === '+' || each === have[i]);
@@ -569,7 +573,7 @@ describe('the gate', () => {
     expect(decide(message, contextOf(withRequest(token, own)))).toEqual(discarded('misaddressed'));
   });
 
-  it('stops for every valid id, whatever else is in the message', () => {
+  it('stops for every valid id, whatever else is in the message', { tags: 'property' }, () => {
     const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
     fc.assert(
       fc.property(id, fc.dictionary(fc.string(), jsonish, { maxKeys: 5 }), (given, rest) => {

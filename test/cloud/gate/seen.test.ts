@@ -237,7 +237,7 @@ describe('ids of accepted messages', () => {
     expect(JSON.parse(readFileSync(path(), 'utf8')).stops).toHaveLength(101);
   });
 
-  it('survive any content of the file', async () => {
+  it('survive any content of the file', { tags: 'property' }, async () => {
     mkdirSync(join(dir, 'state'), { mode: 0o700 });
     await fc.assert(
       fc.asyncProperty(

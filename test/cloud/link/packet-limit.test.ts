@@ -47,7 +47,9 @@ const control = fc.oneof(
 );
 
 describe('the packet limit', () => {
-  it('passes every packet on in order, and removes exactly the payloads above the limit, for any chunks', () => {
+  it('passes every packet on in order, and removes exactly the payloads above the limit, for any chunks', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(publish, control), { maxLength: 12 }), fc.array(fc.nat()), (sent, places) => {
         const bytes = Buffer.concat(sent.map((packet) => generate(packet as Packet)));
@@ -73,7 +75,7 @@ describe('the packet limit', () => {
     );
   });
 
-  it('holds no more than it was given, for arbitrary bytes and lengths that lie', () => {
+  it('holds no more than it was given, for arbitrary bytes and lengths that lie', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ minLength: 1, maxLength: 60 }), { maxLength: 20 }), (chunks) => {
         const limit = createPacketLimit(LIMIT);

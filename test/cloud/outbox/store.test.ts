@@ -83,7 +83,9 @@ const command = fc.oneof(
 );
 
 describe('the store of the outbox', () => {
-  it('keeps what a simple model keeps, through crashes, and thins only the oldest telemetry', () => {
+  it('keeps what a simple model keeps, through crashes, and thins only the oldest telemetry', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         let path = fresh();
@@ -299,7 +301,7 @@ describe('a damaged file', () => {
     return path;
   };
 
-  it('never yields a message that was not written, and never ends the outbox', () => {
+  it('never yields a message that was not written, and never ends the outbox', { tags: 'property' }, () => {
     const change = fc.oneof(
       fc.record({
         kind: fc.constant('overwrite' as const),
@@ -361,7 +363,9 @@ describe('a damaged file', () => {
     }
   });
 
-  it('whose log has random bytes at its start or in its middle is set aside with it, and with what is readable', () => {
+  it('whose log has random bytes at its start or in its middle is set aside with it, and with what is readable', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(fc.nat(1), fc.uint8Array({ minLength: 12_500, maxLength: 14_000 }), (half, noise) => {
         // Unlike a crash, which leaves at most one frame half written.
@@ -379,7 +383,9 @@ describe('a damaged file', () => {
     );
   });
 
-  it('is not one whose log a kill or a power failure has cut off anywhere, or whose log was used before', () => {
+  it('is not one whose log a kill or a power failure has cut off anywhere, or whose log was used before', {
+    tags: 'property',
+  }, () => {
     // The log begins anew several times, with old frames behind the new ones.
     const path = fresh();
     const store = open(path);
@@ -410,7 +416,7 @@ describe('a damaged file', () => {
     );
   });
 
-  it('is judged by its log without an exception, whatever bytes that has', () => {
+  it('is judged by its log without an exception, whatever bytes that has', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.nat(40), (noise, at) => {
         expect(logDamage(Buffer.from(noise), 4096)).toSatisfy((found) => found !== null || noise.length === 0);

@@ -28,7 +28,7 @@ describe('the document of a release job', () => {
     );
   });
 
-  it('is accepted with documentParameters of every shape, which are kept as they came', () => {
+  it('is accepted with documentParameters of every shape, which are kept as they came', { tags: 'property' }, () => {
     // Their shape is not shown; a placeholder among them stands in no field that is used.
     const placeholder = `\${${'gw:parameters:site'}}`;
     const nested = [{}, { site: 'A', url: placeholder }, { [placeholder]: [1, { a: null }] }];
@@ -134,7 +134,7 @@ describe('the document of a release job', () => {
     ).toBeLessThan(140);
   });
 
-  it('is never accepted with a placeholder, and never throws', () => {
+  it('is never accepted with a placeholder, and never throws', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         readDocument(value);

@@ -76,7 +76,7 @@ describe('a change of the release key', () => {
     });
   });
 
-  it('reads any bytes as keys or as an error', async ({ folder }) => {
+  it('reads any bytes as keys or as an error', { tags: 'property' }, async ({ folder }) => {
     const path = join(folder.dir, 'keys.pem');
     const part = fc.oneof(
       fc.constantFrom(old.publicPem, next.publicPem, '-----BEGIN PUBLIC KEY-----', '-----END PUBLIC KEY-----', '\n'),

@@ -172,7 +172,7 @@ describe.concurrent('a release whose process is killed', () => {
     { release: 'healthy', step: 'link-switched' },
     ...(isFull ? more : []),
   ];
-  it.each(killed)('$release: after $step ends in one of the two', async ({ release, step }) => {
+  it.each(killed)('$release: after $step ends in one of the two', { tags: 'property' }, async ({ release, step }) => {
     await using gateway = await createGateway(release, step);
     const running = await gateway.settle();
     expect(await readFile(gateway.world.killed, 'utf8')).toBe(step);

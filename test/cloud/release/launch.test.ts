@@ -128,7 +128,7 @@ describe('boot.js', () => {
     expect(await readState(at.dir)).toEqual(stateOf({ starts: 1 }));
   });
 
-  it('starts the current release whatever the state file holds', async ({ at }) => {
+  it('starts the current release whatever the state file holds', { tags: 'property' }, async ({ at }) => {
     await at.link('1.0.0');
     const texts = fc.oneof(
       fc.string(),
@@ -286,21 +286,25 @@ describe('launch.sh', () => {
   });
 
   const signals = isFull ? endingSignals : endingSignals.slice(0, 2);
-  it.each(signals)('passes %s on to an unconfirmed release and waits for its end', async (signal) => {
-    await using at = await createInstallation();
-    await at.program(`import { watch } from 'node:fs';
+  it.each(signals)(
+    'passes %s on to an unconfirmed release and waits for its end',
+    { tags: 'property' },
+    async (signal) => {
+      await using at = await createInstallation();
+      await at.program(`import { watch } from 'node:fs';
       watch('.');
       process.once('SIGTERM', () => setImmediate(() => { console.log('ended in order'); process.exit(7); }));
       console.log('runs');`);
-    await writeState(at.dir, stateOf({}));
-    await using started = startProcess('sh', [at.launcher, at.dir, 'serve'], { cwd: at.dir });
-    await started.untilOutput('runs');
-    started.child.kill('SIGUSR1');
-    started.child.kill(signal);
-    const { code, stdout } = await started.closed;
-    expect(stdout).toContain('ended in order');
-    expect(code).toBe(7);
-  });
+      await writeState(at.dir, stateOf({}));
+      await using started = startProcess('sh', [at.launcher, at.dir, 'serve'], { cwd: at.dir });
+      await started.untilOutput('runs');
+      started.child.kill('SIGUSR1');
+      started.child.kill(signal);
+      const { code, stdout } = await started.closed;
+      expect(stdout).toContain('ended in order');
+      expect(code).toBe(7);
+    },
+  );
 
   it('kills a release that hangs, unless it was confirmed meanwhile', async ({ at }) => {
     const [due, end, verdict] = ['due', 'end', 'verdict'].map((name) => join(at.base, name));

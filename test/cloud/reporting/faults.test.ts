@@ -298,7 +298,9 @@ describe('a fault', () => {
     expect(memory.of('fault')).toHaveLength(1);
   });
 
-  it('has messages that alternate, over any sequence of faults, failures and restarts', async () => {
+  it('has messages that alternate, over any sequence of faults, failures and restarts', {
+    tags: 'property',
+  }, async () => {
     const step = fc.oneof(
       fc.record({ seconds: fc.integer({ min: 1, max: 80 }), present: fc.boolean(), isUnchecked: fc.boolean() }),
       fc.constantFrom('refuse', 'accept', 'restart'),

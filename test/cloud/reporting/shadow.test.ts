@@ -328,7 +328,7 @@ describe('the changes of a state', () => {
     ),
   }));
 
-  it('lead from the one to the other, and so does the whole state', () => {
+  it('lead from the one to the other, and so does the whole state', { tags: 'property' }, () => {
     fc.assert(
       fc.property(value.state, value.state, (one, other) => {
         const [from, to] = [shadowState(one), shadowState(other)];

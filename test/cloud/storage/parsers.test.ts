@@ -9,7 +9,7 @@ describe('Content-Range', () => {
     .tuple(fc.nat(1e9), fc.nat(1e9), fc.nat(1e9))
     .map(([first, more, rest]) => ({ first, last: first + more, total: first + more + rest + 1 }));
 
-  it('reads every valid one', () => {
+  it('reads every valid one', { tags: 'property' }, () => {
     fc.assert(
       fc.property(range, fc.boolean(), ({ first, last, total }, isKnown) => {
         const parsed = parseContentRange(`bytes ${first}-${last}/${isKnown ? total : '*'}`);
@@ -18,7 +18,7 @@ describe('Content-Range', () => {
     );
   });
 
-  it('returns only a range within its file, for any text', () => {
+  it('returns only a range within its file, for any text', { tags: 'property' }, () => {
     const part = fc.oneof(fc.nat().map(String), fc.constantFrom('*', '-', '', '1e3', '0x10', ' 1', '9'.repeat(20)));
     const text = fc.oneof(
       fc.string(),
@@ -53,7 +53,7 @@ describe('a pre-signed URL', () => {
   const storageUrl = 'https://storage.example.com/robots';
   const limit = { method: 'PUT', storageUrl } as const;
 
-  it('is accepted only below cloud.storageUrl, and no error shows its query', () => {
+  it('is accepted only below cloud.storageUrl, and no error shows its query', { tags: 'property' }, () => {
     const secret = 'c0ffee5ec2e7c0ffee';
     const url = fc
       .tuple(
@@ -103,7 +103,7 @@ describe('a pre-signed URL', () => {
 describe('headers that the signature covers', () => {
   const tried = { address: 'storage.example.com' };
 
-  it('never contain a line end, and never replace those of the connection', () => {
+  it('never contain a line end, and never replace those of the connection', { tags: 'property' }, () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom('Host', 'content-length', 'Transfer-Encoding', 'x-meta', 'RANGE'),

@@ -236,7 +236,7 @@ describe('the spool', () => {
     expect(entries.map(({ name }) => name)).toEqual(Array.from({ length: 20 }, (_, i) => `maps/${i + 2}`));
   });
 
-  it('accepts only complete records, from any text', () => {
+  it('accepts only complete records, from any text', { tags: 'property' }, () => {
     const value = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -384,7 +384,7 @@ describe('uploads', () => {
     ['503', answering(503)],
     ['a cut in the middle', (request) => request.once('data', () => request.destroy())],
     ['202, which confirms nothing', async (request, response) => keeping([], 202)(request, response)],
-  ])('try again after %s, and keep the archive', async (_what, first) => {
+  ])('try again after %s, and keep the archive', { tags: 'property' }, async (_what, first) => {
     await using world = await stored(first);
     const { bodies } = world;
     const content = randomBytes(isFull ? 20_000_000 : 500_000);

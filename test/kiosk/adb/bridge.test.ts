@@ -51,18 +51,22 @@ const bytes = fc.oneof(
 );
 
 describe.concurrent('an unexpected peer at the port of the adb server', () => {
-  it.each(requests)('%s ends with a result or a GwError, and never hangs', async (_name, request) => {
-    await fc.assert(
-      fc.asyncProperty(bytes, async (sent) => {
-        await using server = await rawServer(sent, true);
-        await request(await openBridge(server.port, hurried)).catch((error: unknown) => {
-          expect(error).toBeInstanceOf(GwError);
-          expect((error as GwError).code).toMatch(/^TABLET_(LOST|BAD_ANSWER|UNAUTHORIZED|REFUSED|NO_SPACE)$/);
-        });
-      }),
-      { numRuns: runs(25) },
-    );
-  });
+  it.each(requests)(
+    '%s ends with a result or a GwError, and never hangs',
+    { tags: 'property' },
+    async (_name, request) => {
+      await fc.assert(
+        fc.asyncProperty(bytes, async (sent) => {
+          await using server = await rawServer(sent, true);
+          await request(await openBridge(server.port, hurried)).catch((error: unknown) => {
+            expect(error).toBeInstanceOf(GwError);
+            expect((error as GwError).code).toMatch(/^TABLET_(LOST|BAD_ANSWER|UNAUTHORIZED|REFUSED|NO_SPACE)$/);
+          });
+        }),
+        { numRuns: runs(25) },
+      );
+    },
+  );
 
   it('that never answers ends with the timeout, and with the signal', async () => {
     await using server = await rawServer('', false);

@@ -35,7 +35,7 @@ describe('settings and numbers', () => {
     expect(parseSetting('120\r\n')).toBe('120');
   });
 
-  it('accepts decimal integers only', () => {
+  it('accepts decimal integers only', { tags: 'property' }, () => {
     fc.assert(fc.property(fc.integer(), (n) => void expect(parseInteger(` ${n}\n`)).toBe(n)));
     for (const text of ['', 'null', '1.5', '0x10', '1e3', '12a', null, undefined])
       expect(parseInteger(text)).toBeNull();

@@ -8,7 +8,7 @@ import { anyCharacter } from '../../text/units.ts';
 const line = fc.string({ unit: anyCharacter }).filter((text) => !/[\0\r\n]/.test(text) && text.isWellFormed());
 
 describe('a command for the tablet', () => {
-  it('passes every value to a POSIX shell unchanged', () => {
+  it('passes every value to a POSIX shell unchanged', { tags: 'property' }, () => {
     const values = fc.sample(fc.array(line, { minLength: 1, maxLength: 20 }), runs(150));
     // One shell prints many values, each followed by a NUL.
     for (const words of values) {
@@ -18,7 +18,7 @@ describe('a command for the tablet', () => {
     }
   });
 
-  it('quotes harmless values too, so that no value is outside of quotes', () => {
+  it('quotes harmless values too, so that no value is outside of quotes', { tags: 'property' }, () => {
     fc.assert(
       fc.property(line, (text) => {
         const outside = quoteForTablet(text)

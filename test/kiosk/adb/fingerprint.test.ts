@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { keyFingerprint } from '../../../src/lib/kiosk/index.ts';
 
 describe('the fingerprint of an ADB key', () => {
-  it('is the MD5 of the key in uppercase pairs, without its comment', () => {
+  it('is the MD5 of the key in uppercase pairs, without its comment', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 524, maxLength: 524 }), (key) => {
         const expected = createHash('md5').update(key).digest('hex').toUpperCase();
@@ -15,7 +15,7 @@ describe('the fingerprint of an ADB key', () => {
     );
   });
 
-  it('is null for text that is not a key', () => {
+  it('is null for text that is not a key', { tags: 'property' }, () => {
     fc.assert(fc.property(fc.string({ maxLength: 99 }), (text) => void expect(keyFingerprint(text)).toBeNull()));
   });
 });

@@ -10,7 +10,7 @@ function frame(kind: number, payload: Uint8Array): Buffer {
 }
 
 describe('the frames of the shell protocol', () => {
-  it('are decoded from any chunks, with stdout and stderr separate', () => {
+  it('are decoded from any chunks, with stdout and stderr separate', { tags: 'property' }, () => {
     const output = fc.record({ error: fc.boolean(), text: fc.string({ unit: 'grapheme' }) });
     const outputs = fc.array(output, { maxLength: 8 });
     fc.assert(

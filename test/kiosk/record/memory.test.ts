@@ -83,7 +83,9 @@ describe('a refusal', () => {
     expect(afterRefusal(record, endpoint, now)).toEqual(record);
   });
 
-  it('never closes an open tablet without an order or the same device, in any order of events', () => {
+  it('never closes an open tablet without an order or the same device, in any order of events', {
+    tags: 'property',
+  }, () => {
     const events = fc.array(fc.constantFrom('refused', 'silent', 'refused-other-address'), { maxLength: 8 });
     fc.assert(
       fc.property(events, (list) => {

@@ -50,7 +50,7 @@ describe('the time of this machine', () => {
     expect(await readMachineTime(dir.path)).toMatchObject({ uptimeS: null });
   });
 
-  it('accepts exactly one boot id', () => {
+  it('accepts exactly one boot id', { tags: 'property' }, () => {
     expect(parseBootId(`${boot}\r\n`)).toBe(boot);
     for (const text of ['', 'cat: boot_id: Permission denied\n', `${boot} ${boot}`, boot.toUpperCase()]) {
       expect(parseBootId(text)).toBeNull();

@@ -82,7 +82,7 @@ describe('the tablet record', () => {
     expect(await tabletRedLine(dir.path)).toMatchObject({ detail: expect.stringContaining('corrupt') });
   });
 
-  it('is parsed from any text without throwing', () => {
+  it('is parsed from any text without throwing', { tags: 'property' }, () => {
     const known = fc.json().map((text) => `{"schema":"gw/tablet/2","bridge":${text}}`);
     const anyText = fc.oneof(fc.string(), fc.json(), known);
     fc.assert(fc.property(anyText, (text) => void expect(parseTabletRecord(text)).toBeNull()));

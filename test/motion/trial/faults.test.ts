@@ -22,7 +22,7 @@ describe('a robot with a fault', () => {
     ],
     ['radians', drifts],
     ...(isFull ? others : []),
-  ] as const)('%s: nothing is ordered, and the reason is recorded', async (fault, why) => {
+  ] as const)('%s: nothing is ordered, and the reason is recorded', { tags: 'property' }, async (fault, why) => {
     await using robot = await startSupervised({ faults: [fault] });
     const ended = await robot.conduct({ kind: 'stop' }).catch(() => robot.motion.trials.view());
     if (ended === null) throw new Error('no record');

@@ -225,7 +225,7 @@ describe('the judge of a move', () => {
     },
   );
 
-  it('never verifies a fact that is false on the robot, whatever the robot', () => {
+  it('never verifies a fact that is false on the robot, whatever the robot', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         model,
@@ -254,7 +254,7 @@ describe('the judge of a move', () => {
     );
   });
 
-  it('verifies a correct robot, with the noise, speed and message rate of a real one', () => {
+  it('verifies a correct robot, with the noise, speed and message rate of a real one', { tags: 'property' }, () => {
     const real = model.map(
       (robot): RobotModel => ({
         ...robot,

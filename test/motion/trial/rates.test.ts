@@ -20,19 +20,24 @@ async function conducted(robot: Omit<GeneratedRobot, 'seed'>, tries = TRIES) {
 }
 
 describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm', (hz) => {
-  it.each(SPEEDS)('verifies a robot of %d m/s that stops, and gives no shorter time than it took', async (speedMS) => {
-    for (const { ended, alarm, restAtMs, cancelAtMs } of await conducted({ deed: 'obeys', speedMS, hz })) {
-      expect([ended.outcome, alarm], ended.reason ?? '').toEqual(['verified', null]);
-      const [, within] = /at rest within ([\d.]+) s/.exec(ended.facts[0]?.why ?? '') ?? [];
-      const tookMs = (restAtMs ?? 0) - (cancelAtMs ?? 0);
-      expect(Number(within) * 1_000).toBeGreaterThanOrEqual(tookMs);
-      expect(Number(within) * 1_000).toBeLessThan(tookMs + 7_000);
-    }
-  });
+  it.each(SPEEDS)(
+    'verifies a robot of %d m/s that stops, and gives no shorter time than it took',
+    { tags: 'property' },
+    async (speedMS) => {
+      for (const { ended, alarm, restAtMs, cancelAtMs } of await conducted({ deed: 'obeys', speedMS, hz })) {
+        expect([ended.outcome, alarm], ended.reason ?? '').toEqual(['verified', null]);
+        const [, within] = /at rest within ([\d.]+) s/.exec(ended.facts[0]?.why ?? '') ?? [];
+        const tookMs = (restAtMs ?? 0) - (cancelAtMs ?? 0);
+        expect(Number(within) * 1_000).toBeGreaterThanOrEqual(tookMs);
+        expect(Number(within) * 1_000).toBeLessThan(tookMs + 7_000);
+      }
+    },
+  );
 
   const dishonest: readonly Deed[] = ['lies', 'refuses'];
   it.each(dishonest.flatMap((deed) => SPEEDS.map((speedMS) => [deed, speedMS] as const)))(
     'never verifies a robot that %s the cancel at %d m/s, and alerts the person in time',
+    { tags: 'property' },
     async (deed, speedMS) => {
       for (const { ended, alarm, exceededAtMs, cancelAtMs } of await conducted({ deed, speedMS, hz }, FEW)) {
         expect(cancelAtMs).not.toBeNull();
@@ -51,7 +56,7 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
           ['coasts', speedMS],
         ] as const,
     ),
-  )('never verifies a robot that %s for four seconds at %d m/s', async (deed, speedMS) => {
+  )('never verifies a robot that %s for four seconds at %d m/s', { tags: 'property' }, async (deed, speedMS) => {
     for (const { ended, alarm } of await conducted({ deed, speedMS, hz }, FEW)) {
       expect(ended.outcome).not.toBe('verified');
       if (deed === 'coasts') continue;
@@ -61,7 +66,9 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
   });
 
   const pauses = isFull ? Array.from({ length: 24 }, (_, at) => 5_000 + at * 750) : [6_000, 9_000, 11_000, 13_000];
-  it('never verifies beside an alarm, and records nothing of a robot that has driven off', async () => {
+  it('never verifies beside an alarm, and records nothing of a robot that has driven off', {
+    tags: 'property',
+  }, async () => {
     for (const pauseMs of pauses) {
       for (const found of await conducted({ deed: 'pauses', speedMS: 0.3, hz, pauseMs, distanceM: 1 }, FEW)) {
         const { ended, report, alarm, disobeyed, keptAfterM } = found;
@@ -76,7 +83,7 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
   });
 
   it('never verifies a robot that spins in place, whatever the unit of its heading', {
-    tags: hz > 1 ? ['large'] : [],
+    tags: [hz > 1 ? 'large' : 'property'],
   }, async () => {
     const rad = Math.PI / 180;
     for (const [unit, scale] of [
@@ -94,7 +101,9 @@ describe.each([1, 10])('a stop trial, with %d poses per second and noise of 1 cm
     }
   });
 
-  it('verifies a robot that stops while the unit of its heading is not decided, with noise of half a degree', async () => {
+  it('verifies a robot that stops while the unit of its heading is not decided, with noise of half a degree', {
+    tags: 'property',
+  }, async () => {
     const robots = await conducted({ deed: 'obeys', speedMS: 0.3, hz, unit: 'not-decided', noiseOri: 0.5 }, FEW);
     for (const { ended } of robots) expect(ended.outcome, ended.reason ?? '').toBe('verified');
   });
@@ -110,18 +119,23 @@ describe.each<Delivery>([
 ])(
   'a stop trial whose poses, of each $everyMs ms, are held back for $heldMs ms and arrive $apartMs ms apart',
   (delivery) => {
-    it.each(LATE_SPEEDS)('contradicts no robot of %d m/s that stops, and raises no alarm', async (speedMS) => {
-      for (const { ended, alarm } of await conducted({ deed: 'obeys', speedMS, hz: 10, delivery })) {
-        const why = ended.facts[0]?.why ?? ended.reason ?? '';
-        expect(alarm, why).toBeNull();
-        if (ended.outcome !== 'verified')
-          expect([ended.outcome, why]).toEqual(['not-decided', expect.stringMatching(LATE)]);
-      }
-    });
+    it.each(LATE_SPEEDS)(
+      'contradicts no robot of %d m/s that stops, and raises no alarm',
+      { tags: 'property' },
+      async (speedMS) => {
+        for (const { ended, alarm } of await conducted({ deed: 'obeys', speedMS, hz: 10, delivery })) {
+          const why = ended.facts[0]?.why ?? ended.reason ?? '';
+          expect(alarm, why).toBeNull();
+          if (ended.outcome !== 'verified')
+            expect([ended.outcome, why]).toEqual(['not-decided', expect.stringMatching(LATE)]);
+        }
+      },
+    );
 
     const dishonest: readonly Deed[] = ['lies', 'coasts', 'pauses'];
     it.each(dishonest.flatMap((deed) => LATE_SPEEDS.map((speedMS) => [deed, speedMS] as const)))(
       'never verifies a robot that %s at %d m/s, and alerts the person',
+      { tags: 'property' },
       async (deed, speedMS) => {
         for (const { ended, alarm, exceededAtMs } of await conducted({ deed, speedMS, hz: 10, delivery })) {
           expect(ended.outcome).not.toBe('verified');

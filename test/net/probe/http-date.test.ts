@@ -9,7 +9,7 @@ describe('an HTTP date', () => {
     expect(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT')?.toISOString()).toBe('1994-11-06T08:49:37.000Z');
   });
 
-  it('is every UTC text of a JavaScript date with a year of four digits', () => {
+  it('is every UTC text of a JavaScript date with a year of four digits', { tags: 'property' }, () => {
     const dates = fc.date({
       min: new Date('0100-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59Z'),
@@ -33,7 +33,7 @@ describe('an HTTP date', () => {
     ['nothing', ''],
   ])('is not parsed from %s', (_, text) => void expect(parseHttpDate(text)).toBeNull());
 
-  it('is never a wrong date, and never throws, whatever the text', () => {
+  it('is never a wrong date, and never throws, whatever the text', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         const date = parseHttpDate(text);
@@ -74,7 +74,7 @@ describe('the head of an HTTP answer', () => {
     expect(parseHttpHead(bytes(`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(10_000)}`))).toBeNull();
   });
 
-  it('is parsed from any bytes without a throw', () => {
+  it('is parsed from any bytes without a throw', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (tail) => {
         const head = parseHttpHead(Buffer.concat([bytes('HTTP/1.1 200 OK\r\n'), tail]));
@@ -90,7 +90,9 @@ describe('the offset between two clocks', () => {
     expect(clockDifference(new Date(70_000), 10_400, 200)).toEqual({ behindMs: 60_000, uncertainMs: 600 });
   });
 
-  it('is within its stated uncertainty, whenever during the round trip the server wrote the date', () => {
+  it('is within its stated uncertainty, whenever during the round trip the server wrote the date', {
+    tags: 'property',
+  }, () => {
     const way = fc.record({
       sentAtMs: fc.integer({ min: 0, max: 2 ** 40 }),
       wayMs: fc.integer({ min: 0, max: 10_000 }),

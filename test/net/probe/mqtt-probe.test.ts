@@ -23,7 +23,7 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 2, 0, 200]))).toEqual({ kind: 'refused', returnCode: 200 });
   });
 
-  it('may arrive in any chunks, and followed by other packets', async () => {
+  it('may arrive in any chunks, and followed by other packets', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 255 }),
@@ -59,7 +59,7 @@ describe('the bytes of a CONNACK', () => {
     expect(await read(Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]))).toMatchObject({ kind: 'not-mqtt' });
   });
 
-  it('are parsed from any bytes without a throw', async () => {
+  it('are parsed from any bytes without a throw', { tags: 'property' }, async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.uint8Array({ maxLength: 8 }).map((tail) => Buffer.concat([Buffer.from([0x20, 2]), tail])),

@@ -19,7 +19,7 @@ describe('the open sockets', () => {
     expect(parseOpenSockets(six, 'tcp')).toEqual([{ protocol: 'tcp', address: '::', port: 22, inode: 7 }]);
   });
 
-  it('are parsed from any text without a throw, with valid ports', () => {
+  it('are parsed from any text without a throw, with valid ports', { tags: 'property' }, () => {
     const cell = fc.oneof(
       fc.constantFrom('0100007F:1436', '0A', '07', '4711', '-1', '1e9', '00:0'),
       fc.string({ maxLength: 12 }),
@@ -40,7 +40,7 @@ describe('the open sockets', () => {
     );
   });
 
-  it('are parsed from every row that the kernel can write', () => {
+  it('are parsed from every row that the kernel can write', { tags: 'property' }, () => {
     const rows = fc.record({
       port: fc.integer({ min: 0, max: 65_535 }),
       bytes: fc.uint8Array({ minLength: 4, maxLength: 4 }),
@@ -79,7 +79,7 @@ describe('the open sockets', () => {
   });
 });
 
-it('a link of a process to a socket has an inode, and no other link does', () => {
+it('a link of a process to a socket has an inode, and no other link does', { tags: 'property' }, () => {
   expect(socketInode('socket:[4711]')).toBe(4711);
   for (const link of ['pipe:[4711]', '/tmp/socket:[1]', 'socket:[]', 'socket:[-1]', 'socket:[1', '']) {
     expect(socketInode(link)).toBeNull();
@@ -101,7 +101,7 @@ describe('the name of a process', () => {
     expect(processName('kworker\n', '')).toBe('kworker');
   });
 
-  it('is short, for any command line', () => {
+  it('is short, for any command line', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ maxLength: 400 }), (comm, cmdline) => {
         expect(processName(comm, cmdline).length).toBeLessThanOrEqual(100);

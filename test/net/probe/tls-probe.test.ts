@@ -139,7 +139,7 @@ describe('the errors of node for a failed handshake', () => {
     expect(tlsFailureOf(Object.assign(new Error('x'), { code: 'ECONNRESET' }))).toEqual({ kind: 'cut' });
   });
 
-  it('are classified without a throw, whatever was thrown', () => {
+  it('are classified without a throw, whatever was thrown', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ code: fc.string() })), (error) => {
         expect(typeof tlsFailureOf(error).kind).toBe('string');

@@ -140,7 +140,7 @@ describe('the configuration of SSH', () => {
   });
 });
 
-it('a pattern of hosts matches by its definition, in bounded time', () => {
+it('a pattern of hosts matches by its definition, in bounded time', { tags: 'property' }, () => {
   const few = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
   const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
   fc.assert(

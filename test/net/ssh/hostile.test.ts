@@ -222,7 +222,7 @@ describe('channels', () => {
     expect((await errorOf(ssh.exec(['true']))).code).toBe('SSH_CHANNEL_REFUSED');
   });
 
-  it('carry large data both ways with backpressure', async () => {
+  it('carry large data both ways with backpressure', { tags: 'property' }, async () => {
     await using world = await sshWorld(welcome, (connection) => {
       connection.on('tcpip', (accept) => {
         const stream = accept();

@@ -72,7 +72,7 @@ describe('the key of a host', () => {
   });
 });
 
-it('a line of known hosts matches every line that was written', () => {
+it('a line of known hosts matches every line that was written', { tags: 'property' }, () => {
   const host = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
   fc.assert(
     fc.property(

@@ -85,7 +85,9 @@ describe('the round trips of an SSH connection', () => {
     expect(asked()).toBeLessThanOrEqual(20);
   });
 
-  it('are never shorter than the longest delay of the last requests, whatever the delays', async () => {
+  it('are never shorter than the longest delay of the last requests, whatever the delays', {
+    tags: 'property',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 2_500 }), { minLength: 3, maxLength: 12 }),

@@ -27,7 +27,7 @@ describe('an SSH target', () => {
     expect(() => parseSshTarget(text)).toThrow(GwError);
   });
 
-  it('is parsed from any text without a throw', () => {
+  it('is parsed from any text without a throw', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         const target = readSshTarget(text);
@@ -47,7 +47,7 @@ describe('a command line for the remote shell', () => {
     expect(commandLine(['a', '', "it's", 'A=b'])).toBe(`a '' 'it'"'"'s' 'A=b'`);
   });
 
-  it('passes every argument through a shell unchanged', () => {
+  it('passes every argument through a shell unchanged', { tags: 'property' }, () => {
     const odd = fc.constantFrom("'", '"', '\\', '$', '`', '\n', ' ', '*', '!', '~', '#', ';', '&', '(', '=', 'ä', '-');
     const word = fc.oneof(fc.string({ unit: odd, maxLength: 12 }), fc.string({ maxLength: 12 }));
     const plain = word.filter((text) => !text.includes('\0'));
@@ -67,7 +67,7 @@ describe('a command line for the remote shell', () => {
   });
 });
 
-it('a text of a server is one line of bounded length without control characters', () => {
+it('a text of a server is one line of bounded length without control characters', { tags: 'property' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 2_000 }), (text) => {
       const plain = foreignText(text);
@@ -77,7 +77,7 @@ it('a text of a server is one line of bounded length without control characters'
   );
 });
 
-it('the public key of an encrypted key file is parsed from any bytes without a throw', () => {
+it('the public key of an encrypted key file is parsed from any bytes without a throw', { tags: 'property' }, () => {
   // In pieces: a whole line of this kind would look like a key in the repository.
   const [line, what] = ['-----', 'OPENSSH PRIVATE KEY'];
   const frame = (bytes: Uint8Array) =>

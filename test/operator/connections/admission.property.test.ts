@@ -32,7 +32,9 @@ const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
 const countOf = (items: readonly Item[], peer: string) => items.filter((item) => item.peer === peer).length;
 
 describe('admission of connections', () => {
-  it('keeps its bounds, admits peers with few connections, and closes the right one, in any sequence', () => {
+  it('keeps its bounds, admits peers with few connections, and closes the right one, in any sequence', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(limitsArbitrary, fc.array(actArbitrary, { maxLength: 80 }), (limits, acts) => {
         const admission = createAdmission<Item>(limits);

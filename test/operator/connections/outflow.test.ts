@@ -90,7 +90,7 @@ const keptNothing = (outflow: Outflow) =>
   );
 
 describe('output to clients that do not read', () => {
-  it('is stored once for all readers of the same bytes, with little per reader', async () => {
+  it('is stored once for all readers of the same bytes, with little per reader', { tags: 'property' }, async () => {
     await using peer = await outflowing();
     for (let i = 0; i < (isFull ? 12 : 4); i += 1) await peer.reader('/a');
     for (const response of peer.responses) await full(response);
@@ -204,7 +204,7 @@ describe('output to clients that do not read', () => {
 describe('a large map', () => {
   const map = { id: 7, overlays: 'Größe'.repeat(isFull ? 500_000 : 50_000) };
 
-  it('arrives complete, with its length, and HEAD gives the length only', async () => {
+  it('arrives complete, with its length, and HEAD gives the length only', { tags: 'property' }, async () => {
     await using server = await startServer();
     server.link.answers.set('/maps/7', () => jsonReply(map));
     const { data, headers } = await ask(server.full, '/api/chassis/maps/7');
@@ -248,7 +248,7 @@ describe('a large map', () => {
 });
 
 describe('live events to clients that do not read', () => {
-  it('are bounded in total, and active readers are not disconnected', async () => {
+  it('are bounded in total, and active readers are not disconnected', { tags: 'property' }, async () => {
     const clock = standInClock();
     let round = 0;
     const unchanging = () => ({ [Symbol.dispose]: () => {} });

@@ -19,7 +19,7 @@ const chunks = '1\r\nx\r\n'.repeat(isFull ? 250_000 : 25_000);
 
 describe('a body that never ends, in chunks of one byte', () => {
   // The clock of the server stands still, so none of its deadlines closes a connection here.
-  it('of a read is answered, and the connection ends', async () => {
+  it('of a read is answered, and the connection ends', { tags: 'property' }, async () => {
     await using server = await startServer();
     for (const port of [server.full, server.readOnly]) {
       for (const more of [[CHUNKED], ['Content-Length: 100000'], [CHUNKED, 'Expect: 100-continue']]) {
@@ -33,7 +33,7 @@ describe('a body that never ends, in chunks of one byte', () => {
     }
   });
 
-  it('is refused without being read, where a body with a length is taken', async () => {
+  it('is refused without being read, where a body with a length is taken', { tags: 'property' }, async () => {
     await using server = await startServer({ password: true });
     const cookie = `Cookie: ${await signIn(server.full)}`;
     for (const path of ['/api/anmeldung', '/api/touren/lauf', '/api/medien']) {
@@ -45,7 +45,7 @@ describe('a body that never ends, in chunks of one byte', () => {
     }
   });
 
-  it('does not keep a stop, or the end of a tour, from being carried out', async () => {
+  it('does not keep a stop, or the end of a tour, from being carried out', { tags: 'property' }, async () => {
     await using server = await startServer();
     for (const request of ['POST /api/stopp', 'DELETE /api/touren/lauf']) {
       using endless = await client(server.full);
@@ -87,7 +87,9 @@ describe('a body that no handler takes yet', () => {
     return requests.at(-1)?.readableLength ?? Number.NaN;
   }
 
-  it('stays in the buffer of its connection, except for the piece in which its head ended', async () => {
+  it('stays in the buffer of its connection, except for the piece in which its head ended', {
+    tags: 'property',
+  }, async () => {
     const waiting = head('GET /') + head('POST /', 'Content-Length: 16000') + 'x'.repeat(16_000);
     expect(await parsedOf(waiting)).toBeLessThan(1_024);
     expect(await parsedOf(head('GET /', CHUNKED) + chunks)).toBeLessThan(1_024);
@@ -119,7 +121,9 @@ describe('the reading of a connection', () => {
     }),
   );
 
-  it('passes every byte on, in order, in pieces of the allowed size, and nothing while it is paused', async () => {
+  it('passes every byte on, in order, in pieces of the allowed size, and nothing while it is paused', {
+    tags: 'property',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(segments, steps, async (sent, plan) => {
         let step = plan.next().value;

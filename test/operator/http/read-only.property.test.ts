@@ -41,7 +41,7 @@ describe('the read-only socket under any request', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('answers 2xx to GET and HEAD of the allow list only', async () => {
+  it('answers 2xx to GET and HEAD of the allow list only', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(method, target, fc.array(header, { maxLength: 3 }), async (verb, path, headers) => {
         // A stream stays open; its own test reads it.
@@ -57,7 +57,7 @@ describe('the read-only socket under any request', () => {
     expect(server.motion.calls).toEqual([]);
   });
 
-  it('survives bytes that are not HTTP', async () => {
+  it('survives bytes that are not HTTP', { tags: 'property' }, async () => {
     const last = 'GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {

@@ -52,7 +52,7 @@ describe('the filter of absolute paths', () => {
     expect(filter(kept)).toEqual(kept);
   });
 
-  it('leaves no path of the site file in any text', () => {
+  it('leaves no path of the site file in any text', { tags: 'property' }, () => {
     const paths = [site.stateDir, site.operator.mediaDir, site.dir, site.path, site.operator.passwordFile ?? ''];
     const part = fc.oneof(fc.string(), fc.constantFrom(...paths, ' ', '/', ': ', "'"));
     fc.assert(

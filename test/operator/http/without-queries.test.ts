@@ -19,7 +19,7 @@ describe('data without the queries of URLs', () => {
     ]);
   });
 
-  it('has no secret of any URL, whatever stands around it', () => {
+  it('has no secret of any URL, whatever stands around it', { tags: 'property' }, () => {
     const around = fc.oneof(fc.string(), fc.constantFrom('', ' ', 'https://', '://', 'a:', '?', '#', '\n'));
     fc.assert(
       fc.property(around, around, fc.constantFrom('?', '#'), (before, between, mark) => {

@@ -316,7 +316,7 @@ describe('the folder of the library', () => {
 });
 
 describe('mediaName', () => {
-  it('accepts only names that stay in one folder', () => {
+  it('accepts only names that stay in one folder', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: character }), fc.stringMatching(/^[./\\a%\0 -]{1,20}$/)), (input) => {
         const name = mediaName(input);

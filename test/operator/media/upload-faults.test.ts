@@ -123,7 +123,9 @@ describe('an invalid upload', () => {
     );
   });
 
-  it('that is cut at any byte, in any way, is never listed and leaves nothing behind', async () => {
+  it('that is cut at any byte, in any way, is never listed and leaves nothing behind', {
+    tags: 'property',
+  }, async () => {
     const listed = async () =>
       (await ask(server.full, '/api/medien')).data.files.map(({ name }: { name: string }) => name);
     const before = await files();
@@ -166,7 +168,7 @@ describe('an invalid upload', () => {
     expect(errors).toEqual([]);
   });
 
-  it('never causes a server error, whatever bytes are sent', async () => {
+  it('never causes a server error, whatever bytes are sent', { tags: 'property' }, async () => {
     const boundary = fc.constantFrom('b', 'b', 'b', 'other', '-', '');
     const line = fc.oneof(
       fc.constantFrom(

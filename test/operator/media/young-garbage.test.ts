@@ -18,7 +18,7 @@ async function peakBytes(onPiece: (bytes: number) => void): Promise<number> {
 }
 
 describe('bytes that were received', () => {
-  it('are freed while more arrive', async () => {
+  it('are freed while more arrive', { tags: 'property' }, async () => {
     const received = createReceivedBytes();
     const counted = await peakBytes((bytes) => received.add(bytes));
     expect(counted).toBeLessThan(6_000_000);

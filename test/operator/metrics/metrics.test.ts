@@ -102,7 +102,7 @@ describe('the text format', () => {
     return match && { text: match[2]?.replace(/\\(.)/g, (_, one) => (one === 'n' ? '\n' : one)), value: match[3] };
   };
 
-  it('keeps any label, help and number on one line', () => {
+  it('keeps any label, help and number on one line', { tags: 'property' }, () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('"', '\\', '\n', '\\n', '"} 1\ngw_evil 1', '\\"'));
     fc.assert(
       fc.property(text, text, fc.double(), (label, help, value) => {

@@ -53,7 +53,9 @@ describe('setting the pose of the robot', () => {
     expect([status, code, message]).toEqual([409, 'MOTION_REFUSED', 'vendor.pose.request was not verified.']);
   });
 
-  it('orders only a complete pose of numbers, whose range motion checks; everything else is 400', async () => {
+  it('orders only a complete pose of numbers, whose range motion checks; everything else is 400', {
+    tags: 'property',
+  }, async () => {
     const number = fc.oneof(fc.double({ noNaN: false }), fc.string(), fc.constant(null), fc.constant([90]));
     const body = fc.record({ xM: number, yM: number, yawDeg: number, extra: fc.anything() }, { requiredKeys: [] });
     await fc.assert(
@@ -103,7 +105,7 @@ describe('setting the pose of the robot', () => {
     expect(data).not.toContain('Position gesetzt');
   });
 
-  it('orders from a form only numbers as a person writes them', async () => {
+  it('orders from a form only numbers as a person writes them', { tags: 'property' }, async () => {
     const text = fc.oneof(
       fc.double({ min: -400, max: 400, noNaN: true }).map((value) => value.toFixed(3)),
       fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value.toFixed(3)),

@@ -44,7 +44,7 @@ describe('a trial over HTTP', () => {
     expect(server.motion.calls[0]).toBe(`trial stop J. Doe ${JSON.stringify(conditions)}`);
   });
 
-  it('starts with a complete request only: everything else is 400', async () => {
+  it('starts with a complete request only: everything else is 400', { tags: 'property' }, async () => {
     const value = fc.oneof(fc.boolean(), fc.string(), fc.constant(null), fc.double(), fc.constant([]));
     const body = fc.oneof(
       fc.anything(),

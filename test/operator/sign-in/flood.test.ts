@@ -69,7 +69,7 @@ function heldHashes() {
 }
 
 describe('sign-in under a flood', () => {
-  it('accepts the right password although every address of an attacker is blocked', async () => {
+  it('accepts the right password although every address of an attacker is blocked', { tags: 'property' }, async () => {
     const { signIn } = service();
     const addresses = isFull ? 254 : 40;
     for (let address = 0; address < addresses; address += 1) {

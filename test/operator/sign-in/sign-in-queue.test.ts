@@ -187,7 +187,7 @@ describe('the queue for the password hash', () => {
     expect(begun).toEqual(['next']);
   });
 
-  it('stays within its bounds, and always proceeds', async () => {
+  it('stays within its bounds, and always proceeds', { tags: 'property' }, async () => {
     const step = fc.record({
       key: fc.integer({ min: 0, max: 20_000 }),
       lane: fc.constantFrom<Lane>('known', 'new', 'failed'),

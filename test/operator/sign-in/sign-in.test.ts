@@ -33,7 +33,7 @@ describe('the hash of the device password', () => {
     expect(parsed && (await verifyPassword('schlu\u0308ssel', parsed))).toBe(true);
   });
 
-  it('is rejected when it is malformed or its cost is too high', () => {
+  it('is rejected when it is malformed or its cost is too high', { tags: 'property' }, () => {
     const salt = 'A'.repeat(22);
     const hash = 'B'.repeat(43);
     const good = `$scrypt$ln=15,r=8,p=1$${salt}$${hash}`;

@@ -116,7 +116,7 @@ describe('the headline', () => {
     expect(codes(headline)).toContain(note);
   });
 
-  it('is green only when every condition is met', () => {
+  it('is green only when every condition is met', { tags: 'property' }, () => {
     const live = <T>(value: T) =>
       fc.constantFrom<LiveValue<T>>({ status: 'not-received' }, known(value), stale(known(value)));
     const world = fc.record({

@@ -27,7 +27,7 @@ const collection = (...features: unknown[]) => JSON.stringify({ type: 'FeatureCo
 const diff = (a: string, b: string) => diffOverlays(readOverlays(a), readOverlays(b));
 
 describe('two equal collections', () => {
-  it('have no difference in any notation', () => {
+  it('have no difference in any notation', { tags: 'property' }, () => {
     const both = fc.tuple(fc.oneof(oddCollection(), plainCollection()), choices(), choices());
     fc.assert(
       fc.property(both, ([value, one, other]) => {
@@ -65,7 +65,7 @@ describe('two equal collections', () => {
 });
 
 describe('equality', () => {
-  it('is that of the values, their JSON types, their order and every member', () => {
+  it('is that of the values, their JSON types, their order and every member', { tags: 'property' }, () => {
     fc.assert(
       fc.property(nearlyTheSame(), choices(), choices(), ([one, other], handA, handB) => {
         const found = diff(writeJson(one, handA), writeJson(other, handB));
@@ -148,7 +148,7 @@ describe('equality', () => {
 });
 
 describe('counts', () => {
-  it('are complete: applying the differences to the old side yields the new one', () => {
+  it('are complete: applying the differences to the old side yields the new one', { tags: 'property' }, () => {
     fc.assert(
       fc.property(nearlyTheSame(), ([one, other]) => {
         const found = diff(JSON.stringify(one), JSON.stringify(other));
@@ -222,7 +222,7 @@ describe('the match of two features', () => {
     expect(diff(a, b).counts).toMatchObject({ unchanged: 1, changed: 0, added: 1, removed: 1 });
   });
 
-  it('is bounded in its work for many in one spot', () => {
+  it('is bounded in its work for many in one spot', { tags: 'property' }, () => {
     const count = isFull ? 20_000 : 500;
     const heap = (offset: number) =>
       collection(

@@ -119,7 +119,7 @@ describe('a change of form', () => {
     expect(rowOf(point(1e308, 1e308), point(-1e308, 1e308))?.what).toContain('geometry at');
   });
 
-  it('is found in a ring with very many corners without trying every starting corner', () => {
+  it('is found in a ring with very many corners without trying every starting corner', { tags: 'property' }, () => {
     const circle = (count: number, radius: number, first = 0): Corner[] =>
       Array.from({ length: count }, (_, i) => {
         const angle = (((i + first) % count) / count) * 2 * Math.PI;
@@ -199,7 +199,7 @@ function twoGeometries(): fc.Arbitrary<[unknown, unknown]> {
 const written = (value: unknown) => JSON.stringify(value);
 
 describe('any difference of a geometry', () => {
-  it('is described by a line, never by a displacement of 0 alone and never as equal', () => {
+  it('is described by a line, never by a displacement of 0 alone and never as equal', { tags: 'property' }, () => {
     fc.assert(
       fc.property(twoGeometries(), ([from, to]) => {
         fc.pre(written(from) !== written(to));

@@ -167,7 +167,7 @@ describe('charging stations', () => {
     ]);
   });
 
-  it('hold every charger of any map, each pair once, linked by a reference', () => {
+  it('hold every charger of any map, each pair once, linked by a reference', { tags: 'property' }, () => {
     fc.assert(
       fc.property(collectionText(), (text) => {
         const overlays = readOverlays(text);
@@ -197,20 +197,24 @@ describe('charging stations', () => {
     'chargers and docking points that share two ids and name each other': (nth) =>
       nth % 2 === 0 ? charger('d') : dockingPoint('d', [1, 1], 'c'),
   };
-  it.each(Object.keys(crowds))('are found among thousands of %s by looking at each a few times', (crowd) => {
-    const readsOf = (count: number) => {
-      const overlays = read(Array.from({ length: count }, (_, nth) => crowds[crowd]?.(nth)));
-      let reads = 0;
-      const get = (feature: Feature, key: keyof Feature) => {
-        if (key === 'id' || key === 'partnerId') reads += 1;
-        return feature[key];
+  it.each(Object.keys(crowds))(
+    'are found among thousands of %s by looking at each a few times',
+    { tags: 'property' },
+    (crowd) => {
+      const readsOf = (count: number) => {
+        const overlays = read(Array.from({ length: count }, (_, nth) => crowds[crowd]?.(nth)));
+        let reads = 0;
+        const get = (feature: Feature, key: keyof Feature) => {
+          if (key === 'id' || key === 'partnerId') reads += 1;
+          return feature[key];
+        };
+        const features = overlays.features.map((feature) => new Proxy(feature, { get } as ProxyHandler<Feature>));
+        const pairs = chargerPairs({ ...overlays, features }, book);
+        expect(findFaults({ ...overlays, features }, { frame: null, codeBook: book, pairs }).length).toBeGreaterThan(0);
+        return reads;
       };
-      const features = overlays.features.map((feature) => new Proxy(feature, { get } as ProxyHandler<Feature>));
-      const pairs = chargerPairs({ ...overlays, features }, book);
-      expect(findFaults({ ...overlays, features }, { frame: null, codeBook: book, pairs }).length).toBeGreaterThan(0);
-      return reads;
-    };
-    const [few, many] = isFull ? [4_000, 40_000] : [400, 1_600];
-    expect(readsOf(many) / readsOf(few)).toBeLessThan((1.5 * many) / few);
-  });
+      const [few, many] = isFull ? [4_000, 40_000] : [400, 1_600];
+      expect(readsOf(many) / readsOf(few)).toBeLessThan((1.5 * many) / few);
+    },
+  );
 });

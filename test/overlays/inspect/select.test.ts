@@ -63,7 +63,7 @@ describe('a selection of features', () => {
     expect(findings.every(({ features }) => features.length > 0)).toBe(true);
   });
 
-  it('keeps the order, combines all filters, and has the findings on its features only', () => {
+  it('keeps the order, combines all filters, and has the findings on its features only', { tags: 'property' }, () => {
     const filters = fc.record(
       {
         kinds: fc.uniqueArray(fc.constantFrom<SelectableKind>(...selectableKinds), { minLength: 1 }),

@@ -9,7 +9,9 @@ function textsOf(overlays: Overlays): string[] {
 }
 
 describe('the source of features', () => {
-  it('equals the parsed feature, on one line and in UTF-8, for any collection in any notation', () => {
+  it('equals the parsed feature, on one line and in UTF-8, for any collection in any notation', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(collectionText(), (text) => {
         const overlays = readOverlays(text);

@@ -15,7 +15,7 @@ import { choices, oddCollection, writeJson } from '../arbitrary.ts';
 const same = (a: string, b: string) => sameValues(spanOf(a), spanOf(b), () => {});
 
 describe('JSON source', () => {
-  it('is split into the members and items that a parser finds, in any notation', () => {
+  it('is split into the members and items that a parser finds, in any notation', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), choices(), (value, hand) => {
         const { members, duplicateKey } = membersOf(spanOf(writeJson(value, hand))) ?? {};
@@ -70,7 +70,7 @@ describe('JSON source', () => {
 });
 
 describe('the notation of numbers', () => {
-  it('are the same when they are equal', () => {
+  it('are the same when they are equal', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(4), (value, zeros) => {
         const plain = JSON.stringify(value);
@@ -82,7 +82,7 @@ describe('the notation of numbers', () => {
     );
   });
 
-  it('differ in any digit of a whole number, however long', () => {
+  it('differ in any digit of a whole number, however long', { tags: 'property' }, () => {
     const digits = fc.bigInt({ min: 2n ** 53n, max: 10n ** 40n });
     fc.assert(
       fc.property(digits, fc.bigInt({ min: 1n, max: 1000n }), (number, step) => {

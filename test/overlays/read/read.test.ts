@@ -97,7 +97,7 @@ describe('the forms of overlays', () => {
     expect(foundIn('{"id":1,"map_name":"EG","overlays_version":4}')).toContain('an entry of the list of maps');
   });
 
-  it('keeps the exact text of the collection in any wrapping and notation', () => {
+  it('keeps the exact text of the collection in any wrapping and notation', { tags: 'property' }, () => {
     fc.assert(
       fc.property(
         collectionText(),
@@ -185,7 +185,9 @@ describe('the forms of overlays', () => {
 });
 
 describe('invalid overlays', () => {
-  it('of a file truncated at any byte are reported as truncated, with the number of bytes', () => {
+  it('of a file truncated at any byte are reported as truncated, with the number of bytes', {
+    tags: 'property',
+  }, () => {
     for (const text of [realCollection, realMap]) {
       const bytes = bytesOf(text);
       expect(bytes.length).toBeGreaterThan(text.length);
@@ -201,7 +203,7 @@ describe('invalid overlays', () => {
     }
   });
 
-  it('truncated inside a map are reported as truncated', () => {
+  it('truncated inside a map are reported as truncated', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: realCollection.length - 1 }), (at) => {
         const overlays = realCollection.slice(0, at);
@@ -305,7 +307,7 @@ describe('invalid overlays', () => {
     expect(foundIn('['.repeat(100_000))).toContain('truncated');
   });
 
-  it('throw OVERLAYS_INVALID only, for any bytes', () => {
+  it('throw OVERLAYS_INVALID only, for any bytes', { tags: 'property' }, () => {
     const attempt = (input: Uint8Array | string) => {
       try {
         expect(readOverlays(input).features).toBeInstanceOf(Array);
@@ -462,7 +464,7 @@ describe('features', () => {
     expect(yaw(undefined).yaw).toBeNull();
   });
 
-  it('have the whole numbers and angles that the engine parses', () => {
+  it('have the whole numbers and angles that the engine parses', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (it_) => {
         const geometry = { type: 'Point', coordinates: [0, 0] };
@@ -511,7 +513,7 @@ describe('features', () => {
     }
   });
 
-  it('carry everything through unchanged, from any collection in any notation', () => {
+  it('carry everything through unchanged, from any collection in any notation', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.oneof(oddCollection(), plainCollection()), choices(), (collection, hand) => {
         const { features, notFeatures, topLevel, rawOf } = readOverlays(writeJson(collection, hand));
@@ -537,7 +539,7 @@ describe('features', () => {
     );
   });
 
-  it('of a plain collection are valid', () => {
+  it('of a plain collection are valid', { tags: 'property' }, () => {
     fc.assert(
       fc.property(plainCollection(), choices(), (collection, hand) => {
         const { features, notFeatures } = readOverlays(writeJson(collection, hand));
@@ -551,7 +553,7 @@ describe('features', () => {
     );
   });
 
-  it('keep names of every kind unchanged', () => {
+  it('keep names of every kind unchanged', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddText(), (name) => {
         expect(one({ properties: { name } }).name).toBe(name === '' ? null : name);
@@ -574,7 +576,9 @@ describe('features', () => {
     expect([a, b, e, f].map((feature) => feature?.code?.written)).toEqual([1, '1', '01', true]);
   });
 
-  it('may be a ring with more corners than a call has arguments, or thousands that all differ', () => {
+  it('may be a ring with more corners than a call has arguments, or thousands that all differ', {
+    tags: 'property',
+  }, () => {
     const [corners, count] = isFull ? [1_000_000, 10_000] : [150_000, 1_000];
     const ring = Array.from({ length: corners }, (_, at) => `[${at % 1000},${at}]`).join();
     const text = `{"type":"FeatureCollection","features":[{"geometry":{"type":"Polygon","coordinates":[[${ring}]]}}]}`;

@@ -102,7 +102,7 @@ describe('toCsv', () => {
     expect(row).toMatchObject({ xM: '-1.5', yM: '-2', name: '-12', yawDeg: '-90', yawAsWritten: '-90' });
   });
 
-  it('is a table of equal lines with every name and id, for any content', () => {
+  it('is a table of equal lines with every name and id, for any content', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);

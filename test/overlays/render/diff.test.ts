@@ -28,7 +28,7 @@ const elements = new Set([...pageElements].filter((name) => name !== 'b'));
 const prove = (document: string) => proveElements(document, elements);
 
 describe('the picture of a difference', () => {
-  it('is one well-formed document without scripts and external resources, for any input', () => {
+  it('is one well-formed document without scripts and external resources, for any input', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), oddCollection(), (a, b) => {
         prove(svgOf(a, b));

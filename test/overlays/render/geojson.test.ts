@@ -63,7 +63,7 @@ describe('toGeojson', () => {
     expect(read.gw).toMatchObject({ features: 15, selected: 2 });
   });
 
-  it('yields the same features when it is read back', () => {
+  it('yields the same features when it is read back', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);

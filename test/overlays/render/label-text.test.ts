@@ -85,7 +85,7 @@ describe('the text of a label', () => {
     expect(nameText('x'.repeat(5000))).toBe(`${'x'.repeat(399)}…`);
   });
 
-  it('loses nothing when wrapped, and no line is too long', () => {
+  it('loses nothing when wrapped, and no line is too long', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 3, max: 30 }), (name, most) => {
         const lines = nameLines(name, most);

@@ -87,7 +87,7 @@ describe('the picture', () => {
     expect(textOf(root)).toContain('Filtered: ');
   });
 
-  it('renders a ring of very many corners in a few hundred kilobytes', () => {
+  it('renders a ring of very many corners in a few hundred kilobytes', { tags: 'property' }, () => {
     const corners = isFull ? 1_000_000 : 150_000;
     const ring = Array.from({ length: corners }, (_, at) => {
       const angle = (at / corners) * 2 * Math.PI;
@@ -104,7 +104,7 @@ describe('the picture', () => {
     expect(textOf(root)).toContain('4500 features are too many for labels');
   });
 
-  it('is well-formed and consists of shapes and text only, for any features', () => {
+  it('is well-formed and consists of shapes and text only, for any features', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         prove(renderSvg(lookAtCollection(collection), { title: '<b>&"\u0000', image: null }), pictureElements);
@@ -157,7 +157,7 @@ describe('marks', () => {
 });
 
 describe('labels', () => {
-  it('never lie over each other or beyond the sheet', () => {
+  it('never lie over each other or beyond the sheet', { tags: 'property' }, () => {
     const within = (min: number, max: number) => fc.integer({ min, max });
     const wish = fc.record({
       x: fc.double({ min: 0, max: 400, noNaN: true }),
@@ -226,7 +226,7 @@ describe('the page', () => {
     expect(text('carried')).toContain('mapOverlay');
   });
 
-  it('shows names, ids and codes as plain text', () => {
+  it('shows names, ids and codes as plain text', { tags: 'property' }, () => {
     fc.assert(
       fc.property(oddCollection(), (collection) => {
         const inspection = lookAtCollection(collection);

@@ -503,7 +503,7 @@ describe('outlines', () => {
     return found === null || found === 'not-finished' ? found : found.how;
   };
 
-  it('of ordinary zones have no self-intersection', () => {
+  it('of ordinary zones have no self-intersection', { tags: 'property' }, () => {
     for (const ring of [square, square.slice(0, 4), square.toReversed(), wheel(64), wheel(400)]) {
       expect(findMeeting([ring], createBudget(100_000))).toBeNull();
     }
@@ -511,7 +511,7 @@ describe('outlines', () => {
     expect(meeting([])).toBeNull();
   });
 
-  it('that cross, touch or run back along themselves are distinguished', () => {
+  it('that cross, touch or run back along themselves are distinguished', { tags: 'property' }, () => {
     expect(meeting(bowTie)).toBe('crosses');
     expect(meeting(bowTie.toReversed())).toBe('crosses');
     expect(meeting(pinched)).toBe('touches');
@@ -521,7 +521,7 @@ describe('outlines', () => {
     expect(meeting(places('0,0 4,0 4,4 0,4 0.5,0.5 3,1 3,3 1,3'))).toBe('crosses');
   });
 
-  it('of several rings may touch, not cross', () => {
+  it('of several rings may touch, not cross', { tags: 'property' }, () => {
     expect(meeting(square, places('0,1 1,1 1,2'))).toBeNull();
     expect(meeting(square, places('-1,1 1,1 1,2'))).toBe('crosses');
   });
@@ -535,7 +535,7 @@ describe('outlines', () => {
     expect(rulesOf(faultsOf([zone(places('0,0 1,1 1,0 0,1 0,0'))]))).toEqual(['zone-crosses-itself']);
   });
 
-  it('are judged the same with many corners as with few', () => {
+  it('are judged the same with many corners as with few', { tags: 'property' }, () => {
     const fine = (ring: Place[]): Place[] =>
       ring.flatMap((corner, nth) => {
         const next = ring[(nth + 1) % ring.length] ?? corner;
@@ -604,7 +604,9 @@ describe('coordinates that look like longitude and latitude', () => {
     }
   });
 
-  it('are never suspected on a map whose features are half a metre apart, at any position', () => {
+  it('are never suspected on a map whose features are half a metre apart, at any position', {
+    tags: 'property',
+  }, () => {
     const coordinate = fc.double({ min: -200, max: 200, noNaN: true });
     fc.assert(
       fc.property(fc.array(fc.tuple(coordinate, coordinate), { maxLength: 12 }), coordinate, (places, x) => {
@@ -615,7 +617,7 @@ describe('coordinates that look like longitude and latitude', () => {
 });
 
 describe('properties that may limit the speed', () => {
-  it('are found whether a map has a few such names or a name for every feature', () => {
+  it('are found whether a map has a few such names or a name for every feature', { tags: 'property' }, () => {
     const named = (count: number) =>
       Array.from({ length: count }, (_, nth) => zone(square, { regionType: 2, [`speed${nth}`]: 1 }));
     for (const count of [1, 16, 17, 100]) {
@@ -652,7 +654,9 @@ describe('properties that may limit the speed', () => {
 describe('bad input', () => {
   const options = [frame, null].map((of) => ({ frame: of }));
 
-  it('never throws, and every finding is of the table, on one line, and on existing features', () => {
+  it('never throws, and every finding is of the table, on one line, and on existing features', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -679,7 +683,7 @@ describe('bad input', () => {
     );
   });
 
-  it('is reported as unfinished wherever the steps run out', () => {
+  it('is reported as unfinished wherever the steps run out', { tags: 'property' }, () => {
     const features = [
       ...Array.from({ length: 5 }, () => zone(wheel(100), { regionType: 1 })),
       ...Array.from({ length: 50 }, (_, nth) => point([nth / 10, 8.9])),
@@ -727,7 +731,7 @@ describe('bad input', () => {
     'of the largest numbers': () =>
       Array.from({ length: MANY }, (_, nth) => [(nth % 2 === 0 ? 1 : -1) * 1.7e308, (nth % 3) * 5e307]),
   };
-  it.each(Object.keys(rings))('terminates for an outline %s', (name) => {
+  it.each(Object.keys(rings))('terminates for an outline %s', { tags: 'property' }, (name) => {
     const overlays = readOverlays(JSON.stringify({ type: 'FeatureCollection', features: [] }));
     const ring = rings[name]?.() ?? [];
     const feature = {
@@ -757,7 +761,7 @@ describe('bad input', () => {
     expect(spent).toBeLessThan(2_000 ** 2 / 50);
   });
 
-  it('terminates for thousands of stacked zones and as many points beside their edges', () => {
+  it('terminates for thousands of stacked zones and as many points beside their edges', { tags: 'property' }, () => {
     const [many, options] = isFull ? [10_000, {}] : [1_000, { steps: 50_000 }];
     const notch = places('0,0 1,0 1,1 0.5,0.2 0,1 0,0');
     const features = [

@@ -26,7 +26,7 @@ const body = fc.oneof(
 );
 
 describe('any input', () => {
-  it('as bytes on the port: the simulator answers or closes, and still works', async () => {
+  it('as bytes on the port: the simulator answers or closes, and still works', { tags: 'property' }, async () => {
     const sent = fc.oneof(
       bytes,
       bytes.map((tail) => Buffer.concat([Buffer.from('GET /maps/'), tail])),
@@ -38,7 +38,7 @@ describe('any input', () => {
     await isWell();
   });
 
-  it('as a body: the answer is 2xx or 4xx, never 5xx', async () => {
+  it('as a body: the answer is 2xx or 4xx, never 5xx', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('POST', 'PATCH'), fc.constantFrom(...paths), body, async (verb, path, sent) => {
         const { status } = await raw(verb, path, sent);
@@ -50,7 +50,7 @@ describe('any input', () => {
     await isWell();
   });
 
-  it('as a topic message: the connection stays open', async () => {
+  it('as a topic message: the connection stays open', { tags: 'property' }, async () => {
     await using listener = await listen(w.sim);
     const topic = fc.constantFrom('/tracked_pose', '/alerts', '/nothing', '__proto__', 'constructor');
     const any = {
@@ -68,7 +68,7 @@ describe('any input', () => {
     await isWell();
   });
 
-  it('as frames on a topic connection: only that connection may end', async () => {
+  it('as frames on a topic connection: only that connection may end', { tags: 'property' }, async () => {
     const handshake =
       'GET /ws/v2/topics HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
@@ -103,7 +103,7 @@ describe('any input', () => {
     }
   });
 
-  it('in any order with any faults: once they are off, the simulator works', async () => {
+  it('in any order with any faults: once they are off, the simulator works', { tags: 'property' }, async () => {
     await using other = await startWorld();
     const quiet = faultNames.filter((name) => name !== 'huge');
     await fc.assert(

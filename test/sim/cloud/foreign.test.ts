@@ -28,7 +28,7 @@ function context() {
 }
 
 describe('requests of any content', () => {
-  it('have one answer of the job service, and a rejected one changes no job', () => {
+  it('have one answer of the job service, and a rejected one changes no job', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(suffix, payload), { maxLength: 6 }), (requests) => {
         const { sent, about } = context();
@@ -49,7 +49,9 @@ describe('requests of any content', () => {
     );
   });
 
-  it('have one answer of the shadow, and a rejected one changes nothing; and get an upload URL only when complete', () => {
+  it('have one answer of the shadow, and a rejected one changes nothing; and get an upload URL only when complete', {
+    tags: 'property',
+  }, () => {
     fc.assert(
       fc.property(payload, (body) => {
         const { sent, about } = context();
@@ -65,7 +67,7 @@ describe('requests of any content', () => {
 });
 
 describe('a package', () => {
-  it('of any content has no version where it has no manifest', () => {
+  it('of any content has no version where it has no manifest', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 1_500 }), fc.boolean(), (bytes, isManifest) => {
         const file = Buffer.from(bytes);

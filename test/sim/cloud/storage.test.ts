@@ -68,7 +68,7 @@ describe('a download', () => {
     expect(JSON.stringify(requests)).not.toContain('Signature');
   });
 
-  it('of any Range header yields bytes of the object', () => {
+  it('of any Range header yields bytes of the object', { tags: 'property' }, () => {
     const ranges = fc.tuple(fc.nat(50), fc.nat(50)).map(([from, to]) => `bytes=${from}-${to}`);
     fc.assert(
       fc.property(fc.oneof(fc.string(), ranges), fc.nat(40), (header, length) => {

@@ -179,7 +179,7 @@ describe('the heartbeats of the neighbours', () => {
     expect(Math.max(...w.firstMs)).toBeGreaterThan(PERIOD_MS / 2);
   });
 
-  it('come from up to 1000 robots at 200 addresses', async () => {
+  it('come from up to 1000 robots at 200 addresses', { tags: 'property' }, async () => {
     const robots = isFull ? 1000 : 400;
     await using w = await world(robots);
     const got = await w.receive(3, robots);

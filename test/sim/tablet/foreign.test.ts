@@ -33,7 +33,7 @@ const foreignFrame = fc.oneof(
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 describe('a simulated tablet with any input', () => {
-  it('still serves others, whatever a host sends before it is allowed', async () => {
+  it('still serves others, whatever a host sends before it is allowed', { tags: 'property' }, async () => {
     await using tablet = await startTablet({ prompt: 'never' });
     await fc.assert(
       fc.asyncProperty(fc.array(foreignFrame, { maxLength: 20 }), async (frames) => {
@@ -49,7 +49,7 @@ describe('a simulated tablet with any input', () => {
     expect(tablet.state().connections).toBeLessThanOrEqual(1);
   });
 
-  it('still serves others, whatever an allowed host sends', async () => {
+  it('still serves others, whatever an allowed host sends', { tags: 'property' }, async () => {
     await using tablet = await startTablet();
     using good = await goOnline(tablet.port);
     await fc.assert(
@@ -94,7 +94,9 @@ describe('a simulated tablet with any input', () => {
     expect(await raw(t.line, 'a '.repeat(20_000))).toContain('syntax error: too long');
   });
 
-  it('returns an exit code for any arguments, and reads any value in single quotes literally', async () => {
+  it('returns an exit code for any arguments, and reads any value in single quotes literally', {
+    tags: 'property',
+  }, async () => {
     await using tablet = await startTablet();
     const names = `cat rm mkdir sha256sum ls df echo cd pwd getprop setprop settings svc wm media ip cmd pm am dpm
       dumpsys`.split(/\s+/);

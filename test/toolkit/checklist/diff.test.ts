@@ -198,7 +198,7 @@ describe('a value that differs in every run', () => {
     });
   });
 
-  it('is compared symmetrically, and equal values are never a change', () => {
+  it('is compared symmetrically, and equal values are never a change', { tags: 'property' }, () => {
     const any = fc.oneof(
       fc.string(),
       fc.double({ noNaN: true }),

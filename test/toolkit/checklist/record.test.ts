@@ -93,7 +93,7 @@ describe('verifying a record file', () => {
     expect(result.findings.find(({ id }) => id === 'expected-serial')?.verdict).toBe('wrong');
   });
 
-  it('rejects a file with any one byte changed, and creates no document of it', async () => {
+  it('rejects a file with any one byte changed, and creates no document of it', { tags: 'property' }, async () => {
     const path = await write('bytes.json', good());
     const bytes = await readFile(path);
     const changed = join(dir, 'changed.json');
@@ -275,7 +275,7 @@ describe('the difference between two visits', () => {
     expect(diff.same).toBe(true);
   });
 
-  it('turns newly wrong into fixed when the two are swapped', () => {
+  it('turns newly wrong into fixed when the two are swapped', { tags: 'property' }, () => {
     const verdict = fc.constantFrom('ok', 'wrong', 'skipped', 'not-checked' as const);
     forAll(fc.array(fc.tuple(verdict, verdict), { maxLength: 8 }), (pairs) => {
       const of = (which: 0 | 1) =>

@@ -95,7 +95,7 @@ describe('changes of the cloud link', () => {
     expect(changes(connected, after)).toBeUndefined();
   });
 
-  it('are never reported for equal views', () => {
+  it('are never reported for equal views', { tags: 'property' }, () => {
     forAll(fc.nat(1e6), fc.nat(1e6), (accepted, telemetry) => {
       const view = with_(connected, ({ outbox }) => {
         if (outbox?.kept) Object.assign(outbox.kept, { telemetry });

@@ -207,7 +207,7 @@ describe('gw doctor', () => {
 });
 
 describe('what programs of the system print', () => {
-  it('is never a synchronised clock unless they say so', () => {
+  it('is never a synchronised clock unless they say so', { tags: 'property' }, () => {
     const isHonest = (one: string, other: string) => {
       const found = timeSource(one, other);
       if (found?.isSynchronised) expect(`${one}\n${other}`).toMatch(/NTPSynchronized=yes|Leap status\s*: Normal/);
@@ -235,7 +235,7 @@ describe('what programs of the system print', () => {
     );
   });
 
-  it('is read without an exception, and two unit files differ by their settings alone', () => {
+  it('is read without an exception, and two unit files differ by their settings alone', { tags: 'property' }, () => {
     forAll(fc.string(), (text) => void propertiesOf(text));
     forAll(fc.string(), fc.string(), (one, other) => void differentSettings(one, other));
     forAll(fc.string(), (text) => differentSettings(text, `# note\n\n${text}`).length === 0);

@@ -103,7 +103,9 @@ describe('the verdict of the status', () => {
   const levels = fc.constantFrom(...lampLevels);
   const ids = fc.constantFrom('gate', 'cloud', 'outbox', 'disk', 'support', 'gateway', 'heartbeat');
 
-  it('is ok only with a good headline, no failing part and none that is set up and not checked', () => {
+  it('is ok only with a good headline, no failing part and none that is set up and not checked', {
+    tags: 'property',
+  }, () => {
     const lamps = fc.array(fc.record({ id: ids, level: levels, state: fc.constant([]), rows: fc.constant([]) }));
     const headline = fc.constantFrom('good', 'attention', 'bad');
     forAll(headline, lamps, fc.boolean(), (level, all, isListed) => {

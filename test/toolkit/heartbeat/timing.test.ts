@@ -39,7 +39,9 @@ describe('the period of a sender', () => {
     expect(timingOf(restarted)).toEqual({ intervals: 3, periodMs: 2_000, medianMs: 2_000, uptimeOffS: 0 });
   });
 
-  it('is never ok for a sender whose true period is out of bounds, and never wrong for one in the middle, whatever the delays', () => {
+  it('is never ok for a sender whose true period is out of bounds, and never wrong for one in the middle, whatever the delays', {
+    tags: 'property',
+  }, () => {
     const delays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 5, maxLength: 12 });
     forAll(
       delays,

@@ -76,7 +76,7 @@ describe('a response in place of the operator server', () => {
     }
   });
 
-  it('never makes a check throw, whatever its bytes', async () => {
+  it('never makes a check throw, whatever its bytes', { tags: 'property' }, async () => {
     await forAllAsyncOf(60)(
       fc.uint8Array({ maxLength: 300 }),
       fc.constantFrom(200, 404, 500),

@@ -12,7 +12,7 @@ describe('the first event of a stream', () => {
     expect(firstEvent(event('other', 1), 'state')).toBeNull();
   });
 
-  it('is never a part of one, wherever the stream was cut', () => {
+  it('is never a part of one, wherever the stream was cut', { tags: 'property' }, () => {
     const isOfWhole = (value: unknown, at: number) => {
       const whole = event('state', value);
       const cut = whole.slice(0, Math.min(at, whole.length - 1));
@@ -22,7 +22,7 @@ describe('the first event of a stream', () => {
     forAll(fc.jsonValue(), fc.nat(400), isOfWhole);
   });
 
-  it('is found with its last character, in whatever parts it is received', () => {
+  it('is found with its last character, in whatever parts it is received', { tags: 'property' }, () => {
     const isSame = (values: unknown[], cuts: number[]) => {
       const whole = `: hello\n\n${event('other', 1)}${values.map((value) => event('state', value)).join('')}`;
       const find = findEvent('state');
@@ -37,7 +37,7 @@ describe('the first event of a stream', () => {
     forAll(fc.array(fc.jsonValue(), { maxLength: 3 }), fc.array(fc.nat(4_000), { maxLength: 20 }), isSame);
   });
 
-  it('is found in no foreign text, and no text makes it fail', () => {
+  it('is found in no foreign text, and no text makes it fail', { tags: 'property' }, () => {
     const isSafe = (text: string) => {
       const found = firstEvent(text, 'state');
       if (found !== null) expect(text).toContain('event: state');

@@ -66,7 +66,7 @@ describe('the robot behind a gateway', () => {
     expect(requests).toEqual(['POST /api/fahrt undefined']);
   });
 
-  it('is named by a serial number only', () => {
+  it('is named by a serial number only', { tags: 'property' }, () => {
     forAll(fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined)), (value) => {
       const found = robotNamed(value);
       expect(found === null || (found === value && /^[\w:-]{1,128}$/.test(found))).toBe(true);

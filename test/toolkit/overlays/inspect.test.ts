@@ -74,7 +74,7 @@ describe('an inspection of overlays', () => {
     expect(names.toSorted()).toEqual(Object.keys(result.fields).toSorted());
   });
 
-  it('of any collection matches its schema, and its JSON is equal', async () => {
+  it('of any collection matches its schema, and its JSON is equal', { tags: 'property' }, async () => {
     await forAllAsyncOf(40)(collectionText(), fc.boolean(), async (text, withFindings) => {
       const path = fileOf('any.json', text);
       const result = await inspect(path, { filter: { withFindings } });
@@ -152,7 +152,7 @@ describe('an inspection of overlays', () => {
     },
   );
 
-  it('of a file truncated anywhere is an error about the file, and nothing else', async () => {
+  it('of a file truncated anywhere is an error about the file, and nothing else', { tags: 'property' }, async () => {
     const whole = Buffer.from(mapDocument(2, oddOverlays));
     for (let length = 0; length < whole.length; length += isFull ? 1 : 11) {
       const error = await errorOf(inspect(fileOf('cut.json', whole.subarray(0, length))));

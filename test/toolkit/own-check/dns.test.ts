@@ -61,7 +61,7 @@ test('an interruption is no result', async () => {
   await expect(asking).rejects.toThrow('stop');
 });
 
-test('a name server is an address with an optional port, and nothing else', () => {
+test('a name server is an address with an optional port, and nothing else', { tags: 'property' }, () => {
   expect(parseNameServer('192.0.2.1')).toEqual({ address: '192.0.2.1', port: 53 });
   expect(parseNameServer('[2001:db8::1]:5353')).toEqual({ address: '2001:db8::1', port: 5353 });
   for (const text of [

@@ -77,7 +77,7 @@ test('of what cannot be looked at nothing is said', async () => {
   expect(await look(join(dir, 'x'.repeat(300)))).toMatchObject({ exists: 'not-checked' });
 });
 
-test('a name of an id is one of the text, for any text', () => {
+test('a name of an id is one of the text, for any text', { tags: 'property' }, () => {
   const passwd = 'root:x:0:0:root:/root:/bin/sh\nbroken\nkm:x:1000:1000::/home/km:/bin/sh\n';
   expect(nameOfId(1000, passwd)).toBe('km');
   expect(nameOfId(1, passwd)).toBeUndefined();

@@ -57,7 +57,7 @@ test('a process that has ended and is not collected does not run', async () => {
   expect(await checkProcess({ name: 'gw-test-zombie' }, context)).toMatchObject({ running: false, count: 0 });
 });
 
-test('any name is read back from a line of the kernel, and no text breaks the parser', () => {
+test('any name is read back from a line of the kernel, and no text breaks the parser', { tags: 'property' }, () => {
   forAll(fc.nat(), fc.string(), fc.constantFrom('R', 'S', 'Z'), (pid, name, state) => {
     expect(parseProcessStat(`${pid} (${name}) ${state} 1 2 3\n`)).toEqual({ name, state });
   });

@@ -83,7 +83,7 @@ describe('a new site file for a chassis that does not answer', () => {
 });
 
 describe('what a chassis says', () => {
-  it('stays within the comments of the file, whatever it is', () => {
+  it('stays within the comments of the file, whatever it is', { tags: 'property' }, () => {
     const text = oddText();
     const seen: fc.Arbitrary<SeenChassis> = fc.record({
       ...{ address: text, at: fc.constant('2026-11-21T09:00:00.000Z'), serial: text },

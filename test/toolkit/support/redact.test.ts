@@ -7,7 +7,7 @@ const none = createRedactor([]);
 const json = (value: unknown) => JSON.stringify(value);
 
 describe('the redaction of a support bundle', () => {
-  it('lets no secret of the site pass, in any form and at any place', () => {
+  it('lets no secret of the site pass, in any form and at any place', { tags: 'property' }, () => {
     const secrets = fc
       .string({ minLength: 6, maxLength: 40 })
       .filter((text) => text.trim() === text && !/[\r\n]/.test(text) && text.length >= 6);
@@ -54,7 +54,7 @@ describe('the redaction of a support bundle', () => {
     },
   );
 
-  it('keeps what a developer needs, and parses what it was given', () => {
+  it('keeps what a developer needs, and parses what it was given', { tags: 'property' }, () => {
     const kept = {
       passwordFile: '/var/lib/gw/password',
       passwordConfigured: true,

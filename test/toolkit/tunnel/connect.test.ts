@@ -95,7 +95,7 @@ describe('services and ports', () => {
     expect(() => servicesOf(services, listen)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 
-  test('property: either a refusal, or exactly the asked services with the asked ports', () => {
+  test('property: either a refusal, or exactly the asked services with the asked ports', { tags: 'property' }, () => {
     const text = fc.oneof(
       fc.string({ maxLength: 12 }),
       fc.constantFrom('web', 'api', 'web=1', 'api=70000', 'web=8080'),
@@ -114,7 +114,7 @@ describe('services and ports', () => {
     });
   });
 
-  test('property: a token is taken as it is, or refused without being repeated', () => {
+  test('property: a token is taken as it is, or refused without being repeated', { tags: 'property' }, () => {
     forAll(anyText(60), (text) => {
       try {
         expect(checkedToken(text)).toBe(text.trim());

@@ -151,7 +151,7 @@ describe('a record that cannot be judged', () => {
     expect(atLines(await two.audit())).toEqual(['unreadable-line 2', 'second-end 4']);
   });
 
-  it('is found with a bounded number of findings, wherever it stands', async () => {
+  it('is found with a bounded number of findings, wherever it stands', { tags: 'property' }, async () => {
     const anyLine = fc.nat({ max: lines.length - 1 });
     await fc.assert(
       fc.asyncProperty(anyLine, fc.constantFrom('change', 'break', 'remove'), async (at, how) => {
@@ -319,7 +319,9 @@ describe('standard input', () => {
     expect(await auditInput(cutInto(Buffer.alloc(0), []))).toMatchObject({ verdict: 'not-decided', records: 0 });
   });
 
-  it('has the same lines however its bytes are cut, lines longer than any buffer among them', async () => {
+  it('has the same lines however its bytes are cut, lines longer than any buffer among them', {
+    tags: 'property',
+  }, async () => {
     const long = Buffer.from([...lines.slice(0, 2), `${'y'.repeat(300_000)}\n`, ...lines.slice(2), 'torn'].join(''));
     const once = await auditInput(cutInto(long, [long.length]));
     expect(once.counts).toEqual([{ code: 'unreadable-line', count: 1 }]);
@@ -415,7 +417,7 @@ describe('the copy of the cloud', () => {
     expect(facts.findings[0]).toMatchObject({ seq: 3 });
   });
 
-  it('of any bytes never makes the audit fail', async () => {
+  it('of any bytes never makes the audit fail', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.string()), { maxLength: 5 }), async (texts) => {
         const facts = await compare(texts.map((text) => `${text}\n`));
@@ -434,7 +436,7 @@ describe('a file of any bytes', () => {
     expect(await folder.audit()).toMatchObject({ verdict: 'ok', records: 900, findings: [] });
   });
 
-  it('never makes the audit fail, and is never green', async () => {
+  it('never makes the audit fail, and is never green', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_000, size: 'max' }), async (bytes) => {
         using folder = recordFolder({}, null);

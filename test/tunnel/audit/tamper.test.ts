@@ -51,7 +51,7 @@ it('unchanged records are whole, over rotated files and by head.json', async () 
 });
 
 describe('a change is found and the first line of it named', () => {
-  it('one byte at any place', async () => {
+  it('one byte at any place', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(anyLine, fc.nat(), fc.integer({ min: 1, max: 255 }), async (index, place, flip) => {
         const bytes = Buffer.from(lines[index] ?? '');
@@ -71,7 +71,7 @@ describe('a change is found and the first line of it named', () => {
     );
   });
 
-  it('any line removed', async () => {
+  it('any line removed', { tags: 'property' }, async () => {
     for (const index of places) {
       using folder = changed(lines.toSpliced(index, 1), index, -1);
       const { facts, first } = await broken(folder);
@@ -82,7 +82,7 @@ describe('a change is found and the first line of it named', () => {
     }
   });
 
-  it('any line twice, or a copy of any line at any place', async () => {
+  it('any line twice, or a copy of any line at any place', { tags: 'property' }, async () => {
     for (const index of places) {
       using folder = changed(lines.toSpliced(index + 1, 0, lines[index] ?? ''), index, 1);
       expect((await broken(folder)).first).toEqual({ ...placeOf(index), line: placeOf(index).line + 1 });
@@ -97,7 +97,9 @@ describe('a change is found and the first line of it named', () => {
     );
   });
 
-  it('any line that was written for the place, with a right hash and the right predecessor', async () => {
+  it('any line that was written for the place, with a right hash and the right predecessor', {
+    tags: 'property',
+  }, async () => {
     for (const index of places) {
       const prev = recordOf(lines[index] ?? '').prev;
       const [forged = ''] = linesOf([refusedOf(99)], { seq: index + 1, prev });
@@ -110,7 +112,7 @@ describe('a change is found and the first line of it named', () => {
     }
   });
 
-  it('any two lines swapped', async () => {
+  it('any two lines swapped', { tags: 'property' }, async () => {
     for (const a of places) {
       for (const b of places.filter((other) => other > a)) {
         const swapped = lines.with(a, lines[b] ?? '').with(b, lines[a] ?? '');
@@ -120,7 +122,7 @@ describe('a change is found and the first line of it named', () => {
     }
   });
 
-  it('the end cut at any byte of the last file', async () => {
+  it('the end cut at any byte of the last file', { tags: 'property' }, async () => {
     const last = lines.slice(cuts[2]).join('');
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: last.length - 1 }), async (length) => {

@@ -46,7 +46,7 @@ describe('a text that looks like a token', () => {
     expect(findToken(`channel ${id}`, none, (text) => text === id)).toBeNull();
   });
 
-  it('of any bytes never throws', () => {
+  it('of any bytes never throws', { tags: 'property' }, () => {
     fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 500 }), (text) => void findToken(text, none)));
   });
 });
@@ -58,7 +58,7 @@ function expectFound(token: string, before: string, after: string): void {
 }
 
 describe('a token whose hash is in the records', () => {
-  it('is found for certain, also when it looks like a word', () => {
+  it('is found for certain, also when it looks like a word', { tags: 'property' }, () => {
     const base64 = bytesOf.map((bytes) => bytes.toString('base64'));
     const befores = fc.constantFrom('', 'token=', '"', '?a=b&access-token=', 'x: ');
     const afters = fc.constantFrom('', '"', ' and more', ',', '&c=d');

@@ -77,7 +77,9 @@ test('for all together the longest queue goes only where the stalled ones were n
   expect(late).toEqual(['stalled']);
 });
 
-test('property: it is held exactly while a connection is waited for, and never after all have closed or been emptied', () => {
+test('property: it is held exactly while a connection is waited for, and never after all have closed or been emptied', {
+  tags: 'property',
+}, () => {
   const step = fc.record({
     who: fc.nat(3),
     act: fc.constantFrom('queue', 'settle', 'leave', 'late'),

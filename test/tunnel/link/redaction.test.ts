@@ -5,7 +5,9 @@ import { anyCharacter } from '../../text/units.ts';
 
 const token = fc.string({ unit: fc.constantFrom(...'ABCDEFabcdef0123456789+/=_-.'), minLength: 8, maxLength: 200 });
 
-test('no eight characters of a token remain, wherever they stand and however long the part is', () => {
+test('no eight characters of a token remain, wherever they stand and however long the part is', {
+  tags: 'property',
+}, () => {
   fc.assert(
     fc.property(token, fc.nat(), fc.nat(), fc.string(), fc.string(), (secret, from, length, before, behind) => {
       const begin = from % (secret.length - 7);
@@ -26,7 +28,7 @@ test('other text stays as it is', () => {
   expect(withoutTokens('anything', ['', ''])).toBe('anything');
 });
 
-test('foreign text is one printable line of bounded length', () => {
+test('foreign text is one printable line of bounded length', { tags: 'property' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 500 }), (text) => {
       const clean = redacted(text, [], 100);

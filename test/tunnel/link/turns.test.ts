@@ -101,7 +101,9 @@ describe('turns of local connections', () => {
     expect(first).toBeLessThanOrEqual(CREDIT / CHUNK + 2);
   });
 
-  test('property: those that always have something are served equally, whatever their messages and pauses of others', () => {
+  test('property: those that always have something are served equally, whatever their messages and pauses of others', {
+    tags: 'property',
+  }, () => {
     const lengths = fc.array(fc.integer({ min: 1, max: CHUNK }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(fc.array(lengths, { minLength: 2, maxLength: 6 }), lengths, fc.nat(7), (all, other, every) => {

@@ -459,7 +459,9 @@ describe('limits', () => {
   });
 });
 
-test('any messages in any order: nothing throws, nothing is sent for a stream that is not active, all sockets close', async () => {
+test('any messages in any order: nothing throws, nothing is sent for a stream that is not active, all sockets close', {
+  tags: 'property',
+}, async () => {
   await using echo = await target();
   const ids = { streamId: fc.integer({ min: 1, max: 2 }), connectionId: fc.nat({ max: 3 }) };
   const likely = fc

@@ -39,7 +39,9 @@ function withForeignField(frame: Uint8Array, number: number, value: string): Buf
   return whole;
 }
 
-test('no field of any message changes where the proxy connects to: 127.0.0.1:5174, and nothing else is ever tried', async () => {
+test('no field of any message changes where the proxy connects to: 127.0.0.1:5174, and nothing else is ever tried', {
+  tags: 'property',
+}, async () => {
   await using echo = await target();
   await using service = await fakeService();
   const tried: { host?: string; port?: number }[] = [];

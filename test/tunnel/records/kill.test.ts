@@ -13,7 +13,7 @@ const child = fileURLToPath(new URL('./append-child.ts', import.meta.url));
 
 const folder = folderOfEach();
 
-it('kill -9 at any moment loses no acknowledged record, and the chain stays whole', async () => {
+it('kill -9 at any moment loses no acknowledged record, and the chain stays whole', { tags: 'property' }, async () => {
   const dir = folder.path;
   const acknowledged = new Map<number, string>();
   for (let round = 0; round < (isFull ? 5 : 1); round += 1) {

@@ -30,7 +30,7 @@ describe('a line of the records', () => {
     }
   });
 
-  it('is parsed to what was encoded, whatever the texts are', () => {
+  it('is parsed to what was encoded, whatever the texts are', { tags: 'property' }, () => {
     fc.assert(
       fc.property(bodies, (body) => {
         const { record, line } = encodeRecord(body, head);
@@ -41,7 +41,7 @@ describe('a line of the records', () => {
     );
   });
 
-  it('with any bit flipped is no record', () => {
+  it('with any bit flipped is no record', { tags: 'property' }, () => {
     fc.assert(
       fc.property(bodies, fc.nat(), fc.integer({ min: 0, max: 7 }), (body, at, bit) => {
         const line = Buffer.from(lineOf(body));
@@ -53,7 +53,7 @@ describe('a line of the records', () => {
     );
   });
 
-  it('cut or lengthened is no record', () => {
+  it('cut or lengthened is no record', { tags: 'property' }, () => {
     fc.assert(
       fc.property(bodies, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }), (body, at, more) => {
         const line = lineOf(body);

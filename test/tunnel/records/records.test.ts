@@ -209,7 +209,7 @@ describe('damage', () => {
   }
   const parts = () => readdirSync(dir).filter((name) => name.endsWith('.part'));
 
-  it('a torn last line, cut at every byte, is moved into a file and logged', async () => {
+  it('a torn last line, cut at every byte, is moved into a file and logged', { tags: 'property' }, async () => {
     const bytes = await filled(2);
     const more = linesOf([startOf(3)], { seq: 3 })[0] ?? '';
     for (let cut = 1; cut < more.length; cut += isFull ? 13 : 71) {

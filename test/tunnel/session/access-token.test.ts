@@ -37,7 +37,7 @@ describe('an access token', () => {
     expect(token.scrub('connection refused')).toBe('connection refused');
   });
 
-  it('leaves no part of 8 characters in any text (property)', () => {
+  it('leaves no part of 8 characters in any text (property)', { tags: 'property' }, () => {
     const anyToken = fc.string({ minLength: 16, maxLength: 200, unit: fc.constantFrom(...'abcdefAB01-') });
     fc.assert(
       fc.property(anyToken, fc.string(), fc.string(), fc.nat(), fc.nat(), (text, before, after, a, b) => {
@@ -48,7 +48,7 @@ describe('an access token', () => {
     );
   });
 
-  it('changes no text without it (property)', () => {
+  it('changes no text without it (property)', { tags: 'property' }, () => {
     fc.assert(fc.property(fc.string(), (text) => void expect(token.scrub(text)).toBe(text)));
   });
 });

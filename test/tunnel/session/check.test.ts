@@ -42,7 +42,7 @@ describe('a notification', () => {
 });
 
 describe('the checks (properties)', () => {
-  it('name no text of the notification in the detail', () => {
+  it('name no text of the notification in the detail', { tags: 'property' }, () => {
     const text = fc.string({ minLength: 20, unit: fc.constantFrom(...'#%&§') });
     fc.assert(
       fc.property(text, fc.constantFrom('clientMode', 'region', 'services'), (foreign, field) => {

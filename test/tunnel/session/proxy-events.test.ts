@@ -52,7 +52,7 @@ describe('an event of the proxy', () => {
     expect(event).toMatchObject({ event: 'lost', detail: expect.stringMatching(/^status 400 \[31m2026[ -~]{400,}…$/) });
   });
 
-  it('is never made of other bytes, and never throws (property)', () => {
+  it('is never made of other bytes, and never throws (property)', { tags: 'property' }, () => {
     const anyField = fc.dictionary(
       fc.constantFrom('event', 'channelId', 'localAddress', 'services', 'detail', 'exit', 'open', 'connections'),
       fc.oneof(fc.constantFrom('connected', 'ended', 'counts', ...Object.keys(proxyExits)), fc.jsonValue()),
@@ -78,7 +78,7 @@ describe('the lines of the proxy', () => {
     return lines;
   };
 
-  it('are the same, however their bytes arrive (property)', () => {
+  it('are the same, however their bytes arrive (property)', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(50)), (texts, cuts) => {
         const lines = texts.map((text) => text.replaceAll('\n', ' ')).filter((text) => text !== '');

@@ -218,19 +218,23 @@ describe('a second valid notification', () => {
         ['closed', 0],
       ] as const
     ).slice(0, isFull ? 2 : 1),
-  )('just after the first one ended as %s may be its rotation: the clock goes on', async (exit, code) => {
-    await using world = await runningWorld({ maxMinutes: 10 }, { token: `${TOKEN}1` });
-    await world.clock.advance(9 * 60_000);
-    world.proxy.behave({ says: [connected, { event: 'ended', exit, detail: '' }], code });
-    // A rotation, by the way of a proxy that ends at once: its own start inherits the clock too.
-    world.offer({ token: `${TOKEN}2` });
-    await world.untilRecords(4);
-    await expect.poll(() => world.support.view().running).toBeNull();
-    world.proxy.behave({ says: [connected] });
-    await world.clock.advance(10_000);
-    world.offer({ token: `${TOKEN}3` });
-    expect((await world.untilRecords(5))[4]).toMatchObject({ kind: 'start', replaces: null, maxS: 50 });
-  });
+  )(
+    'just after the first one ended as %s may be its rotation: the clock goes on',
+    { tags: 'property' },
+    async (exit, code) => {
+      await using world = await runningWorld({ maxMinutes: 10 }, { token: `${TOKEN}1` });
+      await world.clock.advance(9 * 60_000);
+      world.proxy.behave({ says: [connected, { event: 'ended', exit, detail: '' }], code });
+      // A rotation, by the way of a proxy that ends at once: its own start inherits the clock too.
+      world.offer({ token: `${TOKEN}2` });
+      await world.untilRecords(4);
+      await expect.poll(() => world.support.view().running).toBeNull();
+      world.proxy.behave({ says: [connected] });
+      await world.clock.advance(10_000);
+      world.offer({ token: `${TOKEN}3` });
+      expect((await world.untilRecords(5))[4]).toMatchObject({ kind: 'start', replaces: null, maxS: 50 });
+    },
+  );
 
   it('later than 10 s after that is a tunnel of its own', async () => {
     await using world = await startedWorld(

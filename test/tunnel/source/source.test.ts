@@ -410,7 +410,9 @@ describe('a service that is not reachable, or is none', () => {
   });
 });
 
-test('property: whatever bytes the service sends, the run goes on or says why; no client gets a byte of them', async () => {
+test('property: whatever bytes the service sends, the run goes on or says why; no client gets a byte of them', {
+  tags: 'property',
+}, async () => {
   const { relay } = await setUp({ web: 9 });
   const source = startOurSource(world, relay, undefined, {
     clock: scriptedClock(),

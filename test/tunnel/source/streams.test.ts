@@ -50,7 +50,9 @@ async function setUp(limits = proxyLimits) {
   };
 }
 
-test('what waits in the WebSocket is bounded, whatever 10 clients write; all of it arrives in order', async () => {
+test('what waits in the WebSocket is bounded, whatever 10 clients write; all of it arrives in order', {
+  tags: 'property',
+}, async () => {
   const { port, sent, highest, take } = await setUp();
   const whole = randomBytes(isFull ? 3_000_000 : 300_000);
   const clients = Array.from({ length: 10 }, () => client(port));

@@ -128,7 +128,9 @@ describe('framing', () => {
     expect(readAll(chunked(twice, [1]))).toEqual([expected, expected]);
   });
 
-  test('payloads of every length near the limits of numbers, cut at every byte of the head', () => {
+  test('payloads of every length near the limits of numbers, cut at every byte of the head', {
+    tags: 'property',
+  }, () => {
     for (const size of [0, 1, 126, 127, 128, 129, 16_383, 16_384, 16_385, 64_511, 64_512]) {
       const payload = Uint8Array.from({ length: size }, (_, index) => index);
       const sent = message({ type: 'data', streamId: 1, serviceId: 'web', connectionId: 1, payload });
@@ -138,7 +140,7 @@ describe('framing', () => {
     }
   });
 
-  test('any messages through any chunks', () => {
+  test('any messages through any chunks', { tags: 'property' }, () => {
     const length = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70_000 }));
     const cuts = fc.array(length, { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -150,7 +152,9 @@ describe('framing', () => {
     );
   });
 
-  test('any bytes are decoded or refused, with nothing else thrown, and the same in every chunking', () => {
+  test('any bytes are decoded or refused, with nothing else thrown, and the same in every chunking', {
+    tags: 'property',
+  }, () => {
     const outcome = (chunks: readonly Uint8Array[]) => {
       const messages: TunnelMessage[] = [];
       const reader = createFrameReader((read) => messages.push(read));

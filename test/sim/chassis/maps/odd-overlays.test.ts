@@ -65,7 +65,7 @@ describe('the sheet on the chassis', () => {
     expect(await w.json('/maps/3')).toMatchObject({ overlays: text });
   });
 
-  it('stores large overlays and returns them unchanged', async () => {
+  it('stores large overlays and returns them unchanged', { tags: 'property' }, async () => {
     await using w = await startWorld();
     const properties = { name: 'x'.repeat(360) };
     const geometry = { type: 'Point', coordinates: [0, 0] };

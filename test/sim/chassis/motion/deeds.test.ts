@@ -50,15 +50,19 @@ function newRobot(on: readonly FaultName[] = [], speedMS?: number) {
 
 type Trial = ReturnType<typeof newRobot>;
 
-it.each(isFull ? [0.02, 0.05, 0.1, 0.3, 0.6, 1] : [0.05, 0.3, 1])('%s m/s limits every way of driving', (speedMS) => {
-  const trial = newRobot([], speedMS);
-  const move = trial.order();
-  const speeds = trial.speeds(() => move.state !== 'moving');
-  trial.robot.order({ creator: 't', type: 'charge' });
-  speeds.push(...trial.speeds(() => trial.robot.isDocked()));
-  expect(Math.max(...speeds) / speedMS).toBeCloseTo(1, 2);
-  expect(Math.min(...speeds)).toBeGreaterThanOrEqual(-Math.min(0.35, speedMS) - 1e-9);
-});
+it.each(isFull ? [0.02, 0.05, 0.1, 0.3, 0.6, 1] : [0.05, 0.3, 1])(
+  '%s m/s limits every way of driving',
+  { tags: 'property' },
+  (speedMS) => {
+    const trial = newRobot([], speedMS);
+    const move = trial.order();
+    const speeds = trial.speeds(() => move.state !== 'moving');
+    trial.robot.order({ creator: 't', type: 'charge' });
+    speeds.push(...trial.speeds(() => trial.robot.isDocked()));
+    expect(Math.max(...speeds) / speedMS).toBeCloseTo(1, 2);
+    expect(Math.min(...speeds)).toBeGreaterThanOrEqual(-Math.min(0.35, speedMS) - 1e-9);
+  },
+);
 
 describe('cancel-lies', () => {
   const lying = () => {
@@ -148,7 +152,7 @@ describe('in any order with orders and cancels', () => {
   const always = (holds: (all: Action[]) => void, count = 200) =>
     fc.assert(fc.property(actions, holds), { numRuns: runs(count) });
 
-  it('the emergency stop stops the robot', () => {
+  it('the emergency stop stops the robot', { tags: 'property' }, () => {
     always((all) => {
       const trial = newRobot();
       for (const act of all) act(trial);
@@ -158,7 +162,9 @@ describe('in any order with orders and cancels', () => {
     });
   });
 
-  it('without the faults it rests after a cancel, and the next order takes it to its goal', () => {
+  it('without the faults it rests after a cancel, and the next order takes it to its goal', {
+    tags: 'property',
+  }, () => {
     always((all) => {
       const trial = newRobot();
       for (const act of all) act(trial);
@@ -172,7 +178,7 @@ describe('in any order with orders and cancels', () => {
     });
   });
 
-  it('the robot never touches a wall', () => {
+  it('the robot never touches a wall', { tags: 'property' }, () => {
     const planner = createPlanner(createFloorGrid());
     always((all) => {
       const { run, ...trial } = newRobot();

@@ -77,7 +77,7 @@ describe('the robot', () => {
     expect(robot.isDocked()).toBe(true);
   });
 
-  it('ends every move to any goal without a collision', () => {
+  it('ends every move to any goal without a collision', { tags: 'property' }, () => {
     const { robot } = newRobot();
     const coordinate = fc.double({ min: -4, max: 14, noNaN: true });
     const ori = fc.option(fc.double({ min: -1000, max: 1000, noNaN: true }), { nil: undefined });
@@ -94,7 +94,7 @@ describe('the robot', () => {
     );
   });
 
-  it('accepts a new goal or a cancel during any move', () => {
+  it('accepts a new goal or a cancel during any move', { tags: 'property' }, () => {
     const goal = fc.constantFrom<[number, number]>([1.4, 0], [0.2, 1.6], [-1.6, 0.4], [5.7, 3.5], [7, 1]);
     const steps = fc.integer({ min: 0, max: 80 });
     fc.assert(

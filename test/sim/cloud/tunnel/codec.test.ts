@@ -39,7 +39,7 @@ describe('the codec of the simulated service', () => {
     expect(decodeFrame(framed(hex(body)))).toEqual({ kind: 'invalid', reason });
   });
 
-  it('never throws, and what it accepts it encodes to an equal message', () => {
+  it('never throws, and what it accepts it encodes to an equal message', { tags: 'property' }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (body) => {
         const decoded = decodeFrame(framed(body));

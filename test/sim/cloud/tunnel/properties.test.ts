@@ -5,7 +5,7 @@ import { until } from '../../raw-client.ts';
 import { clientToken, connectSide, frames, startTunnel } from './client.ts';
 
 describe('any bytes of a client', () => {
-  it('end at most its own connection; the other side and other tunnels stay usable', async () => {
+  it('end at most its own connection; the other side and other tunnels stay usable', { tags: 'property' }, async () => {
     await using world = await startTunnel();
     const other = await world.service.open({ services: ['SSH'], lifetimeMs: 60_000 });
     const bystander = await connectSide(world.service, 'destination', { token: other.destinationToken });

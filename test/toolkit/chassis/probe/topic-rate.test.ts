@@ -43,7 +43,9 @@ describe('the rate of a topic', () => {
   const periods = fc.double({ min: 20, max: 20_000, noNaN: true });
   const ends = fc.integer({ min: 2_000, max: 60_000 });
 
-  it('of any steady topic is right, whatever old message was sent on enabling, or missing', () => {
+  it('of any steady topic is right, whatever old message was sent on enabling, or missing', {
+    tags: 'property',
+  }, () => {
     forAll(periods, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), ends, (period, phase, old, end) => {
       const own = steady(period, phase * period, end);
       const { perSecond } = rate(old ? [0, ...own] : own, end);
@@ -54,7 +56,7 @@ describe('the rate of a topic', () => {
     });
   });
 
-  it('is never far above the true one, however its messages are delayed', () => {
+  it('is never far above the true one, however its messages are delayed', { tags: 'property' }, () => {
     const delays = fc.array(fc.double({ min: 0, max: 30_000, noNaN: true }), { minLength: 1, maxLength: 40 });
     forAllOf(500)(periods, delays, fc.boolean(), ends, (period, held, old, end) => {
       let latest = 0;

@@ -79,7 +79,9 @@ describe('the summary of a difference', () => {
     expect(page).not.toContain('Black arrow');
   });
 
-  it('of any two geometries never shows a distance of 0.000 m alone, nor that they are the same', () => {
+  it('of any two geometries never shows a distance of 0.000 m alone, nor that they are the same', {
+    tags: 'property',
+  }, () => {
     const lines = fc.array(place(), { minLength: 3, maxLength: 6 });
     const geometry = fc.oneof(
       lines.map((coordinates) => ({ type: 'LineString', coordinates })),

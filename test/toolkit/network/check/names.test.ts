@@ -16,7 +16,7 @@ describe('the name server of this machine', () => {
     expect(parseAddresses(text)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('is parsed from any output without a throw, and yields addresses only', () => {
+  it('is parsed from any output without a throw, and yields addresses only', { tags: 'property' }, () => {
     forAll(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string())), (words) => {
       const addresses = parseAddresses(words.join('\n'));
       expect(addresses.every((address) => isIP(address) !== 0)).toBe(true);

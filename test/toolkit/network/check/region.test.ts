@@ -39,7 +39,7 @@ describe('the region in the name of a host', () => {
     expect(named(host)).toBe(expected);
   });
 
-  it('never throws, and is never the provider of a name that does not end in its domain', () => {
+  it('never throws, and is never the provider of a name that does not end in its domain', { tags: 'property' }, () => {
     forAll(fc.oneof(fc.string(), fc.domain()), (host) => {
       const found = regionOfHost(host);
       const isBelow = /\.(amazonaws\.com|amazonaws\.com\.cn|api\.aws|on\.aws)\.?$/i.test(host);

@@ -52,7 +52,7 @@ describe('an open socket on the gateway', () => {
     expect(allowed(socket('tcp', '0.0.0.0', 5174), open)).toBeNull();
   });
 
-  it('is allowed on loopback, and not on other addresses, for any port', () => {
+  it('is allowed on loopback, and not on other addresses, for any port', { tags: 'property' }, () => {
     const ports = fc.integer({ min: 1, max: 65_535 }).filter((port) => ![22, 5173, 5174, 45301].includes(port));
     forAll(ports, fc.constantFrom('tcp' as const, 'udp' as const), (port, protocol) => {
       expect(allowed(socket(protocol, '127.0.0.1', port))).toBe('loopback');
