@@ -14,7 +14,7 @@ const modules = {
   x509: [],
   png: [],
   site: ['angle', 'document', 'evidence', 'json'],
-  net: ['site'],
+  net: ['site', 'x509'],
   chassis: ['angle', 'evidence', 'json', 'net', 'png'],
   motion: ['chassis', 'evidence', 'angle', 'json', 'site'],
   overlays: ['angle', 'evidence', 'json', 'markup', 'png'],
@@ -36,6 +36,7 @@ const modules = {
     'evidence',
     'json',
     'png',
+    'x509',
     'site',
     'net',
     'chassis',
@@ -64,10 +65,13 @@ const extraEntries = {
   'chassis/moves.ts': '^src/lib/motion/',
   // The schema of a record, for published schemas; reading the ledger does not need the schema library.
   'evidence/record.ts': '^src/lib/toolkit/evidence/evidence\\.result\\.ts$',
+  // The schema of an adoption, for published schemas, for the same reason.
+  'evidence/adoption.ts': '^src/lib/(?:operator/answers|toolkit/evidence)/',
   // The names of the marks: the schema of the pages is typed in the browser too, which has no files.
   'evidence/fact.ts': '^src/lib/pages/',
   // The schemas of the parts of results; reading overlays does not need the schema library.
   'overlays/schemas.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
+  'x509/schema.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
   // Loaded only for pictures and documents.
   'overlays/render/index.ts': '^src/lib/toolkit/',
   // Loaded only for SSH connections, since the library is large.

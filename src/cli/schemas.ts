@@ -28,7 +28,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'enrol status': async () => (await import('../lib/toolkit/enrol/enrol.result.ts')).enrolStatusSchema,
   'tunnel proxy': async () => (await import('../lib/tunnel/proxy.result.ts')).proxyEventSchema,
   serve: async () => (await import('../lib/gateway/serve.result.ts')).serveEventSchema,
-  'evidence adopt': async () => (await import('../lib/toolkit/evidence/evidence.result.ts')).evidenceAdoptedSchema,
+  'evidence adopt': async () => (await import('../lib/toolkit/evidence/evidence.result.ts')).evidenceAdoptionSchema,
   'evidence list': async () => (await import('../lib/toolkit/evidence/evidence.result.ts')).evidenceListSchema,
   'evidence record': async () => (await import('../lib/toolkit/evidence/evidence.result.ts')).evidenceRecordedSchema,
   'evidence show': async () => (await import('../lib/toolkit/evidence/evidence.result.ts')).evidenceFactSchema,

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   CLOCK_TOLERANCE_MS,
+  installedCertificate,
   judgeCertificate,
   judgeValidity,
   readCertificates,
-  viewCertificate,
 } from '../../src/lib/enrolment/certificate.ts';
 import { extensionsOf } from '../../src/lib/enrolment/enrol.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
@@ -76,7 +76,7 @@ describe('parsing certificates', () => {
   });
 
   it('shows names in one line', () => {
-    expect(viewCertificate(read(pair.certificatePem))).toMatchObject({
+    expect(installedCertificate(read(pair.certificatePem))).toMatchObject({
       subject: 'CN=SN-0815',
       issuer: 'CN=Simulated cloud',
       notBefore: '2026-01-01T00:00:00.000Z',
@@ -92,7 +92,7 @@ describe('the validity of an identity', () => {
     const root = await createCa({ notBefore: at('2020-01-01'), notAfter: at('2030-01-01') });
     const between = await root.issueCa('Between', { notBefore: at('2020-01-01'), notAfter: at('2026-06-01') });
     const device = await between.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
-    const certificate = viewCertificate(read(device.certificatePem + between.caPem));
+    const certificate = installedCertificate(read(device.certificatePem + between.caPem));
     const judged = (moment: string) => judgeValidity({ certificate, caPem: root.caPem }, at(moment));
     expect(judged('2026-05-01')).toEqual({ problems: [], notAfter: at('2026-06-01'), endsFirst: 'CN=Between' });
     expect(judged('2026-07-01').problems).toEqual([
@@ -100,7 +100,7 @@ describe('the validity of an identity', () => {
     ]);
     expect(judged('2025-07-01').problems).toMatchObject([{ reason: 'not-yet-valid' }]);
     const alone = await root.issueClientPair(serial, { notBefore: at('2026-01-01'), notAfter: at('2027-01-01') });
-    const own = { certificate: viewCertificate(read(alone.certificatePem)), caPem: root.caPem };
+    const own = { certificate: installedCertificate(read(alone.certificatePem)), caPem: root.caPem };
     expect(judgeValidity(own, at('2026-05-01'))).toEqual({ problems: [], notAfter: at('2027-01-01'), endsFirst: null });
   });
 });

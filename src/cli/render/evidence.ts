@@ -1,8 +1,7 @@
 import chalk from 'chalk';
-import { type FactBasis, markText } from '../../lib/evidence/index.ts';
+import { type EvidenceAdoption, type FactBasis, markText } from '../../lib/evidence/index.ts';
 import { plural } from '../../lib/text/index.ts';
 import type {
-  EvidenceAdopted,
   EvidenceFact,
   EvidenceList,
   EvidenceRecorded,
@@ -274,7 +273,7 @@ function verdictHead(
 }
 
 /** `gw evidence adopt` */
-export function renderEvidenceAdopted({ records, adopted, revoked }: EvidenceAdopted): string {
+export function renderEvidenceAdopted({ records, adopted, revoked }: EvidenceAdoption): string {
   const all = plural(records, 'record counts', 'records count');
   const lines = [adopted.length === 0 ? `No new records: ${all}.` : `Adopted: ${all} now.`];
   if (adopted.length > 0) lines.push('', `stronger evidence  ${adopted.map(printable).join(', ')}`);

@@ -1,7 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { nameLine } from '../net/probe/index.ts';
-import { CERTIFICATE, certificatesOf, commonNameOf, isIssuedBy } from '../x509/index.ts';
-import type { CertificateView, Identity } from './model.ts';
+import { CERTIFICATE, certificatesOf, commonNameOf, isIssuedBy, nameLine, viewCertificate } from '../x509/index.ts';
+import type { Identity, InstalledCertificate } from './model.ts';
 
 /** Why a certificate cannot be the identity of this device. */
 type CertificateFault =
@@ -40,18 +39,10 @@ export function certificatesPem(certificates: readonly X509Certificate[]): strin
   return certificates.map(String).join('');
 }
 
-/** The displayed fields of a certificate. */
-export function viewCertificate(chain: readonly X509Certificate[]): CertificateView {
+export function installedCertificate(chain: readonly X509Certificate[]): InstalledCertificate {
   const [own] = chain;
   if (own === undefined) throw new RangeError('a chain begins with a certificate');
-  return {
-    pem: certificatesPem(chain),
-    subject: nameLine(own.subject),
-    issuer: nameLine(own.issuer),
-    notBefore: own.validFromDate.toISOString(),
-    notAfter: own.validToDate.toISOString(),
-    fingerprintSha256: own.fingerprint256,
-  };
+  return { pem: certificatesPem(chain), ...viewCertificate(own) };
 }
 
 export interface Expected {

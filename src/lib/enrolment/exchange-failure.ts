@@ -1,6 +1,7 @@
 import { GwError, type Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
-import type { ChainLink, TlsFailure, Trust } from '../net/probe/index.ts';
+import type { TlsFailure, Trust } from '../net/probe/index.ts';
+import type { CertificateView } from '../x509/index.ts';
 import { refusalSchema } from './wire.ts';
 
 interface RefusalText {
@@ -115,7 +116,7 @@ export function handshakeFailure(failure: TlsFailure, tried: Tried): GwError {
 }
 
 export function untrusted(
-  certificate: ChainLink | undefined,
+  certificate: CertificateView | undefined,
   trust: Trust,
   host: string,
   now: Date,

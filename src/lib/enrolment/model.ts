@@ -1,3 +1,5 @@
+import type { CertificateView } from '../x509/index.ts';
+
 /** The identity of this device in the cloud, as it was installed. Nothing in it is secret. */
 export interface Identity {
   /** Serial number of the chassis: the common name of the certificate, the thing name, the MQTT client identity. */
@@ -8,22 +10,15 @@ export interface Identity {
   readonly region: string;
   /** UTC ISO; by the Date header of the enrolment endpoint, else by the clock of this device. For records. */
   readonly enrolledAt: string;
-  readonly certificate: CertificateView;
+  readonly certificate: InstalledCertificate;
   /** The certificates (PEM) that the device trusts for the cloud, and that its own one chains to. */
   readonly caPem: string;
 }
 
-export interface CertificateView {
+/** The certificate of the device, with those between it and the CA. */
+export interface InstalledCertificate extends CertificateView {
   /** The certificate of the device first, then those between it and the CA, if there are any. */
   readonly pem: string;
-  /** One line, `CN=SN0001, O=Robots GmbH`: in the order of RFC 4514, the narrowest part first. */
-  readonly subject: string;
-  readonly issuer: string;
-  /** UTC ISO. */
-  readonly notBefore: string;
-  readonly notAfter: string;
-  /** Upper case hex pairs with colons. */
-  readonly fingerprintSha256: string;
 }
 
 /** What a TLS client needs. `keyPem` is a secret: it goes to a TLS library and nowhere else. */

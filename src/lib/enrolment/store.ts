@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { readJson } from '../json/index.ts';
 import { readSecret } from '../site/index.ts';
-import { certificatesPem, judgeCertificate, readCertificates, viewCertificate } from './certificate.ts';
+import { certificatesPem, installedCertificate, judgeCertificate, readCertificates } from './certificate.ts';
 import { IDENTITY_FILE, type OnStored, pendingPath, placeFile, removeFile } from './folder.ts';
 import type { Credentials, Identity, Signer } from './model.ts';
 
@@ -61,7 +61,7 @@ export async function loadIdentity(identityDir: string): Promise<Identity | null
   const stored = await readStored(identityDir);
   if (stored === undefined) return null;
   const { serial, endpoint, region, enrolledAt } = stored.file;
-  return { serial, endpoint, region, enrolledAt, certificate: viewCertificate(stored.chain), caPem: stored.caPem };
+  return { serial, endpoint, region, enrolledAt, certificate: installedCertificate(stored.chain), caPem: stored.caPem };
 }
 
 /** Key, certificate and cas for a TLS client. Throws NOT_ENROLLED, IDENTITY_BROKEN. */

@@ -1,7 +1,10 @@
 import { stat } from 'node:fs/promises';
+import type { z } from 'zod';
 import { asGwError } from '../error/index.ts';
+import type { DeepReadonly } from '../json/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { plural } from '../text/index.ts';
+import type { evidenceAdoptionSchema } from './adoption.ts';
 import { attachmentFolder } from './attachment.ts';
 import { findFact } from './ledger.ts';
 import type { EvidenceRecord } from './record.ts';
@@ -57,14 +60,7 @@ export interface EvidenceWatch extends EvidenceSource, Service {
   adoptFile(): Promise<EvidenceAdoption>;
 }
 
-export interface EvidenceAdoption {
-  /** How many records count now. */
-  readonly records: number;
-  /** Facts with stronger evidence than before, on any device. */
-  readonly adopted: readonly string[];
-  /** Facts with weaker evidence than before. */
-  readonly revoked: readonly string[];
-}
+export type EvidenceAdoption = DeepReadonly<z.infer<typeof evidenceAdoptionSchema>>;
 
 export interface EvidenceWatchOptions {
   readonly path: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { certificatesOf, chainOf, nameLine, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
+import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, plainPeer, probe, tlsPeer, tlsPeerOf } from './world.ts';
@@ -162,14 +162,4 @@ describe('certificates in a file', () => {
     expect(chainOf(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
     expect(chainOf(undefined)).toEqual([]);
   });
-});
-
-describe('the name in a certificate', () => {
-  it('is one line in RFC 4514 order, most specific part first', () => {
-    expect(nameLine('C=DE\nO=Robots GmbH\nCN=SN-0815')).toBe('CN=SN-0815, O=Robots GmbH, C=DE');
-    expect(nameLine('CN=SN-0815')).toBe('CN=SN-0815');
-    expect(nameLine(undefined)).toBe('');
-  });
-
-  it('is bounded', () => void expect(nameLine(`CN=${'x'.repeat(10_000)}`)).toHaveLength(300));
 });

@@ -1,4 +1,5 @@
-import { certificatesOf, nameLine, type TlsFailure, verifiedByText } from '../probe/index.ts';
+import { nameLine } from '../../x509/index.ts';
+import { certificatesOf, type TlsFailure, verifiedByText } from '../probe/index.ts';
 import { FULL_SIZE_ASK, lastIssuer, quoted } from './dial-outcome.ts';
 import type { PathOutcome } from './outcome.ts';
 import type { PathResult } from './probe-path.ts';

@@ -15,10 +15,8 @@ export {
 } from './open-sockets.ts';
 export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';
 export {
-  type ChainLink,
   certificatesOf,
   chainOf,
-  nameLine,
   probeTls,
   systemCertificates,
   type TlsFailure,

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { connect, createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
+import { type CertificateView, viewCertificate } from '../../x509/index.ts';
 
 /**
  * The trust list that verified a chain: a CA file of the site file; Node's bundled list (Mozilla's);
@@ -25,17 +26,6 @@ type List = Exclude<VerifiedBy, 'file'>;
 let listOf: ReadonlyMap<string, List> | undefined;
 let pem: string | undefined;
 let context: SecureContext | undefined;
-
-/** The displayed fields of one certificate of a chain. Names are untrusted text. */
-export interface ChainLink {
-  /** `CN=…, O=…` in one line. */
-  readonly subject: string;
-  readonly issuer: string;
-  readonly notBefore: string;
-  readonly notAfter: string;
-  /** SHA-256 in hex with colons. */
-  readonly fingerprintSha256: string;
-}
 
 /** The result of the chain verification. */
 export type Trust =
@@ -91,7 +81,7 @@ export type TlsProbe =
       /** Open; the caller closes it. Not to be trusted unless `trust` is 'trusted'. */
       readonly socket: TLSSocket;
       readonly protocol: string;
-      readonly chain: readonly ChainLink[];
+      readonly chain: readonly CertificateView[];
       readonly trust: Trust;
       /** The ALPN protocol that the peer selected; null: none. */
       readonly alpn: string | null;
@@ -290,19 +280,13 @@ export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
 }
 
 /** The chain from the server certificate on, up to a self-signed certificate or an unknown issuer. */
-export function chainOf(leaf: X509Certificate | undefined): ChainLink[] {
-  const links: ChainLink[] = [];
+export function chainOf(leaf: X509Certificate | undefined): CertificateView[] {
+  const links: CertificateView[] = [];
   const seen = new Set<string>();
   for (let at = leaf; at !== undefined && links.length < MAX_LINKS; at = at.issuerCertificate) {
     if (seen.has(at.fingerprint256)) break;
     seen.add(at.fingerprint256);
-    links.push({
-      subject: nameLine(at.subject),
-      issuer: nameLine(at.issuer),
-      notBefore: iso(at.validFromDate),
-      notAfter: iso(at.validToDate),
-      fingerprintSha256: at.fingerprint256,
-    });
+    links.push(viewCertificate(at));
   }
   return links;
 }
@@ -322,18 +306,6 @@ function verifyCode(error: unknown): string {
   if (typeof error === 'string') return error;
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' ? code : 'UNKNOWN';
-}
-
-/**
- * A distinguished name on one line in the order of RFC 4514, most specific part first. The library returns one part per
- * line in encoding order, which is the reverse.
- */
-export function nameLine(name: string | undefined): string {
-  return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);
-}
-
-function iso(date: Date): string {
-  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
 }
 
 /** Classifies an error of node's TLS. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { triedSchema } from '../../chassis/index.ts';
 import { pathCheckSchema } from '../../cloud/index.ts';
+import { evidenceAdoptionSchema } from '../../evidence/adoption.ts';
 import type { DeepReadonly } from '../../json/index.ts';
 import {
   driveRunSchema,
@@ -86,11 +87,7 @@ export const answerSchemas = {
     seen: z.literal(true),
     saved: z.boolean().describe('false: it is not on the disk yet, and is tried again; a restart would show it anew.'),
   }),
-  adoption: z.strictObject({
-    records: z.int().describe('How many records count now.'),
-    adopted: z.array(z.string()).describe('Facts with stronger evidence than before, on any device.'),
-    revoked: z.array(z.string()).describe('Facts with weaker evidence than before.'),
-  }),
+  adoption: evidenceAdoptionSchema,
   media: z.strictObject({
     files: z.array(mediaItemSchema),
     moreFiles: z.int().nonnegative().describe('Files that are not listed: those after the first 1,000 by name.'),

@@ -1,13 +1,6 @@
 import { z } from 'zod';
+import { certificateViewSchema } from '../../x509/schema.ts';
 import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
-
-const certificate = z.strictObject({
-  subject: z.string(),
-  issuer: z.string(),
-  notBefore: z.string().describe('UTC.'),
-  notAfter: z.string().describe('UTC.'),
-  fingerprintSha256: z.string().describe('Upper case hex pairs with colons.'),
-});
 
 /** Shape of `gw enrol status --json`. */
 export const enrolStatusSchema = z.strictObject({
@@ -23,7 +16,7 @@ export const enrolStatusSchema = z.strictObject({
       endpoint: z.string().describe('Host of the MQTT broker.'),
       region: z.string(),
       enrolledAt: z.string().describe('UTC, by the Date header of the enrolment endpoint if it sent one.'),
-      certificate,
+      certificate: certificateViewSchema,
       caSubjects: z.array(z.string()).describe('Subjects of the trusted CA certificates.'),
       daysLeft: z
         .int()

@@ -11,8 +11,8 @@ import {
   readPending,
 } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
-import { nameLine } from '../../net/probe/index.ts';
 import { type Site, sameHost } from '../../site/index.ts';
+import { nameLine } from '../../x509/index.ts';
 import type { Finding, Line } from '../finding.result.ts';
 import { type FindingStart, notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { regionLines } from '../network/check/region.ts';

@@ -1,6 +1,7 @@
+import type { EvidenceAdoption } from '../../evidence/index.ts';
 import { type GatewayWay, signedInAccess } from '../operator/signed-in-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
-import { type EvidenceAdopted, evidenceAdoptedSchema } from './evidence.result.ts';
+import { evidenceAdoptionSchema } from './evidence.result.ts';
 
 /**
  * Adopts the whole evidence file of the running gateway at once, as after a restart. Throws
@@ -10,7 +11,7 @@ export async function adoptEvidence(
   toolkit: Toolkit,
   way: GatewayWay,
   context: CheckContext,
-): Promise<EvidenceAdopted> {
+): Promise<EvidenceAdoption> {
   await using gateway = await signedInAccess(toolkit, way, context);
-  return await gateway.ask('POST', '/api/evidenz/uebernahme', evidenceAdoptedSchema, {});
+  return await gateway.ask('POST', '/api/evidenz/uebernahme', evidenceAdoptionSchema, {});
 }

@@ -142,9 +142,4 @@ export const evidenceVerifiedSchema = z.strictObject({
 export type EvidenceVerified = z.infer<typeof evidenceVerifiedSchema>;
 
 /** Shape of `gw evidence adopt --json`, and answer of `POST /api/evidenz/uebernahme`. */
-export const evidenceAdoptedSchema = z.strictObject({
-  records: z.int().describe('Records of the file that count now.'),
-  adopted: z.array(z.string()).describe('Facts with stronger evidence than before.'),
-  revoked: z.array(z.string()).describe('Facts with weaker evidence than before.'),
-});
-export type EvidenceAdopted = z.infer<typeof evidenceAdoptedSchema>;
+export { evidenceAdoptionSchema } from '../../evidence/adoption.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { networkRequestFactsSchema } from '../../report/index.ts';
+import { certificateViewSchema } from '../../x509/schema.ts';
 import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 /** One check line, with what to ask the customer's IT. */
@@ -20,14 +21,6 @@ const networkLineSchema = findingSchema.extend({
 });
 export type NetworkLine = z.infer<typeof networkLineSchema>;
 
-const chainLinkSchema = z.strictObject({
-  subject: z.string(),
-  issuer: z.string(),
-  notBefore: z.string(),
-  notAfter: z.string(),
-  fingerprintSha256: z.string(),
-});
-
 /** The result of the connection to one cloud endpoint. */
 const networkPathSchema = z.strictObject({
   id: z.string(),
@@ -47,7 +40,7 @@ const networkPathSchema = z.strictObject({
         .describe(
           "file: the CA file of the site file. bundled: Node's own list. extra: NODE_EXTRA_CA_CERTS. system: the operating system's list alone. null: not trusted.",
         ),
-      chain: z.array(chainLinkSchema).describe('The server certificate first.'),
+      chain: z.array(certificateViewSchema).describe('The server certificate first.'),
     })
     .nullable(),
   pathMtuBytes: z.int().nullable(),
