@@ -224,6 +224,7 @@ describe('requests on one connection', () => {
     using waiting = await client(server.port);
     using deaf = await client(server.port, '127.0.0.3', false);
     waiting.send(head('GET /'));
+    await untilBegun(1);
     deaf.send(head('GET /'));
     await untilBegun(2);
     begun[1]?.response.end(Buffer.alloc(32 * 1024 * 1024));
