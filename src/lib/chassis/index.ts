@@ -29,4 +29,12 @@ export type { TopicMessage } from './topics/message.ts';
 export { openTopicStream, type TopicStream, type TopicStreamOptions } from './topics/stream.ts';
 export { headingOnCourse } from './unit/course.ts';
 export { createUnitJudge, shownUnit } from './unit/judge.ts';
-export { identitySchema, linkStateSchema, poseUnitSchema, standingSchema, triedSchema, valueSchemas } from './view.ts';
+export {
+  identitySchema,
+  linkStateSchema,
+  mapListItemSchema,
+  poseUnitSchema,
+  standingSchema,
+  triedSchema,
+  valueSchemas,
+} from './view.ts';

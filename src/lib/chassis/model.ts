@@ -6,7 +6,7 @@ import type { Service } from '../lifecycle/index.ts';
 import type { Endpoint } from '../net/index.ts';
 import type { PoseSample } from './pose-sample.ts';
 import type { Standing } from './standing/standing.ts';
-import type { identitySchema, linkStateSchema, poseUnitSchema, valueSchemas } from './view.ts';
+import type { identitySchema, linkStateSchema, mapListItemSchema, poseUnitSchema, valueSchemas } from './view.ts';
 
 type Published<S extends z.ZodType> = DeepReadonly<z.infer<S>>;
 export type LinkState = Published<typeof linkStateSchema>;
@@ -106,13 +106,7 @@ export interface ForwardedReply {
   readonly content: 'json' | 'png' | null;
 }
 
-export interface MapListItem {
-  readonly id: number;
-  readonly uid: string | null;
-  readonly name: string;
-  readonly mapVersion: number | null;
-  readonly overlaysVersion: number | null;
-}
+export type MapListItem = Published<typeof mapListItemSchema>;
 
 export interface CurrentMap {
   readonly id: number;

@@ -129,3 +129,12 @@ export const poseUnitSchema = z.strictObject({
     .describe('This connection shows degrees: enough where they were proven before on this device.'),
   misfit: z.literal(true).optional().describe('The heading fits neither unit while the robot drives.'),
 });
+
+/** A map of the list of the chassis. */
+export const mapListItemSchema = z.strictObject({
+  id: z.int().describe('Number on the chassis.'),
+  uid: z.string().nullable(),
+  name: z.string(),
+  mapVersion: version,
+  overlaysVersion: version.describe('Whether a write increases it is unknown.'),
+});

@@ -1,13 +1,10 @@
+import type { MapListItem } from '../chassis/index.ts';
+
 /**
- * One map of a backup, with the bytes as received from the chassis.
+ * One map of a backup, with the bytes as received from the chassis. Its number is that of the time of the backup; it may be
+ * different later or on another chassis.
  */
-export interface ArchivedMap {
-  /** Number on the chassis at the time of the backup; it may be different later or on another chassis. */
-  readonly id: number;
-  readonly uid: string | null;
-  readonly name: string;
-  readonly mapVersion: number | null;
-  readonly overlaysVersion: number | null;
+export interface ArchivedMap extends MapListItem {
   /** Whether it was the current map. */
   readonly isCurrent: boolean;
   /** GET /maps/<id>, byte for byte. */

@@ -7,7 +7,7 @@ export { answerSchemas, errorBodySchema, settingsSchema } from './answers/answer
 export { neighboursSchema } from './answers/neighbours.ts';
 export { type AnsweredCode, describeCode, requestSchemas } from './contract.ts';
 export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
-export { createJournal } from './journal.ts';
+export { createJournal, journalEntrySchema } from './journal.ts';
 export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';

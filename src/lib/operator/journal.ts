@@ -1,19 +1,20 @@
+import { z } from 'zod';
+import type { DeepReadonly } from '../json/index.ts';
 import { type Clock, createFoldedLog, type EmittedEvent, type Log, writeEvent } from '../lifecycle/index.ts';
 
-interface JournalEntry {
-  /** UTC, for people. Of the first event in it. */
-  readonly time: string;
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly message: string;
-  /** Of the first event in it. */
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** Number of events in this entry; repeated events share one. */
-  readonly count: number;
-  /** UTC, of the last event in it. */
-  readonly lastTime: string;
-  /** Of the last event in it; null when they equal those of the first. */
-  readonly lastFields: Readonly<Record<string, unknown>> | null;
-}
+const fields = z.record(z.string(), z.unknown());
+const time = z.string().describe('UTC, by the wall clock of the gateway.');
+
+export const journalEntrySchema = z.strictObject({
+  time: time.describe('Of the first event in it.'),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  message: z.string(),
+  fields: fields.describe('Of the first event in it.'),
+  count: z.int().min(1).describe('Number of events in this entry; repeated events share one.'),
+  lastTime: time.describe('Of the last event in it.'),
+  lastFields: fields.nullable().describe('Of the last event in it; null: as those of the first.'),
+});
+type JournalEntry = DeepReadonly<z.infer<typeof journalEntrySchema>>;
 
 /** A log that also keeps its last events in memory, for a technician without a shell on the gateway. */
 export interface Journal {

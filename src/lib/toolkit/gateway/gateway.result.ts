@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { gatewayHealthSchema, type logLevelSchema } from '../../operator/index.ts';
+import { gatewayHealthSchema, journalEntrySchema, type logLevelSchema } from '../../operator/index.ts';
 import { findingSchema } from '../finding.result.ts';
 
 /** As the running gateway reports it, which may be an older one. */
@@ -57,23 +57,12 @@ export const stopCheckSchema = z.strictObject({
 });
 export type StopCheck = z.infer<typeof stopCheckSchema>;
 
-const fields = z.record(z.string(), z.unknown());
-const time = z.string().describe('UTC, by the wall clock of the gateway.');
-
-const entrySchema = z.strictObject({
-  time: time.describe('Of the first event in it.'),
-  level: z.enum(['debug', 'info', 'warn', 'error']),
-  message: z.string(),
-  fields: fields.describe('Of the first event in it.'),
-  count: z.int().min(1).describe('Number of events in this entry; repeated events share one.'),
-  lastTime: time.describe('Of the last event in it.'),
-  lastFields: fields.nullable().describe('Of the last event in it; null: as those of the first.'),
-});
-
 /** `gw log --json`, which is the answer of `GET /api/protokolle`. */
 export const gatewayLogSchema = z.strictObject({
-  entries: z.array(entrySchema).describe('The last events of every kind, oldest first.'),
-  audit: z.array(entrySchema).describe('The last acts of people and failed services of each kind, oldest first.'),
+  entries: z.array(journalEntrySchema).describe('The last events of every kind, oldest first.'),
+  audit: z
+    .array(journalEntrySchema)
+    .describe('The last acts of people and failed services of each kind, oldest first.'),
   clientAborts: z.int().min(0).describe('Requests aborted by their clients since the start.'),
 });
 export type GatewayLogLevel = z.infer<typeof logLevelSchema>;

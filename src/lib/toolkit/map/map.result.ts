@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapListItemSchema } from '../../chassis/index.ts';
 import { checkVerdictSchema, evidenceSchema, lineSchema } from '../finding.result.ts';
 
 /** Shared schemas of the map results. */
@@ -12,11 +13,7 @@ export const mapChassisSchema = z.strictObject({
 });
 
 export const mapItemSchema = z.strictObject({
-  id: z.int().describe('Number on the chassis.'),
-  uid: z.string().nullable(),
-  name: z.string(),
-  mapVersion: z.int().nullable(),
-  overlaysVersion: z.int().nullable().describe('Whether a write increases it is unknown.'),
+  ...mapListItemSchema.shape,
   isCurrent: z.boolean().describe('Whether it is the current map.'),
 });
 
