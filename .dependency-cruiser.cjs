@@ -71,6 +71,7 @@ const extraEntries = {
   'evidence/fact.ts': '^src/lib/pages/',
   // The schemas of the parts of results; reading overlays does not need the schema library.
   'overlays/schemas.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
+  // The same of what is shown of a certificate.
   'x509/schema.ts': '^src/lib/toolkit/.*\\.result\\.ts$',
   // Loaded only for pictures and documents.
   'overlays/render/index.ts': '^src/lib/toolkit/',

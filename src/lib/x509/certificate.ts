@@ -14,16 +14,24 @@ export function commonNameOf(certificate: X509Certificate): string | undefined {
 /** A certificate in PEM. */
 export const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text, in their order. Undefined when one is invalid or has an unsupported key. */
+/**
+ * The certificates of a PEM text, in their order. Undefined when one is invalid, has an unsupported key, or a validity that
+ * cannot be read: no comparison with it would ever say that it is over.
+ */
 export function certificatesOf(pem: string): X509Certificate[] | undefined {
   try {
     const certificates = (pem.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
     // The library decodes the key on first access, and throws then.
     for (const certificate of certificates) certificate.publicKey;
-    return certificates;
+    return certificates.every(hasPeriod) ? certificates : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The library accepts any bytes as a date. */
+function hasPeriod({ validFromDate, validToDate }: X509Certificate): boolean {
+  return !Number.isNaN(validFromDate.getTime()) && !Number.isNaN(validToDate.getTime());
 }
 
 export function isIssuedBy(certificate: X509Certificate, ca: X509Certificate): boolean {
