@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
-import { certificatesOf } from '../../src/lib/x509/index.ts';
+import { certificatesOf, viewCertificate } from '../../src/lib/x509/index.ts';
 
 const { caPem } = await createCa({ commonName: 'Device CA' });
 const UTC_TIME = Buffer.from([0x17, 0x0d]);
@@ -19,10 +19,14 @@ describe('a certificate of a PEM text', () => {
     expect(certificatesOf(withTime('begin', text))).toBeUndefined();
     expect(certificatesOf(withTime('end', text))).toBeUndefined();
     expect(certificatesOf(caPem + withTime('end', text))).toBeUndefined();
+    expect(viewCertificate(new X509Certificate(withTime('end', text))).notAfter).toBe('unknown');
   });
 
-  it('is one with another time, whether it is over or not', () => {
+  it('is one with a time that can be read, whether it is over or not', () => {
     expect(certificatesOf(withTime('end', '200102030405Z'))).toHaveLength(1);
     expect(certificatesOf(withTime('end', '480102030405Z'))).toHaveLength(1);
+    expect(viewCertificate(new X509Certificate(withTime('end', '480102030405Z'))).notAfter).toBe(
+      '2048-01-02T03:04:05.000Z',
+    );
   });
 });

@@ -29,9 +29,9 @@ export function certificatesOf(pem: string): X509Certificate[] | undefined {
   }
 }
 
-/** The library accepts any bytes as a date. */
-function hasPeriod({ validFromDate, validToDate }: X509Certificate): boolean {
-  return !Number.isNaN(validFromDate.getTime()) && !Number.isNaN(validToDate.getTime());
+/** By the texts: of a time that OpenSSL cannot read, `validToDate` of Node 24.21 is any time at all (measured). */
+function hasPeriod({ validFrom, validTo }: X509Certificate): boolean {
+  return [validFrom, validTo].every((text) => !Number.isNaN(Date.parse(text)));
 }
 
 export function isIssuedBy(certificate: X509Certificate, ca: X509Certificate): boolean {

@@ -8,8 +8,8 @@ export function viewCertificate(certificate: X509Certificate): CertificateView {
   return {
     subject: nameLine(certificate.subject),
     issuer: nameLine(certificate.issuer),
-    notBefore: iso(certificate.validFromDate),
-    notAfter: iso(certificate.validToDate),
+    notBefore: iso(certificate.validFrom),
+    notAfter: iso(certificate.validTo),
     fingerprintSha256: certificate.fingerprint256,
   };
 }
@@ -22,6 +22,8 @@ export function nameLine(name: string | undefined): string {
   return (name ?? '').split('\n').reverse().join(', ').slice(0, 300);
 }
 
-function iso(date: Date): string {
-  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
+/** Of the text: what the library makes of a time that cannot be read is any time at all. */
+function iso(text: string): string {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? 'unknown' : new Date(ms).toISOString();
 }
