@@ -19,6 +19,7 @@ const outbox = await openOutbox({
   path,
   serial: 'SN1',
   recordTopic: 'gw/SN1/records',
+  shadowTopic: 'gw/SN1/shadow',
   maxBytes: 2e9,
   maxPerSecond: 1_000_000,
   clock,

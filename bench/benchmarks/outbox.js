@@ -103,7 +103,13 @@ function forScale(name, value) {
 async function openedOutbox(path) {
   const { openOutbox } = await import('../../src/lib/cloud/outbox/outbox.ts');
   const { silentLog: log, systemClock: clock } = await import('../../src/lib/lifecycle/index.ts');
-  const options = { serial: 'SN1', recordTopic: 'gw/SN1/records', maxBytes: 1e9, maxPerSecond: 1_000_000 };
+  const options = {
+    serial: 'SN1',
+    recordTopic: 'gw/SN1/records',
+    shadowTopic: 'gw/SN1/shadow',
+    maxBytes: 1e9,
+    maxPerSecond: 1_000_000,
+  };
   return await openOutbox({ path, ...options, clock, log });
 }
 

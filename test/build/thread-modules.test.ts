@@ -18,7 +18,7 @@ import { openOutbox } from ${JSON.stringify(module)};
 import { systemClock as clock } from ${JSON.stringify(join(root, 'src/lib/lifecycle/index.ts'))};
 const log = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.log(text, fields) };
 const outbox = await openOutbox({
-  path: process.argv[2], serial: 'SN1', recordTopic: 'r', maxBytes: 4e6, maxPerSecond: 100, clock, log,
+  path: process.argv[2], serial: 'SN1', recordTopic: 'r', shadowTopic: 's', maxBytes: 4e6, maxPerSecond: 100, clock, log,
 });
 const { seq } = await outbox.append({ class: 'fault', topic: 'gw/SN1/faults', body: { key: 'a' } });
 const end = new AbortController();

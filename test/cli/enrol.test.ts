@@ -36,6 +36,10 @@ describe('the output of gw enrol status', () => {
     expect(first({})).toBe('SN0001 is enrolled, 364 days left.');
     expect(first({ verdict: 'wrong' })).toBe('SN0001 is enrolled, but a check failed.');
     expect(first({ ...none, state: 'not-enrolled' })).toBe('SN0001 is not enrolled.');
+    const other = status.identity && { ...status.identity, serial: 'SN0099' };
+    expect(first({ verdict: 'wrong', state: 'of-another-robot', identity: other })).toBe(
+      'SN0001 is not enrolled: the identity on this machine is that of SN0099.',
+    );
     expect(first({ ...none, state: 'broken' })).toBe('The identity of SN0001 is broken.');
     const begun = first({ ...none, state: 'begun', begunAt: '2026-01-01T00:00:00.000Z' });
     expect(begun).toMatch(/^SN0001 is not enrolled: enrolment started at 2026-01-01T00:00:00\.000Z, not finished\.$/);

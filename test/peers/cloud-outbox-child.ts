@@ -15,6 +15,7 @@ const outbox = await openOutbox({
   path,
   serial,
   recordTopic: `gw/${serial}/record`,
+  shadowTopic: `gw/${serial}/shadow`,
   maxBytes: 200_000_000,
   maxPerSecond: 100_000,
   clock: systemClock,

@@ -19,6 +19,7 @@ const open = () =>
     path: join(disk, 'outbox', 'outbox.db'),
     serial: 'SN1',
     recordTopic: 'gw/SN1/records',
+    shadowTopic: 'gw/SN1/shadow',
     maxBytes: 50_000_000,
     maxPerSecond: 10_000,
     clock: systemClock,

@@ -186,6 +186,7 @@ describe.skipIf(!hasProgram('mosquitto'))('the outbox against mosquitto', () => 
       path: join(scratch, 'puback', 'outbox.db'),
       serial: 'SN9',
       recordTopic: 'gw/SN9/record',
+      shadowTopic: 'gw/SN9/shadow',
       maxBytes: 10_000_000,
       maxPerSecond: 100_000,
       clock,

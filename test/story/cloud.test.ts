@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readSecret } from '../../src/lib/site/index.ts';
+import { stateOwners } from '../../src/lib/site/robot-state.ts';
 import { enrolDevice } from '../../src/lib/toolkit/enrol/enrol.ts';
 import { clearStop } from '../../src/lib/toolkit/motion/clear.ts';
 import { context, type Story, startStory } from './story.ts';
@@ -131,6 +132,40 @@ describe('a gateway with a cloud', () => {
     await story.until(last, (seq) => seq > from + 2);
     const seen = new Set(numbers());
     expect(Array.from({ length: last() }, (_, index) => index + 1).filter((seq) => !seen.has(seq))).toEqual([]);
+  });
+});
+
+describe('a gateway whose chassis is replaced', () => {
+  test('sends nothing of the one before, keeps it aside, and is the new one for its cloud', async () => {
+    story = await startStory({ with: ['enrolment', 'cloud', 'password'] });
+    await enrol(false, () => readSecret(story.sim.enrolment?.codePath ?? '', 'the one-time code'));
+    await story.startGateway();
+    await connected();
+    await story.fault('cloud-cut', true);
+    await story.until(view, ({ outbox }) => (outbox.kept?.telemetry ?? 0) >= 2);
+    await story.stopGateway();
+
+    await story.fault('wrong-serial', true);
+    // Of the fault.
+    const serial = 'SIM-9999';
+    writeFileSync(story.sitePath, readFileSync(story.sitePath, 'utf8').replaceAll('SIM-0001', serial));
+    await story.fault('cloud-cut', false);
+    const before = cloud().received().length;
+    await story.startGateway();
+    // With the certificate of the other one it is not connected.
+    await story.until(view, ({ detail }) => detail.includes('SIM-0001'));
+    await enrol(true, async () => story.sim.enrolment?.newCode(serial) ?? '');
+    await connected();
+    const since = () => cloud().received().slice(before);
+    await story.until(since, (messages) => messages.filter(({ topic }) => topic.endsWith('/telemetry')).length >= 3);
+    for (const { topic, payload } of since()) {
+      expect(topic).toContain(serial);
+      expect(payload.toString()).not.toContain('SIM-0001');
+    }
+    await story.stopGateway();
+    const state = join(story.dir, 'state');
+    expect(readdirSync(state).filter((name) => !Object.hasOwn(stateOwners, name))).toEqual([]);
+    expect(readdirSync(join(state, 'robots', 'SIM-0001'))).toContain('cloud');
   });
 });
 

@@ -41,6 +41,10 @@ function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): 
       return chalk.red.bold(`${printable(serial)} is not enrolled: enrolment started at ${begunAt}, not finished.`);
     case 'broken':
       return chalk.red.bold(`The identity of ${printable(serial)} is broken.`);
+    case 'of-another-robot': {
+      const other = printable(identity?.serial ?? '');
+      return chalk.red.bold(`${printable(serial)} is not enrolled: the identity on this machine is that of ${other}.`);
+    }
     case 'enrolled': {
       const days = identity?.daysLeft ?? null;
       const left = days === null ? 'remaining validity unknown' : `${plural(days, 'day')} left`;

@@ -43,6 +43,7 @@ export function createCloud(options: CloudOptions): Cloud {
     path: join(stateDir, 'cloud', 'outbox', 'outbox.db'),
     serial,
     recordTopic: topics.records,
+    shadowTopic: `${topics.shadow}/update`,
     maxBytes: cloud.outbox.maxMb * MB,
     maxPerSecond: cloud.outbox.maxPerSecond,
     identity: () => link.view().identity,

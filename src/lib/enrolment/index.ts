@@ -6,4 +6,4 @@ export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certifica
 export { type EnrolmentStep, enrol } from './enrol.ts';
 export { IDENTITY_FILE, identityFolderProblem, pendingPath } from './folder.ts';
 export type { Credentials, Identity } from './model.ts';
-export { isInstalled, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';
+export { assertIdentityOf, isInstalled, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';

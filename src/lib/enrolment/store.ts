@@ -64,6 +64,16 @@ export async function loadIdentity(identityDir: string): Promise<Identity | null
   return { serial, endpoint, region, enrolledAt, certificate: installedCertificate(stored.chain), caPem: stored.caPem };
 }
 
+/** Throws IDENTITY_BROKEN for the identity of another robot: with it this one is that one for the cloud. */
+export function assertIdentityOf(identity: Pick<Identity, 'serial'>, serial: string): void {
+  if (identity.serial === serial) return;
+  throw new GwError(
+    'IDENTITY_BROKEN',
+    `The identity is that of ${identity.serial}; the chassis of the site file is ${serial}.`,
+    { remedy: 'Correct chassis.serial in the site file, or enrol this gateway for its chassis: gw enrol --renew' },
+  );
+}
+
 /** Key, certificate and cas for a TLS client. Throws NOT_ENROLLED, IDENTITY_BROKEN. */
 export async function readCredentials(identityDir: string): Promise<Credentials> {
   const { file, chain, caPem } = await requireStored(identityDir);

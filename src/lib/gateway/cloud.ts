@@ -2,8 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChassisLink } from '../chassis/index.ts';
 import type { Cloud, CloudOptions, CloudView, LinkIdentity } from '../cloud/index.ts';
-import { IDENTITY_FILE, loadIdentity, readCredentials } from '../enrolment/index.ts';
-import { GwError } from '../error/index.ts';
+import { assertIdentityOf, IDENTITY_FILE, loadIdentity, readCredentials } from '../enrolment/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { isOpenRun, type Motion } from '../motion/index.ts';
 import { directDialer } from '../net/index.ts';
@@ -70,13 +69,7 @@ export function createIdentityReader({ chassis, enrolment }: Site): () => Promis
     const mark = await fileMark(join(identityDir, IDENTITY_FILE));
     if (read?.mark !== mark) read = { mark, identity: await readAll(identityDir) };
     const { identity } = read;
-    if (identity !== null && identity.serial !== chassis.serial) {
-      throw new GwError(
-        'IDENTITY_BROKEN',
-        `The identity is that of ${identity.serial}; the chassis of the site file is ${chassis.serial}.`,
-        { remedy: 'Correct chassis.serial in the site file, or enrol this gateway for its chassis: gw enrol --renew' },
-      );
-    }
+    if (identity !== null) assertIdentityOf(identity, chassis.serial);
     return identity;
   };
 }

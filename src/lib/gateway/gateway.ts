@@ -16,7 +16,7 @@ import {
   noSupport,
   READ_ONLY_SOCKET,
 } from '../operator/index.ts';
-import { loadSite, readSecret, type Site } from '../site/index.ts';
+import { claimStateWithin, loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
 import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
 import { watchDisk } from './disk-watch.ts';
@@ -29,6 +29,8 @@ import type { ServeEvent } from './serve.result.ts';
 const MEMORY_ABOVE_BYTES = 170_000_000;
 const SPEED_BELOW_BYTES = 140_000_000;
 const CHECK_MS = 5_000;
+/** A disk that does not answer must not keep the gateway from answering a stop. Project decision. */
+const CLAIM_MS = 3_000;
 
 export interface GatewayOptions {
   readonly sitePath: string;
@@ -190,6 +192,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await operator.reserve().catch(async (error: unknown) => {
       throw await nameHolder(error, site);
     });
+    await claimStateWithin(CLAIM_MS, site, { clock, log });
     await supervisor.start(signal);
   } catch (error) {
     await operator.stop();

@@ -64,8 +64,8 @@ export interface SimEnrolment {
   readonly caPem: string;
   /** The file with the next valid one-time code; null without `dir`. */
   readonly codePath: string | null;
-  /** Creates a further code for the serial number of the robot. */
-  newCode(): string;
+  /** Creates a further code for this serial number, by default that of the robot. */
+  newCode(serial?: string): string;
   /** Every complete request, also refused ones; oldest first, at most the last 1000. */
   requests(): readonly ReceivedEnrolment[];
 }

@@ -10,6 +10,7 @@ export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } f
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
 export { mapMark, mapOfPlace, mapsOfPlaces, nameOfMap, type PlaceMap } from './place-map.ts';
+export { claimStateWithin, otherRobots } from './robot-state.ts';
 export {
   calledServices,
   HEARTBEAT_PORT,
@@ -19,7 +20,7 @@ export {
   sameHost,
   timeZoneOf,
 } from './rules.ts';
-export { type Site, siteSchema } from './schema.ts';
+export { type Site, serialSchema, siteSchema } from './schema.ts';
 export { isAbsentCredential, isCredential, readSecret } from './secret.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export {

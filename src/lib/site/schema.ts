@@ -14,7 +14,8 @@ import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, timeZone, 
 const metres = z.number().min(-10_000).max(10_000);
 const heading = z.number().min(-360).max(360);
 
-const serial = z.string().regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, digits, :, _ or -');
+/** Serial number of a robot. Its characters are safe in topics and file names. */
+export const serialSchema = z.string().regex(/^[A-Za-z0-9:_-]{1,128}$/, '1 to 128 letters, digits, :, _ or -');
 
 const chassis = z
   .strictObject({
@@ -23,7 +24,7 @@ const chassis = z
       example: '127.0.0.1',
     }),
     port: port.default(8090).describe('TCP port of the chassis interface.'),
-    serial: serial.meta({
+    serial: serialSchema.meta({
       description: 'Serial number of the robot, as GET /device/info reports it.',
       example: 'SN0001',
     }),
@@ -174,7 +175,7 @@ const fleet = z
       example: 72,
     }),
     robots: z
-      .array(serial)
+      .array(serialSchema)
       .max(1000)
       .default([])
       .meta({

@@ -18,7 +18,13 @@ const freshPath = () => join(mkdtempSync(join(scratch, 'o-')), 'outbox', 'outbox
 
 function open(options: Partial<OutboxOptions> = {}): Promise<Outbox> {
   return openOutbox({
-    ...{ path: freshPath(), serial: 'SN1', recordTopic: 'gw/SN1/records', maxBytes: 4_000_000 },
+    ...{
+      path: freshPath(),
+      serial: 'SN1',
+      recordTopic: 'gw/SN1/records',
+      shadowTopic: 'gw/SN1/shadow/update',
+      maxBytes: 4_000_000,
+    },
     maxPerSecond: 1_000_000,
     clock: still,
     log: silentLog,

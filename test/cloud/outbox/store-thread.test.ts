@@ -24,7 +24,7 @@ describe('the thread of the outbox', () => {
   }, async () => {
     const ends: string[] = [];
     const thread = createStoreThread(
-      { path: join(scratch, 'outbox.db'), serial: 'SN1', recordTopic: 'r', maxBytes: 1e9 },
+      { path: join(scratch, 'outbox.db'), serial: 'SN1', recordTopic: 'r', shadowTopic: 's', maxBytes: 1e9 },
       systemClock,
       { onReply() {}, onSilence() {}, onEnd: (text) => void ends.push(text) },
     );

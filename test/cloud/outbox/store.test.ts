@@ -18,7 +18,12 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const fresh = () => join(mkdtempSync(join(scratch, 's-')), 'outbox.db');
 const open = (path: string, maxBytes = 1_000_000) =>
-  openStore({ path, maxBytes, serial: 'SN1', recordTopic: 'gw/SN1/records' });
+  openStore({ path, maxBytes, serial: 'SN1', recordTopic: 'gw/SN1/records', shadowTopic: 'gw/SN1/shadow' });
+
+const asideOf = (path: string) => ({
+  ...{ path, maxBytes: 1_000_000, serial: 'SN1', shadowTopic: 'gw/SN1/shadow' },
+  ...{ kind: 'corrupt' as const, reason: 'x', atMs: 0, lastSeqs: [] },
+});
 
 const ASIDE = '.corrupt-1970-01-01T00-00-00.000Z';
 
@@ -272,7 +277,7 @@ function useDamaged(path: string): { readonly read: Sent[]; readonly salvaged: n
     return { read: use(), salvaged: null };
   } catch (error) {
     expect(failureKind(error)).toBe('corrupt');
-    const aside = setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: 0, lastSeqs: [] });
+    const aside = setAside(asideOf(path));
     expect(existsSync(aside.path)).toBe(true);
     return { read: use(), salvaged: aside.salvaged };
   }
@@ -432,7 +437,7 @@ describe('a damaged file', () => {
   it('is kept with its content, and at most three of them', () => {
     const path = damaged((copy) => copy.fill(0xaa, 0, 100));
     for (let round = 0; round < 5; round += 1) {
-      setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: round * 1_000, lastSeqs: [] });
+      setAside({ ...asideOf(path), atMs: round * 1_000 });
     }
     const names = readdirSync(join(path, '..')).filter((name) => /\.corrupt-[^w]+$/.test(name));
     expect(names).toHaveLength(3);
@@ -440,7 +445,7 @@ describe('a damaged file', () => {
 
   it('that cannot be read at all still never gives a number twice', () => {
     const path = damaged((copy) => copy.fill(0xaa, 0, 100));
-    setAside({ path, maxBytes: 1_000_000, reason: 'x', atMs: 0, lastSeqs: [5, 6, 7, 8] });
+    setAside({ ...asideOf(path), lastSeqs: [5, 6, 7, 8] });
     const store = open(path);
     expect(store.append(messageClasses.map((name) => message(name)))).toEqual([6, 7, 8, 9].map((seq) => ({ seq })));
     store.close();

@@ -118,6 +118,7 @@ describe('gw doctor', () => {
     ['much space', 'disk-space', {}, 'ok'],
     ['few inodes', 'disk-inodes', { space: async () => ({ freeBytes: 1e12, freeInodes: 3 }) }, 'wrong'],
     ['uncounted inodes', 'disk-inodes', { space: async () => ({ freeBytes: 1e12, freeInodes: null }) }, 'not-checked'],
+    ['the state of no other robot', 'disk-robots', {}, 'ok'],
     ['a disk that fails', 'disk-space', { space: () => missing('EIO') }, 'not-checked'],
     ['a free port', 'port-operator', {}, 'ok'],
     ['unreadable sockets', 'port-operator', { sockets: () => missing('proc') }, 'not-checked'],

@@ -202,6 +202,7 @@ describe('gw enrol status', () => {
     expect(await findings()).toMatchObject({ 'broker-region': 'not-checked' });
     await writeFile(sitePath(), text.replace('SIM-0001', 'SIM-0002') + cloud('us-1', 'mqtt.example.com'));
     expect(await findings()).toMatchObject({ serial: 'wrong', region: 'wrong', endpoint: 'wrong' });
+    expect((await status()).state).toBe('of-another-robot');
     // Without a host in the site file there is nothing to compare with.
     await writeFile(sitePath(), `${text}cloud: { mqtt: { alpn: x-example-mqtt-ca } }\n`);
     expect(await findings()).toMatchObject({ endpoint: 'not-applicable' });

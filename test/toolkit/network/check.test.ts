@@ -137,6 +137,13 @@ describe('the network check, outward', () => {
     });
   });
 
+  it('fails the certificate of another robot, and connects with none', async () => {
+    const chassis = { ...world.site.chassis, serial: 'SN0099' };
+    const result = await check({ site: { ...world.site, chassis } });
+    expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: has('The identity is that of') });
+    expect(verdictsOf(result.lines)['mqtt-fallback.mqtt']).not.toBe('ok');
+  });
+
   it('fails an expired certificate of this device', async () => {
     const result = await check({ wall: () => new Date('2199-01-01T00:00:00Z') });
     expect(lineOf(result, 'identity')).toMatchObject({ verdict: 'wrong', detail: has('expired ') });

@@ -1,7 +1,7 @@
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { PROBE_INTERVAL_MS } from './limits.ts';
 import type { OutboxView } from './model.ts';
-import type { SetAside, StoreState } from './store/model.ts';
+import type { AsideKind, SetAside, StoreState } from './store/model.ts';
 import type { StoreCallName, StoreReply } from './thread/messages.ts';
 
 export interface HealthOptions {
@@ -66,7 +66,7 @@ export function createHealth({ path, maxBytes, clock, log, probe, onRecovered }:
       isSilent = false;
       if (setAside !== null) {
         aside = setAside;
-        log.error({ ...setAside, path }, 'outbox: damaged database set aside, a new one begun');
+        log.error({ ...setAside, path }, `outbox: ${asideLog[setAside.kind]}, a new one begun`);
       }
       if (read !== null) state = read;
       if ('result' in outcome) {
@@ -108,12 +108,26 @@ export function createHealth({ path, maxBytes, clock, log, probe, onRecovered }:
       const kept = Object.values(state.kept).reduce((sum, count) => sum + count, 0);
       const count = `${kept} ${kept === 1 ? 'message' : 'messages'} kept, ${mb(state.bytes)} of ${mb(maxBytes)} MB.`;
       if (aside === null) return { status: 'open', detail: count, remedy: null };
-      return {
-        status: 'open',
-        detail: `${count} The file was damaged (${aside.reason}); ${aside.salvaged} of its messages were still readable and are kept.`,
-        remedy: `Check the disk. The damaged file is kept as ${aside.path}; remove it when it is not needed any more.`,
-      };
+      return { status: 'open', ...asideTexts(aside, count) };
     },
+  };
+}
+
+const asideLog: Readonly<Record<AsideKind, string>> = {
+  corrupt: 'damaged database set aside',
+  'other-robot': 'database with messages of another robot set aside',
+};
+
+function asideTexts({ kind, path, reason, salvaged }: SetAside, count: string): Failure {
+  if (kind === 'other-robot') {
+    return {
+      detail: `${count} The file held messages of another robot (${reason}); they are not sent, and ${salvaged} of this one are kept.`,
+      remedy: `Those of the other robot are kept in ${path}; remove it when they are not needed any more.`,
+    };
+  }
+  return {
+    detail: `${count} The file was damaged (${reason}); ${salvaged} of its messages were still readable and are kept.`,
+    remedy: `Check the disk. The damaged file is kept as ${path}; remove it when it is not needed any more.`,
   };
 }
 

@@ -50,6 +50,8 @@ export interface OutboxOptions {
   readonly serial: string;
   /** Topic of the records about thinned telemetry. */
   readonly recordTopic: string;
+  /** Topic of the messages without an envelope. */
+  readonly shadowTopic: string;
   readonly maxBytes: number;
   readonly maxPerSecond: number;
   readonly clock: Clock;
@@ -61,9 +63,9 @@ export interface OutboxOptions {
  * recovers by itself.
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
-  const { path, serial, recordTopic, maxBytes, maxPerSecond, clock, log } = options;
+  const { path, serial, recordTopic, shadowTopic, maxBytes, maxPerSecond, clock, log } = options;
   const health = createHealth({ path, maxBytes, clock, log, probe: () => void probe(), onRecovered });
-  const thread = createStoreThread({ path, serial, recordTopic, maxBytes }, clock, {
+  const thread = createStoreThread({ path, serial, recordTopic, shadowTopic, maxBytes }, clock, {
     onReply: health.onReply,
     onSilence() {
       health.onSilence();

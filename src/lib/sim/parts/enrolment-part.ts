@@ -10,7 +10,7 @@ const REGION = 'eu-central-1';
 /** Starts the enrolment endpoint. With a folder, a file in it always has the next valid one-time code of the robot. */
 export async function startEnrolmentPart(start: PartStart, ca: CertificateAuthority): Promise<SimEnrolment> {
   const { undo, stages, onEvent, clock, faults, serial, dir } = start;
-  const newCode = () => endpoint.newCode(serial);
+  const newCode = (of = serial) => endpoint.newCode(of);
   const newCodeFile = async () => (dir === undefined ? null : writeCode(dir, newCode()));
   stages.enter('the certificates of the enrolment endpoint');
   const endpoint = undo.use(

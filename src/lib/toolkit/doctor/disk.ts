@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Site } from '../../site/index.ts';
+import { otherRobots, type Site } from '../../site/index.ts';
 import type { Line } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { type DoctorHost, orNotChecked, start } from './host.ts';
@@ -10,13 +10,15 @@ const MIN_INODES = 2_000;
 const mb = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`;
 const LARGE = 'du -x -d1 -h / | sort -h | tail, then remove unneeded files';
 
-/** Space on the file system of stateDir. */
+/** Space on the file system of stateDir, and whose state it holds. */
 export async function diskLines(site: Site | null, host: DoctorHost): Promise<Line[]> {
-  const [space, inodes] = [
+  const [space, inodes, robots] = [
     start('disk-space', 'Free space of stateDir'),
     start('disk-inodes', 'Free inodes of stateDir'),
+    start('disk-robots', 'State of other robots'),
   ];
-  if (site === null) return [space, inodes].map((line) => notChecked(line, 'no valid site file names the folder'));
+  if (site === null)
+    return [space, inodes, robots].map((line) => notChecked(line, 'no valid site file names the folder'));
   const folder = await nearest(site.stateDir);
   const reserve = site.disk.reserveMb * 1_000_000;
   return [
@@ -32,6 +34,14 @@ export async function diskLines(site: Site | null, host: DoctorHost): Promise<Li
       return freeInodes >= MIN_INODES
         ? ok(inodes, detail)
         : wrong(inodes, detail, 'du -x --inodes -d1 / | sort -n | tail, then remove unneeded files');
+    }),
+    await orNotChecked(robots.id, robots.title, async () => {
+      const others = await otherRobots(site);
+      const kept = others.map(({ serial, folder }) => `of ${serial} in ${folder}`).join(', ');
+      return ok(
+        robots,
+        kept === '' ? 'none' : `kept ${kept}: nothing of it is used or sent for ${site.chassis.serial}`,
+      );
     }),
   ];
 }

@@ -5,8 +5,10 @@ import { checkVerdictSchema, lineSchema } from '../finding.result.ts';
 /** Shape of `gw enrol status --json`. */
 export const enrolStatusSchema = z.strictObject({
   state: z
-    .enum(['enrolled', 'not-enrolled', 'begun', 'broken'])
-    .describe('begun: a key exists, no identity is installed yet.'),
+    .enum(['enrolled', 'not-enrolled', 'begun', 'broken', 'of-another-robot'])
+    .describe(
+      'begun: a key exists, no identity is installed yet. of-another-robot: the identity has another serial number.',
+    ),
   verdict: checkVerdictSchema,
   serial: z.string().describe('Serial number of this robot, by the site file.'),
   identityDir: z.string(),

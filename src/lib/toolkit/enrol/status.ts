@@ -48,16 +48,8 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
   if (begun.value !== null) {
     findings.push(isLeft ? leftFinding(identityDir) : begunFinding(begun.value, identity.value, site));
   }
-  const state =
-    identity.error !== null || begun.error !== null
-      ? 'broken'
-      : identity.value !== null
-        ? 'enrolled'
-        : begun.value !== null
-          ? 'begun'
-          : 'not-enrolled';
   return {
-    state,
+    state: stateOf(identity, begun, site.chassis.serial),
     verdict: conclude(findings.map(deciding)),
     serial: site.chassis.serial,
     identityDir,
@@ -65,6 +57,12 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     begunAt: isLeft ? null : (begun.value?.begunAt ?? null),
     findings,
   };
+}
+
+function stateOf(identity: Attempt<Identity>, begun: Attempt<Pending>, serial: string): EnrolStatus['state'] {
+  if (identity.error !== null || begun.error !== null) return 'broken';
+  if (identity.value !== null) return identity.value.serial === serial ? 'enrolled' : 'of-another-robot';
+  return begun.value === null ? 'not-enrolled' : 'begun';
 }
 
 /** The section of the site file. Throws SITE_FILE_INVALID with what to add when there is none. */

@@ -5,6 +5,11 @@ export class DamagedContentError extends Error {
   override readonly name = 'DamagedContentError';
 }
 
+/** A message of the file was made for another robot. */
+export class OtherRobotError extends Error {
+  override readonly name = 'OtherRobotError';
+}
+
 /** The file has a later format than this version of gw knows. */
 export class NewerFormatError extends Error {
   override readonly name = 'NewerFormatError';
@@ -22,6 +27,7 @@ const SYSTEM_ERROR = /^E[A-Z0-9]+$/;
 export function failureKind(error: unknown): FailureKind {
   if (error instanceof DamagedContentError) return 'corrupt';
   if (error instanceof NewerFormatError) return 'foreign';
+  if (error instanceof OtherRobotError) return 'other-robot';
   if (!(error instanceof Error) || !('code' in error)) return 'internal';
   if (error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error && typeof error.errcode === 'number') {
     const primary = error.errcode & 0xff;

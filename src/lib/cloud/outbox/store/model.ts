@@ -30,16 +30,20 @@ export interface StoreState {
   readonly thinned: number;
 }
 
-/** A database that could not be used any more. */
+/** Why a database is used no more: its content is damaged, or it holds messages of another robot. */
+export type AsideKind = Extract<FailureKind, 'corrupt' | 'other-robot'>;
+
+/** A database that is used no more. */
 export interface SetAside {
+  readonly kind: AsideKind;
   readonly path: string;
   readonly reason: string;
-  /** Messages that could still be read and are kept on; null while this is not known. */
+  /** Messages of this robot that could still be read and are kept on. */
   readonly salvaged: number;
 }
 
 /**
  * 'disk': cannot be written to, may pass. 'corrupt': the content of the file is damaged. 'foreign': made by a newer gw.
- * 'internal': any other error.
+ * 'other-robot': a message was made for another one. 'internal': any other error.
  */
-export type FailureKind = 'disk' | 'corrupt' | 'foreign' | 'internal';
+export type FailureKind = 'disk' | 'corrupt' | 'foreign' | 'other-robot' | 'internal';

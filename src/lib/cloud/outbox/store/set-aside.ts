@@ -4,18 +4,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageClasses } from '../message-class.ts';
 import { openDatabase, removeDatabase, SIDE_FILES } from './database.ts';
 import { classIndexOf, seqOf } from './keys.ts';
-import { parseRow } from './message.ts';
-import type { SetAside, StoredMessage } from './model.ts';
+import { isOf, parseRow, type Robot } from './message.ts';
+import type { AsideKind, SetAside, StoredMessage } from './model.ts';
 import { prepareStatements } from './statements.ts';
 
-/** Damaged databases that are kept as evidence. */
+/** Damaged databases that are kept as evidence. Those with messages of another robot are all kept. */
 export const MAX_KEPT = 3;
 /** Messages of one transaction while they are moved to the new database. */
 const BATCH = 500;
 
-export interface SetAsideOptions {
+export interface SetAsideOptions extends Robot {
   readonly path: string;
   readonly maxBytes: number;
+  readonly kind: AsideKind;
   readonly reason: string;
   /** Wall clock, for the name of the file. */
   readonly atMs: number;
@@ -24,20 +25,21 @@ export interface SetAsideOptions {
 }
 
 /**
- * Renames a damaged database and puts a new one in its place, with every message that could still be read and the
+ * Renames a database and puts a new one in its place, with every message of this robot that could still be read and the
  * numbers of the classes. The new one is complete before the old one is renamed, so a crash in between loses nothing:
  * `finishSetAside` completes it. Throws the errors of SQLite and of the operating system.
  */
-export function setAside({ path, maxBytes, reason, atMs, lastSeqs }: SetAsideOptions): SetAside {
+export function setAside(options: SetAsideOptions): SetAside {
+  const { path, kind, reason, atMs } = options;
   const draft = `${path}.new`;
   removeDatabase(draft);
-  const salvaged = salvage(path, draft, maxBytes, lastSeqs);
-  const aside = freeName(`${path}.corrupt-${new Date(atMs).toISOString().replaceAll(':', '-')}`);
+  const salvaged = salvage(draft, options);
+  const aside = freeName(`${path}.${kind}-${new Date(atMs).toISOString().replaceAll(':', '-')}`);
   // The database itself first: with it and without its log, what was committed last would be lost.
   if (existsSync(path)) renameSync(path, aside);
   finishSetAside(path);
   removeOldest(path);
-  return { path: aside, reason, salvaged };
+  return { kind, path: aside, reason, salvaged };
 }
 
 /** Completes what a crash has interrupted. */
@@ -49,7 +51,7 @@ export function finishSetAside(path: string): void {
     return;
   }
   // The new database must not meet the log of the old one.
-  const aside = asideNames(path).at(-1);
+  const aside = newestAside(path);
   if (aside !== undefined && existsSync(`${path}-wal`) && !existsSync(join(dirname(path), `${aside}-wal`))) {
     renameSync(`${path}-wal`, join(dirname(path), `${aside}-wal`));
   }
@@ -57,8 +59,8 @@ export function finishSetAside(path: string): void {
   renameSync(draft, path);
 }
 
-function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly number[]): number {
-  const source = openReadOnly(from);
+function salvage(to: string, { path, kind, maxBytes, lastSeqs, ...robot }: SetAsideOptions): number {
+  const source = openReadOnly(path);
   const target = openDatabase(to, maxBytes);
   try {
     const statements = prepareStatements(target);
@@ -66,6 +68,7 @@ function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly 
     let salvaged = 0;
     let isInTransaction = false;
     for (const { message, atMs, crc } of source === null ? [] : readable(source)) {
+      if (!isOf(robot, message)) continue;
       if (!isInTransaction) target.exec('BEGIN IMMEDIATE');
       isInTransaction = true;
       statements.insert(message.key, atMs, crc, message.topic, message.payload);
@@ -85,7 +88,8 @@ function salvage(from: string, to: string, maxBytes: number, lastSeqs: readonly 
       const lastSeq = Math.max(row.lastSeq, counts?.classes[index]?.lastSeq ?? 0, lastSeqs[index] ?? 0);
       statements.setClass(index, { ...row, lastSeq });
     }
-    if (counts !== null) statements.setThinning(counts.thinning);
+    // What was thinned of another robot is no news of this one.
+    if (counts !== null && kind === 'corrupt') statements.setThinning(counts.thinning);
     target.exec('COMMIT');
     return salvaged;
   } finally {
@@ -186,12 +190,19 @@ function freeName(wanted: string): string {
 }
 
 function removeOldest(path: string): void {
-  for (const name of asideNames(path).slice(0, -MAX_KEPT)) removeDatabase(join(dirname(path), name));
+  for (const name of asideNames(path, 'corrupt').slice(0, -MAX_KEPT)) removeDatabase(join(dirname(path), name));
 }
 
-/** Damaged databases that were set aside, the oldest first: their names sort by time. */
-function asideNames(path: string): string[] {
-  const start = `${basename(path)}.corrupt-`;
+function newestAside(path: string): string | undefined {
+  const times = (['corrupt', 'other-robot'] as const).flatMap((kind) =>
+    asideNames(path, kind).map((name) => ({ name, time: name.slice(`${basename(path)}.${kind}-`.length) })),
+  );
+  return times.toSorted((a, b) => (a.time < b.time ? -1 : 1)).at(-1)?.name;
+}
+
+/** Databases that were set aside, the oldest first: their names sort by time. */
+function asideNames(path: string, kind: AsideKind): string[] {
+  const start = `${basename(path)}.${kind}-`;
   return readdirSync(dirname(path))
     .filter((name) => name.startsWith(start) && !SIDE_FILES.some((end) => name.endsWith(end)))
     .toSorted();

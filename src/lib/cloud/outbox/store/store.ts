@@ -3,9 +3,9 @@ import type { ThinnedWire } from '../../wire.ts';
 import { MAX_PAYLOAD_BYTES, walBytes } from '../limits.ts';
 import { type MessageClass, messageClasses } from '../message-class.ts';
 import { bytesOnDisk, openDatabase, PAGE_SIZE_BYTES } from './database.ts';
-import { DamagedContentError } from './failure.ts';
+import { DamagedContentError, OtherRobotError } from './failure.ts';
 import { classIndexOf, keyOf, seqOf } from './keys.ts';
-import { checksum, encodePayload, readRow } from './message.ts';
+import { checksum, encodePayload, isOf, type Robot, readRow } from './message.ts';
 import type { AppendResult, NewMessage, StoredMessage, StoreState } from './model.ts';
 import { type ClassRow, prepareStatements, type Statements, type ThinningRow } from './statements.ts';
 
@@ -18,15 +18,14 @@ const THIN_MIN = 8;
 const THIN_MAX = 1_000;
 const THIN_SHARE = 0.01;
 
-export interface StoreOptions {
+export interface StoreOptions extends Robot {
   readonly path: string;
   readonly maxBytes: number;
-  readonly serial: string;
   /** Topic of the records about thinned telemetry. */
   readonly recordTopic: string;
 }
 
-/** The database of the outbox. All calls are synchronous and throw the errors of SQLite and DamagedContentError. */
+/** The database of the outbox. All calls are synchronous and throw the errors of SQLite, DamagedContentError, OtherRobotError. */
 export interface Store {
   /** In one transaction, durable when it returns. An entry can be refused alone. */
   append(messages: readonly NewMessage[]): AppendResult[];
@@ -56,15 +55,28 @@ interface Page {
 }
 
 /** Opens or makes the store; throws as its calls do. */
-export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions): Store {
+export function openStore({ path, maxBytes, serial, recordTopic, shadowTopic }: StoreOptions): Store {
   const database = openDatabase(path, maxBytes);
   const pageLimit = Math.floor((maxBytes - walBytes(maxBytes)) / PAGE_SIZE_BYTES);
   const statements = orClosed(database, () => prepareStatements(database));
   /** As committed; no other process writes, since the database is locked. */
   let classes: readonly Readonly<ClassRow>[] = orClosed(database, statements.classes);
   let thinning: Readonly<ThinningRow> = orClosed(database, statements.thinning);
+  // Before anything is written: the oldest messages are those of the robot before.
+  orClosed(database, () => {
+    for (const [index, name] of messageClasses.entries()) {
+      const from = keyOf(name, 0);
+      for (const row of statements.page(from, keyOf(name, classRow({ classes }, index).lastSeq), 1)) own(row);
+    }
+  });
   /** When the oldest message was made; undefined: to be read again. */
   let oldestAtMs: number | null | undefined;
+
+  function own(row: Readonly<Record<string, unknown>>): StoredMessage {
+    const message = readRow(row);
+    if (!isOf({ serial, shadowTopic }, message)) throw new OtherRobotError(`one is for ${message.topic}`);
+    return message;
+  }
 
   /** Runs work on copies of the counts, which are kept when the transaction is committed. */
   function transaction<T>(work: (draft: Draft) => T): T {
@@ -149,6 +161,7 @@ export function openStore({ path, maxBytes, serial, recordTopic }: StoreOptions)
       let bytes = 0;
       for (const row of statements.page(Math.max(after, keyOf(messageClass, 0)), newestKey, maxMessages)) {
         const message = readRow(row);
+        if (!isOf({ serial, shadowTopic }, message)) throw new OtherRobotError(`one is for ${message.topic}`);
         messages.push(message);
         bytes += message.payload.byteLength;
         if (bytes >= maxPageBytes) return { messages, isEnd: message.key === newestKey, newestKey };

@@ -63,6 +63,6 @@ export interface StoreReply {
   readonly outcome: { readonly result: StoreCalls[StoreCallName]['result'] } | { readonly failure: StoreFailure };
   /** Null while the database is not open, or its state cannot be read. */
   readonly state: StoreState | null;
-  /** A damaged database that was set aside on this request. */
+  /** A database that was set aside on this request. */
   readonly setAside: SetAside | null;
 }

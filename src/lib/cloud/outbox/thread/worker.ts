@@ -34,13 +34,13 @@ export function runStoreThread(port: ThreadPort, options: StoreOptions): void {
       } catch (error) {
         const failure = { kind: failureKind(error), text: failureText(error) };
         const isSecond = aside !== null;
-        if (failure.kind === 'corrupt' && !isSecond) {
+        if ((failure.kind === 'corrupt' || failure.kind === 'other-robot') && !isSecond) {
           closeStore();
           try {
-            aside = setAside({ ...options, reason: failure.text, atMs: request.atMs, lastSeqs });
+            aside = setAside({ ...options, kind: failure.kind, reason: failure.text, atMs: request.atMs, lastSeqs });
             continue;
           } catch (again) {
-            const text = `damaged (${failure.text}), and it cannot be replaced: ${failureText(again)}`;
+            const text = `unusable (${failure.text}), and it cannot be replaced: ${failureText(again)}`;
             return failed(ticket, { kind: failureKind(again), text }, null);
           }
         }

@@ -1,4 +1,4 @@
-import { type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
+import { assertIdentityOf, type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
 import { GwError } from '../../../error/index.ts';
 import type { Site } from '../../../site/index.ts';
 
@@ -14,11 +14,13 @@ export type KnownIdentity =
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly error: GwError };
 
-export async function readKnownIdentity({ enrolment }: Site): Promise<KnownIdentity> {
+/** That of another robot is 'broken': nothing is connected with it. */
+export async function readKnownIdentity({ enrolment, chassis }: Site): Promise<KnownIdentity> {
   if (enrolment === undefined) return { kind: 'none' };
   try {
     const identity = await loadIdentity(enrolment.identityDir);
     if (identity === null) return { kind: 'none' };
+    assertIdentityOf(identity, chassis.serial);
     const { subject, notAfter } = identity.certificate;
     const credentials = await readCredentials(enrolment.identityDir);
     return { kind: 'enrolled', credentials, subject, notAfter, endpoint: identity.endpoint };
