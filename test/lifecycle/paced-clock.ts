@@ -1,5 +1,6 @@
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/lib/lifecycle/index.ts';
+import { settled } from '../story/in-flight.ts';
 import { createFakeClock } from './fake-clock.ts';
 
 const STEP_MS = 20;
@@ -11,8 +12,8 @@ export interface PacedClock extends Clock {
 
 /**
  * Simulated time for components of one process that communicate over real sockets: it advances by itself, a small step
- * after each round of the event loop, and pauses during disk requests. So it runs about ten times as fast as real time,
- * and on a slow machine it runs more slowly, without jumps.
+ * whenever nothing is on its way in a socket and no request is under way. So it runs about ten times as fast as real time,
+ * and on a slow machine, where the system delivers bytes late too, it runs more slowly, without jumps.
  */
 export function createPacedClock(): PacedClock {
   const fake = createFakeClock({ startMs: 1_000_000, wall: new Date() });
@@ -23,7 +24,8 @@ export function createPacedClock(): PacedClock {
     isRunning = true;
     while (fake.pending > 0) {
       await realSleep(1);
-      if (!isDiskPending()) await fake.advance(STEP_MS);
+      await settled();
+      await fake.advance(STEP_MS);
     }
     isRunning = false;
   }
