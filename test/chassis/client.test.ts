@@ -360,7 +360,7 @@ describe('maps', () => {
 
   it('are listed, read as data with unknown fields, and fetched as PNG', async () => {
     const client = await withMaps();
-    expect(await client.listMaps()).toEqual([
+    expect((await client.listMaps()).maps).toEqual([
       { id: 1, uid: 'u1', name: 'ground', mapVersion: 2, overlaysVersion: 3 },
       { id: -1, uid: null, name: 'from data', mapVersion: null, overlaysVersion: null },
     ]);

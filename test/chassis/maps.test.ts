@@ -33,7 +33,7 @@ describe('reading maps', () => {
   it('takes a uid that is longer than any for none: a shortened one would be that of another map', async () => {
     const named = (length: number) => ({ id: length, uid: 'u'.repeat(length), map_name: 'n'.repeat(60_000) });
     const { client } = await robot({ '/maps/': JSON.stringify([named(200), named(201)]) });
-    const maps = await client.listMaps();
+    const { maps } = await client.listMaps();
     expect(maps.map(({ uid, name }) => [uid?.length ?? null, name?.length])).toEqual([
       [200, 500],
       [null, 500],

@@ -20,7 +20,7 @@ const result: ChassisRestart = {
   softwareAfter: '2.12.3',
   backup: {
     ...{ file: 'maps.tar.gz', bytes: 10, sha256: 'ab', createdAt: '2026-01-31T12:00:00.000Z', complete: true },
-    ...{ software: '2.12.3', maps: 2 },
+    ...{ serial: 'SN-1', software: '2.12.3', maps: 2, damaged: [] },
   },
   stillness: { verdict: 'still', detail: 'no move is under way' },
   ...{ order: 'accepted', orderError: null, restarted: true, signs: ['start-time', 'silence'], why: null },

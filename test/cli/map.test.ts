@@ -11,6 +11,8 @@ const list: MapList = {
   address,
   chassis,
   maps: [item, { ...item, id: 12, uid: null, name: '1. Stock', isCurrent: false }],
+  damaged: [],
+  currentProblem: null,
   current: { id: 1, uid: 'u-1', name: 'Erdgeschoss', isStored: true },
   fields: { id: { mark: 'BELEGT', basis: 'stated', source: 'specification' } },
 };
@@ -72,7 +74,7 @@ describe('gw map show', () => {
 
 const archive: MapArchiveView = {
   ...{ verdict: 'ok', file: 'maps.tar.gz', bytes: 9_000, sha256: 'f'.repeat(64), gwVersion: '0.1.0', chassis },
-  ...{ createdAt: '2026-01-31T12:00:00.000Z', complete: true },
+  ...{ createdAt: '2026-01-31T12:00:00.000Z', complete: true, damaged: [] },
   maps: [
     {
       ...item,
@@ -84,7 +86,7 @@ const archive: MapArchiveView = {
     },
   ],
   findings: [
-    { id: 'complete', title: 'The archive is complete', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
+    { id: 'intact', title: 'The archive is intact', verdict: 'ok', detail: '2 files', remedy: null, spec: null },
     { id: 'restoring', title: 'It can be restored', verdict: 'not-checked', detail: 'never', remedy: null, spec: null },
   ],
 };
@@ -119,7 +121,7 @@ describe('gw map backup', () => {
 
   it('starts with missing files, and warns of each', () => {
     const text = plain(render.renderMapBackup(lacking));
-    expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, NOT COMPLETE: without a picture');
+    expect(firstLine(text)).toBe('1 map of SN-1 in maps.tar.gz, INCOMPLETE: without a picture');
     expect(text).toMatch(/FAIL Every map has its picture:\n {5}map 1: status 500\n {5}map 2: truncated\n {5}Again\./);
     const warnings = ['the backup of map 1 has no picture', 'the overlays of map 1 are not readable'];
     expect(render.backupWarnings(lacking)).toEqual(warnings);

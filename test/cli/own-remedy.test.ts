@@ -32,7 +32,7 @@ const impossible: Readonly<Record<string, string>> = {
   'OPERATOR_NOT_REACHABLE serve': 'it is the server',
   'SIM_NOT_RUNNING sim': 'it is the simulator',
   'MOTION_STOPPED motion clear': 'it clears the stop',
-  'ARCHIVE_FOREIGN map verify': 'it compares with no chassis',
+  'ARCHIVE_FOREIGN map backup': 'it reads no backup',
   'BACKUP_OUTDATED map backup': 'it makes the backup',
   'NOT_ENROLLED enrol': 'it enrols',
   'ALREADY_ENROLLED enrol status': 'it shows the identity',

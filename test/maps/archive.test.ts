@@ -83,8 +83,8 @@ describe('an archive', () => {
 
   it('holds a map without picture, localisation or overlays, and no map at all', async () => {
     const missing = [
-      { what: 'image', why: 'status 500' },
-      { what: 'localisation', why: 'status 404' },
+      { what: 'image', why: 'status 500', received: null },
+      { what: 'localisation', why: 'status 404', received: null },
     ] as const;
     const incomplete = archivedMap(5, {
       ...{ uid: null, mapVersion: null, overlaysVersion: null, data: mapDocument(5, undefined) },
@@ -208,8 +208,8 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
     ],
     [
       'too large',
-      [{ name: 'manifest.json', body: Buffer.alloc(1024 * 1024 + 1) }],
-      'manifest.json is larger than 1048576 bytes',
+      [{ name: 'manifest.json', body: Buffer.alloc(4 * 1024 * 1024 + 1) }],
+      'manifest.json is larger than 4194304 bytes',
     ],
   ])('a manifest that is %s', async (_, entries, problem) => {
     expect(await problems(tgz(entries))).toEqual([problem]);
@@ -217,7 +217,7 @@ describe('a hostile or corrupt archive is rejected with every problem:', () => {
 
   it.each<[string, (text: string) => string, string]>([
     ['not JSON', (text) => text.slice(0, 50), 'the JSON is cut off in the middle'],
-    ['of another schema', (text) => text.replace('archive/1', 'archive/2'), 'schema "gw/map-archive/2", expected "gw'],
+    ['of another schema', (text) => text.replace('archive/1', 'archive/3'), 'schema "gw/map-archive/3", expected "gw'],
     ['of no schema', () => '[]', 'schema none, expected "gw/map-archive/1"'],
     ['of wrong types', (text) => text.replace('"complete":true', '"complete":"yes"'), '"complete": '],
     ['with unknown keys', (text) => text.replace('{', '{"constructor":1,"toString":2,'), 'constructor'],

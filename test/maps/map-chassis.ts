@@ -24,8 +24,8 @@ export interface StoredMap {
   localisation: Uint8Array | null;
 }
 
-/** Handling of a request: a normal response, this status, or a connection lost before or after it is applied. */
-export type Handling = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number;
+/** Handling of a request: a normal response, this status, these bytes, or a connection lost before or after it is applied. */
+export type Handling = 'usual' | 'cut-before' | 'cut-after' | 'hang' | number | Uint8Array;
 
 /** A chassis with maps and configurable handling of each write, in the formats of the vendor. */
 export interface MapChassis extends AsyncDisposable {
@@ -238,6 +238,7 @@ export async function mapChassis(maps: readonly StoredMap[] = [storedMap(1), sto
     if (handling === 'cut-before' || handling === 'cut-after') request.socket.destroy();
     else if (typeof handling === 'number')
       json(response, { message: `error: configured status ${handling}` }, handling);
+    else if (handling instanceof Uint8Array) bytes(response, handling, 'application/json');
     else if (handling === 'usual') read(path, response);
     return true;
   };

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { ArchivedMap, LiveMap } from '../../src/lib/maps/index.ts';
+import type { ArchivedMap, LiveMap, UnreadMap } from '../../src/lib/maps/index.ts';
 import { changesAnything, planRestore } from '../../src/lib/maps/index.ts';
 import { archivedMap, mapDocument, oddOverlays, picture } from './samples.ts';
 
 const inUse = (id: number) => ({ id, uid: `uid-${id}`, name: `Floor ${id}`, mapVersion: 1 });
 const empty = '{"type":"FeatureCollection","features":[]}';
 
-function plan(archived: readonly ArchivedMap[], live: readonly LiveMap[], current: number | null = 1) {
-  return planRestore({ maps: archived }, { maps: live, current: current === null ? null : inUse(current) });
+function plan(
+  archived: readonly ArchivedMap[],
+  live: readonly LiveMap[],
+  current: number | null = 1,
+  damaged: readonly UnreadMap[] = [],
+) {
+  return planRestore(
+    { maps: archived, damaged: [] },
+    { maps: live, damaged, currentProblem: null, current: current === null ? null : inUse(current) },
+  );
 }
 
 /** The plan of the first map of the archive against these. */
@@ -133,8 +141,10 @@ describe('the planned change', () => {
   });
 
   it('can be restricted to maps by number or uid; the others do not count as foreign', () => {
-    const live = { maps: [archivedMap(1), archivedMap(2)], current: inUse(1) };
-    const { maps, others } = planRestore({ maps: [archivedMap(1), archivedMap(2)] }, live, ['uid-2']);
+    const live = { maps: [archivedMap(1), archivedMap(2)], damaged: [], current: inUse(1), currentProblem: null };
+    const { maps, others } = planRestore({ maps: [archivedMap(1), archivedMap(2)], damaged: [] }, live, {
+      ids: ['uid-2'],
+    });
     expect(maps.map(({ archived }) => archived.id)).toEqual([2]);
     expect(others).toEqual([]);
   });

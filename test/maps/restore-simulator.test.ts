@@ -40,6 +40,7 @@ async function changedRobot() {
       ...{ onBackup: calm, pace: quickPace },
     };
     return restoreMaps({
+      fromAnotherRobot: null,
       ...{ client, archive, ids: 'all', topics: access, clock, signal, onProgress: calm },
       write: isWritten ? write : null,
     });

@@ -32,19 +32,21 @@ export const archiveOf = ({ client }: MapChassis): Promise<MapArchive> =>
 
 export interface RestoreRequest {
   readonly ids?: 'all' | readonly string[];
+  readonly fromAnotherRobot?: string;
   readonly signal?: AbortSignal;
   readonly write?: Partial<RestoreWrite> | null;
 }
 
 export function restore(chassis: MapChassis, archive: MapArchive, request: RestoreRequest = {}): Promise<RestoreRun> {
   count += 1;
-  const { ids = 'all', signal = never } = request;
+  const { ids = 'all', fromAnotherRobot = null, signal = never } = request;
   const write: RestoreWrite = {
     ...{ checkStillness: standsStill, isConfirmedStill: false, backupPath: join(dir, `before-${count}.tar.gz`) },
     ...{ gwVersion: '0.1.0', onBackup: calm, pace: quickPace, ...request.write },
   };
   return restoreMaps({
     ...{ client: chassis.client, archive, ids, topics: topicsOf(chassis), clock: time, signal, onProgress: calm },
+    fromAnotherRobot,
     write: request.write === null ? null : write,
   });
 }

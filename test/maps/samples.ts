@@ -66,6 +66,9 @@ export function sampleArchive(changes: Partial<MapArchive> = {}): MapArchive {
     chassis: { serial: 'SN-1', software: '2.12.3', model: 'm1' },
     complete: true,
     maps: [archivedMap(1), archivedMap(2)],
+    damaged: [],
+    list: null,
+    currentProblem: null,
     ...changes,
   };
 }
@@ -108,7 +111,8 @@ export function entriesOf(archive: MapArchive, changeManifest = (text: string) =
   const hex = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
   const files: HandMadeEntry[] = [];
   const maps = archive.maps.map((map) => {
-    const { data, overlays, image, localisation, ...rest } = map;
+    const { data, overlays, image, localisation, missing, ...listed } = map;
+    const rest = { ...listed, missing: missing.map(({ what, why }) => ({ what, why })) };
     const add = (file: string, body: Uint8Array | string | null) => {
       if (body === null) return null;
       const bytes = Buffer.from(body as Uint8Array);

@@ -107,7 +107,7 @@ export function standInLink(first: LinkState = { kind: 'connected', tried }): St
     client: {
       endpoint: { host: tried.address, port: tried.port },
       ...{ identity: notUsed, deviceInfo: notUsed, bootProgress: notUsed, listMaps: notUsed, map: notUsed },
-      ...{ mapBytes: notUsed, currentMap: notUsed, mapLocalisation: notUsed, mapPng: notUsed },
+      ...{ mapBytes: notUsed, currentMap: notUsed, mapLocalisation: notUsed, mapPng: notUsed, mapFile: notUsed },
       async forward(path) {
         forwarded.push(path);
         const { status, body } = (await answers.get(path)?.()) ?? jsonReply({ message: 'error: not found' }, 404);

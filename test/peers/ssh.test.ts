@@ -439,7 +439,7 @@ describe.skipIf(!isThere)('a real OpenSSH server', { concurrent: true }, () => {
     await ask();
     const warm = dials;
     for (let round = 0; round < 20; round += 1) await ask();
-    const maps = await client.listMaps();
+    const { maps } = await client.listMaps();
     expect((await client.mapPng(String(maps[0]?.id))).byteLength).toBeGreaterThan(100);
     await client[Symbol.asyncDispose]();
     expect(dials).toBe(warm);

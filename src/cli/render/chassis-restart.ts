@@ -2,12 +2,12 @@ import chalk from 'chalk';
 import type { ChassisRestart } from '../../lib/toolkit/chassis/chassis.result.ts';
 import { page, printable, renderTable, renderVerdict, type Verdict } from '../output.ts';
 import {
-  backupLines,
   changeEnd,
   differenceLines,
   renderMapRestore,
   runningClause,
   runningLines,
+  usedBackupLines,
 } from './map-restore.ts';
 import { stillnessLine } from './motion.ts';
 
@@ -36,7 +36,7 @@ export function renderChassisRestart(data: ChassisRestart): string {
     `order       ${answer}`,
     `restart     ${renderVerdict(restarted ? 'ok' : 'not-checked')} ${signs.length === 0 ? 'not observed' : signs.map((sign) => signTexts[sign]).join(', ')}`,
     stillnessLine(stillness, 'before the restart'),
-    backupLines('backup', backup, `created ${backup.createdAt}`),
+    usedBackupLines(backup),
     changeEnd(data, ...(restore === null ? [] : [renderMapRestore({ ...restore, next: [] })])),
   );
 }

@@ -40,10 +40,11 @@ export function renderMapRestore(data: MapRestore): string {
     maps.map(detailsOf),
     use !== null && ['', useText(use)],
     names.length > 0 && ['', `Not in the backup, unchanged: ${names.join(', ')}`],
-    ['', backupLines('backup', backup, `created ${backup.createdAt}`)],
+    ['', usedBackupLines(backup)],
     safetyBackup !== null && backupLines('safety copy', safetyBackup, mapsText(safetyBackup.maps)),
     safetyBackup === null && data.mode === 'write' && stillness !== null && 'safety copy none: the chassis had no maps',
     stillness !== null && stillnessLine(stillness, 'before the first write'),
+    data.fromAnotherRobot !== null && anotherRobotLines(data.fromAnotherRobot),
     runningLines(data.running),
     changeEnd(data, ...(problem === null ? [] : [`${chalk.red.bold(problem.code)}: ${problem.title}`, problem.remedy])),
   );
@@ -100,16 +101,47 @@ export function backupLines(
   return [`${title.padEnd(12)}${printable(file)}, ${more}`, `            sha256 ${sha256}`];
 }
 
+/** What the copy of another robot's maps does not bring. */
+function anotherRobotLines(data: NonNullable<MapRestore['fromAnotherRobot']>) {
+  const { serial, notCounting, evidenceProblem, trials, places } = data;
+  const open = renderVerdict('not-checked');
+  const records = notCounting.length === 0 ? 'it has none in the evidence file' : notCounting.map(printable).join(', ');
+  return [
+    `position    ${open} not known on a copied map: to be set`,
+    ...trials.map(({ kind, facts, recordedBefore }) => {
+      const before = recordedBefore.length === 0 ? '' : '; verified before, on the maps of before';
+      return `trial       ${open} ${kind}, to be repeated on the copied maps: ${facts.join(', ')}${before}`;
+    }),
+    evidenceProblem === null
+      ? `records     of ${printable(serial)} never count for this robot: ${records}`
+      : `records     ${open} the evidence file cannot be read: ${printable(evidenceProblem)}`,
+    ...(places.length === 0
+      ? []
+      : [`places      ${open} not measured by this robot: ${places.map(printable).join(', ')}`]),
+  ];
+}
+
+/** The backup that a command relies on. */
+export function usedBackupLines(backup: MapRestore['backup']) {
+  const state = backup.complete ? '' : `; ${chalk.yellow('incomplete')}`;
+  return backupLines('backup', backup, `created ${backup.createdAt}${state}`);
+}
+
 function firstLine(data: MapRestore): string {
-  const { mode, verdict, maps, chassis, safetyBackup, interrupted, running, use } = data;
-  const of = `of ${printable(chassis.serial)}`;
+  const { mode, verdict, maps, chassis, fromAnotherRobot, safetyBackup, interrupted, running, use } = data;
+  const of =
+    fromAnotherRobot === null
+      ? `of ${printable(chassis.serial)}`
+      : `of ${printable(fromAnotherRobot.serial)} for ${printable(chassis.serial)}`;
   const before = safetyBackup === null ? '' : `; the former state is in ${printable(safetyBackup.file)}`;
   const count = (matches: (map: RestoredMap) => boolean) => maps.filter(matches).length;
   const planned = count(({ plan }) => plan === 'overlays-differ' || plan === 'missing');
-  const blocked = count(({ plan }) => plan === 'conflict' || plan === 'not-restorable');
+  const blocked = count(({ plan }) => plan === 'conflict' || plan === 'not-restorable') + data.backup.damaged.length;
   const runningText = `; ${runningClause(running)}`;
-  const end = `${runningText}${before}${interrupted ? ' (interrupted)' : ''}.`;
-  const isKnown = running.verdict !== 'not-checked';
+  const toDo = fromAnotherRobot === null ? '' : `; ${chalk.yellow('position and trials are to be done anew')}`;
+  const end = `${runningText}${toDo}${before}${interrupted ? ' (interrupted)' : ''}.`;
+  // What was copied from another robot needs a position and trials before it is of use.
+  const isKnown = running.verdict !== 'not-checked' && fromAnotherRobot === null;
   const written = mapsText(count(({ outcome }) => outcome === 'written'));
   switch (verdict) {
     case 'nothing-to-do':
@@ -121,7 +153,7 @@ function firstLine(data: MapRestore): string {
         const set = `map ${use?.id ?? '?'} ${of}; the chassis stored ${mapsText(maps.length)} as in the backup, so none was written`;
         return `${(isKnown ? chalk.green : chalk.yellow)('Current map set')}: ${set}${end}`;
       }
-      return `${isKnown ? chalk.green('Restored') : chalk.yellow('Stored')}: ${written} ${of} written, read back and compared${end}`;
+      return `${isKnown ? chalk.green('Restored') : chalk.yellow(fromAnotherRobot === null ? 'Stored' : 'Copied')}: ${written} ${of} written, read back and compared${end}`;
     case 'stored-only':
       if (planned === 0) {
         return `${chalk.red.bold('Nothing to restore, but the robot drives by other overlays')}: the chassis stores ${mapsText(maps.length)} ${of} as in the backup${runningText}.`;
@@ -132,7 +164,7 @@ function firstLine(data: MapRestore): string {
         const rest = planned === 0 ? '' : ` A restore would ${plannedChanges(maps, of)}.`;
         return `${chalk.red.bold(`${mapsText(blocked)} ${of} cannot be restored`)}; nothing written${runningText}.${rest}`;
       }
-      return `${chalk.red.bold('Restore incomplete')} ${of}: ${written} of ${maps.length} written${end}`;
+      return `${chalk.red.bold('Restore incomplete')} ${of}: ${written} of ${maps.length + data.backup.damaged.length} written${end}`;
     case 'differs':
       return `${chalk.red.bold('Write failed: content on the chassis differs')}, see below${end}`;
     case 'unknown':

@@ -10,7 +10,7 @@ import { stillnessLine } from './motion.ts';
 type MapItem = MapList['maps'][number];
 
 /** `gw map list` */
-export function renderMapList({ address, chassis, maps, current, fields }: MapList): string {
+export function renderMapList({ address, chassis, maps, damaged, current, currentProblem, fields }: MapList): string {
   const where = `${chassisText(chassis.serial)} at ${printable(address.host)}:${address.port}`;
   const columns = [right('id'), 'name', 'uid', right('map version'), right('overlays version'), 'current'];
   const rows = maps.map((map) => [
@@ -22,10 +22,11 @@ export function renderMapList({ address, chassis, maps, current, fields }: MapLi
     map.isCurrent ? 'yes' : '',
   ]);
   return page(
-    `${mapsText(maps.length)} on ${where}; ${inUseText(current)}.`,
+    `${damaged.length > 0 ? `${chalk.red.bold(`INCOMPLETE: ${plural(damaged.length, 'entry', 'entries')} cannot be read`)}; ` : ''}${mapsText(maps.length)} on ${where}; ${currentProblem === null ? inUseText(current) : chalk.red(`current map not known: ${printable(currentProblem)}`)}.`,
+    damaged.map(damagedLine),
     current?.isStored === false &&
       chalk.yellow('The current map is not stored: no backup contains it, and a restart may lose it.'),
-    maps.length === 0
+    maps.length === 0 && damaged.length === 0
       ? 'If it had maps before, restore them from a backup: gw map restore FILE'
       : ['', renderTable(columns, rows)],
     ['', evidenceTable(fields)],
@@ -80,7 +81,11 @@ export function renderMapShow(data: MapShow): string {
 /** `gw map backup` */
 export function renderMapBackup(data: MapArchiveView): string {
   const lacking = data.maps.flatMap(({ missing }) => missing);
-  const state = lacking.length > 0 ? chalk.red(`, NOT COMPLETE: without ${partsText(lacking)}`) : '';
+  const without = [
+    ...(data.damaged.length > 0 ? [data.damaged.map(({ called }) => printable(called)).join(', ')] : []),
+    ...(lacking.length > 0 ? [partsText(lacking)] : []),
+  ];
+  const state = without.length > 0 ? chalk.red(`, INCOMPLETE: without ${without.join(', and ')}`) : '';
   const first = `${mapsText(data.maps.length)} of ${printable(data.chassis.serial)} in ${printable(data.file)}${state}`;
   const next =
     data.verdict !== 'wrong'
@@ -100,7 +105,8 @@ export function renderMapVerify(data: MapArchiveView): string {
     'not-checked': `${chalk.yellow('Not decided')}: ${unchecked} of ${total} not made`,
     wrong: `FAILED: ${wrong} of ${total}`,
   }[data.verdict];
-  const content = `${mapsText(data.maps.length)} of ${chassisText(data.chassis.serial)}`;
+  const damaged = data.damaged.length > 0 ? `, without ${plural(data.damaged.length, 'damaged map')}` : '';
+  const content = `${mapsText(data.maps.length)} of ${chassisText(data.chassis.serial)}${damaged}`;
   return [`${count}. ${content} in ${printable(data.file)}, checksums verified.`, '', ...archiveLines(data)].join('\n');
 }
 
@@ -214,11 +220,20 @@ function sizeText(bytes: number): string {
 }
 
 /** Warnings about missing parts of a backup, one per line. */
-export function backupWarnings({ maps }: MapArchiveView): string[] {
+export function backupWarnings({ maps, damaged }: MapArchiveView): string[] {
+  const lost = damaged.map(({ called, why }) => `the backup has no ${printable(called)}: ${printable(why)}`);
+  return [...lost, ...partWarnings(maps)];
+}
+
+function partWarnings(maps: MapArchiveView['maps']): string[] {
   return maps.flatMap(({ id, missing, overlays }) => [
     ...missing.map(({ what }) => `the backup of map ${id} has no ${partNames[what]}`),
     ...(overlays.problem === null ? [] : [`the overlays of map ${id} are not readable`]),
   ]);
+}
+
+function damagedLine({ called, why }: MapList['damaged'][number]): string {
+  return `${renderVerdict('wrong')} ${printable(called)}: ${printable(why)}`;
 }
 
 /** `gw map select` */
@@ -244,7 +259,7 @@ export function renderMapSelect(data: MapSelect): string {
 const storedTexts = {
   unchanged: ['ok', 'unchanged: name, map_version, grid, overlays of every map'],
   changed: ['wrong', 'a stored map has changed'],
-  'not-checked': ['not-checked', 'the stored maps could not be read again'],
+  'not-checked': ['not-checked', 'not every stored map could be read and compared'],
 } as const;
 
 function storedLines({ verdict, changes }: NonNullable<MapSelect['stored']>) {

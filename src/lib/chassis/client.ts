@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import { GwError } from '../error/index.ts';
 import { checkJson, problemOfFinding, readJsonBytes } from '../json/index.ts';
-import { type Clock, systemClock, untilAborted } from '../lifecycle/index.ts';
+import { type Clock, systemClock } from '../lifecycle/index.ts';
 import { DialError, type Dialer, type Endpoint } from '../net/index.ts';
 import { isPng } from '../png/index.ts';
 import { badAnswer, failureDetail, interrupted, wrongDevice } from './failure.ts';
-import type { ChassisClient, ChassisIdentity, ForwardedReply } from './model.ts';
+import { readMapListing } from './map-listing.ts';
+import type { ChassisClient, ChassisIdentity, ForwardedReply, MapFile } from './model.ts';
 import {
   bootProgressSchema,
   currentMapSchema,
@@ -15,6 +16,7 @@ import {
   mapSchema,
   misfit,
 } from './schema.ts';
+import { createSharedReads } from './shared-reads.ts';
 import {
   createTransport,
   type Limits,
@@ -32,6 +34,19 @@ type ForwardedContent =
   | { readonly kind?: undefined; readonly problem: string };
 
 const LESS_THAN = 0x3c;
+
+/** The files of a map: where each is, and what it has to be. */
+const mapFiles = {
+  data: { ending: '', limits: limits.mapData, check: (reply: Reply) => void parseReply(reply, mapSchema) },
+  image: {
+    ending: '.png',
+    limits: limits.picture,
+    check(reply: Reply) {
+      if (!isPng(reply.body)) throw badAnswer('map image is not a PNG', reply.tried);
+    },
+  },
+  localisation: { ending: '.pbstream', limits: limits.localisation, check: (_reply: Reply) => {} },
+} as const;
 
 export interface ChassisClientOptions {
   readonly endpoint: Endpoint;
@@ -84,7 +99,26 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
 
   async function read<S extends z.ZodType>(path: string, schema: S, kind: Limits, signal?: AbortSignal) {
     const reply = await get(path, kind, signal);
-    return parseReply(await accepted(transport.send, reply, path, signal), schema);
+    return { ...parseReply(await accepted(transport.send, reply, path, signal), schema), body: reply.body };
+  }
+
+  async function mapFile(id: string, what: MapFile, signal?: AbortSignal) {
+    const { ending, limits: bounds, check } = mapFiles[what];
+    const path = `${mapPath(id)}${ending}`;
+    const reply = await get(path, bounds, signal);
+    try {
+      check(await accepted(transport.send, reply, path, signal));
+      return { bytes: reply.body, error: null };
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof GwError)) throw error;
+      return { bytes: reply.body, error };
+    }
+  }
+
+  async function validFile(id: string, what: MapFile, signal?: AbortSignal) {
+    const { bytes, error } = await mapFile(id, what, signal);
+    if (error !== null) throw error;
+    return bytes;
   }
 
   const client: ChassisClient = {
@@ -104,24 +138,16 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
       };
     },
     async listMaps(signal) {
-      const { value } = await read(paths.maps, mapListSchema, limits.mapList, signal);
-      return value.map((item) => ({
-        id: item.id,
-        uid: item.uid,
-        name: item.map_name,
-        mapVersion: item.map_version,
-        overlaysVersion: item.overlays_version,
-      }));
+      const { value, body } = await read(paths.maps, mapListSchema, limits.mapList, signal);
+      return readMapListing(value, body);
     },
     async map(id, signal) {
       return (await read(mapPath(id), mapSchema, limits.mapData, signal)).raw as Readonly<Record<string, unknown>>;
     },
-    async mapBytes(id, signal) {
-      const path = mapPath(id);
-      const reply = await accepted(transport.send, await get(path, limits.mapData, signal), path, signal);
-      parseReply(reply, mapSchema);
-      return reply.body;
-    },
+    mapFile,
+    mapBytes: (id, signal) => validFile(id, 'data', signal),
+    mapLocalisation: (id, signal) => validFile(id, 'localisation', signal),
+    mapPng: (id, signal) => validFile(id, 'image', signal),
     async currentMap(signal) {
       const path = paths.currentMap;
       const reply = await get(path, limits.document, signal);
@@ -129,16 +155,6 @@ export function createChassisClient(options: ChassisClientOptions): ChassisClien
       if (reply.status === 404) return null;
       const { value } = parseReply(await accepted(transport.send, reply, path, signal), currentMapSchema);
       return { id: value.id, uid: value.uid, name: value.map_name, mapVersion: value.map_version };
-    },
-    async mapLocalisation(id, signal) {
-      const path = `${mapPath(id)}.pbstream`;
-      return (await accepted(transport.send, await get(path, limits.localisation, signal), path, signal)).body;
-    },
-    async mapPng(id, signal) {
-      const path = `${mapPath(id)}.png`;
-      const reply = await accepted(transport.send, await get(path, limits.picture, signal), path, signal);
-      if (!isPng(reply.body)) throw badAnswer('map image is not a PNG', reply.tried);
-      return reply.body;
     },
     async forward(path, { maxBytes, signal }) {
       if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(path) || /\/\.{1,2}(\/|$)/.test(path)) {
@@ -297,52 +313,4 @@ export function mapPath(id: string): string {
     });
   }
   return `${paths.maps}${id}`;
-}
-
-/** A read in progress for one key, with the number of its waiters. */
-interface Running<T> {
-  readonly result: Promise<T>;
-  readonly ending: AbortController;
-  waiting: number;
-}
-
-/**
- * Coalesces concurrent identical reads into one. An aborted waiter does not affect the others; when the last one
- * has aborted, the read itself is aborted. Results are not cached.
- */
-function createSharedReads<T>() {
-  const running = new Map<string, Running<T>>();
-
-  function begin(key: string, read: (signal: AbortSignal) => Promise<T>): Running<T> {
-    const ending = new AbortController();
-    const result = read(ending.signal).finally(() => {
-      if (running.get(key)?.ending === ending) running.delete(key);
-    });
-    // Each waiter handles its own rejection; an abandoned read must not count as unhandled.
-    result.catch(() => {});
-    const entry = { result, ending, waiting: 0 };
-    running.set(key, entry);
-    return entry;
-  }
-
-  return async function share(
-    key: string,
-    signal: AbortSignal | undefined,
-    read: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    signal?.throwIfAborted();
-    const entry = running.get(key) ?? begin(key, read);
-    entry.waiting += 1;
-    try {
-      return await untilAborted(signal, entry.result);
-    } finally {
-      entry.waiting -= 1;
-      // A finished read is no longer in the map.
-      if (entry.waiting === 0 && running.get(key) === entry) {
-        // A new waiter must not join an aborted read.
-        running.delete(key);
-        entry.ending.abort();
-      }
-    }
-  };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Degrees } from '../angle/index.ts';
+import type { GwError } from '../error/index.ts';
 import type { Known } from '../evidence/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Service } from '../lifecycle/index.ts';
@@ -108,6 +109,27 @@ export interface ForwardedReply {
 
 export type MapListItem = Published<typeof mapListItemSchema>;
 
+/** An entry of the list of maps that cannot be read, with what can be read of it. */
+export interface DamagedMapItem {
+  /** Position in the list, from 1. */
+  readonly entry: number;
+  readonly id: number | null;
+  readonly uid: string | null;
+  readonly name: string | null;
+  /** What is wrong with it, as a clause. */
+  readonly why: string;
+}
+
+export interface MapListing {
+  readonly maps: readonly MapListItem[];
+  /** The other entries; each entry of a number that is listed twice is one. */
+  readonly damaged: readonly DamagedMapItem[];
+  /** The answer, byte for byte. */
+  readonly bytes: Uint8Array;
+}
+
+export type MapFile = 'data' | 'image' | 'localisation';
+
 export interface CurrentMap {
   readonly id: number;
   readonly uid: string | null;
@@ -128,7 +150,8 @@ export interface ChassisClient extends AsyncDisposable {
     readonly step: string | null;
     readonly startTimeS: number | null;
   }>;
-  listMaps(signal?: AbortSignal): Promise<readonly MapListItem[]>;
+  /** One damaged entry does not end the reading of the others; an answer that is no list does. */
+  listMaps(signal?: AbortSignal): Promise<MapListing>;
   /** Map data unchanged; `overlays` is still the JSON text of the wire. */
   map(id: string, signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   /** The same byte for byte, after its shape was checked. */
@@ -138,6 +161,15 @@ export interface ChassisClient extends AsyncDisposable {
   /** Localisation data (`.pbstream`): opaque bytes of the chassis (HINWEIS). */
   mapLocalisation(id: string, signal?: AbortSignal): Promise<Uint8Array>;
   mapPng(id: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /**
+   * One of these files as received: `error` says why it is not one, such as a refusal or a map without a grid. Throws
+   * where no whole answer came.
+   */
+  mapFile(
+    id: string,
+    what: MapFile,
+    signal?: AbortSignal,
+  ): Promise<{ readonly bytes: Uint8Array; readonly error: GwError | null }>;
   /**
    * A read for the operator server: the bytes of the response, bounded, verified to be JSON or a PNG. Concurrent
    * identical reads are coalesced.

@@ -40,16 +40,17 @@ export const bootProgressSchema = z.looseObject({
   logs: z.array(z.looseObject({ msg: word })).nullish(),
 });
 
-/** `GET /maps/`. */
-export const mapListSchema = z.array(
-  z.looseObject({
-    id: z.int(),
-    uid: identifier,
-    map_name: text,
-    map_version: version,
-    overlays_version: version,
-  }),
-);
+/** An entry of `GET /maps/`. */
+export const mapItemSchema = z.looseObject({
+  id: z.int(),
+  uid: identifier,
+  map_name: text,
+  map_version: version,
+  overlays_version: version,
+});
+
+/** `GET /maps/`: each entry is read for itself. */
+export const mapListSchema = z.array(z.unknown());
 
 /** `GET /chassis/current-map`: `id` is -1 when the map was set from data and never stored. */
 export const currentMapSchema = z.looseObject({

@@ -383,7 +383,7 @@ export const errorTable = {
   ARCHIVE_FOREIGN: row(
     exitCodes.refused,
     'Backup belongs to another chassis.',
-    'Use a backup of this chassis; `gw map verify FILE` prints the serial number of a backup.',
+    'Take one of this chassis with `gw map backup`; to copy maps of another robot use `gw map restore FILE --from-another-robot SERIAL`.',
   ),
   BACKUP_TOO_LARGE: row(
     exitCodes.refused,
@@ -394,6 +394,11 @@ export const errorTable = {
     exitCodes.refused,
     'Backup differs from the current chassis content.',
     'Make a new one with `gw map backup`, then try again.',
+  ),
+  MAP_UNREADABLE: row(
+    exitCodes.refused,
+    'Map of the chassis cannot be read.',
+    'Store the map again or delete it with the tool of the chassis; the other maps can be used.',
   ),
   CHASSIS_MOVING: row(
     exitCodes.refused,

@@ -4,10 +4,12 @@
  */
 export { packArchive, parseArchive } from './archive/archive.ts';
 export { archiveFileName, readArchive, refuseExistingArchive, writeArchive } from './archive/archive-file.ts';
-export { archivedFiles } from './archive/manifest.ts';
-export { backUpMaps, pickMap, readMap } from './backup.ts';
-export type { LiveMap, OverlaysComparison } from './live-maps.ts';
+export { archivedFiles, damagedFiles } from './archive/manifest.ts';
+export { backUpMaps, pickMap } from './backup.ts';
+export type { LiveMap, OverlaysComparison, UnreadMap } from './live-maps.ts';
+export { damagedName, readCurrentMap, readMap, unreadableMap } from './map-reading.ts';
 export type * from './model.ts';
+export { isComplete } from './model.ts';
 export { checkPng } from './png.ts';
 export { type RestartOptions, type RestartPace, type RestartRun, restartChassis } from './restart/restart.ts';
 export {
@@ -17,7 +19,7 @@ export {
   type RestoreWrite,
   restoreMaps,
 } from './restore/restore.ts';
-export { changesAnything, type PlannedMap, planRestore } from './restore/restore-plan.ts';
+export { changesAnything, type PlannedMap, planRestore, type RestorePlan } from './restore/restore-plan.ts';
 export type { TopicAccess } from './running/map-announcements.ts';
 export { checkRunningMap, type RunningMap } from './running/running-map.ts';
 export { type SelectOptions, type SelectRun, selectMap } from './select.ts';

@@ -4,37 +4,48 @@ import { readJsonBytes } from '../json/index.ts';
 import { diffOverlaysTexts, type OverlaysDiff, overlaysSource } from '../overlays/index.ts';
 import { pngSize } from '../png/index.ts';
 import { shorten } from '../text/index.ts';
-import type { ArchivedMap } from './model.ts';
+import { readCurrentMap, receiveMapFile } from './map-reading.ts';
+import type { ArchivedMap, DamagedMap } from './model.ts';
 
 /** A map as currently stored on the chassis. An archived map has the same fields. */
 export type LiveMap = Omit<ArchivedMap, 'localisation' | 'missing' | 'isCurrent'>;
 
 export interface LiveMaps {
   readonly identity: ChassisIdentity;
-  /** null without one; `id` -1: set from data. */
+  /** null without one, and while `currentProblem` says why it is not known; `id` -1: set from data. */
   readonly current: CurrentMap | null;
+  readonly currentProblem: string | null;
   readonly maps: readonly LiveMap[];
+  readonly damaged: readonly UnreadMap[];
   /** Maps whose picture was not received, with the reason. */
   readonly withoutImage: readonly { readonly id: number; readonly why: string }[];
 }
 
+/** A listed map that cannot be read now. */
+export type UnreadMap = Omit<DamagedMap, 'received' | 'isCurrent'>;
+
 /**
- * Reads data and picture of every map of the chassis. A missing picture is listed in `withoutImage`; other failures throw
- * the errors of the client.
+ * Reads data and picture of every map of the chassis. A map that cannot be read is in `damaged`, a missing picture in
+ * `withoutImage`. Throws where the chassis does not answer any more, or is another one.
  */
 export async function readLiveMaps(
   client: ChassisClient,
   { images = true, signal, onProgress = () => {} }: LiveReadOptions = {},
 ): Promise<LiveMaps> {
   const identity = await client.identity(signal);
-  const current = await client.currentMap(signal);
-  const list = await client.listMaps(signal);
+  const { current, problem: currentProblem } = await readCurrentMap(client, signal);
+  const { maps: list, ...listing } = await client.listMaps(signal);
+  const damaged: UnreadMap[] = [...listing.damaged];
   const maps: LiveMap[] = [];
   const withoutImage: { id: number; why: string }[] = [];
   for (const [at, item] of list.entries()) {
     onProgress(`reading map ${at + 1} of ${list.length}`);
     const id = String(item.id);
-    const data = await client.mapBytes(id, signal);
+    const { bytes: data, why } = await receiveMapFile(client, id, 'data', signal);
+    if (why !== null) {
+      damaged.push({ entry: null, id: item.id, uid: item.uid, name: item.name, why });
+      continue;
+    }
     let image: Uint8Array | null = null;
     if (images) {
       try {
@@ -46,7 +57,7 @@ export async function readLiveMaps(
     }
     maps.push({ ...item, data, ...overlaysOf(data), image });
   }
-  return { identity, current, maps, withoutImage };
+  return { identity, current, currentProblem, maps, damaged, withoutImage };
 }
 
 export interface LiveReadOptions {

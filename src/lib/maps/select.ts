@@ -5,7 +5,8 @@ import type { Clock } from '../lifecycle/index.ts';
 import { refuseExistingArchive } from './archive/archive-file.ts';
 import { backUpMaps, pickMap } from './backup.ts';
 import { readLiveMaps, reasonOf } from './live-maps.ts';
-import type { ArchiveFile, MapArchive } from './model.ts';
+import { unreadableMap } from './map-reading.ts';
+import type { ArchiveFile, DamagedMap, MapArchive } from './model.ts';
 import { compareMaps, type MapComparison } from './restart/restart-comparison.ts';
 import { defaultPace, type WriteTools, withGrace } from './restore/checked-write.ts';
 import { type SelectionOutcome, setCurrentMap } from './restore/map-use.ts';
@@ -39,8 +40,10 @@ export interface SelectRun {
     readonly backup: ArchiveFile;
     readonly use: SelectionOutcome;
     readonly running: RunningMap;
-    /** Comparison of every stored map with its state before; null when they could not be read again. */
+    /** Comparison of every readable map with its state before; null when they could not be read again. */
     readonly maps: readonly MapComparison[] | null;
+    /** Maps that could not be read before the order, so that they are in no backup and were not compared. */
+    readonly damaged: readonly DamagedMap[];
     readonly interrupted: boolean;
   } | null;
 }
@@ -49,7 +52,7 @@ export interface SelectRun {
  * Sets a stored map as current map, also the current one again, which makes the chassis reload its overlays. Without
  * `select` it is a dry run. With it: the robot must stand still, a safety backup is written first, the order is sent
  * once, and the current map, the running overlays and every stored map are read back. Before the order it throws
- * MAP_UNKNOWN, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the client; after it there
+ * MAP_UNKNOWN, MAP_UNREADABLE for a damaged one, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the client; after it there
  * is always a result.
  * @source vendor REST book (HINWEIS): POST /chassis/current-map; never measured on a device
  */
@@ -80,6 +83,8 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
     signal,
     onProgress,
   });
+  const unread = safetyArchive.damaged.find((map) => map.id === target.id);
+  if (unread !== undefined) throw unreadableMap(unread);
   const backup = await backUpState(select, safetyArchive);
   select.onBackup(backup);
   // The robot may have started to move during the backup.
@@ -98,7 +103,11 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
     target,
     before,
     runningBefore,
-    done: { stillness, backup, use, running, maps, interrupted: signal.aborted },
+    done: {
+      ...{ stillness, backup, use, running, maps },
+      damaged: safetyArchive.damaged,
+      interrupted: signal.aborted,
+    },
   };
 }
 

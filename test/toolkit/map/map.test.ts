@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { backupWarnings, renderMapBackup, renderMapList, renderMapVerify } from '../../../src/cli/render/map.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { writeArchive } from '../../../src/lib/maps/index.ts';
 import { startSim } from '../../../src/lib/sim/index.ts';
@@ -9,7 +10,10 @@ import { listMaps } from '../../../src/lib/toolkit/map/list.ts';
 import { mapArchiveSchema, mapListSchema, mapShowSchema } from '../../../src/lib/toolkit/map/map.result.ts';
 import { showMap } from '../../../src/lib/toolkit/map/show.ts';
 import { verifyMapBackup } from '../../../src/lib/toolkit/map/verify.ts';
+import { openOverlays } from '../../../src/lib/toolkit/overlays/source.ts';
+import { plain } from '../../cli/shown.ts';
 import { createPacedClock } from '../../lifecycle/paced-clock.ts';
+import { mapChassis, storedMap } from '../../maps/map-chassis.ts';
 import { archivedMap, errorOf, mapDocument, sampleArchive } from '../../maps/samples.ts';
 import { call } from '../../sim/raw-client.ts';
 import { until } from '../../waiting.ts';
@@ -233,7 +237,7 @@ describe('verifying', () => {
     const view = await verifyMapBackup({ path });
     expect(mapArchiveSchema.parse(view)).toEqual(view);
     expect(view.findings.map(({ id, verdict }) => [id, verdict])).toEqual([
-      ['complete', 'ok'],
+      ['intact', 'ok'],
       ['overlays', 'wrong'],
       ['versions', 'wrong'],
       ['image', 'ok'],
@@ -255,15 +259,81 @@ describe('verifying', () => {
     const path = join(folder, 'empty.tar.gz');
     await writeArchive(path, sampleArchive({ maps: [] }), { force: false });
     const view = await verifyMapBackup({ path });
-    expect(view.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual([
-      'complete',
-      'all-maps',
-    ]);
+    expect(view.findings.filter(({ verdict }) => verdict === 'ok').map(({ id }) => id)).toEqual(['intact', 'all-maps']);
   });
 
   it('of a corrupt file is ARCHIVE_INVALID', async () => {
     const path = join(folder, 'corrupt.tar.gz');
     writeFileSync(path, 'no archive');
     expect(await errorOf(verifyMapBackup({ path }))).toMatchObject({ code: 'ARCHIVE_INVALID', exitCode: 2 });
+  });
+});
+
+describe('a damaged map', () => {
+  const damagedItem = { id: 3, uid: 'uid-3', map_name: null };
+
+  it('ends neither the list nor the backup of the others, which are incomplete and name it', async () => {
+    await using chassis = await mapChassis([storedMap(1), storedMap(2)]);
+    const { fake } = chassis;
+    const items = [1, 2].map((id) => ({
+      id,
+      uid: `uid-${id}`,
+      map_name: `Floor ${id}`,
+      map_version: 3,
+      overlays_version: 7,
+    }));
+    const listed = Buffer.from(JSON.stringify([...items, damagedItem]));
+    chassis.onRead = (path) => (path === '/maps/' ? listed : path === '/maps/2' ? 500 : 'usual');
+    const toolkit = toolkitOf({ ...fake.endpoint, serial: fake.serial });
+
+    const list = await listMaps(toolkit, context());
+    expect(mapListSchema.parse(list)).toEqual(list);
+    expect(list.maps.map(({ id }) => id)).toEqual([1, 2]);
+    expect(list.damaged).toMatchObject([
+      { id: 3, entry: 3, called: 'map 3', why: expect.stringContaining('map_name') },
+    ]);
+    expect(plain(renderMapList(list))).toMatch(
+      /^INCOMPLETE: 1 entry cannot be read; 2 maps on .*\nFAIL map 3: map_name: /,
+    );
+
+    const path = join(folder, 'damaged.tar.gz');
+    const view = await backUpMapsToFile(toolkit, { ids: [], path, force: false, gwVersion: '1' }, context());
+    expect(mapArchiveSchema.parse(view)).toEqual(view);
+    expect(view).toMatchObject({
+      verdict: 'wrong',
+      complete: false,
+      maps: [{ id: 1 }],
+      damaged: [{ id: 2 }, { id: 3 }],
+    });
+    expect(view.damaged[0]?.files.map(({ name }) => name)).toContain('damaged/1/map.received');
+    const finding = view.findings.find(({ id }) => id === 'all-maps');
+    expect(finding).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('status 500') });
+    expect(finding?.remedy).toContain('map 2 "Floor 2"');
+    expect(`${finding?.detail} ${finding?.remedy}`).not.toMatch(/proxy|address/);
+    expect(plain(renderMapBackup(view)).split('\n')[0]).toBe(
+      `1 map of ${fake.serial} in ${path}, INCOMPLETE: without map 2 "Floor 2", map 3`,
+    );
+    expect(backupWarnings(view)).toHaveLength(2);
+    const verified = await verifyMapBackup({ path });
+    expect(verified).toEqual(view);
+    expect(plain(renderMapVerify(verified)).split('\n')[0]).toMatch(
+      /^FAILED: 1 of 7 checks\. 1 map of .*, without 2 damaged maps/,
+    );
+
+    const shown = await errorOf(showMap(toolkit, { id: '2' }, context()));
+    expect(shown).toMatchObject({ code: 'MAP_UNREADABLE', remedy: expect.stringContaining('map 2 "Floor 2"') });
+    expect(await errorOf(showMap(toolkit, { id: '3' }, context()))).toMatchObject({ code: 'MAP_UNREADABLE' });
+    const source = { kind: 'live', map: '2' } as const;
+    const opened = openOverlays(source, { openToolkit: async () => toolkit, needImage: false }, context());
+    expect(await errorOf(opened)).toMatchObject({ code: 'MAP_UNREADABLE', message: expect.stringContaining('map 2') });
+  });
+
+  it('is kept by a backup of nothing else', async () => {
+    await using chassis = await mapChassis([storedMap(1)]);
+    chassis.onRead = (path) => (path === '/maps/1' ? Buffer.from('<html>') : 'usual');
+    const toolkit = toolkitOf({ ...chassis.fake.endpoint, serial: chassis.fake.serial });
+    const options = { ids: [], path: join(folder, 'one-damaged.tar.gz'), force: false, gwVersion: '1' };
+    const view = await backUpMapsToFile(toolkit, options, context());
+    expect(view).toMatchObject({ verdict: 'wrong', complete: false, maps: [], damaged: [{ id: 1, isCurrent: true }] });
   });
 });

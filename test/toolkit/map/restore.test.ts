@@ -43,6 +43,7 @@ async function restored(
   });
   meanwhile();
   const run = await restoreMaps({
+    fromAnotherRobot: null,
     client,
     archive: file.archive,
     ids: 'all',
@@ -65,6 +66,7 @@ async function restored(
     onProgress: calm,
   });
   const result = viewRestore(run, {
+    fromAnotherRobot: null,
     file,
     options: {
       path: file.path,
@@ -351,6 +353,114 @@ describe('gw map restore', () => {
     );
     expect(events).toEqual([backupPath, 'patch']);
     expect(result).toMatchObject({ verdict: 'restored', stillness: { verdict: 'still' } });
+  });
+});
+
+describe('a damaged map', () => {
+  const on = (path: string, handling: Handling) => {
+    chassis.onRead = (asked) => (asked === path ? handling : 'usual');
+  };
+
+  it('of the backup makes its restore incomplete, also where the others are restored', async () => {
+    on('/maps/2', 500);
+    const result = await restored(chassis, () => {
+      on('/none', 'usual');
+      empties(chassis)();
+    });
+    expect(result).toMatchObject({
+      verdict: 'incomplete',
+      backup: { complete: false, damaged: [{ id: 2, called: 'map 2 "Floor 2"' }] },
+      maps: [{ id: 1, outcome: 'written' }],
+    });
+    expect(firstLine(renderMapRestore(result))).toContain('1 map of 2 written');
+    expect(renderMapRestore(result)).toContain('incomplete');
+    expect(result.notes).toContainEqual(expect.stringMatching(/cannot restore map 2 "Floor 2".*status 500\)/));
+    const dry = await restored(chassis, () => on('/maps/2', 500), { write: false });
+    expect(dry.notes.join()).toContain('The chassis returns map 2 "Floor 2" damaged');
+  });
+
+  it('of the chassis is a conflict, and lacks in the safety backup', async () => {
+    const result = await restored(chassis, () => {
+      on('/maps/2', Buffer.from('<html>'));
+      empties(chassis)();
+    });
+    expect(result).toMatchObject({
+      verdict: 'incomplete',
+      maps: [{ outcome: 'written' }, { plan: 'conflict', outcome: 'untouched' }],
+      damaged: [{ id: 2 }],
+      safetyBackup: { maps: 1, lacks: [expect.stringContaining('map 2 "Floor 2"')] },
+    });
+  });
+});
+
+describe('a copy of the maps of another robot', () => {
+  const record = (serial: string, fact: string) => ({
+    ...{
+      fact,
+      value: true,
+      serial,
+      software: '2.12.3',
+      how: 'a trial',
+      who: 'J. Doe',
+      when: '2026-01-31T12:00:00.000Z',
+    },
+  });
+
+  async function copy(evidence: string, more: { readonly write?: boolean } = {}) {
+    count += 1;
+    const path = join(dir, `other-${count}.tar.gz`);
+    const calls = { ids: 'all', gwVersion: '0.1.0', clock: time, signal, onProgress: calm } as const;
+    const archive = await backUpMaps(chassis.client, calls);
+    await writeArchive(path, { ...archive, chassis: { serial: 'SN-OTHER', software: null, model: null } }, {});
+    chassis.maps.clear();
+    chassis.current = null;
+    writeFileSync(join(dir, 'evidence.jsonl'), evidence);
+    const places =
+      'maps: { ground: { uid: uid-1, version: 3 }, hall: { uid: u-9, version: 1 } }\nstations: { A: { xM: 1, yM: 1, map: ground }, B: { xM: 2, yM: 1, map: hall } }\nevidenceFile: evidence.jsonl\n';
+    const toolkit = toolkitOf(chassis.fake.endpoint, { clock: time, more: places, path: join(dir, 'site.yaml') });
+    const options = { path, ids: [], fromAnotherRobot: 'SN-OTHER', write: more.write ?? true, itStandsStill: true };
+    const rest = { sitePath: 'site.yaml', gwVersion: '0.1.0', backupPath: join(dir, `copied-${count}.tar.gz`) };
+    using _rest = reportsRest(chassis);
+    return await restoreFromBackup(
+      toolkit,
+      { ...options, ...rest },
+      { signal, onProgress: calm, onSafetyBackup: calm },
+    );
+  }
+
+  it('says that the position is to be set and the trials repeated, and which records do not count', async () => {
+    const lines = [record('SN-OTHER', 'angles.pose-ori'), record('SN-1', 'vendor.move.cancel')];
+    const result = await copy(`${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+    expect(mapRestoreSchema.parse(result)).toEqual(result);
+    expect(result).toMatchObject({
+      verdict: 'restored',
+      position: 'must-be-set',
+      use: null,
+      fromAnotherRobot: { serial: 'SN-OTHER', notCounting: ['angles.pose-ori'], evidenceProblem: null, places: ['A'] },
+    });
+    const trials = result.fromAnotherRobot?.trials ?? [];
+    // Without a dock in the site file none is driven to.
+    expect(trials.map(({ kind }) => kind)).toEqual(['stop', 'move', 'pose']);
+    expect(trials[0]).toMatchObject({ facts: ['vendor.move.cancel'], recordedBefore: ['vendor.move.cancel'] });
+    const id = result.maps[0]?.idOnChassis;
+    const next = result.next.join('\n');
+    expect(next).toContain(`gw map select ${id}`);
+    expect(next).toMatch(
+      /gw motion pose[\s\S]*gw evidence verify[\s\S]*stop, move, pose[\s\S]*SN-OTHER counts[\s\S]*: A\./,
+    );
+    const text = renderMapRestore(result);
+    expect(firstLine(text)).toMatch(
+      /^\S*Copied\S*: 2 maps of SN-OTHER for SN-1 written.*position and trials are to be done anew/,
+    );
+    expect(text).toMatch(/trial .*stop, to be repeated on the copied maps: vendor\.move\.cancel; verified before/);
+  });
+
+  it('names its flag in the command of the dry run, and an evidence file that cannot be read', async () => {
+    const result = await copy('{', { write: false });
+    expect(result).toMatchObject({ verdict: 'to-do', position: 'untouched', fromAnotherRobot: { notCounting: [] } });
+    expect(result.fromAnotherRobot?.evidenceProblem).toContain('evidence.jsonl:1');
+    expect(result.next[0]).toContain('--from-another-robot SN-OTHER --write-although-never-measured');
+    expect(chassis.writes).toEqual([]);
   });
 });
 

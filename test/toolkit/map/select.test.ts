@@ -192,6 +192,16 @@ describe('selecting a map', () => {
     expect(found.next.join('\n')).toContain(`gw map restore ${pathOf(count)}`);
   });
 
+  it('is possible beside a damaged map, which was not compared, and not of a damaged one', async () => {
+    chassis.onRead = (path) => (path === '/maps/2' ? 500 : 'usual');
+    const found = await result(chassis, '1');
+    expect(found).toMatchObject({ verdict: 'selected', stored: { verdict: 'not-checked' } });
+    expect(found.safetyBackup?.lacks).toEqual([expect.stringContaining('map 2 "Floor 2"')]);
+    const before = chassis.writes.length;
+    expect(await errorOf(select(chassis, '2'))).toMatchObject({ code: 'MAP_UNREADABLE' });
+    expect(chassis.writes).toHaveLength(before);
+  });
+
   it('completes after Ctrl-C once the order is sent, with its result', async () => {
     const ending = new AbortController();
     chassis.onWrite = () => {

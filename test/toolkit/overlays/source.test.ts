@@ -123,7 +123,10 @@ describe('overlays in a backup', () => {
   });
 
   it('without a picture are a warning', async () => {
-    const path = await backup('blind.tar.gz', [1, { image: null, missing: [{ what: 'image', why: 'gone' }] }]);
+    const path = await backup('blind.tar.gz', [
+      1,
+      { image: null, missing: [{ what: 'image', why: 'gone', received: null }] },
+    ]);
     expect(await openFrom(path)).toMatchObject({ image: null, warnings: ['The backup has no picture of map 1.'] });
   });
 

@@ -10,13 +10,13 @@ import { checkPng } from '../png.ts';
 import {
   bounds,
   filesOf,
+  filesToPack,
   MANIFEST_NAME,
   type Manifest,
+  type ManifestFile,
   type ManifestMap,
   manifestOf,
   type Part,
-  partBytes,
-  partNames,
   partPath,
   readManifest,
 } from './manifest.ts';
@@ -36,12 +36,7 @@ export async function packArchive(archive: MapArchive): Promise<Uint8Array> {
   const add = (name: string, body: Uint8Array) =>
     entries.push({ header: { name, size: body.byteLength, mode: 0o644, uid: 0, gid: 0, mtime }, body });
   add(MANIFEST_NAME, Buffer.from(`${JSON.stringify(manifestOf(archive), null, 2)}\n`, 'utf8'));
-  for (const map of archive.maps) {
-    for (const part of partNames) {
-      const body = partBytes(map, part);
-      if (body) add(partPath(map.id, part), body);
-    }
-  }
+  for (const [name, body] of filesToPack(archive)) add(name, body);
   return await compress(await packTar(entries));
 }
 
@@ -58,8 +53,13 @@ export async function parseArchive(bytes: Uint8Array, name: string): Promise<Map
   const maps: ArchivedMap[] = [];
   for (const map of manifest.maps) maps.push(await mapOf(map, found, problems));
   if (problems.length > 0) throw invalid(name, problems);
-  const { createdAt, gwVersion, chassis, complete } = manifest;
-  return { createdAt, gwVersion, chassis, complete, maps };
+  const { createdAt, gwVersion, chassis, complete, list, currentProblem } = manifest;
+  const bytesOf = (file: ManifestFile | null) => (file === null ? null : (found.get(file.name) ?? null));
+  const damaged = manifest.damaged.map(({ received: { data, image, localisation }, ...map }) => ({
+    ...map,
+    received: { data: bytesOf(data), image: bytesOf(image), localisation: bytesOf(localisation) },
+  }));
+  return { createdAt, gwVersion, chassis, complete, maps, damaged, list: bytesOf(list), currentProblem };
 }
 
 async function unpackFiles(
@@ -126,7 +126,11 @@ async function unpackFiles(
     if (problems.length === 0) problems.push(`no ${MANIFEST_NAME}: not a backup of gw`);
     return null;
   }
-  const foldersOfMaps = new Set(['', 'maps', ...read.maps.map(({ id }) => `maps/${id}`)]);
+  const foldersOfMaps = new Set([
+    ...['', 'maps', 'damaged'],
+    ...read.maps.map(({ id }) => `maps/${id}`),
+    ...read.damaged.map((_, at) => `damaged/${at + 1}`),
+  ]);
   for (const folder of folders) {
     if (!foldersOfMaps.has(normalizeName(folder)))
       problems.push(`it contains the folder ${quote(folder)}, which belongs to no map`);
@@ -165,7 +169,7 @@ async function mapOf(
   found: ReadonlyMap<string, Uint8Array>,
   problems: string[],
 ): Promise<ArchivedMap> {
-  const { files, ...listed } = map;
+  const { files, missing, ...listed } = map;
   const { id } = map;
   const bytesOf = (part: Part) => (files[part] === null ? null : (found.get(partPath(id, part)) ?? null));
   const data = bytesOf('data') ?? new Uint8Array();
@@ -174,7 +178,11 @@ async function mapOf(
   if (picture?.ok === false) problems.push(`${partPath(id, 'image')} is not a valid PNG: ${picture.problem}`);
   const overlays = overlaysOf(map, data, bytesOf('overlays'), problems);
   const localisation = bytesOf('localisation');
-  return { ...listed, data, overlays, image, localisation };
+  const received = missing.map((one) => ({
+    ...one,
+    received: one.received === null ? null : (found.get(one.received.name) ?? null),
+  }));
+  return { ...listed, data, overlays, image, localisation, missing: received };
 }
 
 /** The overlays from the map data, which is the authoritative source; the separate file must be equal. */

@@ -8,6 +8,7 @@ import {
   type LiveMaps,
   type OverlaysComparison,
 } from '../live-maps.ts';
+import { damagedName } from '../map-reading.ts';
 import type { MapArchive } from '../model.ts';
 
 /**
@@ -16,7 +17,19 @@ import type { MapArchive } from '../model.ts';
  * refused.
  */
 export function assertContainsAll(archive: MapArchive, live: LiveMaps): void {
-  const { current, maps } = live;
+  const { current, maps, damaged, currentProblem } = live;
+  const unread = damaged.map((map) => `${damagedName(map)}: ${map.why}`);
+  if (currentProblem !== null) unread.push(`the current map: ${currentProblem}`);
+  if (unread.length > 0) {
+    throw new GwError(
+      'BACKUP_OUTDATED',
+      `The chassis has maps that cannot be read, so no backup contains them and a restart may lose them: ${unread.slice(0, 10).join('; ')}. Nothing was changed.`,
+      {
+        remedy: `With the tool of the chassis store again or delete ${damaged.map(damagedName).join(', ') || 'the current map'}, take a new backup with \`gw map backup\`, then try again.`,
+        details: { reasons: unread.slice(0, 200) },
+      },
+    );
+  }
   if (current !== null && !maps.some(({ id }) => id === current.id)) {
     throw new GwError(
       'BACKUP_OUTDATED',
@@ -78,8 +91,18 @@ export interface MapComparison {
 }
 
 /** Compares every former map with the current ones, without pictures and localisation data. */
-export function compareMaps(before: Pick<LiveMaps, 'maps'>, after: Pick<LiveMaps, 'maps'>): MapComparison[] {
+export function compareMaps(
+  before: Pick<LiveMaps, 'maps'>,
+  after: Pick<LiveMaps, 'maps' | 'damaged'>,
+): MapComparison[] {
   return before.maps.map((map) => {
+    const unread = after.damaged.find(({ id, uid }) =>
+      uid === null || map.uid === null ? id === map.id : uid === map.uid,
+    );
+    if (unread !== undefined) {
+      const changes = [`it cannot be read any more: ${unread.why}`];
+      return { before: map, status: 'changed', id: unread.id, changes, overlays: null, notes: [] };
+    }
     const now = after.maps.find((other) => isSameMap(map, other));
     if (now === undefined) return { before: map, status: 'lost', id: null, changes: [], overlays: null, notes: [] };
     const overlays = compareOverlays(map.overlays, now.overlays);

@@ -92,7 +92,7 @@ export async function restartChassis(options: RestartOptions): Promise<RestartRu
   const { client, archive, clock, signal, onProgress } = options;
   const pace = options.pace ?? defaultRestartPace;
   const { serial } = await client.identity(signal);
-  assertSameChassis(archive, serial);
+  assertSameChassis(archive, serial, () => 'Take one of this chassis with `gw map backup`, then restart with it.');
   const before = await readLiveMaps(client, { signal, onProgress });
   assertContainsAll(archive, before);
   const stillness = await options.checkStillness(signal, onProgress);
@@ -211,7 +211,7 @@ async function compareAfter(
       onProgress('comparing the maps with those before');
       const now = await readLiveMaps(client, { images: false, signal });
       const maps = compareMaps(before, now);
-      const sameCurrent = isSameCurrent(before.current, now.current);
+      const sameCurrent = now.currentProblem === null && isSameCurrent(before.current, now.current);
       const isSuccess = sameCurrent && maps.every(({ status }) => status === 'unchanged');
       if (isSuccess || isLate) {
         onProgress('comparing the running map with the stored one');

@@ -4,6 +4,7 @@ import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 import { overlaysOf, reasonOf } from '../live-maps.ts';
+import { unreadableMap } from '../map-reading.ts';
 import type { ArchivedMap } from '../model.ts';
 
 /** Dependencies of every write. */
@@ -122,8 +123,13 @@ export async function readMapBack(
 /** null when the chassis no longer lists the map. */
 async function readExisting(client: ChassisClient, id: string, signal: AbortSignal): Promise<Uint8Array | null> {
   await client.identity(signal);
-  const listed = await client.listMaps(signal);
-  if (!listed.some((item) => String(item.id) === id)) return null;
+  const { maps, damaged } = await client.listMaps(signal);
+  if (![...maps, ...damaged].some((item) => String(item.id) === id)) {
+    const nameless = damaged.find((item) => item.id === null);
+    // It may be this map, which is then not gone.
+    if (nameless !== undefined) throw unreadableMap(nameless);
+    return null;
+  }
   return await client.mapBytes(id, signal);
 }
 

@@ -9,7 +9,7 @@ import {
   sameBytes,
   samePictureSize,
 } from '../live-maps.ts';
-import type { ArchivedMap } from '../model.ts';
+import type { ArchivedMap, DamagedMap } from '../model.ts';
 import { type Sent, send, settle, type WriteTools } from './checked-write.ts';
 
 /** Result of creating a lost map. */
@@ -49,10 +49,9 @@ const noResult = { id: null, after: null, differences: [], notCompared: [], why:
 export async function createLostMap(
   tools: WriteTools,
   archived: ArchivedMap,
-  before: readonly Pick<MapListItem, 'id'>[],
+  before: readonly ListedBefore[],
 ): Promise<MapCreation> {
   const { writes, onProgress, pace } = tools;
-  const existingIds = new Set(before.map(({ id }) => id));
   onProgress(`creating map ${archived.id}`);
   const sent = await send(tools, (grace) => writes.createMap(newMapOf(archived), grace));
   const orderError = sent.kind === 'answered' ? null : sent.why;
@@ -60,7 +59,7 @@ export async function createLostMap(
 
   onProgress('searching the new map');
   const settleMs = sent.kind === 'lost' ? pace.settleLostMs : pace.settleMs;
-  const search = await findNew(tools, sent, existingIds, settleMs);
+  const search = await findNew(tools, sent, before, settleMs);
   if (search.kind === 'unknown') return { ...noResult, outcome: 'unknown', orderError, why: search.why };
   if (search.kind === 'none') return { ...noResult, outcome: 'no-effect', orderError };
   const { item } = search;
@@ -85,6 +84,9 @@ function newMapOf(archived: ArchivedMap): NewMap {
   return { name, uid, mapVersion, overlaysVersion, overlays, ...grid, image, localisation };
 }
 
+/** An entry of the list of maps before the order; its number is null where it cannot be read. */
+type ListedBefore = Pick<DamagedMap, 'id'>;
+
 type Search =
   | { readonly kind: 'found'; readonly item: MapListItem }
   | { readonly kind: 'none' }
@@ -93,23 +95,36 @@ type Search =
 async function findNew(
   tools: WriteTools,
   sent: Sent<{ readonly id: number }>,
-  existingIds: ReadonlySet<number>,
+  before: readonly ListedBefore[],
   settleMs: number,
 ): Promise<Search> {
+  const existingIds = new Set(before.map(({ id }) => id));
   const answered = sent.kind === 'answered' ? sent.value.id : null;
   if (answered !== null && existingIds.has(answered)) {
     return { kind: 'unknown', why: `the chassis returned the number of an existing map (${answered})` };
   }
   return await settle<Search>(tools, settleMs, async (grace) => {
     await tools.client.identity(grace);
-    const newMaps = (await tools.client.listMaps(grace)).filter(({ id }) => !existingIds.has(id));
+    const { maps, damaged } = await tools.client.listMaps(grace);
+    const newMaps = maps.filter(({ id }) => !existingIds.has(id));
     const [first] = answered === null ? newMaps : newMaps.filter(({ id }) => id === answered);
     if (answered === null && newMaps.length > 1) {
       const why = `${newMaps.length} new maps exist; which one was created is unknown`;
       return { found: { kind: 'unknown', why }, expected: false };
     }
-    return { found: first ? { kind: 'found', item: first } : { kind: 'none' }, expected: first !== undefined };
+    if (first) return { found: { kind: 'found', item: first }, expected: true };
+    const unread =
+      damaged.find(({ id }) => !existingIds.has(id)) ?? (isLonger(damaged, before) ? damaged[0] : undefined);
+    if (unread === undefined) return { found: { kind: 'none' }, expected: false };
+    const why = `the list has a new entry that cannot be read (${unread.why}), which may be the created map`;
+    return { found: { kind: 'unknown', why }, expected: false };
   });
+}
+
+/** Whether more entries without a number are listed than before. */
+function isLonger(damaged: readonly ListedBefore[], before: readonly ListedBefore[]): boolean {
+  const count = (entries: readonly ListedBefore[]) => entries.filter(({ id }) => id === null).length;
+  return count(damaged) > count(before);
 }
 
 async function compareNew(tools: WriteTools, archived: ArchivedMap, item: MapListItem, signal: AbortSignal) {

@@ -1,4 +1,3 @@
-import type { CurrentMap } from '../../chassis/index.ts';
 import { GwError } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import {
@@ -6,10 +5,13 @@ import {
   comparePictures,
   gridOf,
   type LiveMap,
+  type LiveMaps,
   type OverlaysComparison,
   type PictureVerdict,
+  type UnreadMap,
 } from '../live-maps.ts';
-import type { ArchivedMap, MapArchive } from '../model.ts';
+import { damagedName } from '../map-reading.ts';
+import type { ArchivedMap, DamagedMap, MapArchive } from '../model.ts';
 
 /** Planned change for one map of the archive. */
 type PlanVerdict =
@@ -41,10 +43,19 @@ export interface PlannedMap {
 
 export interface RestorePlan {
   readonly maps: readonly PlannedMap[];
+  /** Maps that were damaged at the backup, so that it cannot restore them. */
+  readonly damaged: readonly DamagedMap[];
   /** Maps of the chassis that are not in the archive: unchanged. */
   readonly others: readonly LiveMap[];
-  /** The current map at the backup, to be set as current map when there is none now; else null. */
+  /** The current map of this robot at the backup, to be set as current map when there is none now; else null. */
   readonly mapToSelect: ArchivedMap | null;
+}
+
+export interface PlanOptions {
+  /** Maps of the archive by id or uid. */
+  readonly ids?: 'all' | readonly string[];
+  /** The archive is of another robot, whose numbers and whose current map say nothing about this one. */
+  readonly isForeign?: boolean;
 }
 
 /**
@@ -52,28 +63,36 @@ export interface RestorePlan {
  * no such map.
  */
 export function planRestore(
-  archive: Pick<MapArchive, 'maps'>,
-  live: { readonly maps: readonly LiveMap[]; readonly current: CurrentMap | null },
-  ids: 'all' | readonly string[] = 'all',
+  archive: Pick<MapArchive, 'maps' | 'damaged'>,
+  live: Pick<LiveMaps, 'maps' | 'damaged' | 'current' | 'currentProblem'>,
+  { ids = 'all', isForeign = false }: PlanOptions = {},
 ): RestorePlan {
-  const matches = new Map(archive.maps.map((archived) => [archived, matchOf(archived, archive.maps, live.maps)]));
+  const matches = new Map(
+    archive.maps.map((archived) => [archived, matchOf(archived, archive.maps, live.maps, isForeign)]),
+  );
   const claims = new Map<LiveMap, number>();
   for (const { map } of matches.values()) if (map) claims.set(map, (claims.get(map) ?? 0) + 1);
-  const maps = selected(archive.maps, ids).map((archived) => {
+  const chosen = selected(archive, ids);
+  const maps = chosen.maps.map((archived) => {
     const match = matches.get(archived) ?? { map: null, by: null };
     if (match.map !== null && (claims.get(match.map) ?? 0) > 1) {
       const why = 'several maps of the backup match the one on the chassis';
       return planned(archived, { verdict: 'conflict', live: match.map, why });
     }
-    return planOne(archived, match, live.maps);
+    const damaged = match.map === null ? live.damaged.find((other) => mayBe(archived, other, isForeign)) : undefined;
+    return damaged === undefined
+      ? planOne(archived, match, live.maps)
+      : planned(archived, { verdict: 'conflict', why: damagedConflict(damaged) });
   });
   const wasCurrent = maps.find(
     ({ archived, verdict }) => archived.isCurrent && verdict !== 'conflict' && verdict !== 'not-restorable',
   );
   return {
     maps,
+    damaged: chosen.damaged,
     others: live.maps.filter((map) => !claims.has(map)),
-    mapToSelect: live.current === null ? (wasCurrent?.archived ?? null) : null,
+    mapToSelect:
+      live.current === null && live.currentProblem === null && !isForeign ? (wasCurrent?.archived ?? null) : null,
   };
 }
 
@@ -82,20 +101,24 @@ export function changesAnything({ maps, mapToSelect }: RestorePlan): boolean {
   return mapToSelect !== null || maps.some(({ verdict }) => verdict === 'overlays-differ' || verdict === 'missing');
 }
 
-function selected(maps: readonly ArchivedMap[], ids: 'all' | readonly string[]): readonly ArchivedMap[] {
-  if (ids === 'all') return maps;
-  const unknown = ids.filter((id) => !maps.some((map) => hasName(map, id)));
+type Contents = Pick<MapArchive, 'maps' | 'damaged'>;
+
+function selected({ maps, damaged }: Contents, ids: 'all' | readonly string[]): Contents {
+  if (ids === 'all') return { maps, damaged };
+  const all = [...maps, ...damaged];
+  const unknown = ids.filter((id) => !all.some((map) => hasName(map, id)));
   if (unknown.length > 0) {
     const has = maps.length === 0 ? 'It contains none.' : `It contains ${maps.map(({ id }) => id).join(', ')}.`;
     throw new GwError('MAP_UNKNOWN', `The backup contains no map ${unknown.map(quote).join(', ')}. ${has}`, {
       remedy: 'Name a map by its id at the time of the backup, or by its uid; `gw map verify FILE` lists them.',
     });
   }
-  return maps.filter((map) => ids.some((id) => hasName(map, id)));
+  const isNamed = (map: ArchivedMap | DamagedMap) => ids.some((id) => hasName(map, id));
+  return { maps: maps.filter(isNamed), damaged: damaged.filter(isNamed) };
 }
 
-function hasName({ id, uid }: ArchivedMap, name: string): boolean {
-  return name === String(id) || name === uid;
+function hasName({ id, uid }: ArchivedMap | DamagedMap, name: string): boolean {
+  return (id !== null && name === String(id)) || name === uid;
 }
 
 interface Match {
@@ -106,17 +129,22 @@ interface Match {
 }
 
 /**
- * Matches by uid; by number only where neither has a uid, since numbers are reassigned. A map recreated with another uid
+ * Matches by uid; by number only on the same robot where neither has a uid, since numbers are reassigned. A map recreated with another uid
  * is matched by name, grid and picture, so that a second restore does not create it twice.
  */
-function matchOf(archived: ArchivedMap, all: readonly ArchivedMap[], live: readonly LiveMap[]): Match {
+function matchOf(
+  archived: ArchivedMap,
+  all: readonly ArchivedMap[],
+  live: readonly LiveMap[],
+  isForeign: boolean,
+): Match {
   const { uid, id } = archived;
   const sameUid = uid === null ? [] : live.filter((map) => map.uid === uid);
   if (sameUid.length > 1) {
     return { map: sameUid[0] ?? null, by: 'uid', ambiguity: `${sameUid.length} maps on the chassis have its uid` };
   }
   if (sameUid[0]) return { map: sameUid[0], by: 'uid' };
-  const sameId = live.find((map) => map.id === id);
+  const sameId = isForeign ? undefined : live.find((map) => map.id === id);
   if (uid === null && sameId?.uid === null) return { map: sameId, by: 'id' };
   // Live maps with the uid of another archived map are excluded.
   const free = live.filter((map) => map.uid === null || !all.some((other) => other.uid === map.uid));
@@ -179,6 +207,18 @@ function obstacleOf(archived: ArchivedMap, map: LiveMap): string | null {
     return 'the chassis returns its overlays as an object, and the write is documented for a JSON text only';
   }
   return null;
+}
+
+/** Whether a map of the chassis that cannot be read may be this one; a second one is not created beside it. */
+function mayBe(archived: ArchivedMap, { id, uid, name }: UnreadMap, isForeign: boolean): boolean {
+  if (uid !== null && uid === archived.uid) return true;
+  if (name === archived.name) return true;
+  return !isForeign && id === archived.id && (uid === null || archived.uid === null);
+}
+
+function damagedConflict(damaged: UnreadMap): string {
+  const name = damagedName(damaged);
+  return `${name} of the chassis cannot be read (${damaged.why}) and may be this map: delete ${name} with the tool of the chassis, then restore again`;
 }
 
 function planMissing(archived: ArchivedMap, live: readonly LiveMap[]): PlannedMap {

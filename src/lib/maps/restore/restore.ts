@@ -5,6 +5,7 @@ import type { Clock } from '../../lifecycle/index.ts';
 import { refuseExistingArchive, writeArchive } from '../archive/archive-file.ts';
 import { backUpMaps } from '../backup.ts';
 import { type LiveMaps, readLiveMaps, reasonOf } from '../live-maps.ts';
+import { readCurrentMap } from '../map-reading.ts';
 import type { ArchiveFile, MapArchive } from '../model.ts';
 import type { TopicAccess } from '../running/map-announcements.ts';
 import { checkRunningMap, type RunningMap, type WatchedMap, watchRunningMap } from '../running/running-map.ts';
@@ -20,6 +21,8 @@ export interface RestoreOptions {
   readonly archive: MapArchive;
   /** Maps of the archive by id or uid. */
   readonly ids: 'all' | readonly string[];
+  /** Serial number of the other robot of the backup, as a person named it; null: the backup must be of this chassis. */
+  readonly fromAnotherRobot: string | null;
   /** Topic stream that announces the running map, which is compared with the stored one after any writes. */
   readonly topics: TopicAccess;
   /** null: dry run. */
@@ -56,7 +59,7 @@ export type MapOutcome =
   | ({ readonly kind: 'creation' } & MapCreation);
 
 export interface RestoreRun {
-  readonly live: Pick<LiveMaps, 'identity' | 'current' | 'withoutImage'>;
+  readonly live: Pick<LiveMaps, 'identity' | 'current' | 'currentProblem' | 'damaged' | 'withoutImage'>;
   readonly plan: RestorePlan;
   /** Comparison of running and stored map, after any writes. */
   readonly running: RunningMap;
@@ -72,18 +75,20 @@ export interface RestoreRun {
 }
 
 /**
- * Restores maps of an archive one by one; without `write` it only plans. With it: the robot must stand still, a safety
+ * Restores maps of an archive one by one; without `write` it only plans. Maps of another robot are copied only with its
+ * serial number, and none of them becomes the current map. With `write`: the robot must stand still, a safety
  * backup is written first, each write is read back and compared, and the first failed one ends the run. Before the first
  * write it throws ARCHIVE_FOREIGN, MAP_UNKNOWN, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the
  * client, with nothing changed. After it there is always a result with the content on the chassis, or `unknown`.
  */
 export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> {
-  const { client, archive, ids, write, topics, clock, signal, onProgress } = options;
+  const { client, archive, ids, fromAnotherRobot, write, topics, clock, signal, onProgress } = options;
   const { serial } = await client.identity(signal);
-  assertSameChassis(archive, serial);
+  assertRestorable(archive, serial, fromAnotherRobot);
+  const planning = { ids, isForeign: fromAnotherRobot !== null };
   if (write && write.mayNumber !== true) await refuseExistingArchive(write.backupPath);
   const initial = await readLiveMaps(client, { signal, onProgress });
-  const firstPlan = planRestore(archive, initial, ids);
+  const firstPlan = planRestore(archive, initial, planning);
   const pace = write?.pace ?? defaultPace;
   if (!write || !changesAnything(firstPlan)) {
     onProgress('comparing the running map with the stored one');
@@ -96,12 +101,14 @@ export async function restoreMaps(options: RestoreOptions): Promise<RestoreRun> 
   const stillness = await write.checkStillness(signal, onProgress);
   assertStill(stillness, write.isConfirmedStill);
   const safetyArchive = await backUpMaps(client, { ids: 'all', gwVersion: write.gwVersion, clock, signal, onProgress });
-  const backup = safetyArchive.maps.length > 0 ? await backUpState(write, safetyArchive) : null;
+  const backup =
+    safetyArchive.maps.length + safetyArchive.damaged.length > 0 ? await backUpState(write, safetyArchive) : null;
   if (backup) write.onBackup(backup);
   // The final plan is made from the content of the safety backup, which is what the writes replace.
-  const live = { ...initial, maps: safetyArchive.maps, current: await client.currentMap(signal) };
-  const plan = planRestore(archive, live, ids);
-  using watched = await watchRunningMap(topics, { hadMap: live.current !== null });
+  const { current, problem: currentProblem } = await readCurrentMap(client, signal);
+  const live = { ...initial, maps: safetyArchive.maps, damaged: safetyArchive.damaged, current, currentProblem };
+  const plan = planRestore(archive, live, planning);
+  using watched = await watchRunningMap(topics, { hadMap: live.current !== null || currentProblem !== null });
   const onSend = () => watched.mark();
   const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
   const result = await executePlan(tools, plan, safetyArchive, write);
@@ -151,14 +158,45 @@ export async function backUpState(
   }
 }
 
-/** Throws ARCHIVE_FOREIGN. */
-export function assertSameChassis(archive: MapArchive, serial: string): void {
-  const { serial: archived } = archive.chassis;
+/** Throws ARCHIVE_FOREIGN; `remedy` says what to do with a backup of `archived`. */
+export function assertSameChassis(
+  { chassis: { serial: archived } }: MapArchive,
+  serial: string,
+  remedy: (archived: string) => string,
+): void {
   if (archived === serial) return;
   throw new GwError(
     'ARCHIVE_FOREIGN',
     `The backup belongs to chassis ${JSON.stringify(archived)}, this one is ${JSON.stringify(serial)}. Nothing was changed.`,
-    { details: { archived, found: serial } },
+    { remedy: remedy(archived), details: { archived, found: serial } },
+  );
+}
+
+/** Throws ARCHIVE_FOREIGN, and USAGE for a backup of this chassis that was named as one of another robot. */
+function assertRestorable(archive: MapArchive, serial: string, named: string | null): void {
+  const { serial: archived } = archive.chassis;
+  if (named === null) {
+    assertSameChassis(
+      archive,
+      serial,
+      () =>
+        `To copy the maps of ${JSON.stringify(archived)} to this robot, name it: --from-another-robot ${/^[\w.:-]+$/.test(archived) ? archived : 'SERIAL'}. Afterwards set its position and repeat its trials. Otherwise name a backup of this chassis.`,
+    );
+    return;
+  }
+  if (archived === serial) {
+    throw new GwError('USAGE', `The backup belongs to this chassis, ${JSON.stringify(serial)}. Nothing was changed.`, {
+      remedy: 'Omit --from-another-robot.',
+    });
+  }
+  if (named === archived) return;
+  throw new GwError(
+    'ARCHIVE_FOREIGN',
+    `The backup belongs to chassis ${JSON.stringify(archived)}, --from-another-robot names ${JSON.stringify(named)}. Nothing was changed.`,
+    {
+      remedy: `Name the backup of ${JSON.stringify(named)}, or, if you mean this one, its serial number as it stands there.`,
+      details: { archived, found: serial, named },
+    },
   );
 }
 
@@ -230,7 +268,10 @@ async function writeOne(
     const created = finished.flatMap(({ outcome }) =>
       outcome.kind === 'creation' && outcome.id !== null ? [{ id: outcome.id }] : [],
     );
-    return { kind: 'creation', ...(await createLostMap(tools, archived, [...safetyArchive.maps, ...created])) };
+    return {
+      kind: 'creation',
+      ...(await createLostMap(tools, archived, [...safetyArchive.maps, ...safetyArchive.damaged, ...created])),
+    };
   }
   const saved = safetyArchive.maps.find(({ id }) => id === live.id);
   const lacks = (['image', 'localisation'] as const).filter((what) => !saved?.[what] && !archived[what]);

@@ -1,10 +1,19 @@
 import { readJsonBytes } from '../../json/index.ts';
-import { type ArchivedMap, type ArchiveFile, archivedFiles, checkPng } from '../../maps/index.ts';
+import {
+  type ArchivedMap,
+  type ArchiveFile,
+  archivedFiles,
+  checkPng,
+  damagedFiles,
+  damagedName,
+  isComplete,
+  type MapArchive,
+} from '../../maps/index.ts';
 import { plural, shorten } from '../../text/index.ts';
 import type { Finding, Line } from '../finding.result.ts';
 import { type FindingStart, notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { conclude } from '../verdict.ts';
-import { countFeatures } from './contents.ts';
+import { countFeatures, viewDamaged } from './contents.ts';
 import type { MapArchiveView } from './map.result.ts';
 
 const RESTORING = 'restoring';
@@ -22,7 +31,7 @@ export async function viewArchive(
   { path, bytes, sha256, archive }: ArchiveFile,
   scope: BackupScope = 'unknown',
 ): Promise<MapArchiveView> {
-  const { createdAt, gwVersion, chassis, complete } = archive;
+  const { createdAt, gwVersion, chassis } = archive;
   const maps: MapView[] = [];
   for (const map of archive.maps) maps.push(await viewMap(map));
   const findings = [
@@ -31,7 +40,7 @@ export async function viewArchive(
     countersFinding(archive.maps),
     partFinding(maps, 'image'),
     partFinding(maps, 'localisation'),
-    allMapsFinding(complete, scope),
+    allMapsFinding(archive, scope),
     restoringFinding(),
   ];
   return {
@@ -43,8 +52,13 @@ export async function viewArchive(
     createdAt,
     gwVersion,
     chassis: { ...chassis },
-    complete,
+    complete: isComplete(archive),
     maps,
+    damaged: archive.damaged.map((map, at) => ({
+      ...viewDamaged(map),
+      isCurrent: map.isCurrent,
+      files: [...damagedFiles(map, at)],
+    })),
     findings,
   };
 }
@@ -62,7 +76,7 @@ async function viewMap(map: ArchivedMap): Promise<MapView> {
     files: [...archivedFiles(map)],
     picture: picture?.ok ? { width: picture.width, height: picture.height } : null,
     overlays: countFeatures(map),
-    missing: [...missing],
+    missing: missing.map(({ what, why }) => ({ what, why })),
   };
 }
 
@@ -71,7 +85,7 @@ const start = (id: string, title: string, spec: string | null = null): FindingSt
 function wholeFinding(maps: readonly MapView[]): Finding {
   const files = maps.reduce((sum, map) => sum + map.files.length, 0);
   return ok(
-    start('complete', 'The archive is complete'),
+    start('intact', 'The archive is intact'),
     `${plural(files, 'file')} with the length and SHA-256 of the manifest, and no others; overlays files equal those of their maps`,
   );
 }
@@ -144,8 +158,23 @@ function partFinding(maps: readonly MapView[], what: 'image' | 'localisation'): 
   );
 }
 
-function allMapsFinding(complete: boolean, scope: BackupScope): Line {
+function allMapsFinding({ complete, damaged, currentProblem }: MapArchive, scope: BackupScope): Line {
   const about = start('all-maps', 'Every map of the chassis is included');
+  if (damaged.length > 0) {
+    const names = damaged.map(damagedName);
+    return wrong(
+      about,
+      damaged.map(({ why }, at) => `${names[at]} cannot be read: ${why}`).join('\n'),
+      `With the tool of the chassis store again or delete ${names.join(', ')}, then take the backup again. What the chassis answered is kept in the file under damaged/.`,
+    );
+  }
+  if (currentProblem !== null) {
+    return wrong(
+      about,
+      `the current map is not known, and may not be stored: ${currentProblem}`,
+      'Select a stored map with the tool of the chassis, then take the backup again.',
+    );
+  }
   if (complete) return ok(about, 'as listed by the chassis at the backup');
   if (scope === 'all') {
     return wrong(

@@ -22,7 +22,7 @@ export interface MapBackupOptions {
 /**
  * Backs up the maps of a chassis into one file, which is read back and verified before it is moved to its path. Throws
  * FILE_EXISTS, FILE_UNWRITABLE, FILE_UNREADABLE, MAP_UNKNOWN, BACKUP_OUTDATED and the errors of the chassis client, with
- * nothing written. A missing file of a map is a finding.
+ * nothing written. A damaged map and a missing file of a map are findings.
  */
 export async function backUpMapsToFile(
   toolkit: Toolkit,
@@ -36,7 +36,7 @@ export async function backUpMapsToFile(
   await using client = createChassisClient(await chassisAccess(toolkit));
   const which = ids.length === 0 ? 'all' : ids;
   const archive = await backUpMaps(client, { ids: which, gwVersion, clock, signal, onProgress });
-  if (archive.maps.length === 0) {
+  if (archive.maps.length + archive.damaged.length === 0) {
     throw new GwError('MAP_UNKNOWN', 'The chassis has no maps to back up.', {
       remedy: 'If it had maps before, restore them from an older backup: `gw map restore FILE`.',
     });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { factBases, marks } from '../../evidence/index.ts';
-import { mapAddressSchema, mapChassisSchema } from './map.result.ts';
+import { damagedMapSchema, mapAddressSchema, mapChassisSchema } from './map.result.ts';
 import { overlaysDifferenceSchema, runningMapSchema } from './running-map.result.ts';
 
 /** A fact that a result relies on or leaves open. */
@@ -23,9 +23,13 @@ export const usedBackupSchema = z.strictObject({
   bytes: z.int(),
   sha256: z.string(),
   createdAt: z.string(),
-  complete: z.boolean(),
+  complete: z.boolean().describe('Whether it has every map of the chassis with all its files.'),
+  serial: z.string().describe('Chassis of the backup.'),
   software: z.string().nullable(),
-  maps: z.int(),
+  maps: z.int().describe('Readable ones.'),
+  damaged: z
+    .array(damagedMapSchema)
+    .describe('Of the requested maps, those that were damaged at the backup: it cannot restore them.'),
 });
 
 /** Backup of the chassis before the first order. */
@@ -92,6 +96,28 @@ export const mapRestoreSchema = z.strictObject({
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   backup: usedBackupSchema,
+  fromAnotherRobot: z
+    .strictObject({
+      serial: z.string().describe('Robot of the backup, as a person named it.'),
+      notCounting: z
+        .array(z.string())
+        .describe('Facts that it has recorded in the evidence file of this site: none of these records counts here.'),
+      evidenceProblem: z.string().nullable().describe('Why the evidence file cannot be read; null when it was.'),
+      trials: z
+        .array(
+          z.strictObject({
+            kind: z.string(),
+            facts: z.array(z.string()),
+            recordedBefore: z.array(z.string()).describe('Of these, verified by this robot on the maps it had before.'),
+          }),
+        )
+        .describe('To be repeated by this robot on the copied maps.'),
+      places: z
+        .array(z.string())
+        .describe('Stations and dock of the site file on a copied map: this robot has not measured them there.'),
+    })
+    .nullable()
+    .describe('What a copy from another robot leaves to do; null for a backup of this one.'),
   stillness: stillnessSchema.nullable().describe('null when nothing had to be written.'),
   safetyBackup: safetyBackupSchema
     .nullable()
@@ -100,6 +126,7 @@ export const mapRestoreSchema = z.strictObject({
   others: z
     .array(z.strictObject({ id: z.int(), uid: z.string().nullable(), name: z.string() }))
     .describe('Maps of the chassis that are not in the backup: unchanged.'),
+  damaged: z.array(damagedMapSchema).describe('Maps of the chassis that cannot be read: unchanged.'),
   use: z
     .strictObject({
       id: z.int().nullable().describe('Number on the chassis; null when unknown.'),
@@ -112,7 +139,9 @@ export const mapRestoreSchema = z.strictObject({
   running: runningMapSchema.describe('Comparison of running and stored map, after any writes.'),
   position: z
     .enum(['untouched', 'must-be-set'])
-    .describe('must-be-set: the position is expected to be lost with a change of the current map.'),
+    .describe(
+      'must-be-set: the position is expected to be lost with a change of the current map, and is not known on a copied one.',
+    ),
   interrupted: z.boolean(),
   notes: z.array(z.string()).describe('Further notes.'),
   facts: z.array(citedFactSchema),

@@ -1,8 +1,8 @@
 import { GwError } from '../../error/index.ts';
 import { type Basis, citeFact, type FactId, type Mark } from '../../evidence/index.ts';
-import type { ArchivedMap } from '../../maps/index.ts';
+import { type ArchivedMap, damagedName, type UnreadMap } from '../../maps/index.ts';
 import { readOverlays } from '../../overlays/index.ts';
-import type { MapOverlays } from './map.result.ts';
+import type { DamagedMapView, MapOverlays } from './map.result.ts';
 
 /** Counts the features of a map by kind. Unreadable overlays are a problem in the result, not an error. */
 export function countFeatures({ data, overlays, overlaysForm: form }: ArchivedMap): MapOverlays {
@@ -16,6 +16,11 @@ export function countFeatures({ data, overlays, overlaysForm: form }: ArchivedMa
     if (!(error instanceof GwError) || error.code !== 'OVERLAYS_INVALID') throw error;
     return { form, bytes, count: null, problem: error.message };
   }
+}
+
+export function viewDamaged(map: UnreadMap): DamagedMapView {
+  const { entry, id, uid, name, why } = map;
+  return { entry, id, uid, name, called: damagedName(map), why };
 }
 
 /** The fact behind each field of a map, and its unit. */

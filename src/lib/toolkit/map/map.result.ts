@@ -17,6 +17,20 @@ export const mapItemSchema = z.strictObject({
   isCurrent: z.boolean().describe('Whether it is the current map.'),
 });
 
+/** A map that the chassis returns damaged. */
+export const damagedMapSchema = z.strictObject({
+  entry: z
+    .int()
+    .nullable()
+    .describe('Position in the list of the chassis, from 1, of a damaged entry; null where the map behind it is.'),
+  id: z.int().nullable().describe('null where the entry gives none.'),
+  uid: z.string().nullable(),
+  name: z.string().nullable(),
+  called: z.string().describe('Its name in messages: map 2 "Floor 2".'),
+  why: z.string().describe('Error of the chassis, or problem of the received data.'),
+});
+export type DamagedMapView = z.infer<typeof damagedMapSchema>;
+
 export const mapFieldsSchema = z.record(z.string(), evidenceSchema).describe('Evidence marks by field name.');
 
 export const mapMissingSchema = z.array(
@@ -37,6 +51,8 @@ export const mapOverlaysSchema = z.strictObject({
 });
 export type MapOverlays = z.infer<typeof mapOverlaysSchema>;
 
+const filesSchema = z.array(z.strictObject({ name: z.string(), bytes: z.int(), sha256: z.string() }));
+
 /** Shape of `gw map backup --json` and `gw map verify --json`: a verified backup file. */
 export const mapArchiveSchema = z.strictObject({
   verdict: checkVerdictSchema,
@@ -46,16 +62,19 @@ export const mapArchiveSchema = z.strictObject({
   createdAt: z.string().describe('UTC of the machine that ran the backup, for display.'),
   gwVersion: z.string(),
   chassis: mapChassisSchema,
-  complete: z.boolean().describe('Whether every map of the chassis is included.'),
+  complete: z.boolean().describe('Whether every map of the chassis is included with all its files.'),
   maps: z.array(
     z.strictObject({
       ...mapItemSchema.shape,
-      files: z.array(z.strictObject({ name: z.string(), bytes: z.int(), sha256: z.string() })),
+      files: filesSchema,
       picture: z.strictObject({ width: z.int(), height: z.int() }).nullable().describe('Size in pixels.'),
       overlays: mapOverlaysSchema,
       missing: mapMissingSchema,
     }),
   ),
+  damaged: z
+    .array(z.strictObject({ ...damagedMapSchema.shape, isCurrent: z.boolean(), files: filesSchema }))
+    .describe('Maps that could not be read: `files` are the answers of the chassis, kept as received.'),
   findings: z.array(lineSchema).describe('The line about restoring does not decide: no file can show it.'),
 });
 export type MapArchiveView = z.infer<typeof mapArchiveSchema>;
@@ -65,6 +84,8 @@ export const mapListSchema = z.strictObject({
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   maps: z.array(mapItemSchema),
+  damaged: z.array(damagedMapSchema).describe('Entries of the list that cannot be read; a backup keeps their answers.'),
+  currentProblem: z.string().nullable().describe('Why the current map is not known; null when it is.'),
   current: z
     .strictObject({
       id: z.int().describe('-1: set from data, not stored.'),

@@ -5,6 +5,8 @@ import {
   archiveFileName,
   changesAnything,
   checkStillness,
+  damagedName,
+  isComplete,
   isSuccess,
   type MapOutcome,
   type PlannedMap,
@@ -15,22 +17,18 @@ import {
 } from '../../maps/index.ts';
 import { type ChassisAccess, chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { viewAnotherRobot } from './another-robot.ts';
 import type { MapRestore, RestoredMap } from './change.result.ts';
-import {
-  afterSelecting,
-  citeFacts,
-  compareAgain,
-  differenceOf,
-  isRunningDifferent,
-  selectAgain,
-  siteCommand,
-  viewRunningMap,
-} from './change.ts';
+import { citeFacts, differenceOf, isRunningDifferent, viewRunningMap } from './change.ts';
+import { viewDamaged } from './contents.ts';
+import { nextOf } from './restore-next.ts';
 
 export interface MapRestoreOptions {
   readonly path: string;
   /** Maps of the backup by id or uid; every map when empty. */
   readonly ids: readonly string[];
+  /** Serial number of another robot whose maps are copied to this one, as a person named it. */
+  readonly fromAnotherRobot?: string | undefined;
   /** The risk flag was given; otherwise nothing is written. */
   readonly write: boolean;
   /** A person at the robot confirms that it stands still. */
@@ -84,6 +82,7 @@ export async function restoreFromBackup(
     client,
     archive: file.archive,
     ids: options.ids.length === 0 ? 'all' : options.ids,
+    fromAnotherRobot: options.fromAnotherRobot ?? null,
     topics: access,
     write: options.write ? writeOptionsOf(access, { ...options, defaultName }, onSafetyBackup) : null,
     clock,
@@ -91,17 +90,22 @@ export async function restoreFromBackup(
     onProgress,
   });
   const { host, port } = access.endpoint;
-  return viewRestore(run, { file, options, address: { host, port, way: access.dialer.way } });
+  const serial = options.fromAnotherRobot;
+  const { plan } = run;
+  const fromAnotherRobot =
+    serial === undefined ? null : await viewAnotherRobot(site, { serial, robot: run.live.identity.serial, plan });
+  return viewRestore(run, { file, options, address: { host, port, way: access.dialer.way }, fromAnotherRobot });
 }
 
 interface RestoreContext {
+  readonly fromAnotherRobot: MapRestore['fromAnotherRobot'];
   readonly file: ArchiveFile;
   readonly options: MapRestoreOptions;
   readonly address: MapRestore['address'];
 }
 
 /** The result of a run, with the content of every map and the next steps. */
-export function viewRestore(run: RestoreRun, { file, options, address }: RestoreContext): MapRestore {
+export function viewRestore(run: RestoreRun, { file, options, address, fromAnotherRobot }: RestoreContext): MapRestore {
   const { live, plan, written } = run;
   const { serial, software, model } = live.identity;
   const maps = plan.maps.map((planned) => {
@@ -118,15 +122,19 @@ export function viewRestore(run: RestoreRun, { file, options, address }: Restore
     problem: verdict === 'differs' ? { code: 'WRITE_DIFFERS' as const, title: lost.title, remedy: lost.remedy } : null,
     address,
     chassis: { serial, software, model },
-    backup: backupView(file),
+    backup: { ...backupView(file), damaged: plan.damaged.map(viewDamaged) },
+    fromAnotherRobot,
     stillness: written ? { ...written.stillness } : null,
     safetyBackup: safety && safetyView(safety),
     maps,
     others: plan.others.map(({ id, uid, name }) => ({ id, uid, name })),
+    damaged: live.damaged.map(viewDamaged),
     use,
     running: viewRunningMap(run.running),
     position:
-      written?.use?.mayBeSet === true || use?.outcome === 'set' ? ('must-be-set' as const) : ('untouched' as const),
+      written?.use?.mayBeSet === true || use?.outcome === 'set' || (fromAnotherRobot !== null && written !== null)
+        ? ('must-be-set' as const)
+        : ('untouched' as const),
     interrupted: written?.interrupted ?? false,
     notes: notesOf(run, file),
     facts: citeFacts([
@@ -141,17 +149,25 @@ export function viewRestore(run: RestoreRun, { file, options, address }: Restore
 }
 
 export function backupView({ path, bytes, sha256, archive }: ArchiveFile): MapRestore['backup'] {
-  const { createdAt, complete, chassis, maps } = archive;
-  return { file: path, bytes, sha256, createdAt, complete, software: chassis.software, maps: maps.length };
+  const { createdAt, chassis, maps, damaged } = archive;
+  const { serial, software } = chassis;
+  return {
+    ...{ file: path, bytes, sha256, createdAt, complete: isComplete(archive) },
+    ...{ serial, software, maps: maps.length, damaged: damaged.map(viewDamaged) },
+  };
 }
 
 export function safetyView({ path, bytes, sha256, archive }: ArchiveFile): NonNullable<MapRestore['safetyBackup']> {
-  const lacks = archive.maps.flatMap(({ id, missing }) => missing.map(({ what, why }) => `map ${id}: ${what}, ${why}`));
+  const lacks = [
+    ...archive.damaged.map((map) => `${damagedName(map)}: it cannot be read, ${map.why}`),
+    ...archive.maps.flatMap(({ id, missing }) => missing.map(({ what, why }) => `map ${id}: ${what}, ${why}`)),
+  ];
   return { file: path, bytes, sha256, maps: archive.maps.length, lacks };
 }
 
 function verdictOf({ plan, written, running }: RestoreRun): MapRestore['verdict'] {
-  const blocked = plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'not-restorable');
+  const blocked =
+    plan.damaged.length > 0 || plan.maps.some(({ verdict }) => verdict === 'conflict' || verdict === 'not-restorable');
   const success = isRunningDifferent(running) ? 'stored-only' : written === null ? 'nothing-to-do' : 'restored';
   if (written === null) return blocked ? 'incomplete' : changesAnything(plan) ? 'to-do' : success;
   const outcomes = written.maps.map(({ outcome }) => outcome);
@@ -292,38 +308,9 @@ function notesOf({ live, plan }: RestoreRun, { archive }: ArchiveFile): string[]
           `Map ${inUse.live?.id} is the current map. Whether the robot loads new overlays at once is not documented: the running map is compared with the stored one after a write.`,
         ]
       : []),
+    ...(live.currentProblem === null ? [] : [`The current map is not known, so none is set: ${live.currentProblem}.`]),
+    ...plan.damaged.map((map) => `The backup cannot restore ${damagedName(map)}: it was damaged (${map.why}).`),
+    ...live.damaged.map((map) => `The chassis returns ${damagedName(map)} damaged (${map.why}): it is not changed.`),
     ...live.withoutImage.map(({ id, why }) => `The picture of map ${id} was not received and not compared: ${why}.`),
   ];
-}
-
-function nextOf(data: Omit<MapRestore, 'next'>, { path, ids, sitePath }: MapRestoreOptions): string[] {
-  const restoreCommand = (...words: string[]) => siteCommand(sitePath, 'map', 'restore', ...words);
-  const selection = ids.flatMap((id) => ['--map', id]);
-  const next: string[] = [];
-  if (data.mode === 'dry-run' && (data.verdict === 'to-do' || data.verdict === 'incomplete')) {
-    if (data.use !== null || data.maps.some(({ plan }) => plan === 'overlays-differ' || plan === 'missing')) {
-      next.push(
-        `To restore, with the robot standing still: ${restoreCommand(path, ...selection, '--write-although-never-measured')}`,
-      );
-    }
-  }
-  if (data.verdict === 'unknown')
-    next.push(`Compare the chassis with the backup, without writing: ${restoreCommand(path, ...selection)}`);
-  if (data.mode === 'write' && ['differs', 'unknown'].includes(data.verdict)) {
-    next.push('Do not move the robot before a person has checked its maps.');
-    if (data.safetyBackup !== null)
-      next.push(
-        `The former state is in ${data.safetyBackup.file}; compare it with: ${restoreCommand(data.safetyBackup.file)}`,
-      );
-  }
-  if (data.position === 'must-be-set') {
-    next.push(...afterSelecting(sitePath));
-  }
-  if (data.verdict !== 'to-do' && isRunningDifferent(data.running)) next.push(...selectAgain(data.running, sitePath));
-  if (data.mode === 'write' && data.running.verdict === 'not-checked')
-    next.push(...compareAgain(data.running, sitePath));
-  if (data.verdict === 'restored') {
-    next.push('Check the map on the tablet and drive one tour under supervision before the robot works again.');
-  }
-  return next;
 }

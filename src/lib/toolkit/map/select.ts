@@ -73,7 +73,7 @@ export function viewSelect(run: SelectRun, options: MapSelectOptions, address: M
     safetyBackup: done && safetyView(done.backup),
     use: done && { outcome: done.use.outcome, why: done.use.why },
     running: done && viewRunningMap(done.running),
-    stored: done && storedView(done.maps),
+    stored: done && storedView(done),
     // Only an order that the chassis did not accept leaves the position unchanged.
     position: done?.use.mayBeSet ? ('must-be-set' as const) : ('untouched' as const),
     interrupted: done?.interrupted ?? false,
@@ -86,14 +86,17 @@ function verdictOf({ done }: SelectRun): MapSelect['verdict'] {
   if (done === null) return 'to-do';
   if (done.use.outcome === 'unknown') return 'unknown';
   if (done.use.outcome !== 'set') return 'not-selected';
-  if (storedView(done.maps).verdict === 'changed') return 'maps-changed';
+  if (storedView(done).verdict === 'changed') return 'maps-changed';
   if (isRunningDifferent(done.running) || done.running.verdict === 'none-in-use') return 'running-differs';
   // The compared map must be the requested one.
   const isOfTarget = done.running.verdict === 'equal' && done.running.map?.id === done.use.id;
   return isOfTarget ? 'selected' : 'running-not-checked';
 }
 
-function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<MapSelect['stored']> {
+function storedView({
+  maps,
+  damaged,
+}: Pick<NonNullable<SelectRun['done']>, 'maps' | 'damaged'>): NonNullable<MapSelect['stored']> {
   if (maps === null) return { verdict: 'not-checked', changes: [] };
   const changes = maps.flatMap(({ before, status, changes: clauses, overlays }) =>
     status === 'unchanged'
@@ -108,7 +111,8 @@ function storedView(maps: NonNullable<SelectRun['done']>['maps']): NonNullable<M
           },
         ],
   );
-  return { verdict: changes.length === 0 ? 'unchanged' : 'changed', changes };
+  const unchanged = damaged.length > 0 ? 'not-checked' : 'unchanged';
+  return { verdict: changes.length === 0 ? unchanged : 'changed', changes };
 }
 
 function nextOf(view: Omit<MapSelect, 'next'>, { id, sitePath }: MapSelectOptions): string[] {

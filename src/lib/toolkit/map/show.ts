@@ -1,7 +1,7 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { readJsonBytes } from '../../json/index.ts';
 import { sha256 } from '../../lifecycle/index.ts';
-import { checkPng, pickMap, readMap } from '../../maps/index.ts';
+import { checkPng, pickMap, readMap, unreadableMap } from '../../maps/index.ts';
 import { frameOf, type MapFrame } from '../../overlays/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -9,8 +9,8 @@ import { countFeatures, evidenceOfFields, listedFields } from './contents.ts';
 import type { MapShow } from './map.result.ts';
 
 /**
- * One map of a chassis with all files of a backup, and what a backup would lack. Throws MAP_UNKNOWN and the errors of the
- * chassis client.
+ * One map of a chassis with all files of a backup, and what a backup would lack. Throws MAP_UNKNOWN, MAP_UNREADABLE and
+ * the errors of the chassis client.
  */
 export async function showMap(
   toolkit: Toolkit,
@@ -25,7 +25,9 @@ export async function showMap(
   const item = pickMap(await client.listMaps(signal), options.id);
   const current = await client.currentMap(signal);
   const isCurrent = current?.id === item.id;
-  const map = await readMap(client, item, { isCurrent }, { signal, onProgress });
+  const one = await readMap(client, item, { isCurrent, signal, onProgress });
+  if (one.kind === 'damaged') throw unreadableMap(one.damaged);
+  const { map } = one;
   const { id, uid, name, mapVersion, overlaysVersion, data, image, localisation, missing } = map;
   const picture = image && (await checkPng(image));
   const reading = readJsonBytes(data);
@@ -39,7 +41,7 @@ export async function showMap(
     picture: image && picture?.ok ? { ...contentOf(image), width: picture.width, height: picture.height } : null,
     localisation: localisation && contentOf(localisation),
     overlays: countFeatures(map),
-    missing: [...missing],
+    missing: missing.map(({ what, why }) => ({ what, why })),
     fields: evidenceOfFields([
       ...listedFields,
       'originXM',

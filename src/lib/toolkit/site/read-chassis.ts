@@ -27,7 +27,7 @@ export async function readChassis(
   await using client = createChassisClient({ endpoint, dialer, clock });
   try {
     const { serial, model, software } = await client.identity(until);
-    const maps = await client.listMaps(until).catch(() => []);
+    const { maps } = await client.listMaps(until).catch(() => ({ maps: [] }));
     const current = await client.currentMap(until).catch(() => null);
     const points = current === null ? [] : await pointsOf(client, String(current.id), until).catch(() => []);
     const seen = {

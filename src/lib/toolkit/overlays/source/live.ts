@@ -103,8 +103,18 @@ async function readMap(client: ChassisClient, id: string, where: string, signal:
   try {
     return await client.mapBytes(id, signal);
   } catch (error) {
-    if (!(error instanceof GwError) || error.code !== 'CHASSIS_REFUSED' || error.details?.status !== 404) throw error;
-    const maps = await client.listMaps(signal);
+    if (!(error instanceof GwError) || (error.code !== 'CHASSIS_REFUSED' && error.code !== 'CHASSIS_BAD_ANSWER')) {
+      throw error;
+    }
+    const { maps, damaged } = await client.listMaps(signal);
+    const item = [...maps, ...damaged].find((one) => String(one.id) === id);
+    // The address is right: this chassis has answered, and lists the map.
+    if (item !== undefined) {
+      const { failureDetail } = await import('../../../chassis/index.ts');
+      const { unreadableMap } = await import('../../../maps/index.ts');
+      throw unreadableMap({ entry: null, id: item.id, name: item.name, why: failureDetail(error) });
+    }
+    if (error.details?.status !== 404) throw error;
     throw new GwError('MAP_UNKNOWN', `No map ${id} on ${where}.`, {
       tried: error.tried,
       remedy: `Name one of these maps: ${listed(maps.map((map) => `${map.id} ${quote(map.name)}`))}.`,
