@@ -215,6 +215,7 @@ describe('gw cloud watch', () => {
 describe('gw cloud upload', () => {
   const data: CloudUpload = {
     file: 'a.tar.gz',
+    complete: true,
     isNew: true,
     upload: {
       ...{ name: 'maps/a.tar.gz', bytes: 7, sha256: 'ab'.repeat(32), state: 'waiting', sentBytes: 0, detail: null },
@@ -231,6 +232,11 @@ describe('gw cloud upload', () => {
     expect(of('waiting', 600_000)).toBe('a.tar.gz is not uploaded yet, after 10 min.');
     expect(of('refused', 1_000)).toBe('a.tar.gz was refused; the gateway keeps it and tries again.');
     expect(of('uploaded')).toBe('a.tar.gz is in the object storage.');
+  });
+
+  it('says that the backup is incomplete', () => {
+    const text = plain(render.renderCloudUpload({ ...data, complete: false }));
+    expect(text.split('\n')[1]).toBe('The backup is INCOMPLETE: gw map verify a.tar.gz lists what it lacks.');
   });
 
   it('names a missing link', () => {

@@ -258,9 +258,12 @@ export function renderCloudWatch(event: CloudWatchEvent): string {
 // ── gw cloud upload ─────────────────────────────────────────────────────────────────────────────────────────────
 
 /** `gw cloud upload` */
-export function renderCloudUpload({ file, isNew, upload, link, waitedMs }: CloudUpload): string {
+export function renderCloudUpload({ file, complete, isNew, upload, link, waitedMs }: CloudUpload): string {
   const { name, state, bytes, sha256, detail } = upload;
-  const lines = [uploadLine({ file, isNew, state, waitedMs })];
+  const lines = [uploadLine({ file, complete, isNew, state, waitedMs })];
+  if (!complete) {
+    lines.push(chalk.yellow(`The backup is INCOMPLETE: gw map verify ${printable(file)} lists what it lacks.`));
+  }
   if (state !== 'uploaded' && link.status !== 'connected') {
     lines.push(
       chalk.yellow(`The link is ${link.status}: ${printable(link.detail)} It is uploaded once the link is there.`),
@@ -277,12 +280,15 @@ export function renderCloudUpload({ file, isNew, upload, link, waitedMs }: Cloud
 
 function uploadLine({
   file,
+  complete,
   isNew,
   state,
   waitedMs,
-}: Pick<CloudUpload, 'file' | 'isNew' | 'waitedMs'> & { readonly state: CloudUpload['upload']['state'] }): string {
+}: Pick<CloudUpload, 'file' | 'complete' | 'isNew' | 'waitedMs'> & {
+  readonly state: CloudUpload['upload']['state'];
+}): string {
   const shown = printable(file);
-  if (state === 'uploaded') return chalk.green(`${shown} is in the object storage.`);
+  if (state === 'uploaded') return (complete ? chalk.green : chalk.yellow)(`${shown} is in the object storage.`);
   if (state === 'refused') return chalk.red.bold(`${shown} was refused; the gateway keeps it and tries again.`);
   if (waitedMs !== null) return chalk.red.bold(`${shown} is not uploaded yet, after ${ageText(waitedMs)}.`);
   return `${shown} ${isNew ? 'is added' : 'was added before'}; the gateway uploads it.`;

@@ -20,7 +20,10 @@ let file: string;
 
 beforeAll(async () => {
   file = join(home, 'maps-SN0007.tar.gz');
-  await writeFile(file, await packArchive(sampleArchive()));
+  await writeFile(
+    file,
+    await packArchive(sampleArchive({ chassis: { serial: 'SN0007', software: null, model: null } })),
+  );
 });
 
 interface World {
@@ -92,6 +95,23 @@ describe('gw cloud upload', () => {
     expect(world.bodies.map((body) => body.equals(Buffer.from([])))).toEqual([false]);
     expect(world.bodies[0]).toEqual(await readFile(file));
     expect((await readdir(world.spool)).filter((name) => name.endsWith('.data'))).toEqual([]);
+  });
+
+  it('uploads no backup of another robot, and says where it can be', async () => {
+    await using world = await gateway();
+    const other = join(await mkdtemp(join(home, 'other-')), 'maps.tar.gz');
+    await writeFile(other, await packArchive(sampleArchive()));
+    const error = await uploadArchive(world.toolkit, { file: other }, context()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ARCHIVE_FOREIGN', remedy: expect.stringContaining('gateway of "SN-1"') });
+    expect(world.bodies).toEqual([]);
+  });
+
+  it('says of an incomplete backup that it is one', async () => {
+    await using world = await gateway();
+    const half = join(await mkdtemp(join(home, 'half-')), 'maps.tar.gz');
+    const chassis = { serial: 'SN0007', software: null, model: null };
+    await writeFile(half, await packArchive(sampleArchive({ chassis, complete: false })));
+    expect(await uploadArchive(world.toolkit, { file: half }, context())).toMatchObject({ complete: false });
   });
 
   it('adds without waiting, and says that the link is missing', async () => {

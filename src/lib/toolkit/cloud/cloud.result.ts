@@ -76,6 +76,7 @@ export type ReleaseRehearsal = z.infer<typeof releaseRehearsalSchema>;
 /** `gw cloud upload --json` */
 export const cloudUploadSchema = z.strictObject({
   file: z.string(),
+  complete: z.boolean().describe('Whether the backup has every map of its chassis with all files.'),
   isNew: z.boolean().describe('false: the same archive was added before.'),
   upload: uploads.element.describe('As the gateway reports it, or as it was added.'),
   link: cloudHeadSchema.omit({ remedy: true }),

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { addUpload, type CloudView, cloudViewSchema, type SpoolEntry, UPLOADS_FOLDER } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
-import { readArchive } from '../../maps/index.ts';
+import { isComplete, readArchive } from '../../maps/index.ts';
 import { localOperatorAccess } from '../operator/local-access.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import type { CloudUpload } from './cloud.result.ts';
@@ -19,6 +19,7 @@ const POLL_MS = 1_000;
 
 /**
  * Verifies a map backup and gives it to the gateway that runs on this machine, which uploads it. Throws ARCHIVE_INVALID,
+ * ARCHIVE_FOREIGN,
  * SITE_FILE_INVALID without `cloud`, NEEDS_GATEWAY over SSH and where no gateway runs, and the errors of `addUpload`.
  */
 export async function uploadArchive(
@@ -41,7 +42,15 @@ export async function uploadArchive(
   // Not only added: a gateway that does not answer would not upload it either.
   const before = await operator.ask('GET', '/api/cloud', cloudViewSchema);
   context.onProgress(`verifying ${basename(file)}`);
-  const { sha256 } = await readArchive(file);
+  const { sha256, archive } = await readArchive(file);
+  const { serial } = archive.chassis;
+  if (serial !== site.chassis.serial) {
+    throw new GwError(
+      'ARCHIVE_FOREIGN',
+      `The backup belongs to chassis ${JSON.stringify(serial)}, and this gateway uploads as ${JSON.stringify(site.chassis.serial)}. Nothing was uploaded.`,
+      { remedy: `Upload it on the gateway of ${JSON.stringify(serial)}.`, details: { archived: serial } },
+    );
+  }
   context.onProgress(`adding ${basename(file)}`);
   const { entry, isNew } = await addUpload(join(site.stateDir, UPLOADS_FOLDER), {
     file,
@@ -63,7 +72,7 @@ export async function uploadArchive(
   const { value, waitedMs } = await poll(toolkit, context, limits, read, ({ upload: { state } }) => {
     return state === 'uploaded' || state === 'refused';
   });
-  return { file, isNew, ...value, waitedMs: waitMs === undefined ? null : waitedMs };
+  return { file, complete: isComplete(archive), isNew, ...value, waitedMs: waitMs === undefined ? null : waitedMs };
 }
 
 /** The running gateway of this site file, by its socket for local commands. */
