@@ -39,6 +39,7 @@ export const strictCommands: Readonly<Record<string, string>> = {
   'heartbeat send': 'an order',
   'incident list': 'an incident that could not be kept or read is lost or damaged',
   'kiosk lock': 'an order: a port that is not verified as closed by the tablet itself counts as open',
+  'map list': 'an entry that cannot be read is a damaged map',
   'map restore': 'an order',
   'map select': 'an order',
   'map show': 'names what a backup would lack',

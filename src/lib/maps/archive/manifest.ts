@@ -30,7 +30,7 @@ const parts = {
   localisation: 'localisation.pbstream',
 } as const;
 export type Part = keyof typeof parts;
-export const partNames = Object.keys(parts) as readonly Part[];
+const partNames = Object.keys(parts) as readonly Part[];
 
 /** What came in place of a file that cannot be read, beside the files of its map. */
 const receivedNames = { image: 'image.received', localisation: 'localisation.received' } as const;
@@ -133,7 +133,7 @@ export function partPath(id: number, part: Part): string {
 }
 
 /** The packed bytes of one part of a map; null when the map has none. */
-export function partBytes(archived: ArchivedMap, part: Part): Uint8Array | null {
+function partBytes(archived: ArchivedMap, part: Part): Uint8Array | null {
   if (part !== 'overlays') return archived[part];
   return archived.overlays === null ? null : Buffer.from(archived.overlays, 'utf8');
 }
