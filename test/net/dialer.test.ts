@@ -91,6 +91,18 @@ describe('a name with several addresses', () => {
     await end(stream);
   });
 
+  it('is reached by the addresses at hand when a query is never answered, and is not asked for when they are given', async () => {
+    await using server = await accepting('127.0.0.4');
+    const half = createDirectDialer({
+      clock,
+      lookup: async (_host, record) => (record === 'A' ? [{ address: '127.0.0.4' }] : new Promise(() => {})),
+    });
+    await end(await dial(half, 15_000, 250, server.port));
+    const unasked = createDirectDialer({ clock, lookup: () => expect.fail('a second query') });
+    const known = { timeoutMs: 15_000, addresses: ['127.0.0.4'] };
+    await end((await unasked.dial({ host: 'broker.example', port: server.port }, known)) as Socket);
+  });
+
   it('leaves no attempt behind, whether another one connects or none', async () => {
     await using server = await accepting('127.0.0.4', port);
     const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
@@ -111,7 +123,8 @@ describe('a name with several addresses', () => {
     const unnamed = createDirectDialer({ clock, lookup: unknown });
     await expect(dial(unnamed, 15_000, 0)).rejects.toMatchObject({ failure: 'unknown-name' });
     const never = createDirectDialer({ clock, lookup: () => new Promise(() => {}) });
-    await expect(dial(never, 50, 50)).rejects.toMatchObject({ failure: 'no-answer' });
+    // No packet was sent to the host, so that no firewall is to blame.
+    await expect(dial(never, 50, 50)).rejects.toMatchObject({ failure: 'no-name-server' });
     const ending = new AbortController();
     const dialled = named(DEAD, DEAD).dial({ host: 'x', port }, { timeoutMs: 60_000, signal: ending.signal });
     ending.abort(new Error('over'));

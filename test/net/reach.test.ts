@@ -1,14 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import {
-  DialError,
-  dialFailureOf,
-  directDialer,
-  isLoopback,
-  reachEndpoint,
-  resolveHost,
-} from '../../src/lib/net/index.ts';
-import { createFakeClock } from '../lifecycle/fake-clock.ts';
+import { DialError, dialFailureOf, directDialer, isLoopback, reachEndpoint } from '../../src/lib/net/index.ts';
 import { listening } from '../listening.ts';
 
 async function accepting() {
@@ -55,28 +47,6 @@ describe('connecting to host and port', () => {
     const kinds = codes.map((code) => dialFailureOf(Object.assign(new Error(code), { code })));
     expect(kinds.join(' ')).toBe('refused no-route no-route no-answer unknown-name cut other');
     expect(dialFailureOf(undefined)).toBe('other');
-  });
-});
-
-describe('a name', () => {
-  it('that is an address needs no lookup', async () => {
-    const lookup = () => expect.fail('it was looked up');
-    const expected = { kind: 'literal', addresses: ['127.0.0.1'] };
-    expect(await resolveHost('127.0.0.1', { timeoutMs: 10, lookup })).toEqual(expected);
-    expect(await resolveHost('::1', { timeoutMs: 10, lookup })).toMatchObject({ kind: 'literal' });
-  });
-
-  it('is resolved to its addresses, unknown, or not answered in time', async () => {
-    const found = async () => [{ address: '192.0.2.7' }, { address: '192.0.2.7' }, { address: '192.0.2.8' }];
-    const expected = { kind: 'resolved', addresses: ['192.0.2.7', '192.0.2.8'] };
-    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: found })).toMatchObject(expected);
-    const unknown = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
-    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: unknown })).toMatchObject({ kind: 'unknown' });
-    expect(await resolveHost('robot', { timeoutMs: 1_000, lookup: async () => [] })).toMatchObject({ kind: 'unknown' });
-    const clock = createFakeClock();
-    const unanswered = resolveHost('robot', { timeoutMs: 30, lookup: () => new Promise(() => {}), clock });
-    await clock.advance(30);
-    expect(await unanswered).toMatchObject({ kind: 'no-answer' });
   });
 });
 

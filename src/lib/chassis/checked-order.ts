@@ -1,5 +1,5 @@
 import { GwError } from '../error/index.ts';
-import { DialError } from '../net/index.ts';
+import { DialError, isBeforeConnection } from '../net/index.ts';
 import { accepted, identify, insideOf } from './client.ts';
 import type { ChassisClient } from './model.ts';
 import type { Reply, Request } from './transport.ts';
@@ -23,7 +23,7 @@ export async function sendChecked(client: ChassisClient, request: Request): Prom
 
 /** A connection that was lost after dialling may have carried the order already. */
 function withUnknownAcceptance(error: unknown): unknown {
-  if (!(error instanceof DialError) || ['refused', 'no-route', 'unknown-name'].includes(error.failure)) return error;
+  if (!(error instanceof DialError) || isBeforeConnection(error.failure)) return error;
   return new GwError(
     'CHASSIS_NOT_CONNECTED',
     'not connected: connection lost while the order was sent; whether the chassis accepted it is unknown.',

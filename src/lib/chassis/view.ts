@@ -25,7 +25,9 @@ export const linkStateSchema = z.discriminatedUnion('kind', [
       'no-route',
       'no-answer',
       'unknown-name',
+      'no-name-server',
       'cut',
+      'closed',
       'other',
       // The peer speaks HTTP or WebSocket, but does not respond as a chassis.
       'bad-answer',

@@ -4,6 +4,7 @@ import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
+import { isBeforeConnection } from '../net/index.ts';
 import { poseTolerance } from './arrival.ts';
 import type { Canceller } from './canceller.ts';
 import { confirmMap } from './map-frame.ts';
@@ -294,8 +295,7 @@ export function isCertainlyNotAccepted(error: unknown): boolean {
   // It failed while the serial number was verified, before the order.
   if (tried?.action?.startsWith('GET ')) return true;
   if (code === 'CHASSIS_REFUSED') return !(typeof details?.status === 'number' && details.status >= 500);
-  const failure = (error as { failure?: unknown }).failure;
-  return failure === 'refused' || failure === 'no-route' || failure === 'unknown-name';
+  return isBeforeConnection((error as { failure?: unknown }).failure);
 }
 
 async function setPose(pose: Pose, tools: OrderTools): Promise<MoveOutcome> {

@@ -1,13 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError, type Tried } from '../error/index.ts';
 import { type Clock, onAbort, systemClock } from '../lifecycle/index.ts';
-
-export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
-
-/** Queries the machine's resolver. Cannot be cancelled, and occupies a thread of the pool meanwhile. */
-export const systemLookup: Lookup = (host) => lookup(host, { all: true });
+import { type Lookup, resolveHost } from './names.ts';
 
 /** A TCP endpoint: a host name or an address literal (IPv6 without brackets), and a TCP port. */
 export interface Endpoint {
@@ -27,7 +22,27 @@ export function slowLinkRemedy({ slowLink }: Tried): string | undefined {
 }
 
 /** How a dial failed, by the error of the operating system. */
-export type DialFailure = 'refused' | 'no-route' | 'no-answer' | 'unknown-name' | 'cut' | 'other';
+export type DialFailure =
+  | 'refused'
+  | 'no-route'
+  | 'no-answer'
+  | 'unknown-name'
+  | 'no-name-server'
+  | 'cut'
+  | 'closed'
+  | 'other';
+
+/** Failures before a connection: nothing was sent to the peer. */
+export function isBeforeConnection(failure: unknown): boolean {
+  return ['refused', 'no-route', 'unknown-name', 'no-name-server'].includes(failure as DialFailure);
+}
+
+export interface DialOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Those of the host, as this machine has resolved them; a dialer of another machine ignores them. */
+  readonly addresses?: readonly string[] | undefined;
+}
 
 /** Round trips to an SSH host and back, over the last half minute, in milliseconds. */
 export interface RoundTrips {
@@ -47,7 +62,7 @@ export interface Dialer {
   /** Round trips to the SSH host, as measured; null: not yet. Absent: direct. */
   roundTrips?(): RoundTrips | null;
   /** Rejects with a {@link DialError}. `timeoutMs` does not count the time that an SSH link takes itself. */
-  dial(endpoint: Endpoint, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<Duplex>;
+  dial(endpoint: Endpoint, options: DialOptions): Promise<Duplex>;
 }
 
 /** The SSH host of a dialer, for {@link Tried}; undefined for a direct one. */
@@ -71,7 +86,9 @@ export const dialFailureText: Readonly<Record<DialFailure, string>> = {
   'no-route': 'no route to this address',
   'no-answer': 'no answer',
   'unknown-name': 'host name not found',
+  'no-name-server': 'no name server answered, so no connection was tried',
   cut: 'connection reset',
+  closed: 'connection closed without an answer',
   other: 'connection failed in the operating system',
 };
 
@@ -84,6 +101,7 @@ const failureOfErrno: Readonly<Record<string, DialFailure>> = {
   ETIMEDOUT: 'no-answer',
   ENOTFOUND: 'unknown-name',
   EAI_AGAIN: 'unknown-name',
+  ETIMEOUT: 'no-name-server',
   ECONNRESET: 'cut',
   EPIPE: 'cut',
 };
@@ -101,19 +119,25 @@ export const directDialer: Dialer = createDirectDialer();
 
 /** Tries the addresses of a name side by side (RFC 8305), and fails as the first of them. */
 export function createDirectDialer(options: { readonly lookup?: Lookup; readonly clock?: Clock } = {}): Dialer {
-  const { lookup = systemLookup, clock = systemClock } = options;
+  const { lookup, clock = systemClock } = options;
   return {
     way: 'direct',
-    async dial({ host, port }, { timeoutMs, signal }) {
+    async dial({ host, port }, { timeoutMs, signal, addresses }) {
       const began = clock.monotonicMs();
       const failed = (failure: DialFailure, cause?: unknown) =>
         new DialError(failure, { address: host, port, forMs: Math.round(clock.monotonicMs() - began) }, cause);
       const { promise: late, reject } = Promise.withResolvers<never>();
-      using _late = clock.after(timeoutMs, () => reject(failed('no-answer')));
+      let isNamed = addresses !== undefined;
+      using _late = clock.after(timeoutMs, () => reject(failed(isNamed ? 'no-answer' : 'no-name-server')));
       using _aborting = onAbort(signal, () => reject(signal?.reason));
       try {
-        const found = isIP(host) === 0 ? await Promise.race([lookup(host), late]) : [{ address: host }];
-        using attempts = connectFirst(interleave(found.map(({ address }) => address)), port, clock);
+        const name =
+          addresses === undefined
+            ? await Promise.race([resolveHost(host, { timeoutMs, clock, ...(lookup && { lookup }) }), late])
+            : { kind: 'resolved', addresses };
+        if (!('addresses' in name)) throw failed(name.kind === 'unknown' ? 'unknown-name' : 'no-name-server');
+        isNamed = true;
+        using attempts = connectFirst(interleave(name.addresses), port, clock);
         return await Promise.race([attempts.connected, late]);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;

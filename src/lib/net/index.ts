@@ -4,15 +4,15 @@ export {
   DialError,
   type Dialer,
   type DialFailure,
+  type DialOptions,
   dialFailureOf,
   dialFailureText,
   directDialer,
   type Endpoint,
   formatEndpoint,
-  type Lookup,
+  isBeforeConnection,
   type RoundTrips,
   slowLinkRemedy,
-  systemLookup,
   viaOf,
 } from './dialer.ts';
 export { afterOverLink, linkAllowanceMs, triedOver } from './link-delay.ts';
@@ -22,13 +22,21 @@ export {
   readListeningSockets,
   type SocketPlace,
 } from './listening-sockets.ts';
+export {
+  type AddressRecord,
+  createSharedLookup,
+  type Lookup,
+  nodeLookup,
+  type Resolution,
+  resolveHost,
+  sharedSystemLookup,
+  systemLookup,
+} from './names.ts';
 export { type Neighbour, parseNeighbourTable, readNeighbourTable } from './neighbour-table.ts';
 export {
   isLoopback,
   type Reach,
-  type Resolution,
   reachEndpoint,
-  resolveHost,
 } from './reach.ts';
 export { parseSshTarget } from './ssh/config/config.ts';
 export type {

@@ -1,38 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, type Endpoint, type Lookup, systemLookup } from './dialer.ts';
-
-/** The result of a name resolution. */
-export type Resolution =
-  /** The host is an address literal. */
-  | { readonly kind: 'literal'; readonly addresses: readonly [string] }
-  | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly tookMs: number }
-  /** No address: the name does not exist, or no name server could be asked. */
-  | { readonly kind: 'unknown'; readonly tookMs: number }
-  | { readonly kind: 'no-answer'; readonly tookMs: number };
-
-/** Queries the machine's resolver, for at most `timeoutMs`. Never throws: an unknown name is a result. */
-export async function resolveHost(
-  host: string,
-  options: { readonly timeoutMs: number; readonly clock?: Clock; readonly lookup?: Lookup },
-): Promise<Resolution> {
-  if (isIP(host) !== 0) return { kind: 'literal', addresses: [host] };
-  const { clock = systemClock, lookup: query = systemLookup } = options;
-  const began = clock.monotonicMs();
-  const tookMs = () => Math.round(clock.monotonicMs() - began);
-  const { promise: late, resolve } = Promise.withResolvers<'late'>();
-  using _timer = clock.after(options.timeoutMs, () => resolve('late'));
-  try {
-    const answer = await Promise.race([query(host), late]);
-    if (answer === 'late') return { kind: 'no-answer', tookMs: tookMs() };
-    const addresses = [...new Set(answer.map((entry) => entry.address))];
-    return addresses.length > 0
-      ? { kind: 'resolved', addresses, tookMs: tookMs() }
-      : { kind: 'unknown', tookMs: tookMs() };
-  } catch {
-    return { kind: 'unknown', tookMs: tookMs() };
-  }
-}
+import { DialError, type Dialer, type DialFailure, type DialOptions, type Endpoint } from './dialer.ts';
 
 export type Reach =
   | {
@@ -47,13 +15,13 @@ export type Reach =
 export async function reachEndpoint(
   dialer: Dialer,
   endpoint: Endpoint,
-  options: { readonly timeoutMs: number; readonly signal?: AbortSignal; readonly clock?: Clock },
+  options: DialOptions & { readonly clock?: Clock },
 ): Promise<Reach> {
-  const { clock = systemClock, timeoutMs, signal } = options;
+  const { clock = systemClock, ...limits } = options;
   const began = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - began);
   try {
-    const stream = await dialer.dial(endpoint, { timeoutMs, ...(signal && { signal }) });
+    const stream = await dialer.dial(endpoint, limits);
     stream.on('error', () => {});
     const { localAddress = null } = stream as { readonly localAddress?: string };
     stream.destroy();

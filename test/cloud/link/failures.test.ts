@@ -7,6 +7,7 @@ import type { FailedAttempt } from '../../../src/lib/cloud/link/model.ts';
 import { silentLog } from '../../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { plainPeer, tlsPeer } from '../../net/probe/world.ts';
+import { createSteppedClock } from '../stepped-clock.ts';
 import {
   ALPN,
   atLastSuback,
@@ -214,7 +215,46 @@ describe('the name of the broker', () => {
     const { failures } = await running.until('failed', (view) => view.failures.fallback !== null);
     expect(failures.direct?.outcome.detail).toMatch(/^no name server answered within/);
     await running.clock.advance(20_000);
-    expect(asked).toBe(1);
+    // One for each family.
+    expect(asked).toBe(2);
+  });
+});
+
+describe('a name server', () => {
+  const readIdentity = async () => ({ ...identity, endpoint: 'broker.example.com' });
+  const about = { names: ['broker.example.com'] } as const;
+
+  it('that never answers AAAA does not keep the link from connecting', async () => {
+    await using running = await linked(
+      undefined,
+      {
+        readIdentity,
+        lookup: (_host, record) =>
+          record === 'A' ? Promise.resolve([{ address: '127.0.0.1' }]) : new Promise(() => {}),
+      },
+      about,
+    );
+    expect((await running.connected()).path).toBe('direct');
+    expect(running.view().failures).toEqual({ direct: null, fallback: null });
+  });
+
+  it.each([3_500, 15_000])('that answers after %i ms serves a later attempt', async (answerMs) => {
+    const clock = createSteppedClock();
+    await using running = await linked(
+      undefined,
+      {
+        ...{ readIdentity, clock },
+        lookup: async (_host, record) => {
+          await clock.sleep(answerMs);
+          return record === 'A' ? [{ address: '127.0.0.1' }] : [];
+        },
+      },
+      about,
+    );
+    const { failures } = await running.until('failed', (view) => view.failures.direct !== null);
+    expect(failures.direct).toMatchObject({ step: 'name', outcome: { ask: expect.stringContaining('name server') } });
+    await running.connected();
+    expect(running.view().failures.fallback?.step ?? 'name').not.toBe('mqtt');
   });
 });
 

@@ -63,7 +63,11 @@ export type Hook = (packet: Packet, client: Client) => boolean | undefined;
 /** A minimal broker for tests: accepts each packet unless the hook answers it. */
 export async function fakeBroker(
   hook: Hook = () => false,
-  about: TlsOptions & { readonly sessionPresent?: boolean; readonly issuer?: CertificateAuthority } = {},
+  about: TlsOptions & {
+    readonly sessionPresent?: boolean;
+    readonly issuer?: CertificateAuthority;
+    readonly names?: readonly [string];
+  } = {},
 ): Promise<FakeBroker> {
   const clients: Client[] = [];
   const { sessionPresent = false, issuer = authority, ...options } = about;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { directDialer, resolveHost } from '../../../src/lib/net/index.ts';
-import { openPath, type PathPlan } from '../../../src/lib/net/path/index.ts';
+import { createDirectDialer, directDialer, resolveHost } from '../../../src/lib/net/index.ts';
+import { nameOutcome, openPath, type PathPlan, tcpOutcome } from '../../../src/lib/net/path/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
 import { freePort } from '../../free-port.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
@@ -64,6 +64,40 @@ describe('opening a path', () => {
     await using plain = await plainPeer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const expected = { tls: { kind: 'failed', failure: { kind: 'not-tls' } }, connection: null };
     expect(await open(planTo(plain.port))).toMatchObject(expected);
+  });
+
+  it('connects to the addresses at hand, without a second query that may take longer', async () => {
+    await using peer = await tlsPeer(authority);
+    const clock = createFakeClock();
+    const dialer = createDirectDialer({ clock, lookup: () => expect.fail('a second query') });
+    const resolve = async () =>
+      ({ kind: 'resolved', addresses: ['127.0.0.1'], tookMs: 1, unanswered: 'AAAA' }) as const;
+    const plan = planTo(peer.port, { host: 'broker.example' });
+    const signal = new AbortController().signal;
+    const { connection, ...start } = await openPath(plan, { dialer, clock, signal, resolve });
+    connection?.close();
+    expect(start.dial?.failure).toBeNull();
+    expect(nameOutcome({ plan, ...start, tookMs: 1 })).toEqual({
+      verdict: 'ok',
+      detail:
+        'broker.example is 127.0.0.1 (1 ms); the name server answers A (IPv4) but not AAAA (IPv6), so other programs may wait long for this name',
+    });
+  });
+
+  it('blames no firewall when nothing was sent', () => {
+    const plan = planTo(1, { host: 'broker.example' });
+    for (const failure of ['unknown-name', 'no-name-server'] as const) {
+      const name = { kind: 'resolved', addresses: ['127.0.0.1'], tookMs: 1 } as const;
+      const { ask, detail, verdict } = tcpOutcome({ plan, name, dial: { failure, tookMs: 4_000 }, tookMs: 4_000 });
+      expect({ ask, verdict }).toEqual({ ask: undefined, verdict: 'not-checked' });
+      expect(detail).toMatch(/^not tried: (host name not found|no name server answered)/);
+    }
+    const lost = { kind: 'no-answer', tookMs: 3_000, unanswered: 'A' } as const;
+    expect(nameOutcome({ plan, name: lost, tookMs: 3_000 })).toMatchObject({
+      verdict: 'wrong',
+      detail: expect.stringMatching(/: the name server answers AAAA \(IPv6\) but not A \(IPv4\)$/),
+      ask: expect.stringContaining('answer A and AAAA queries for broker.example'),
+    });
   });
 
   it('returns an untrusted connection as such', async () => {

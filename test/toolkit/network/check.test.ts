@@ -8,7 +8,12 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { DialError, type Dialer, directDialer, type Endpoint } from '../../../src/lib/net/index.ts';
 import type { FaultName } from '../../../src/lib/sim/faults.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
-import { checkNetwork, type NetworkCheckOptions, type SecondHost } from '../../../src/lib/toolkit/network/check.ts';
+import {
+  checkNetwork,
+  type Machine,
+  type NetworkCheckOptions,
+  type SecondHost,
+} from '../../../src/lib/toolkit/network/check.ts';
 import { networkCheckSchema } from '../../../src/lib/toolkit/network/network.result.ts';
 import { until } from '../../waiting.ts';
 import { context, has, httpServer, ownFolder, sharedFolder, verdictsOf } from '../kit.ts';
@@ -88,7 +93,8 @@ describe('the network check, outward', () => {
     unsubscribe('net.client.socket', note);
     const places = named.requests.dialled.map((place) => place.replace('localhost', '127.0.0.1'));
     expect([...attempts].filter((place) => !place.startsWith('::1:')).sort()).toEqual([...new Set(places)].sort());
-    expect(named.requests.resolved).toEqual(['localhost']);
+    // A query for each family.
+    expect(named.requests.resolved).toEqual(['localhost', 'localhost']);
     expect(named.requests.dialled.sort()).toEqual(
       [
         `localhost:${mqtt.port}`,
@@ -230,6 +236,32 @@ describe('the network check, outward', () => {
     // One name, one finding, whatever the paths.
     expect(result.lines.filter(({ id }) => id.startsWith('mqtt') && id.endsWith('.name'))).toHaveLength(1);
     expect(world.requests.dialled.some((place) => place.startsWith('broker.example'))).toBe(false);
+  });
+
+  it('does not fail for one lost query, and says which query is never answered', async () => {
+    const site = withMqtt(world, { ...world.cloud.places.mqtt, host: 'broker.example' });
+    const seen = new Set<string>();
+    const lookup: Machine['lookup'] = (host, record) => {
+      if (record === 'AAAA') return new Promise(() => {});
+      const isFirst = !seen.has(host);
+      seen.add(host);
+      return isFirst ? new Promise(() => {}) : Promise.resolve([{ address: '127.0.0.1' }]);
+    };
+    const machine = machineOf(world.requests, { lookup });
+    const result = await check({ site, timeoutMs: 10_000, machine });
+    expect(lineOf(result, 'mqtt-fallback.name')).toMatchObject({
+      verdict: 'ok',
+      detail: expect.stringMatching(/ is 127\.0\.0\.1 \(\d+ ms\); the name server answers A \(IPv4\) but not AAAA/),
+    });
+    expect(lineOf(result, 'mqtt-fallback.tcp').verdict).toBe('ok');
+  });
+
+  it('names the name server, and neither the chassis nor a firewall, when the name of the chassis is not answered', async () => {
+    const site = { ...world.site, chassis: { ...world.site.chassis, host: 'robot.example' } };
+    const lookup: Machine['lookup'] = () => new Promise(() => {});
+    const line = lineOf(await check({ site, machine: machineOf(world.requests, { lookup }) }), 'segment.chassis');
+    expect(line).toMatchObject({ verdict: 'wrong', detail: expect.stringContaining('no name server answered') });
+    expect(`${line.remedy} ${line.ask}`).not.toMatch(/power|isolation/);
   });
 
   it('does not displace the cloud link of a running gateway, also of one that does not report its link', async () => {
@@ -394,6 +426,8 @@ describe('the network check, from a second host', () => {
     ['no-answer', 'ok', /for this address and port only/],
     ['refused', 'wrong', /connected|does not name it/],
     ['cut', undefined, null],
+    // A name server that does not answer shows nothing of the host.
+    ['no-name-server', undefined, null],
   ] as const)(
     'distinguishes an unreachable host (%s) by whether packets returned',
     async (failure, verdict, detail) => {

@@ -1,6 +1,6 @@
 import { GwError } from '../../error/index.ts';
 import { createBackoff, orAfter } from '../../lifecycle/index.ts';
-import { systemLookup } from '../../net/index.ts';
+import { createSharedLookup, sharedSystemLookup } from '../../net/index.ts';
 import { openLinkMemory } from './link-file.ts';
 import type { CloudLink, CloudLinkOptions, LinkIdentity, LinkPath, PathCheck } from './model.ts';
 import { linkPaths } from './plans.ts';
@@ -10,7 +10,6 @@ import { holdSession } from './run/hold-session.ts';
 import { createRenewal } from './run/renewal.ts';
 import { createReplacements, type LinkRun } from './run/replacements.ts';
 import { createSessions } from './run/sessions.ts';
-import { createSharedLookup } from './shared-lookup.ts';
 import { createLinkState, type LinkState } from './state.ts';
 import { DISK_MS, linkTiming } from './timing.ts';
 import { linkView } from './view.ts';
@@ -26,7 +25,7 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
   const retry = createBackoff(timing.retry, clock);
   const renewalRetry = createBackoff(timing.renewalRetry, clock);
   const direct = createDirectRetry(state, { clock, timing });
-  const lookup = createSharedLookup(options.lookup ?? systemLookup);
+  const lookup = options.lookup === undefined ? sharedSystemLookup : createSharedLookup(options.lookup, clock);
   const view = () => linkView(state, options);
   const sessions = createSessions({ state, clock, log, pubackMs, retry, direct, view });
   const replacements = createReplacements(state, sessions);

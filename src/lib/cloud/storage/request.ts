@@ -1,6 +1,6 @@
 import { type Clock, firstOf } from '../../lifecycle/index.ts';
 import type { Dispatcher } from '../../net/http/index.ts';
-import { dialFailureOf, dialFailureText } from '../../net/index.ts';
+import { dialFailureOf, dialFailureText, nodeLookup } from '../../net/index.ts';
 import { systemCertificates } from '../../net/path/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
 import type { StorageAddress } from './address.ts';
@@ -52,7 +52,12 @@ export async function storageRequest<T>(
   const { address, method, headers, body, trust, clock, limits, signal } = request;
   const { Client, requestOver } = await import('../../net/http/index.ts');
   const client = new Client(address.origin, {
-    connect: { ca: trust ?? systemCertificates(), minVersion: MIN_TLS_VERSION, timeout: limits.idleMs },
+    connect: {
+      ca: trust ?? systemCertificates(),
+      minVersion: MIN_TLS_VERSION,
+      timeout: limits.idleMs,
+      lookup: nodeLookup(limits.idleMs, clock),
+    },
     // Node's 250 ms for each address but the last are less than one round trip of a slow mobile link.
     autoSelectFamilyAttemptTimeout: 5_000,
     maxHeaderSize: MAX_HEADER_BYTES,

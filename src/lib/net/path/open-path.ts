@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
 import { type Clock, readBounded, untilAborted } from '../../lifecycle/index.ts';
-import { DialError, type Dialer, type DialFailure, type Resolution } from '../index.ts';
+import { DialError, type Dialer, type DialFailure, type DialOptions, type Resolution } from '../index.ts';
 import { certificatesOf, probeTls, type TlsProbe } from '../probe/index.ts';
 
 /** An endpoint and its protocols. */
@@ -65,11 +65,16 @@ export async function openPath(
   const name = await untilAborted(signal, tools.resolve(plan.host, limit('name')));
   if (name.kind === 'unknown' || name.kind === 'no-answer') return { name, connection: null };
 
+  // A second query may take longer than the first, and find others.
+  const { addresses } = name;
   const dialBeganMs = clock.monotonicMs();
   const dialTookMs = () => Math.round(clock.monotonicMs() - dialBeganMs);
   let stream: Duplex;
   try {
-    stream = await tools.dialer.dial({ host: plan.host, port: plan.port }, { timeoutMs: limit('dial'), signal });
+    stream = await tools.dialer.dial(
+      { host: plan.host, port: plan.port },
+      { timeoutMs: limit('dial'), signal, addresses },
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof DialError)) throw error;
@@ -91,7 +96,7 @@ export async function openPath(
   if (tls.kind === 'failed') {
     if (tls.failure.kind !== 'no-answer' || limit('smallHello') < MIN_REMAINING_MS)
       return { name, dial, tls, connection: null };
-    const smallHello = await isSmallAnswered(plan, hello, limit('smallHello'), tools);
+    const smallHello = await isSmallAnswered(plan, hello, { timeoutMs: limit('smallHello'), signal, addresses }, tools);
     return { name, dial, tls, smallHello, connection: null };
   }
   const connection: PathConnection = {
@@ -112,18 +117,18 @@ export async function openPath(
 async function isSmallAnswered(
   { host, port }: PathPlan,
   hello: Omit<Parameters<typeof probeTls>[1], 'timeoutMs'>,
-  timeoutMs: number,
-  { dialer, signal }: OpenTools,
+  limits: DialOptions & { readonly signal: AbortSignal },
+  { dialer }: OpenTools,
 ): Promise<boolean> {
   try {
-    const stream = await dialer.dial({ host, port }, { timeoutMs, signal });
+    const stream = await dialer.dial({ host, port }, limits);
     stream.on('error', () => {});
-    const answer = await probeTls(stream, { ...hello, smallHello: true, timeoutMs });
+    const answer = await probeTls(stream, { ...hello, smallHello: true, timeoutMs: limits.timeoutMs });
     if (answer.kind === 'established') answer.socket.destroy();
     stream.destroy();
     return answer.kind === 'established' || answer.failure.kind !== 'no-answer';
   } catch (error) {
-    signal.throwIfAborted();
+    limits.signal.throwIfAborted();
     if (error instanceof DialError) return false;
     throw error;
   }

@@ -19,8 +19,8 @@ export interface PathResult<P extends PathPlan = PathPlan> extends PathStart {
   readonly tookMs: number;
 }
 
-/** Resolves a name within the timeout; rejects when it is unknown. */
-export type NameLookup = (host: string, timeoutMs: number) => ReturnType<Lookup>;
+/** A {@link Lookup} that ends within the timeout. */
+export type NameLookup = (...query: [...Parameters<Lookup>, timeoutMs: number]) => ReturnType<Lookup>;
 
 export interface PathTools {
   readonly dialer: Dialer;
@@ -123,6 +123,20 @@ function noConnectReason(
   return trust.kind === 'trusted' ? null : 'the certificate of the broker was not verified';
 }
 
+/** A lost query is sent again by then; glibc does so after 5 s. Project decision. */
+const SECOND_QUERY_MS = 1_000;
+/** Of a name with an IPv4 address, until its AAAA query counts as unanswered: two tries. */
+const AAAA_MS = 2_500;
+
+/** The first answer of two queries; the second one only when the first is late. */
+async function queryTwice(query: () => ReturnType<Lookup>, clock: Clock): ReturnType<Lookup> {
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Lookup>>>();
+  const ask = () => void query().then(resolve, reject);
+  using _again = clock.after(SECOND_QUERY_MS, ask);
+  ask();
+  return await promise;
+}
+
 /** Resolves each name once for all paths. */
 export interface NameCache {
   resolve(host: string, timeoutMs: number): Promise<Resolution>;
@@ -134,7 +148,12 @@ export function createNameCache({ lookup, clock }: Pick<PathTools, 'lookup' | 'c
     resolve(host, timeoutMs) {
       const known = queries.get(host);
       if (known !== undefined) return known;
-      const answer = resolveHost(host, { timeoutMs, clock, lookup: (name) => lookup(name, timeoutMs) });
+      const answer = resolveHost(host, {
+        timeoutMs,
+        clock,
+        lookup: (name, record) => queryTwice(() => lookup(name, record, timeoutMs), clock),
+        otherFamilyMs: { A: timeoutMs, AAAA: AAAA_MS },
+      });
       queries.set(host, answer);
       return answer;
     },

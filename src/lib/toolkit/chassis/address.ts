@@ -103,6 +103,10 @@ function remedyOf(failure: NonNullable<ChassisAddress['failure']>, tried: Tried,
       return 'Connect this computer, or the host of --via, to the robot segment; the gateway is in it (--via USER@GATEWAY).';
     case 'unknown-name':
       return 'Correct chassis.host in the site file, or use the IP address of the DHCP reservation.';
+    case 'no-name-server':
+      return 'Check that the name server of this computer is reachable (`resolvectl status`), or use the IP address of the DHCP reservation as chassis.host.';
+    case 'closed':
+      return 'Run the check again: its service may be restarting. If it is closed again, what listens on this port is no chassis, or it has too many connections.';
     case 'cut':
       return 'Run the check again. If the connection is cut again, check the network cable and firewalls in between.';
     default:

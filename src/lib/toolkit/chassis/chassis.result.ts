@@ -40,7 +40,18 @@ export const chassisAddressSchema = z.strictObject({
     .enum(['connected', 'starting', 'not-connected', 'wrong-device'])
     .describe('starting: a chassis answers, but reports its serial number only after its start is complete.'),
   failure: z
-    .enum(['refused', 'no-route', 'no-answer', 'unknown-name', 'cut', 'other', 'bad-answer', 'wrong-device'])
+    .enum([
+      'refused',
+      'no-route',
+      'no-answer',
+      'unknown-name',
+      'no-name-server',
+      'cut',
+      'closed',
+      'other',
+      'bad-answer',
+      'wrong-device',
+    ])
     .nullable()
     .describe('Kind of failure; null when the chassis answers.'),
   detail: z.string().describe('Explanation in one sentence.'),

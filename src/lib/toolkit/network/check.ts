@@ -1,5 +1,3 @@
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { GwError } from '../../error/index.ts';
 import { withDeadline } from '../../lifecycle/index.ts';
@@ -28,6 +26,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
 import { configuredOnlyLine } from './check/configured-only.ts';
 import { readKnownIdentity } from './check/identity.ts';
+import { lookUpName } from './check/look-up-name.ts';
 import {
   DIAL_TIMEOUT_MS,
   type FromSegment,
@@ -51,9 +50,6 @@ import { sharedLines } from './check/shared-lines.ts';
 import { judgeSockets, socketLines } from './check/sockets.ts';
 import { type RobotAddresses, robotAddresses } from './check/ssh-listener.ts';
 import type { NetworkCheck, NetworkLine, NetworkPath, NetworkSocket } from './network.result.ts';
-
-/** Grace period after the caller's timeout, so that a late answer is not reported as an unknown name. */
-const KILL_AFTER_MS = 50;
 
 const TIMEOUT_MS = 1_000;
 
@@ -139,12 +135,14 @@ export async function checkNetwork(
   const names = createNameCache(tools);
   const reach = (id: string, host: string, port: number): Promise<Dialled> =>
     timed(id, async () => {
-      const { kind, ...name } = await names.resolve(host, STEP_MS.name);
+      const name = await names.resolve(host, STEP_MS.name);
       signal.throwIfAborted();
-      if (kind === 'unknown' || kind === 'no-answer') {
-        return { host, port, localAddress: null, failure: 'unknown-name', tookMs: 'tookMs' in name ? name.tookMs : 0 };
+      if (!('addresses' in name)) {
+        const failure = name.kind === 'unknown' ? 'unknown-name' : 'no-name-server';
+        return { host, port, localAddress: null, failure, tookMs: name.tookMs };
       }
-      const result = await reachEndpoint(toolkit.dialer, { host, port }, { timeoutMs: DIAL_TIMEOUT_MS, signal, clock });
+      const limits = { timeoutMs: DIAL_TIMEOUT_MS, signal, clock, addresses: name.addresses };
+      const result = await reachEndpoint(toolkit.dialer, { host, port }, limits);
       const { reached, tookMs } = result;
       const localAddress = reached ? result.localAddress : null;
       return { host, port, failure: reached ? null : result.failure, tookMs, localAddress };
@@ -212,27 +210,6 @@ export async function checkNetwork(
     checks,
     tookMs: Math.round(clock.monotonicMs() - beganMs),
   };
-}
-
-/** The distinct addresses in the output of `getent ahosts NAME`, in its order. Other text is skipped. */
-export function parseAddresses(text: string): string[] {
-  const addresses = text.split('\n').map((line) => line.trim().split(/\s+/)[0] ?? '');
-  return [...new Set(addresses.filter((address) => isIP(address) !== 0))];
-}
-
-/**
- * Queries the resolver of this machine by `getent`. Node's own call cannot be cancelled: without a name server it would
- * delay the exit of the process, and four of them would block the thread pool. Rejects when the name is unknown.
- */
-export async function lookUpName(host: string, timeoutMs: number): Promise<{ readonly address: string }[]> {
-  try {
-    const output = await runSystemProgram('getent', ['ahosts', '--', host], timeoutMs + KILL_AFTER_MS);
-    return parseAddresses(output).map((address) => ({ address }));
-  } catch (error) {
-    // A machine without getent.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return lookup(host, { all: true });
-    throw error;
-  }
 }
 
 /**

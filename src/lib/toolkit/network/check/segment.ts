@@ -95,6 +95,15 @@ export function deviceLine(
   });
 }
 
+/** Nothing was sent to the device, so neither it nor a firewall in front of it is to blame. */
+function nameHelp(host: string): Required<Pick<Outcome, 'remedy' | 'ask'>> {
+  return {
+    remedy:
+      'Write the fixed address into the site file, or check the name server of the gateway (`resolvectl status`).',
+    ask: `Let the name server of the gateway answer for ${host}.`,
+  };
+}
+
 function reachLine(
   id: string,
   name: string,
@@ -104,6 +113,10 @@ function reachLine(
   const outcome: Outcome =
     failure === null
       ? { verdict: 'ok', detail: `connected in ${tookMs} ms` }
-      : { verdict: 'wrong', detail: `not connected: ${dialFailureText[failure]} (${tookMs} ms)`, ...help };
+      : {
+          verdict: 'wrong',
+          detail: `not connected: ${dialFailureText[failure]} (${tookMs} ms)`,
+          ...(failure === 'unknown-name' || failure === 'no-name-server' ? nameHelp(host) : help),
+        };
   return segmentLine(id, `The gateway reaches ${name}`, { tried: formatEndpoint({ host, port }), ...outcome });
 }

@@ -1,14 +1,15 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lookUpName, parseAddresses } from '../../../../src/lib/toolkit/network/check.ts';
+import { lookUpName, parseAddresses } from '../../../../src/lib/toolkit/network/check/look-up-name.ts';
 import { forAll } from '../../kit.ts';
 
 describe('the name server of this machine', () => {
   it('is queried through the C library', async () => {
-    const addresses = (await lookUpName('localhost', 2_000)).map(({ address }) => address);
+    const addresses = (await lookUpName('localhost', 'any', 60_000)).map(({ address }) => address);
     expect(addresses.length).toBeGreaterThan(0);
     for (const address of addresses) expect(['127.0.0.1', '::1']).toContain(address);
+    expect(await lookUpName('localhost', 'AAAA', 60_000)).toEqual([]);
   });
 
   it('lists each address several times, and it counts once', () => {
