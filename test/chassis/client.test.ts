@@ -117,8 +117,13 @@ describe('not connected', () => {
     expect(error.tried?.forMs).toBeLessThan(1_500);
   });
 
-  it('reports cut when the connection is closed without an answer', async () => {
-    const { client } = await rawClient((socket) => socket.once('data', () => socket.destroy()));
+  it('reports closed when the connection is ended without an answer, and cut when it is reset', async () => {
+    const closing = await rawClient((socket) => socket.once('data', () => socket.end()));
+    expect(await failureOf(closing.client.identity())).toMatchObject({
+      code: 'CHASSIS_NOT_CONNECTED',
+      failure: 'closed',
+    });
+    const { client } = await rawClient((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await failureOf(client.identity())).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'cut' });
   });
 
@@ -194,6 +199,37 @@ describe('a bad answer is reported as such', () => {
     const error = await errorFor(answer);
     expect(error.code).toBe('CHASSIS_BAD_ANSWER');
     expect(error.message).toContain(what);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n', /interim response 100 Continue, which gw did not ask for/],
+    ['an upgrade', 'HTTP/1.1 101 X\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n', /interim response 101/],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      /malformed HTTP response: two Content-Length headers/,
+    ],
+    [
+      'the same length twice',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}',
+      /two Content-Length/,
+    ],
+    ['101 without Upgrade', 'HTTP/1.1 101 X\r\nConnection: Upgrade\r\n\r\n', /interim response 101/],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      /malformed HTTP response: Content-Length can't be present with Transfer-Encoding/,
+    ],
+    [
+      'a length that is none',
+      'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n{}',
+      /malformed HTTP response: Invalid character in Content-Length/,
+    ],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /malformed HTTP response: Expected HTTP/],
+  ])('%s, by its name and not as a reset', async (_, bytes, expected) => {
+    const error = await errorFor(bytes);
+    expect(error).toMatchObject({ code: 'CHASSIS_BAD_ANSWER', message: expect.stringMatching(expected) });
+    expect(error.remedy).toMatch(/proxy/);
   });
 
   it('a redirect, without following it', async () => {

@@ -13,12 +13,25 @@ export function isTooLarge(error: unknown): boolean {
 }
 
 /** A response that a chassis would not send. `what` is a clause: `answered with HTML instead of JSON`. */
-export function badAnswer(what: string, tried: Tried, cause?: unknown): GwError {
+export function badAnswer(what: string, tried: Tried, cause?: unknown, remedy?: string): GwError {
   return new GwError('CHASSIS_BAD_ANSWER', `Not a chassis response from ${formatTried(tried)}: ${what}.`, {
     tried,
     details: { problem: what },
     cause,
+    remedy,
   });
+}
+
+/** For an error of an HTTP parser, with the reason that it gives. */
+export function malformedHttp(error: Error & { readonly reason?: unknown }, tried: Tried): GwError {
+  const { reason = /\((.+)\)$/.exec(error.message)?.[1], message } = error;
+  return badAnswer(`malformed HTTP response: ${reason ?? message}`, tried, error);
+}
+
+/** For an interim response that no request asked for. */
+export function unaskedInterim(status: string, tried: Tried, cause?: unknown): GwError {
+  const what = `interim response ${status}, which gw did not ask for`;
+  return badAnswer(what, tried, cause, 'Look for a proxy in front of the chassis: a chassis answers without one.');
 }
 
 export function wrongDevice(expectedSerial: string, foundSerial: string, tried: Tried): GwError {

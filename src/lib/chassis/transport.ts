@@ -14,7 +14,7 @@ import {
   linkAllowanceMs,
   triedOver,
 } from '../net/index.ts';
-import { badAnswer, interrupted, tooLarge } from './failure.ts';
+import { badAnswer, interrupted, malformedHttp, tooLarge, unaskedInterim } from './failure.ts';
 
 /** Bounds on the size and duration of a response. */
 export interface Limits {
@@ -238,16 +238,23 @@ export function createTransport(options: TransportOptions): Transport {
     if (error instanceof GwError) return error;
     const { code = '', name = '' } = error as { code?: string; name?: string };
     if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-      return badAnswer('malformed HTTP response', tried, error);
+      return malformedHttp(error as Error, tried);
     }
+    // The library stumbles over 101 without an Upgrade header.
+    if (code === 'ERR_ASSERTION') return unaskedInterim('101 Switching Protocols', tried, error);
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return badAnswer('response head too large', tried, error);
     if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-      return badAnswer('response shorter or longer than its Content-Length', tried, error);
+      // Before the head it is what the library makes of any fault in a head with a length.
+      const what = 'malformed HTTP response: two Content-Length headers, or another fault in its head';
+      return badAnswer(head ? 'response shorter or longer than its Content-Length' : what, tried, error);
     }
     if (code === 'UND_ERR_SOCKET') {
-      return head
-        ? badAnswer('connection closed in the middle of the response', tried, error)
-        : new DialError('cut', tried, error);
+      if (head) return badAnswer('connection closed in the middle of the response', tried, error);
+      // The library has one code for these, and differs in its texts only.
+      const { message } = error as Error;
+      if (message === 'bad response') return unaskedInterim('100 Continue', tried, error);
+      if (message === 'bad upgrade') return unaskedInterim('101 Switching Protocols', tried, error);
+      return new DialError('closed', tried, error);
     }
     if (lifetime.signal.aborted || code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
       return interrupted(error, tried);

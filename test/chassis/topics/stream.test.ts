@@ -35,13 +35,13 @@ async function listenTo(
 }
 
 /** A peer that opens the WebSocket correctly and then gives the raw connection to the test. */
-async function bareWebSocket(then: (socket: Socket) => void): Promise<Peer> {
+async function bareWebSocket(then: (socket: Socket) => void, before = ''): Promise<Peer> {
   return rawPeer((socket) => {
     socket.once('data', (data) => {
       const key = /sec-websocket-key: (.+)\r\n/i.exec(data.toString())?.[1] ?? '';
       const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
       socket.write(
-        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        `${before}HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
       );
       then(socket);
     });
@@ -147,6 +147,31 @@ describe('the end of a stream', () => {
     expect((await stream.ended).failure).toBe('cut');
   });
 
+  it.each([
+    [1012, 'service restart'],
+    [1001, 'going away'],
+  ])('is reported with its code %i when the peer sends a close frame and leaves TCP open', async (code, name) => {
+    await using peer = await bareWebSocket((socket) => {
+      const close = frame(8, Buffer.from([code >> 8, code & 0xff]));
+      socket.write(close);
+      // It goes on sending, as a proxy may.
+      const timer = time.every(100, () => socket.write(frame(1, '{}')));
+      socket.on('close', () => timer[Symbol.dispose]());
+    });
+    const { stream } = await listenTo(peer);
+    const detail = `the chassis closed the topic stream (code ${code}, ${name})`;
+    expect(await stream.ended).toEqual({ failure: 'cut', detail });
+  });
+
+  it('names a message that is compressed without negotiation', async () => {
+    await using peer = await bareWebSocket((socket) => socket.write(Buffer.from([0xc1, 1, 0x61])));
+    const { detail, failure } = await (await listenTo(peer)).stream.ended;
+    expect([failure, detail]).toEqual([
+      'bad-answer',
+      'WebSocket protocol error (compressed message, although no compression was negotiated)',
+    ]);
+  });
+
   it('is reported as silent within two seconds when the cable is cut without a TCP reset', async () => {
     await using peer = await bareWebSocket((socket) => socket.pause());
     const { stream } = await listenTo(peer);
@@ -205,7 +230,7 @@ describe('the end of a stream', () => {
 });
 
 describe('opening', () => {
-  it('fails with a named reason: closed port, no answer, a page, a redirect, a starting chassis', async () => {
+  it('fails with a named reason: closed port, no answer, a page, a redirect', async () => {
     expect(await failureOf(listenTo({ endpoint: await closedPort() }))).toMatchObject({
       code: 'CHASSIS_NOT_CONNECTED',
       failure: 'refused',
@@ -221,14 +246,55 @@ describe('opening', () => {
     expect((await failureOf(listenTo(redirect))).message).toContain(
       'redirect of the topic stream to "http://127.0.0.1/" refused',
     );
-    await using starting = await answeringPeer(httpAnswer('', {}, '503 Busy'));
-    expect((await failureOf(listenTo(starting))).code).toBe('CHASSIS_BOOTING');
     await using foreign = await answeringPeer('SSH-2.0-OpenSSH_9.2\r\n');
     expect((await failureOf(listenTo(foreign))).code).toBe('CHASSIS_BAD_ANSWER');
     await using wrongKey = await answeringPeer(
       'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n',
     );
-    expect((await failureOf(listenTo(wrongKey))).code).toBe('CHASSIS_BAD_ANSWER');
+    expect((await failureOf(listenTo(wrongKey))).message).toContain('Invalid Sec-WebSocket-Accept header');
+  });
+
+  const upgraded = (...headers: string[]) =>
+    `${['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', ...headers].join('\r\n')}\r\n\r\n`;
+  it.each<[string, string | Buffer, RegExp, RegExp]>([
+    // The device information is read before: a chassis that starts would answer 503 to that.
+    ['a 503', httpAnswer('', {}, '503 Busy'), /refused with status 503, although HTTP/, /Close other programs/],
+    ['101 without Upgrade', upgraded('Sec-WebSocket-Accept: x'), /status 101 without an Upgrade header/, /proxy/],
+    ['101 with another protocol', upgraded('Upgrade: h2c'), /answered with Upgrade: "h2c"/, /proxy/],
+    [
+      'forced compression',
+      upgraded('Upgrade: websocket', 'Sec-WebSocket-Extensions: permessage-deflate'),
+      /extension "permessage-deflate" forced, which gw did not offer/,
+      /compression/,
+    ],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      /malformed HTTP response: Duplicate Content-Length/,
+      /proxy/,
+    ],
+  ])('fails with the name of what was answered: %s', async (_, bytes, expected, remedy) => {
+    await using peer = await answeringPeer(bytes);
+    const error = await failureOf(listenTo(peer));
+    expect(error).toMatchObject({
+      code: 'CHASSIS_BAD_ANSWER',
+      message: expect.stringMatching(expected),
+      tried: { port: peer.endpoint.port, action: 'WebSocket /ws/v2/topics' },
+    });
+    expect(error.remedy).toMatch(remedy);
+  });
+
+  it('fails as closed where the connection is ended without an answer, and as cut where it is reset', async () => {
+    await using closing = await rawPeer((socket) => socket.once('data', () => socket.end()));
+    expect(await failureOf(listenTo(closing))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'closed' });
+    await using resetting = await rawPeer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await failureOf(listenTo(resetting))).toMatchObject({ code: 'CHASSIS_NOT_CONNECTED', failure: 'cut' });
+  });
+
+  it('accepts 100 Continue before the upgrade, which is a response of its own', async () => {
+    await using peer = await bareWebSocket(() => {}, 'HTTP/1.1 100 Continue\r\n\r\n');
+    using stream = (await listenTo(peer)).stream;
+    expect(stream.enabled).toBeNull();
   });
 
   it('is interrupted by the abort signal', async () => {

@@ -53,6 +53,18 @@ describe('an HTTPS probe', () => {
       expect(head).toMatch(/^HEAD \/ HTTP\/1\.1\r\nHost: storage\.example\r\nUser-Agent: gw\r\n/);
   });
 
+  it('takes an interim response neither for the answer nor for that of the next request', async () => {
+    const interim = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+    const both = await ask((_, socket) => socket.write(`${interim}${ok}`));
+    expect(both).toMatchObject({ kind: 'answered', status: 403, large: 'answered' });
+    // The large request is never answered.
+    const lost = await ask((head, socket, clock) => {
+      if (head.length < 4_096) socket.write(`${interim}${ok}`);
+      else void clock.advance(400);
+    });
+    expect(lost).toMatchObject({ kind: 'answered', status: 403, large: 'no-answer' });
+  });
+
   it('parses the date, and works without one', async () => {
     const result = await ask((_, socket) => socket.write(ok));
     expect(result.kind === 'answered' && result.clock !== null && result.clock.behindMs < 0).toBe(true);

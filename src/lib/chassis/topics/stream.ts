@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import WebSocket from 'ws';
 import { GwError, type Tried } from '../../error/index.ts';
-import { quote } from '../../json/index.ts';
 import { type Clock, onAbort } from '../../lifecycle/index.ts';
 import {
   afterOverLink,
@@ -13,10 +12,12 @@ import {
   linkAllowanceMs,
   triedOver,
 } from '../../net/index.ts';
-import { badAnswer, interrupted } from '../failure.ts';
+import { interrupted } from '../failure.ts';
 import type { ConnectionFailure } from '../model.ts';
 import { paths, type TopicRequestWire } from '../wire.ts';
+import { closeText, protocolErrorText } from './end-texts.ts';
 import { createTopicFlood, LARGE_FRAME_BYTES, SAMPLE_MS } from './flood.ts';
+import { handshakeFailure, refusal, upgradeProblem } from './handshake-failure.ts';
 import { createTopicIntake, type Steps } from './intake.ts';
 import { readTopicFrame, type TopicMessage, topicNames, unreadable } from './message.ts';
 
@@ -120,6 +121,14 @@ function handshake(options: TopicStreamOptions, socket: Duplex, tried: () => Tri
     // Pongs are sent here: a peer that sends pings and does not read would fill the memory with pongs.
     autoPong: false,
     ...(secret !== undefined && { headers: { secret } }),
+    finishRequest(request: ClientRequest) {
+      // Before the library, which says of an unfit upgrade only that it is one.
+      request.prependListener('upgrade', (response: IncomingMessage) => {
+        const problem = upgradeProblem(response.headers, tried());
+        if (problem !== null) fail(problem);
+      });
+      request.end();
+    },
   });
   let aborting: Disposable | undefined;
   const fail = (error: unknown) => {
@@ -201,6 +210,8 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 
   /** Counted in ticks of bounded length, so that a pause of this process is not taken for silence of the chassis. */
   const ticking = clock.every(SAMPLE_MS, () => {
+    // It has sent its close frame and leaves TCP open: the end is known, and silence would be reported instead.
+    if (web.readyState === WebSocket.CLOSING) web.terminate();
     const now = clock.monotonicMs();
     const bytes = bytesOf(socket);
     // While messages are queued reading is paused, which is not silence of the chassis.
@@ -293,7 +304,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     if (over) return;
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code.startsWith('WS_ERR_')) {
-      const detail = `WebSocket protocol error (${code.slice(7).toLowerCase().replaceAll('_', ' ')})`;
+      const detail = `WebSocket protocol error (${protocolErrorText(code)})`;
       complain(detail);
       end('bad-answer', detail);
     } else {
@@ -301,11 +312,7 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
     }
   });
   web.on('close', (code, reason) => {
-    const words = reason.length > 0 ? `, ${quote(reason.toString('utf8'))}` : '';
-    end(
-      'cut',
-      code === 1006 ? 'connection closed unexpectedly' : `the chassis closed the topic stream (code ${code}${words})`,
-    );
+    end('cut', closeText(code, reason));
   });
   const stream: TopicStream = {
     tried,
@@ -342,30 +349,4 @@ function attach(options: TopicStreamOptions, web: WebSocket, socket: Duplex, tri
 /** Bytes in the middle of a large message count as received data; only real sockets count them. */
 function bytesOf(socket: Duplex): number {
   return (socket as { bytesRead?: number }).bytesRead ?? 0;
-}
-
-/** Why the topic stream was not opened, where the chassis sent an HTTP response. */
-function refusal(response: IncomingMessage, tried: Tried): GwError {
-  const status = response.statusCode ?? 0;
-  const { location } = response.headers;
-  response.on('error', () => {});
-  response.destroy();
-  if (status === 503) {
-    return new GwError('CHASSIS_BOOTING', 'The chassis is starting.', {
-      tried,
-      details: { progress: null, step: null },
-    });
-  }
-  if (status >= 300 && status < 400) {
-    return badAnswer(`redirect of the topic stream to ${quote(location ?? 'no location')} refused`, tried);
-  }
-  return badAnswer(`WebSocket upgrade answered with status ${status}`, tried);
-}
-
-/** Why the topic stream was not opened, where no HTTP response was received. */
-function handshakeFailure(error: Error, tried: Tried): GwError {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  if (code.startsWith('HPE_')) return badAnswer('malformed HTTP response', tried, error);
-  if (code !== '') return new DialError(dialFailureOf(error), tried, error);
-  return badAnswer('WebSocket handshake failed', tried, error);
 }

@@ -81,10 +81,12 @@ export function parseHttpDate(text: string): Date | null {
 
 /**
  * Parses the head of a response from the bytes received so far. 'unfinished' while the empty line is missing; null when
- * it is not HTTP/1.x or too long. Invalid header lines are skipped.
+ * it is not HTTP/1.x or too long. Interim responses (100) and invalid header lines are skipped.
  */
 export function parseHttpHead(bytes: Uint8Array): HttpHead | 'unfinished' | null {
-  const text = Buffer.from(bytes.subarray(0, MAX_HEAD_BYTES)).toString('latin1');
+  const received = Buffer.from(bytes.subarray(0, MAX_HEAD_BYTES)).toString('latin1');
+  // The final response follows, and would be taken for that of the next request.
+  const text = received.replace(/^(?:HTTP\/1\.[01] 1(?!01)\d\d.*?\r\n\r\n)+/s, '');
   if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return null;
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return bytes.length >= MAX_HEAD_BYTES ? null : 'unfinished';
