@@ -9,6 +9,7 @@ export function sshOptionsHere(signal: AbortSignal): SshOptions {
   return {
     homeDir: homedir(),
     localUser: userInfo().username,
+    environment: process.env,
     agentSocket: process.env.SSH_AUTH_SOCK || null,
     person: canAsk() ? personAtTerminal : null,
     notify: (text) => process.stderr.write(`${printable(text)}\n`),

@@ -10,6 +10,8 @@ import { GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { DialError, type Dialer, directDialer, type RemoteProcess, type Ssh } from '../../../src/lib/net/index.ts';
 import { gatewayAccess, localOperatorAccess } from '../../../src/lib/toolkit/operator/local-access.ts';
+import { signedInAccess } from '../../../src/lib/toolkit/operator/signed-in-access.ts';
+import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { context } from './fake-operator.ts';
 
 const OWN = '/srv/robot-7/state/local/gw.sock';
@@ -17,9 +19,9 @@ const row = (path: string) => `0000000000000000: 00000002 00000000 00010000 0001
 
 /**
  * A remote host with these listening sockets; `opens`: those that the login may open; `owners`: user ids of the socket and of
- * the login, null when there is no such program.
+ * the login, null when there is no such program. null as `paths`: it runs no programs.
  */
-function hostWith(paths: readonly string[], opens: readonly string[] = paths, owners: string | null = '998\n0\n') {
+function hostWith(paths: readonly string[] | null, opens = paths ?? [], owners: string | null = '998\n0\n') {
   const dialled: string[] = [];
   let looked = 0;
   let lookUp: () => void = () => {};
@@ -36,6 +38,7 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths, ow
     socketDialer: dialerOf,
     async exec(argv: readonly string[]) {
       const isTable = argv[0] === 'cat';
+      if (paths === null) throw new GwError('SSH_CHANNEL_REFUSED', 'Program refused by t@gw:22 (open failed).');
       if (isTable) {
         looked += 1;
         lookUp();
@@ -58,7 +61,9 @@ function hostWith(paths: readonly string[], opens: readonly string[] = paths, ow
   const onLookUp = (work: () => void) => {
     lookUp = work;
   };
-  return { find, dialled, looked: () => looked, onLookUp };
+  const signIn = () =>
+    signedInAccess({ site: { stateDir: '/srv/robot-7/state' }, ssh, clock: systemClock } as Toolkit, {}, context());
+  return { find, signIn, dialled, looked: () => looked, onLookUp };
 }
 
 describe('the local socket of the gateway behind --via', () => {
@@ -96,6 +101,17 @@ describe('the local socket of the gateway behind --via', () => {
   it('is none where none listens, or where the login may not open it', async () => {
     expect(await hostWith(['/run/systemd/private']).find()).toBeNull();
     expect(await hostWith([OWN], []).find()).toBeNull();
+  });
+
+  it('is that of the site file where the host runs no programs, and a refused look-up is not said to be no socket', async () => {
+    const forwards = hostWith(null, [OWN]);
+    expect(await forwards.find()).not.toBeNull();
+    const closed = hostWith(null);
+    expect(await closed.find()).toBeNull();
+    await expect(closed.signIn()).rejects.toThrow(
+      'Sign-in required: no password, and the local socket was not looked for: Program refused by t@gw:22 (open failed).',
+    );
+    await expect(hostWith([]).signIn()).rejects.toThrow('Sign-in required: no password, and no local socket.');
   });
 
   it('is looked up once for each connection', async () => {

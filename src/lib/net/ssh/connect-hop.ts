@@ -10,6 +10,7 @@ import { createHop, type Hop } from './hop.ts';
 import { createHostCheck } from './host/host-check.ts';
 import { hostKeyAlgorithmsFor } from './host/host-key-algorithms.ts';
 import { entriesFor, knownHostName, readKnownHosts } from './host/known-hosts.ts';
+import { readRevokedKeys } from './host/revoked-keys.ts';
 import { createAuthentication } from './login/authentication.ts';
 import { createBannerReader } from './login/banner-reader.ts';
 import { createPeerTimeout } from './login/peer-timeout.ts';
@@ -45,6 +46,8 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   const ownFiles = settings.knownHostsFiles ?? [join(homeDir, '.ssh', 'known_hosts')];
   const known = await readKnownHosts([...ownFiles, options.systemKnownHostsFile ?? '/etc/ssh/ssh_known_hosts']);
   for (const at of known.invalidLines) notify(`${at}: invalid known_hosts line, ignored.`);
+  const { revokedHostKeys } = settings;
+  const isRevoked = revokedHostKeys === null ? () => false : await readRevokedKeys(revokedHostKeys);
   const name = settings.hostKeyAlias?.toLowerCase() ?? knownHostName(host, port);
 
   const socket = await dialer.dial({ host, port }, { timeoutMs, signal }).catch((cause: unknown) => {
@@ -74,6 +77,7 @@ export async function connectHop(settings: HostSettings, dialer: Dialer, options
   const hostCheck = createHostCheck({
     name,
     entries: known.entries,
+    revokedBy: (key) => (isRevoked(key) ? revokedHostKeys : null),
     refuse: (code, message, details) => fail(code, message, { details }),
     notify,
     ask:

@@ -1,23 +1,18 @@
 import { Duplex } from 'node:stream';
-import type { Channel } from 'ssh2';
+import type { Channel, ClientChannel } from 'ssh2';
 import { GwError, roundTripText, type Tried } from '../../error/index.ts';
 import { firstOf, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { createDirectDialer, DialError, type Dialer, type DialFailure, type RoundTrips } from '../dialer.ts';
 import { linkAllowanceMs, triedOver } from '../link-delay.ts';
-import {
-  type ConfigLine,
-  type HostSettings,
-  invalid,
-  nameOf,
-  parseSshTarget,
-  readSshConfig,
-  settingsOf,
-} from './config/config.ts';
+import { type ConfigLine, type HostSettings, nameOf, parseSshTarget, settingsOf } from './config/config.ts';
+import { invalid } from './config/invalid.ts';
+import { readSshConfig } from './config/read-config.ts';
 import { connectHop, interrupted } from './connect-hop.ts';
 import { foreignText } from './foreign-text.ts';
 import type { Hop } from './hop.ts';
 import type { RemoteProcess, Ssh, SshOptions, SshTarget } from './model.ts';
 import { remoteProcess } from './remote-process.ts';
+import type { SessionHandlers } from './sessions.ts';
 
 const plain = /^[A-Za-z0-9_./:,+@%-]+$/;
 
@@ -60,7 +55,7 @@ const CONNECT_FAILED = 2;
  */
 export async function openSsh(target: string | SshTarget, options: SshOptions): Promise<Ssh> {
   const wanted = typeof target === 'string' ? parseSshTarget(target) : target;
-  const lines = await readSshConfig(options.homeDir);
+  const lines = await readSshConfig(options.homeDir, options.environment);
   const way = routeOf(lines, wanted, options);
   const signal = options.signal ?? new AbortController().signal;
   const hopOptions = {
@@ -118,17 +113,18 @@ function slowLinkNote(where: string, found: RoundTrips): string {
  * response arrives 40 ms late (measured: 44 ms instead of 1 ms). So one no-op command is run; a server that refuses it
  * is merely slow.
  */
-function disableServerNagle({ client }: Hop): void {
-  const run = () =>
-    client.exec('true', (error, channel) => {
-      if (error !== undefined) return;
-      channel.on('error', () => {});
-      // A command forced by the key (`command=`) has to end as well.
-      channel.end();
-      channel.resume();
-      channel.stderr.resume();
-    });
-  open(run, () => {});
+function disableServerNagle({ sessions }: Hop): void {
+  const onChannel = (channel: ClientChannel) => {
+    channel.on('error', () => {});
+    // A command forced by the key (`command=`) has to end as well.
+    channel.end();
+    channel.resume();
+    channel.stderr.resume();
+  };
+  open(
+    () => sessions.start('true', { onChannel, onError: () => {}, isOver: () => true }),
+    () => {},
+  );
 }
 
 /**
@@ -138,11 +134,11 @@ function disableServerNagle({ client }: Hop): void {
 export function routeOf(
   lines: readonly ConfigLine[],
   { host, user, port }: SshTarget,
-  options: Pick<SshOptions, 'homeDir' | 'localUser'>,
+  options: Pick<SshOptions, 'homeDir' | 'localUser' | 'environment'>,
   depth = 0,
 ): HostSettings[] {
-  const { homeDir, localUser } = options;
-  const look = (at: SshTarget) => settingsOf(lines, { ...at, homeDir, localUser });
+  const { homeDir, localUser, environment } = options;
+  const look = (at: SshTarget) => settingsOf(lines, { ...at, homeDir, localUser, environment });
   const settings = look({ host, user, port });
   const [first, ...others] = settings.jumps.map(parseSshTarget);
   if (first === undefined) return [settings];
@@ -237,7 +233,7 @@ function refusedChannel(what: string, tried: Tried): GwError {
 }
 
 async function exec(
-  { client, clock }: Hop,
+  { sessions, clock }: Hop,
   lost: AbortSignal,
   settings: HostSettings,
   argv: readonly string[],
@@ -248,24 +244,26 @@ async function exec(
   if (signal?.aborted) throw interrupted(signal.reason, tried);
   const { promise, resolve, reject } = Promise.withResolvers<RemoteProcess>();
   using _lost = onAbort(lost, () => reject(lost.reason));
+  let isOver = false;
   using _late = clock.after(TIMEOUT_MS, () => {
-    reject(refusedChannel(`No program started on ${nameOf(settings)} within ${TIMEOUT_MS / 1000} s`, tried));
+    const { open: others } = sessions;
+    const beside = others === 0 ? '' : ` beside ${others} of the same connection (MaxSessions of its sshd_config)`;
+    reject(refusedChannel(`No program started on ${nameOf(settings)} within ${TIMEOUT_MS / 1000} s${beside}`, tried));
   });
-  if (!lost.aborted) {
-    open(() => {
-      client.exec(line, (error, channel) => {
-        // Synchronously: the exit status may arrive with the next bytes.
-        if (error === undefined) resolve(remoteProcess(channel, { clock, lost, signal }));
-        else {
-          const text = foreignText(error.message);
-          reject(
-            lost.aborted ? lost.reason : refusedChannel(`Program refused by ${nameOf(settings)} (${text})`, tried),
-          );
-        }
-      });
-    }, reject);
+  const handlers: SessionHandlers = {
+    onChannel: (channel) => resolve(remoteProcess(channel, { clock, lost, signal })),
+    onError(error) {
+      const text = foreignText(error.message);
+      reject(lost.aborted ? lost.reason : refusedChannel(`Program refused by ${nameOf(settings)} (${text})`, tried));
+    },
+    isOver: () => isOver,
+  };
+  if (!lost.aborted) open(() => sessions.start(line, handlers), reject);
+  try {
+    return await promise;
+  } finally {
+    isOver = true;
   }
-  return await promise;
 }
 
 /**

@@ -4,6 +4,7 @@ import { GwError, type Tried } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { RoundTrips } from '../dialer.ts';
 import { measureRoundTrips } from './round-trips.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 
 /** Project decision: a connection without data for MAX_SILENCE_MS, despite keepalive requests, is lost. */
 const KEEPALIVE_MS = 500;
@@ -16,6 +17,7 @@ const CLOSE_MS = 1_000;
 /** One authenticated SSH connection of a route. */
 export interface Hop {
   readonly client: ssh2.Client;
+  readonly sessions: Sessions;
   readonly clock: Clock;
   /** Aborted with SSH_LOST when the connection is lost. */
   readonly lost: AbortSignal;
@@ -61,6 +63,7 @@ export function createHop({ client, socket, clock, where, tried, onSlow }: HopPa
       watch = mine;
       return {
         client,
+        sessions: createSessions(client),
         clock,
         lost: lost.signal,
         quietMs: mine.quietMs,

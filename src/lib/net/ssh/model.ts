@@ -42,6 +42,8 @@ export interface SshOptions {
   readonly homeDir: string;
   /** User name when neither target nor configuration has one. */
   readonly localUser: string;
+  /** For the variables of the SSH configuration; only HOME by default. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Path of the socket of an SSH agent; null: none. */
   readonly agentSocket: string | null;
   /** Null: non-interactive. Then unknown host keys are rejected, and no password or passphrase is available. */

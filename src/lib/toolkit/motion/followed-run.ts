@@ -139,7 +139,7 @@ async function start<S extends z.ZodType<FollowedRun>>(
     const gwError = asGwError(error);
     if (gwError.code !== 'NOT_SIGNED_IN') throw refusal(what, gwError);
     const local = way.host === undefined ? await localOperatorAccess(toolkit, context) : null;
-    if (local === null) throw notStarted(notSignedIn(error));
+    if (local === null) throw notStarted(notSignedIn(toolkit, error));
     return await order(local).catch((cause: unknown) => {
       throw refusal(what, asGwError(cause));
     });

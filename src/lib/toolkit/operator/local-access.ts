@@ -93,6 +93,13 @@ function localAgent(path: string): Promise<Agent> {
 
 const socketsThere = new WeakMap<Ssh, Promise<LocalSocket | null>>();
 
+const refusals = new WeakMap<Ssh, GwError>();
+
+/** Why the remote host of --via could not be asked for its socket; undefined: it was asked. */
+export function localSocketRefusal({ ssh }: Pick<LocalPlace, 'ssh'>): GwError | undefined {
+  return ssh === undefined ? undefined : refusals.get(ssh);
+}
+
 /** Looked up once for each SSH connection: a command may ask once a second. */
 function socketThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<LocalSocket | null> {
   const known = socketsThere.get(ssh);
@@ -119,9 +126,15 @@ async function findThere(ssh: Ssh, own: string, signal: AbortSignal): Promise<Lo
   try {
     // Ended early where the key forces another program, which may never end.
     const limit = withDeadline(signal, LOOK_UP_MS);
-    const table = (await readRemoteText(ssh, ['cat', '/proc/net/unix'], limit)) ?? '';
+    const table = await readRemoteText(ssh, ['cat', '/proc/net/unix'], limit).catch((error: unknown) => {
+      if (!(error instanceof GwError) || error.code !== 'SSH_CHANNEL_REFUSED') throw error;
+      refusals.set(ssh, error);
+      return 'refused';
+    });
     signal.throwIfAborted();
-    const paths = parseListeningUnixSockets(table).filter((path) => path.endsWith(ANY_SOCKET));
+    // A server that runs no programs (`MaxSessions 0`) may forward to the socket nevertheless.
+    const listening = table === 'refused' ? [own] : parseListeningUnixSockets(table ?? '');
+    const paths = listening.filter((path) => path.endsWith(ANY_SOCKET));
     const path = paths.includes(own) ? own : paths[0];
     if (path === undefined || (path !== own && paths.length > 1)) return null;
     if (path !== own) {

@@ -1,7 +1,7 @@
 import { GwError } from '../../error/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { operatorAccess } from './access.ts';
-import { type GatewayAccess, localOperatorAccess } from './local-access.ts';
+import { type GatewayAccess, localOperatorAccess, localSocketRefusal } from './local-access.ts';
 
 /** Address and password of the running gateway. */
 export interface GatewayWay {
@@ -25,15 +25,17 @@ export async function signedInAccess(
 ): Promise<SignedInAccess> {
   if (password !== undefined) return operatorAccess(toolkit, context, host).signIn(password);
   const local = host === undefined ? await localOperatorAccess(toolkit, context) : null;
-  if (local === null) throw notSignedIn();
+  if (local === null) throw notSignedIn(toolkit);
   return { ...local, async [Symbol.asyncDispose]() {} };
 }
 
 /** The error that names both ways to sign in. */
-export function notSignedIn(cause?: unknown): GwError {
-  return new GwError('NOT_SIGNED_IN', 'Sign-in required: no password and no local socket.', {
+export function notSignedIn(toolkit: Pick<Toolkit, 'ssh'>, cause?: unknown): GwError {
+  const refusal = localSocketRefusal(toolkit);
+  const socket = refusal === undefined ? 'no local socket' : `the local socket was not looked for: ${refusal.message}`;
+  return new GwError('NOT_SIGNED_IN', `Sign-in required: no password, and ${socket.replace(/\.$/, '')}.`, {
     remedy:
       'Pass the device password with --password-file FILE, or run the command on the gateway as the user of `gw serve`, or log in as that user or root with --via (docs/via.md).',
-    cause,
+    cause: cause ?? refusal,
   });
 }

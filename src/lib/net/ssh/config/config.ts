@@ -1,10 +1,10 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
-import { basename, dirname, join } from 'node:path';
 import { GwError } from '../../../error/index.ts';
-import { shorten } from '../../../text/index.ts';
 import { formatEndpoint } from '../../dialer.ts';
 import type { SshTarget } from '../model.ts';
+import { type Environment, expand, inHome, type Placed, type Tokens, tokensOf } from './expand.ts';
+import { invalid } from './invalid.ts';
+import { matchesPattern } from './pattern.ts';
 
 const name = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/;
 const user = /^[^\s\p{Cc}:@,-][^\s\p{Cc},]{0,255}$/u;
@@ -72,6 +72,8 @@ export interface HostSettings {
   readonly jumps: readonly string[];
   /** null: the default file. */
   readonly knownHostsFiles: readonly string[] | null;
+  /** File of keys that no host may present; null: none. */
+  readonly revokedHostKeys: string | null;
   /** The host's name in known_hosts; null: its own name. */
   readonly hostKeyAlias: string | null;
   /** Unknown hosts are rejected without a question. */
@@ -95,6 +97,8 @@ export interface SettingsOptions {
   readonly port: number | null;
   readonly localUser: string;
   readonly homeDir: string;
+  /** For `${NAME}` and `$NAME`; only HOME by default. */
+  readonly environment?: Environment | undefined;
 }
 
 /**
@@ -171,28 +175,6 @@ export function matchesPatterns(patterns: readonly string[], host: string): bool
   return isMatch;
 }
 
-/** `*` matches any text and `?` one character, case-insensitively, in linear memory. */
-export function matchesPattern(pattern: string, text: string): boolean {
-  const [wanted, given] = [pattern.toLowerCase(), text.toLowerCase()];
-  let [p, t, star, mark] = [0, 0, -1, 0];
-  while (t < given.length) {
-    if (wanted[p] === '*') {
-      star = p;
-      mark = t;
-      p += 1;
-    } else if (p < wanted.length && (wanted[p] === '?' || wanted[p] === given[t])) {
-      p += 1;
-      t += 1;
-    } else if (star >= 0) {
-      p = star + 1;
-      mark += 1;
-      t = mark;
-    } else return false;
-  }
-  while (wanted[p] === '*') p += 1;
-  return p === wanted.length;
-}
-
 function settle({ first, identityFiles, notes }: Found, options: SettingsOptions): HostSettings {
   const word = (keyword: string): { readonly value: string; readonly at: string } | undefined => {
     const line = first.get(keyword);
@@ -204,14 +186,19 @@ function settle({ first, identityFiles, notes }: Found, options: SettingsOptions
   const yes = (keyword: string) => /^(yes|true)$/i.test(word(keyword)?.value ?? '');
 
   const hostWord = word('hostname');
-  const hostName = hostWord ? expand(hostWord, { h: options.host }) : options.host;
+  const { environment = { HOME: options.homeDir } } = options;
+  const hostName = hostWord ? expand(hostWord, { h: options.host }, {}) : options.host;
   if (!isSshHost(hostName)) throw invalid(hostWord?.at ?? '', `'${hostName}' is not a host name or address`);
   const userWord = word('user');
   const user = options.user ?? userWord?.value ?? options.localUser;
   if (!isSshUser(user)) throw invalid(userWord?.at ?? 'local user', `'${user}' is not a valid user name`);
   const port = options.port ?? portOf(word('port'));
-  const tokens = { h: hostName, n: options.host, r: user, u: options.localUser, d: options.homeDir, p: String(port) };
-  const path = (at: { readonly value: string; readonly at: string }) => inHome(expand(at, tokens), options.homeDir);
+  const alias = word('hostkeyalias');
+  if (alias !== undefined && !isSshHost(alias.value)) throw invalid(alias.at, `'${alias.value}' is not a host name`);
+  const { host, localUser, homeDir } = options;
+  const jump = first.get('proxyjump')?.words.join(' ') ?? '';
+  const tokens = tokensOf({ hostName, host, alias: alias?.value, user, port, localUser, homeDir, jump });
+  const path = (word: Placed) => inHome(expand(word, tokens, environment), homeDir);
 
   const strict = word('stricthostkeychecking')?.value.toLowerCase();
   if (strict === 'no' || strict === 'off' || strict === 'accept-new') {
@@ -220,22 +207,18 @@ function settle({ first, identityFiles, notes }: Found, options: SettingsOptions
   if (first.has('certificatefile'))
     notes.add('CertificateFile is ignored: gw authenticates with keys, not certificates.');
   const agent = word('identityagent');
-  const agentIsPath = agent !== undefined && !/^(none|SSH_AUTH_SOCK)$/i.test(agent.value);
-  if (agentIsPath && agent.value.startsWith('$')) {
-    throw invalid(agent.at, 'IdentityAgent with an environment variable is not supported; write the path');
-  }
   const known = first.get('userknownhostsfile');
-  const alias = word('hostkeyalias');
-  if (alias !== undefined && !isSshHost(alias.value)) throw invalid(alias.at, `'${alias.value}' is not a host name`);
+  const revoked = word('revokedhostkeys');
   return {
     hostName,
     user,
     port,
     identityFiles: identityFiles.length === 0 ? null : filesOf(identityFiles, path),
     identitiesOnly: yes('identitiesonly'),
-    identityAgent: agentIsPath ? path(agent) : agent?.value.toLowerCase() === 'none' ? null : undefined,
+    identityAgent: agentOf(agent, path, environment),
     jumps: jumpsOf(first, tokens),
     knownHostsFiles: known ? filesOf([known], path) : null,
+    revokedHostKeys: revoked === undefined || revoked.value.toLowerCase() === 'none' ? null : path(revoked),
     hostKeyAlias: alias?.value ?? null,
     isStrict: strict === 'yes',
     hashesNames: yes('hashknownhosts'),
@@ -243,7 +226,19 @@ function settle({ first, identityFiles, notes }: Found, options: SettingsOptions
   };
 }
 
-type Placed = { readonly value: string; readonly at: string };
+/** `none`, `SSH_AUTH_SOCK`, a variable (`$NAME`) or a path. */
+function agentOf(
+  agent: Placed | undefined,
+  path: (word: Placed) => string,
+  environment: Environment,
+): string | null | undefined {
+  if (agent === undefined || /^\$?SSH_AUTH_SOCK$/.test(agent.value)) return undefined;
+  if (agent.value.toLowerCase() === 'none') return null;
+  if (!agent.value.startsWith('$') || agent.value.startsWith('${')) return path(agent);
+  const variable = agent.value.slice(1);
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable)) throw invalid(agent.at, `'${agent.value}' is not a variable`);
+  return environment[variable] ?? null;
+}
 
 function filesOf(lines: readonly ConfigLine[], path: (word: Placed) => string): string[] {
   const words = lines.flatMap(({ words, at }) => words.map((value) => ({ value, at })));
@@ -259,7 +254,7 @@ function portOf(word: Placed | undefined): number {
 }
 
 /** ProxyJump and ProxyCommand exclude each other: the first one wins. */
-function jumpsOf(first: ReadonlyMap<string, ConfigLine>, tokens: Readonly<Record<string, string>>): string[] {
+function jumpsOf(first: ReadonlyMap<string, ConfigLine>, tokens: Tokens): string[] {
   const order = [...first.keys()].filter((keyword) => keyword === 'proxyjump' || keyword === 'proxycommand');
   const line = first.get(order[0] ?? '');
   if (line === undefined) return [];
@@ -268,96 +263,9 @@ function jumpsOf(first: ReadonlyMap<string, ConfigLine>, tokens: Readonly<Record
   if (line.keyword === 'proxycommand') {
     throw invalid(line.at, 'ProxyCommand is not supported', 'Use ProxyJump with the names of the jump hosts instead.');
   }
-  const jumps = expand({ value: text, at: line.at }, tokens).split(',');
+  const jumps = expand({ value: text, at: line.at }, tokens, {}).split(',');
   return jumps.map((jump) => {
     if (readSshTarget(jump.trim()) === null) throw invalid(line.at, `'${jump.trim()}' is not a valid jump host`);
     return jump.trim();
   });
-}
-
-/** Expands `%h` and alike; an unknown token is an error, since it would name another file than OpenSSH uses. */
-function expand({ value, at }: Placed, tokens: Readonly<Record<string, string>>): string {
-  return value.replace(/%(.?)/gs, (whole, letter: string) => {
-    if (letter === '%') return '%';
-    const known = Object.hasOwn(tokens, letter) ? tokens[letter] : undefined;
-    if (known === undefined) throw invalid(at, `unknown token '${whole}'`);
-    return known;
-  });
-}
-
-/** Resolves `~` and relative paths against the home directory; OpenSSH resolves the latter against its working directory. */
-function inHome(path: string, homeDir: string): string {
-  if (path === '~') return homeDir;
-  if (path.startsWith('~/')) return `${homeDir}/${path.slice(2)}`;
-  return path.startsWith('/') ? path : `${homeDir}/${path}`;
-}
-
-/** A problem quotes the file, whose lines may have any length. */
-const MAX_PROBLEM_CHARACTERS = 300;
-
-export function invalid(at: string, what: string, remedy?: string): GwError {
-  return new GwError('SSH_CONFIG_INVALID', `${at}: ${shorten(what, MAX_PROBLEM_CHARACTERS)}.`, { remedy });
-}
-
-const MAX_DEPTH = 8;
-const MAX_FILES = 64;
-const MAX_BYTES = 1024 * 1024;
-
-/**
- * Reads the user's SSH configuration, `.ssh/config` in the home directory, with the files that it includes. Empty when
- * the file does not exist. Throws SSH_CONFIG_INVALID.
- */
-export async function readSshConfig(homeDir: string): Promise<ConfigLine[]> {
-  const folder = join(homeDir, '.ssh');
-  let files = 0;
-
-  async function read(path: string, depth: number): Promise<ConfigLine[]> {
-    files += 1;
-    if (depth > MAX_DEPTH || files > MAX_FILES)
-      throw invalid(path, `Include nested deeper than ${MAX_DEPTH}, or more than ${MAX_FILES} files`);
-    const text = await textOf(path);
-    if (text === null) return [];
-    const lines = parseSshConfig(text, path);
-    for (const line of lines) {
-      if (line.keyword !== 'include') continue;
-      const included: ConfigLine[][] = [];
-      for (const word of line.words) {
-        for (const file of await matchingFiles(placeOf(word, homeDir, folder), line.at)) {
-          included.push(await read(file, depth + 1));
-        }
-      }
-      line.included = included;
-    }
-    return lines;
-  }
-
-  return await read(join(folder, 'config'), 0);
-}
-
-async function textOf(path: string): Promise<string | null> {
-  try {
-    const { size, mode } = await stat(path);
-    // The file decides which host is connected to; OpenSSH rejects such a file too.
-    if ((mode & 0o022) !== 0) throw invalid(path, 'the file is writable by others', `Run: chmod 600 ${path}`);
-    if (size > MAX_BYTES) throw invalid(path, `the file is larger than ${MAX_BYTES} bytes`);
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof GwError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new GwError('SSH_CONFIG_INVALID', `SSH configuration ${path} cannot be read.`, { cause: error });
-  }
-}
-
-function placeOf(word: string, homeDir: string, folder: string): string {
-  if (word.startsWith('~/')) return join(homeDir, word.slice(2));
-  return word.startsWith('/') ? word : join(folder, word);
-}
-
-/** Files that match a wildcard in the last path component, sorted by name. */
-async function matchingFiles(path: string, at: string): Promise<string[]> {
-  if (/[*?]/.test(dirname(path))) throw invalid(at, 'wildcards are supported in the last path component only');
-  if (!/[*?]/.test(basename(path))) return [path];
-  const names = await readdir(dirname(path)).catch(() => []);
-  const matching = names.filter((name) => !name.startsWith('.') && matchesPattern(basename(path), name));
-  return matching.toSorted().map((name) => join(dirname(path), name));
 }

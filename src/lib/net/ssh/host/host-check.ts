@@ -2,12 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '../../../error/index.ts';
 import { foreignText } from '../foreign-text.ts';
 import type { HostKeyQuestion } from '../model.ts';
-import { addKnownHost, fingerprintOf, judgeHostKey, type KnownHost, keyTypeOf, knownHostLine } from './known-hosts.ts';
+import {
+  addKnownHost,
+  fingerprintOf,
+  type HostKeyVerdict,
+  judgeHostKey,
+  type KnownHost,
+  keyTypeOf,
+  knownHostLine,
+} from './known-hosts.ts';
 
 export interface HostCheckOptions {
   /** As known_hosts writes it. */
   readonly name: string;
   readonly entries: readonly KnownHost[];
+  /** The file of `RevokedHostKeys` that has this key; null: none. */
+  readonly revokedBy: (key: Uint8Array) => string | null;
   readonly refuse: (code: ErrorCode, message: string, details: Record<string, unknown>) => void;
   readonly notify: (text: string) => void;
   /** Null: an unknown host key is rejected. */
@@ -23,7 +33,15 @@ export interface HostCheck {
 }
 
 /** Verifies the host key, also at each rekeying of the connection. */
-export function createHostCheck({ name, entries, refuse, notify, ask, remember }: HostCheckOptions): HostCheck {
+export function createHostCheck({
+  name,
+  entries,
+  revokedBy,
+  refuse,
+  notify,
+  ask,
+  remember,
+}: HostCheckOptions): HostCheck {
   let trusted: Buffer | undefined;
   let line: string | undefined;
   return {
@@ -31,7 +49,9 @@ export function createHostCheck({ name, entries, refuse, notify, ask, remember }
       if (trusted !== undefined) return trusted.equals(key);
       const keyType = foreignText(keyTypeOf(key) ?? 'unknown');
       const fingerprint = fingerprintOf(key);
-      const verdict = judgeHostKey(entries, name, key);
+      const revokedIn = revokedBy(key);
+      const verdict: HostKeyVerdict =
+        revokedIn === null ? judgeHostKey(entries, name, key) : { kind: 'revoked', at: revokedIn };
       const details = { host: name, keyType, fingerprint };
       const shown = `${keyType} key ${fingerprint}`;
       switch (verdict.kind) {

@@ -5,6 +5,7 @@ import type { Clock } from '../../../lifecycle/index.ts';
 import type { HostSettings } from '../config/config.ts';
 import { foreignText } from '../foreign-text.ts';
 import type { SecretQuestion } from '../model.ts';
+import { parsePrivateKey } from './private-key.ts';
 
 /** A key that can be offered. A passphrase is asked for only once the server accepts the public key. */
 export interface Identity {
@@ -129,7 +130,7 @@ async function readKeyFile(path: string, isNamed: boolean, problems: string[]): 
     }
   }
   if (text === null) return beside === null ? null : { path, text, publicKey: beside };
-  const key = ssh2.utils.parseKey(text);
+  const key = parsePrivateKey(text);
   if (!(key instanceof Error)) return { path, text, publicKey: key };
   if (isEncrypted(key)) return { path, text, publicKey: beside ?? publicPartOf(text) };
   problems.push(`${path} is not a supported private key.`);
@@ -192,7 +193,7 @@ function offerOf(file: KeyFile, problems: string[], context: IdentityContext): I
 
 async function unlockKey({ path, text }: KeyFile, problems: string[], context: IdentityContext): Promise<ParsedKey> {
   const whole = text ?? '';
-  const open = ssh2.utils.parseKey(whole);
+  const open = parsePrivateKey(whole);
   if (!(open instanceof Error)) return open;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const passphrase = await context.askSecret({ text: `Passphrase for the key ${basename(path)}: `, echo: false });
@@ -200,7 +201,7 @@ async function unlockKey({ path, text }: KeyFile, problems: string[], context: I
       problems.push(`Key file ${path} is encrypted and no passphrase was given.`);
       throw open;
     }
-    const key = ssh2.utils.parseKey(whole, passphrase);
+    const key = parsePrivateKey(whole, passphrase);
     if (!(key instanceof Error)) return key;
   }
   problems.push(`Wrong passphrase for ${path}, ${MAX_ATTEMPTS} attempts.`);
