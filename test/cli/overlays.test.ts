@@ -45,7 +45,7 @@ describe('gw overlays inspect', () => {
     expect((await look(floor())).first).toMatch(counts);
     expect((await look(collectionOf())).first).toBe(`0 features (0 points, 0 zones, 0 lanes), no findings: ${path}.`);
     const odd = await look(oddOverlays('SIM0001'), { filter: { kinds: ['lane'] } });
-    expect(odd.first).toMatch(/^8 of 131 features \(88 points, 30 zones, 8 lanes, 5 of other kinds, 6 chargers among/);
+    expect(odd.first).toMatch(/^8 of 131 features \(89 points, 30 zones, 8 lanes, 4 of other kinds, 6 chargers among/);
   });
 
   it('shows unit and mark above the figures, and every reading with its mark beside a number', async () => {
@@ -69,6 +69,24 @@ describe('gw overlays inspect', () => {
     expect(extent).toMatch(/12345678901234567891 .*HINWEIS 'no-go zone'/);
     expect(row).toBeDefined();
     expect(shown).toContain('1 feature here carries `regionType`: 1.');
+  });
+
+  it('shows a point of several places with its extent, and says broken only where it is', async () => {
+    const multi = (id: string, coordinates: unknown) => ({
+      ...{ type: 'Feature', id, geometry: { type: 'MultiPoint', coordinates }, properties: { type: 11 } },
+    });
+    const { text } = await look(collectionOf(multi('several', [[1, 2], [4, 2]]), multi('bad', [[1, 2], [4]]))); // biome-ignore format: short
+    expect(linesWith(text, ' several ').at(-1)).toMatch(/1\.000 to 4\.000 +2\.000 to 2\.000/);
+    expect(linesWith(text, ' bad ').at(-1)).toMatch(/broken +broken/);
+  });
+
+  it('says of a zone that may be hidden in a geometry that is not read that it is not checked', async () => {
+    const hidden = { type: 'Feature', id: 'z', geometry: { type: 'GeometryCollection', geometries: [] } };
+    const { text, first } = await look(collectionOf({ ...hidden, properties: { regionType: 1 } }));
+    expect(first).toContain('1 not checked');
+    expect(text).toContain(
+      'No zone here has a number that the vendor reads as a no-go zone. Not checked: 1 feature without a geometry that gw reads.',
+    );
   });
 
   it('names the source of every reading, and where two of them differ', async () => {

@@ -5,6 +5,7 @@ import {
   MAX_COORDINATE_M,
   MAX_SPOT_EXTENT,
   MIN_LAND_DISTANCE_DEG,
+  MIN_LANE_M,
   MIN_ZONE_M2,
   type OverlayRuleId,
   overlayRules,
@@ -30,6 +31,7 @@ test('the limits that docs/overlays.md names are those of the rules', () => {
     `within ${MAX_SPOT_EXTENT} of each other, at least ${MIN_LAND_DISTANCE_DEG} from the origin`,
     `No site reaches ${MAX_COORDINATE_M / 1_000} km from the origin`,
     `Less than ${MIN_ZONE_M2} m²`,
+    `A line shorter than ${MIN_LANE_M} m`,
   ]) {
     expect(page).toContain(limit);
   }

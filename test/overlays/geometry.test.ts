@@ -5,13 +5,13 @@ import {
   boundsAround,
   boundsOf,
   distanceBetweenM,
-  distanceToM,
-  isInsideZone,
+  isInsidePolygon,
   lengthM,
   placesOf,
   sideOf,
 } from '../../src/lib/overlays/geometry.ts';
 import type { Place, Shape } from '../../src/lib/overlays/model.ts';
+import { distanceToM } from '../../src/lib/overlays/rules/rings.ts';
 import { place } from './arbitrary.ts';
 import { places } from './places.ts';
 
@@ -23,17 +23,19 @@ const zone = (...rings: Place[][]): Shape => ({ kind: 'zone', rings });
 describe('the places of a feature', () => {
   it('are those of its point, its line or its rings, in the written order', () => {
     expect(placesOf({ kind: 'point', at: [1, 2] })).toEqual([[1, 2]]);
-    expect(placesOf({ kind: 'lane', line: square })).toEqual(square);
+    expect(placesOf({ kind: 'lane', lines: [square] })).toEqual(square);
+    expect(placesOf({ kind: 'point', at: [0, 0], places: square })).toEqual(square);
+    expect(placesOf({ kind: 'lane', lines: [square, hole], isMulti: true })).toEqual([...square, ...hole]);
     expect(placesOf(zone(closed))).toEqual(closed);
     expect(placesOf(zone(closed, hole))).toEqual([...closed, ...hole]);
-    expect(placesOf({ kind: 'other', type: 'MultiPoint' })).toEqual([]);
+    expect(placesOf({ kind: 'other', type: 'Circle' })).toEqual([]);
     expect(placesOf({ kind: 'broken', expected: 'lane', problem: 'of nothing' })).toEqual([]);
   });
 
   it('have a box around them, or null without places', () => {
     expect(boundsOf({ kind: 'point', at: [1, 2] })).toEqual({ minXM: 1, minYM: 2, maxXM: 1, maxYM: 2 });
     expect(boundsOf(zone(closed, [[-1, 9]]))).toEqual({ minXM: -1, minYM: 0, maxXM: 4, maxYM: 9 });
-    expect(boundsOf({ kind: 'lane', line: [] })).toBeNull();
+    expect(boundsOf({ kind: 'lane', lines: [[]] })).toBeNull();
     expect(boundsOf({ kind: 'other', type: null })).toBeNull();
   });
 
@@ -47,27 +49,32 @@ describe('the places of a feature', () => {
 describe('inside', () => {
   it('is the same for a closed ring and an unclosed one, in either orientation', () => {
     for (const ring of [square, closed, square.toReversed(), closed.toReversed()]) {
-      expect(places('1,1 5,1 -1,3 -1,0').map((at) => isInsideZone(at, [ring]))).toEqual([true, false, false, false]);
+      expect(places('1,1 5,1 -1,3 -1,0').map((at) => isInsidePolygon(at, [ring]))).toEqual([true, false, false, false]);
     }
   });
 
   it('counts edges and corners in', () => {
     for (const at of places('0,0 4,3 2,0 4,1.5 2,3 0,1')) {
-      expect(isInsideZone(at, [square])).toBe(true);
+      expect(isInsidePolygon(at, [square])).toBe(true);
     }
   });
 
   it('is correct where the ray passes through corners', () => {
     const diamond = places('0,-1 1,0 0,1 -1,0');
-    expect(places('-2,0 0,0 -2,1 -2,-1').map((at) => isInsideZone(at, [diamond]))).toEqual([false, true, false, false]);
+    expect(places('-2,0 0,0 -2,1 -2,-1').map((at) => isInsidePolygon(at, [diamond]))).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('leaves holes out, but not their edges', () => {
-    expect(isInsideZone([0.5, 0.5], [closed, hole])).toBe(true);
-    expect(isInsideZone([1.5, 1.5], [closed, hole])).toBe(false);
-    expect(isInsideZone([1, 1.5], [closed, hole])).toBe(true);
-    expect(isInsideZone([1, 1], [])).toBe(false);
-    expect(isInsideZone([1, 1], [[]])).toBe(false);
+    expect(isInsidePolygon([0.5, 0.5], [closed, hole])).toBe(true);
+    expect(isInsidePolygon([1.5, 1.5], [closed, hole])).toBe(false);
+    expect(isInsidePolygon([1, 1.5], [closed, hole])).toBe(true);
+    expect(isInsidePolygon([1, 1], [])).toBe(false);
+    expect(isInsidePolygon([1, 1], [[]])).toBe(false);
   });
 
   it('agrees with the winding angle around a place', { tags: 'property' }, () => {
@@ -95,8 +102,8 @@ describe('inside', () => {
           turned += by > Math.PI ? by - 2 * Math.PI : by < -Math.PI ? by + 2 * Math.PI : by;
         }
         // The winding angle is undefined on an edge.
-        fc.pre((distanceToM(at, { kind: 'lane', line: [...corners, corners[0] ?? at] }) ?? 0) > 1e-9);
-        expect(isInsideZone(at, [corners])).toBe(Math.abs(turned) > Math.PI);
+        fc.pre((distanceToM(at, { kind: 'lane', lines: [[...corners, corners[0] ?? at]] }) ?? 0) > 1e-9);
+        expect(isInsidePolygon(at, [corners])).toBe(Math.abs(turned) > Math.PI);
       }),
     );
   });
@@ -112,14 +119,14 @@ describe('distances', () => {
   });
 
   it('to a lane do not wrap round, and to a point are straight', () => {
-    expect(distanceToM([0, 1.5], { kind: 'lane', line: square })).toBe(1.5);
+    expect(distanceToM([0, 1.5], { kind: 'lane', lines: [square] })).toBe(1.5);
     expect(distanceToM([3, 4], { kind: 'point', at: [0, 0] })).toBe(5);
-    expect(distanceToM([3, 4], { kind: 'lane', line: [[0, 0]] })).toBe(5);
+    expect(distanceToM([3, 4], { kind: 'lane', lines: [[[0, 0]]] })).toBe(5);
     expect(distanceBetweenM([1, 1], [1, 1])).toBe(0);
   });
 
   it('to a feature without a place are null', () => {
-    expect(distanceToM([0, 0], { kind: 'lane', line: [] })).toBeNull();
+    expect(distanceToM([0, 0], { kind: 'lane', lines: [[]] })).toBeNull();
     expect(distanceToM([0, 0], zone())).toBeNull();
     expect(distanceToM([0, 0], zone([]))).toBeNull();
     expect(distanceToM([0, 0], { kind: 'other', type: null })).toBeNull();
@@ -130,7 +137,7 @@ describe('distances', () => {
     fc.assert(
       fc.property(place(), fc.array(place(), { minLength: 1, maxLength: 8 }), (at, places) => {
         const nearest = Math.min(...places.map((other) => distanceBetweenM(at, other)));
-        expect(distanceToM(at, { kind: 'lane', line: places })).toBeLessThanOrEqual(nearest + 1e-12);
+        expect(distanceToM(at, { kind: 'lane', lines: [places] })).toBeLessThanOrEqual(nearest + 1e-12);
         expect(distanceToM(at, zone(places))).toBeLessThanOrEqual(nearest + 1e-12);
       }),
     );

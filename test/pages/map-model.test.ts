@@ -30,6 +30,51 @@ describe('a map of the chassis', () => {
     });
   });
 
+  it('is read with geometries of several parts, each part as its own path', () => {
+    const [a, b] = [JSON.parse('[[0,0],[1,0],[1,1]]'), JSON.parse('[[5,5],[6,5],[6,6]]')] as [number[][], number[][]];
+    const parts = [
+      feature('MultiPoint', a),
+      feature('MultiLineString', [a, b]),
+      feature('MultiPolygon', [[a, b], [b]]),
+    ];
+    expect(readMap(mapOf(parts))).toMatchObject({
+      features: [
+        { kind: 'point', paths: a.map((place) => [place]) },
+        { kind: 'lane', paths: [a, b] },
+        { kind: 'zone', paths: [a, b, b] },
+      ],
+      isPartial: false,
+    });
+    for (const [type, coordinates] of [
+      ['MultiPoint', [[1, 2], [3]]],
+      ['MultiPoint', [1, 2]],
+      ['MultiPolygon', [a]],
+      ['MultiPolygon', [[a], 'x']],
+      ['MultiPolygon', []],
+    ] as const) {
+      expect(readMap(mapOf([feature(type, coordinates)])), type).toMatchObject({ features: [], isPartial: true });
+    }
+  });
+
+  it('is read in each container of features, and is partial in any other', () => {
+    const one = feature('Point', [1, 2]);
+    for (const overlays of [[one], one, JSON.stringify([one]), { features: [one] }]) {
+      expect(readMap({ ...mapOf([]), overlays })).toMatchObject({ features: [{ kind: 'point' }], isPartial: false });
+    }
+    for (const overlays of [{ overlays: { features: [one] } }, '"text"', 7, { type: 'FeatureCollection' }]) {
+      expect(readMap({ ...mapOf([]), overlays }), JSON.stringify(overlays)).toMatchObject({
+        features: [],
+        isPartial: true,
+      });
+    }
+    for (const overlays of [null, '', ' ', {}, []]) {
+      expect(readMap({ ...mapOf([]), overlays }), JSON.stringify(overlays)).toMatchObject({
+        features: [],
+        isPartial: false,
+      });
+    }
+  });
+
   it.each([
     ['without resolution', { grid_resolution: undefined }],
     ['with a resolution of zero', { grid_resolution: 0 }],
@@ -58,7 +103,15 @@ describe('a map of the chassis', () => {
     const any = fc.anything({ withBigInt: false });
     const position = fc.oneof(fc.tuple(fc.double(), fc.double()), any);
     const geometry = fc.record({
-      type: fc.constantFrom('Point', 'LineString', 'MultiLineString', 'Polygon', '__proto__', 'toString'),
+      type: fc.constantFrom(
+        'Point',
+        'MultiPoint',
+        'LineString',
+        'MultiLineString',
+        'Polygon',
+        'MultiPolygon',
+        '__proto__',
+      ),
       coordinates: fc.oneof(position, fc.array(position), fc.array(fc.array(position)), any),
     });
     const features = fc.array(fc.oneof(fc.record({ geometry, properties: any }), any), { maxLength: 8 });

@@ -15,14 +15,22 @@ const none: readonly Place[] = [];
 
 /** Every place of a feature in its written order, with the closing corner of a ring; empty when it has none. */
 export function placesOf(shape: Shape): readonly Place[] {
-  if (shape.kind === 'point') return [shape.at];
-  if (shape.kind === 'lane') return shape.line;
-  if (shape.kind !== 'zone') return none;
-  return shape.rings.length === 1 ? (shape.rings[0] ?? none) : shape.rings.flat();
+  if (shape.kind === 'point') return shape.places ?? [shape.at];
+  if (shape.kind === 'lane') return joined(shape.lines);
+  return shape.kind === 'zone' ? joined(shape.rings) : none;
 }
 
-type Rings = readonly (readonly Place[])[];
-type Zone = Extract<Shape, { kind: 'zone' }>;
+function joined(lists: readonly (readonly Place[])[]): readonly Place[] {
+  return lists.length === 1 ? (lists[0] ?? none) : lists.flat();
+}
+
+/** The place of a point; null for a MultiPoint of several, and for any other feature. */
+export function onlyPlaceOf(shape: Shape): Place | null {
+  return shape.kind === 'point' && (shape.places ?? none).length <= 1 ? shape.at : null;
+}
+
+export type Rings = readonly (readonly Place[])[];
+export type Zone = Extract<Shape, { kind: 'zone' }>;
 
 /** The polygons of a zone, each with its outline first: one, or those of a MultiPolygon. */
 export function partsOf({ rings, parts }: Zone): readonly Rings[] {
@@ -31,7 +39,7 @@ export function partsOf({ rings, parts }: Zone): readonly Rings[] {
 
 /** The box around a feature; null when it has no place. */
 export function boundsOf(shape: Shape): Bounds | null {
-  if (shape.kind === 'point') {
+  if (shape.kind === 'point' && shape.places === undefined) {
     const [xM, yM] = shape.at;
     return { minXM: xM, minYM: yM, maxXM: xM, maxYM: yM };
   }
@@ -57,26 +65,36 @@ export function boundsAround(places: readonly Place[]): Bounds | null {
 }
 
 /**
- * Whether a place lies inside a zone of closed or unclosed rings: even-odd over all of them, so that further rings are
- * holes. A place on an edge or a corner counts as inside: for a no-go zone that is the safe side.
+ * Whether a place lies inside a polygon of closed or unclosed rings: even-odd over all of them, so that further rings
+ * are holes. A place on an edge or a corner counts as inside: for a no-go zone that is the safe side.
  */
-export function isInsideZone(place: Place, rings: readonly (readonly Place[])[]): boolean {
+export function isInsidePolygon(place: Place, rings: Rings): boolean {
   let inside = false;
   for (const ring of rings) {
-    let from = ring.at(-1);
-    for (const to of ring) {
-      if (from === undefined) break;
-      if (from[1] > place[1] !== to[1] > place[1]) {
-        // Of the two ends of an edge only the lower one counts, so that no corner counts twice.
-        const side = sideOf(from, to, place);
-        if (side === 0) return true;
-        // A ray towards +x meets an edge that goes up on its left, or one that goes down on its right.
-        if (side > 0 === to[1] > from[1]) inside = !inside;
-      } else if (isOnEdge(place, from, to)) return true;
-      from = to;
-    }
+    const turns = turnsAround(place, ring);
+    if (turns === 'edge') return true;
+    if (turns % 2 !== 0) inside = !inside;
   }
   return inside;
+}
+
+/** How often a ring goes round a place, counter-clockwise positive; 'edge' for a place on an edge or a corner. */
+export function turnsAround(place: Place, ring: readonly Place[]): number | 'edge' {
+  let turns = 0;
+  let from = ring.at(-1);
+  for (const to of ring) {
+    if (from === undefined) break;
+    if (from[1] > place[1] !== to[1] > place[1]) {
+      // Of the two ends of an edge only the lower one counts, so that no corner counts twice.
+      const side = sideOf(from, to, place);
+      if (side === 0) return 'edge';
+      // A ray towards +x meets an edge that goes up on its left, or one that goes down on its right.
+      const isUp = to[1] > from[1];
+      if (side > 0 === isUp) turns += isUp ? 1 : -1;
+    } else if (isOnEdge(place, from, to)) return 'edge';
+    from = to;
+  }
+  return turns;
 }
 
 /** The box around two boxes. */
@@ -89,17 +107,21 @@ export function joinBounds(a: Bounds, b: Bounds): Bounds {
   };
 }
 
-/** Distance of a place from a feature, in metres: 0 inside a zone; null when the feature has no place. */
-export function distanceToM(place: Place, shape: Shape): number | null {
-  if (shape.kind === 'point') return distanceBetweenM(place, shape.at);
-  if (shape.kind === 'lane') return shape.line.length === 0 ? null : distanceToLineM(place, shape.line, false);
-  if (shape.kind !== 'zone') return null;
-  if (partsOf(shape).some((rings) => isInsideZone(place, rings))) return 0;
+/** Distance of a place from the outlines of a feature, in metres; null when the feature has no place. */
+export function distanceToEdgesM(place: Place, shape: Shape): number | null {
+  if (shape.kind === 'point') return nearestOf(placesOf(shape), (at) => distanceBetweenM(place, at));
+  if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
+  const isRing = shape.kind === 'zone';
+  return nearestOf(isRing ? shape.rings : shape.lines, (line) =>
+    line.length === 0 ? null : distanceToLineM(place, line, isRing),
+  );
+}
+
+function nearestOf<T>(parts: readonly T[], distanceOf: (part: T) => number | null): number | null {
   let nearest: number | null = null;
-  for (const ring of shape.rings) {
-    if (ring.length === 0) continue;
-    const distanceM = distanceToLineM(place, ring, true);
-    if (nearest === null || distanceM < nearest) nearest = distanceM;
+  for (const part of parts) {
+    const distanceM = distanceOf(part);
+    if (distanceM !== null && (nearest === null || distanceM < nearest)) nearest = distanceM;
   }
   return nearest;
 }
@@ -107,6 +129,11 @@ export function distanceToM(place: Place, shape: Shape): number | null {
 /** In metres. */
 export function distanceBetweenM(a: Place, b: Place): number {
   return Math.hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+/** Length of all lines of a lane in metres. */
+export function lengthOfLaneM({ lines }: Extract<Shape, { kind: 'lane' }>): number {
+  return lines.reduce((sum, line) => sum + lengthM(line), 0);
 }
 
 /** Length of a line in metres; 0 for fewer than two places. */
@@ -142,17 +169,6 @@ export function areaM2(ring: readonly Place[]): number {
   return Number.isNaN(doubled) ? Number.POSITIVE_INFINITY : Math.abs(doubled) / 2;
 }
 
-/** Area of a zone in square metres; polygons that overlap count twice. */
-export function areaOfZoneM2(zone: Zone): number {
-  return partsOf(zone).reduce((sum, rings) => sum + zoneAreaM2(rings), 0);
-}
-
-/** Area of a polygon in square metres: its outline without its holes, which are assumed to lie inside it without overlap. */
-function zoneAreaM2(rings: readonly (readonly Place[])[]): number {
-  const [outline = [], ...holes] = rings;
-  return Math.max(0, areaM2(outline) - holes.reduce((sum, hole) => sum + areaM2(hole), 0));
-}
-
 /** Whether the last corner of a ring repeats the first. */
 export function isClosed(ring: readonly Place[]): boolean {
   const first = ring[0];
@@ -172,7 +188,8 @@ export function sideOf(a: Place, b: Place, place: Place): number {
   return Math.abs(side) <= 1e-12 * (Math.abs(left) + Math.abs(right)) ? 0 : side;
 }
 
-function isOnEdge(place: Place, from: Place, to: Place): boolean {
+/** Whether a place lies on the edge between two others, within the precision of the coordinates. */
+export function isOnEdge(place: Place, from: Place, to: Place): boolean {
   const [x, y] = place;
   if (x < Math.min(from[0], to[0]) || x > Math.max(from[0], to[0])) return false;
   if (y < Math.min(from[1], to[1]) || y > Math.max(from[1], to[1])) return false;

@@ -17,6 +17,7 @@ export {
   valueRow,
 } from './diff/diff-wording.ts';
 export { frameOf } from './frame.ts';
+export { onlyPlaceOf, placesOf } from './geometry.ts';
 export {
   type FeatureFilter,
   inspectOverlays,

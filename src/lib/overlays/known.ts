@@ -148,8 +148,9 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
   const numbers = numbersOf(inspection, 'regionType').filter((number) =>
     codeBook.meaning('regionType', number).readings.some(({ meaning }) => meaning !== null && /no-go/i.test(meaning)),
   );
-  if (numbers.length === 0) return 'No zone here has a number that the vendor reads as a no-go zone.';
-  return numbers
+  const unread = unreadText(inspection);
+  if (numbers.length === 0) return `No zone here has a number that the vendor reads as a no-go zone.${unread}`;
+  const texts = numbers
     .map((number) => {
       const named = codeBook.meaning('regionType', number).readings.find(({ meaning }) => meaning !== null);
       const features = plural(countOf(inspection, 'regionType', number), 'feature');
@@ -157,6 +158,12 @@ function noGoText({ codeBook, ...inspection }: Inspection): string {
       return `${features} with \`regionType\` ${number} here; ${named?.source}: '${named?.meaning}' (${mark}).`;
     })
     .join(' ');
+  return `${texts}${unread}`;
+}
+
+/** Features of which no kind is known, and so not whether they are such a zone. */
+function unreadText({ survey: { kinds } }: Surveyed): string {
+  return kinds.other === 0 ? '' : ` Not checked: ${plural(kinds.other, 'feature')} without a geometry that gw reads.`;
 }
 
 function speedText({ survey }: Inspection): string {

@@ -12,18 +12,20 @@ export type Place = readonly [xM: number, yM: number];
 
 /** The geometry as far as gw interprets it; `Overlays.rawOf` gives the feature as received. */
 export type Shape =
-  | { readonly kind: 'point'; readonly at: Place }
-  | { readonly kind: 'lane'; readonly line: readonly Place[] }
+  /** `places` is set for a MultiPoint: all its places, of which `at` is the first. */
+  | { readonly kind: 'point'; readonly at: Place; readonly places?: readonly Place[] }
+  /** One line, or with `isMulti` those of a MultiLineString. */
+  | { readonly kind: 'lane'; readonly lines: readonly (readonly Place[])[]; readonly isMulti?: true }
   /**
-   * The first ring is the outline. Rings stay as received: closed or unclosed, with any number of corners. `parts` is
-   * set for a MultiPolygon: the rings of each polygon; `rings` are then those of all.
+   * The first ring is the outline; the others should be its holes. Rings stay as received: closed or unclosed, with any
+   * number of corners. `parts` is set for a MultiPolygon: the rings of each polygon; `rings` are then those of all.
    */
   | {
       readonly kind: 'zone';
       readonly rings: readonly (readonly Place[])[];
       readonly parts?: readonly (readonly (readonly Place[])[])[];
     }
-  /** A geometry that gw does not render, or none: carried through. `type` as received, null when it is not a string. */
+  /** A geometry that gw does not read, or none: carried through. `type` as received, null when it is not a string. */
   | { readonly kind: 'other'; readonly type: string | null }
   /** A point, lane or zone with invalid coordinates. */
   | { readonly kind: 'broken'; readonly expected: 'point' | 'lane' | 'zone'; readonly problem: string };

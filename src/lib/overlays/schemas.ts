@@ -117,7 +117,7 @@ export const shapeSchema = z.strictObject({
   toCorners: z.int().nullable(),
   fromLengthM: z.number().nullable().describe('Of a line.'),
   toLengthM: z.number().nullable(),
-  fromAreaM2: z.number().nullable().describe('Of a zone, without its holes.'),
+  fromAreaM2: z.number().nullable().describe('Of a zone, without its holes; null where a further ring is no hole.'),
   toAreaM2: z.number().nullable(),
   isReversed: z.boolean().describe('The order of the places of a line is reversed.'),
   isRewound: z.boolean().describe('The outline of a zone starts at another corner or has the opposite orientation.'),

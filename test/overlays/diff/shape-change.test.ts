@@ -106,7 +106,7 @@ describe('a change of form', () => {
   it('that is not in the plane is reported as the first difference of the texts', () => {
     const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
     const coordinates = (last: number) => [[1, 2], ...Array(40).fill([0, 0]), [3, last]];
-    const many = (last: number) => ({ type: 'MultiPoint', coordinates: coordinates(last) });
+    const many = (last: number) => ({ type: 'Circle', coordinates: coordinates(last) });
     const text = (coordinates: string) => ({ type: 'Polygon', coordinates });
     for (const [from, to, path, before, after] of [
       [point(1, 2, 0), point(1, 2, 5), '/2', '0', '5'],

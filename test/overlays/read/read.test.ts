@@ -363,7 +363,7 @@ describe('features', () => {
     const zone = one({ geometry: { type: 'Polygon', coordinates: [ring] }, properties: codes });
     expect(zone).toMatchObject({ kind: 'zone', shape: { kind: 'zone', rings: [ring] }, code: { field: 'regionType' } });
     expect(fields(zone)).toEqual(['regionType', 'direction']);
-    for (const geometry of [null, { type: 'MultiPoint', coordinates: [[0, 0]] }]) {
+    for (const geometry of [null, { type: 'GeometryCollection', geometries: [] }]) {
       const other = one({ geometry, properties: codes });
       expect(other).toMatchObject({ kind: 'other', code: null });
       expect(fields(other)).toEqual(['direction']);

@@ -72,10 +72,10 @@ describe('the picture', () => {
   });
 
   it('lists features that cannot be rendered', () => {
-    const multi = { type: 'Feature', geometry: { type: 'MultiPoint', coordinates: [[0, 0]] }, properties: {} };
+    const multi = { type: 'Feature', geometry: { type: 'GeometryCollection', geometries: [] }, properties: {} };
     const none = { type: 'Feature', geometry: null, properties: {} };
     const text = textOf(shown(lookAtCollection(collectionOf(pointAt(0, 0), multi, none)))).replace(/\s+/g, ' ');
-    expect(text).toContain('Not rendered: #1 (MultiPoint), #2 (no geometry)');
+    expect(text).toContain('Not rendered: #1 (GeometryCollection), #2 (no geometry)');
   });
 
   it('shows only the filtered features, on a sheet of their size', () => {

@@ -47,7 +47,7 @@ function only(findings: readonly OverlayFinding[], rule: OverlayRuleId): Overlay
 }
 
 let given = 0;
-function feature(geometry: unknown, properties: object, id: unknown = `id-${given++}`): object {
+function feature(geometry: unknown, properties: unknown, id: unknown = `id-${given++}`): object {
   return { ...(id !== undefined && { id }), type: 'Feature', geometry, properties };
 }
 const point = (at: readonly number[], properties: object = { type: '30' }, id?: unknown) =>
@@ -79,13 +79,16 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   'no-overlays': { features: [], text: '{"map_name":"1","grid_resolution":0.05,"overlays":null}' },
   'no-feature': { features: [null, point([1, 1]), 7, []] },
   'broken-geometry': { features: [point([1])] },
-  'unknown-geometry': { features: [feature({ type: 'MultiPoint', coordinates: [[1, 2]] }, {})] },
+  'unknown-geometry': { features: [feature({ type: 'GeometryCollection', geometries: [] }, {})] },
+  'geometry-elsewhere': { features: [point([1, 1], { type: 30, area: { type: 'Polygon', coordinates: [square] } })] },
+  'properties-unread': { features: [feature({ type: 'Point', coordinates: [1, 1] }, [])] },
   'duplicate-id': { features: [point([1, 1], { type: 30 }, 'a'), point([2, 2], { type: 30 }, 'a')] },
   'missing-id': { features: [withoutId(undefined)] },
   'id-not-text': { features: [point([1, 1], { type: 30 }, 17)] },
   'id-loses-digits': { features: [point([1, 1], { type: 30 }, 12345678901234567000)] },
   'code-not-whole': { features: [point([1, 1], { type: '30.5' })] },
   'code-missing': { features: [zone(square, {})] },
+  'code-of-another-kind': { features: [lane(square, { regionType: 1 })] },
   'code-unknown': { features: [point([1, 1], { type: 30, startType: 1 })] },
   'yaw-not-a-number': { features: [point([1, 1], { type: 30, yaw: 'north' })] },
   'yaw-like-radians': { features: [point([1, 1], { type: 30, yaw: '1.5708' })] },
@@ -110,9 +113,11 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   },
   'third-coordinate': { features: [point([1, 1, 0.2])] },
   'point-in-no-go-zone': { features: [zone(square, { regionType: '1' }), point([1, 1])] },
+  'ring-no-hole': { features: [feature({ type: 'Polygon', coordinates: [square, square] }, { regionType: 2 })] },
   'zone-crosses-itself': { features: [zone(bowTie)] },
   'zone-touches-itself': { features: [zone(pinched)] },
   'zone-tiny': { features: [zone(places('0,0 0.05,0 0.05,0.05 0,0'))] },
+  'lane-tiny': { features: [lane(places('1,1 1,1'))] },
   'ring-not-closed': { features: [zone(square.slice(0, 4))] },
   'charger-without-partner': { features: [point([1, 1], { type: 9, dockingPointId: 'gone' })] },
   'docking-point-without-charger': { features: [point([1, 1], { type: 36 })] },
@@ -138,6 +143,7 @@ const broken: Readonly<Record<OverlayRuleId, Broken>> = {
   },
   'door-without-controller': { features: [zone(square, { regionType: 5 })] },
   'speed-limit-uninterpreted': { features: [zone(square, { regionType: 2, maxSpeed: 0.4 })] },
+  'name-not-unique': { features: [point([1, 1], { type: 30, name: 'A' }), point([2, 2], { type: 30, name: 'a' })] },
   'name-with-control-characters': { features: [point([1, 1], { type: 30, name: 'A\u0007' })] },
   'not-finished': { features: [zone(wheel(200)), point([1, 1])], options: { steps: 20 } },
 };
@@ -745,7 +751,7 @@ describe('bad input', () => {
       ...{ ...feature, index: nth + 1, id: `p${nth}`, writtenId: `p${nth}`, kind: 'point' as const },
       ...{ shape: { kind: 'point', at: [nth / 100, 0.5] } as const, code: null },
     }));
-    const many = { ...overlays, features: [feature, ...points] };
+    const many = { ...overlays, rawOf: () => ({}), features: [feature, ...points] };
     const findings = findFaults(many, { frame, codeBook: createCodeBook(null), pairs: [] });
     expect(findings.some(({ features }) => features.includes(0))).toBe(true);
   });

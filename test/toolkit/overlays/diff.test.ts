@@ -49,6 +49,24 @@ const before = fileOf('before.json', JSON.stringify(features(0, { name: 'A', yaw
 const after = fileOf('after.json', JSON.stringify(features(0.5, { name: 'A', yaw: '90', type: '30' })));
 
 describe('a comparison of two files', () => {
+  it('says of a geometry that gw does not read that it was compared as text', async () => {
+    const unread = (x: number) => {
+      const geometry = { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [x, 1] }] };
+      return { type: 'FeatureCollection', features: [{ type: 'Feature', id: 'z', geometry, properties: {} }] };
+    };
+    const [one, other] = [
+      fileOf('one.json', JSON.stringify(unread(1))),
+      fileOf('other.json', JSON.stringify(unread(2))),
+    ];
+    const warning =
+      '1 feature has no geometry that gw reads: it was compared as text, so that no distance and no place of it is known.';
+    const moved = await compare(one, other);
+    expect(moved.result.diff.same).toBe(false);
+    expect(moved.result.warnings).toEqual([warning]);
+    expect((await compare(one, one)).result.warnings).toEqual([warning]);
+    expect((await compare(before, after)).result.warnings).toEqual([]);
+  });
+
   it('needs no site file, and shows differences with unit, mark and every reading of a changed code', async () => {
     const { result, document } = await compare(before, after);
     expect(document).toBeNull();

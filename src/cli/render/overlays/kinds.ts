@@ -35,7 +35,7 @@ export function kindSections(view: View): string[][] {
     section(view, 'point', 'Points', `x and y ${metres}, ${degrees}, ${icon}`, 'type'),
     section(view, 'zone', 'Zones', `extent ${metres}, ${degrees}`, 'regionType'),
     section(view, 'lane', 'Lanes', `extent ${metres}, ${degrees}`, 'lineType'),
-    section(view, 'other', 'Of other kinds', 'not rendered, carried through unchanged', null),
+    section(view, 'other', 'Of other kinds', 'not checked and not rendered, carried through unchanged', null),
   ];
 }
 
@@ -67,7 +67,7 @@ function section(
     nameText(feature.name, view.isComplete),
     feature.id === null ? chalk.yellow('none') : cut(feature.id, 36),
     ...(isPoint
-      ? [coordinate(feature.xM), coordinate(feature.yM)]
+      ? [coordinate(feature, 'x'), coordinate(feature, 'y')]
       : [kind === 'other' ? geometryText(feature) : extentText(feature)]),
     ...(hasYaw ? [angleText(feature, 'yaw', feature.yawDeg)] : []),
     ...(hasIconYaw ? [angleText(feature, 'iconYaw', feature.iconYawDeg)] : []),
@@ -86,8 +86,26 @@ function nameText(name: string | null, isComplete: boolean): string {
   return name === null ? '' : cut(name, isComplete ? MAX_NAME_CHARS.complete : MAX_NAME_CHARS.short);
 }
 
-function coordinate(metres: number | null): string {
-  return metres === null ? chalk.yellow('broken') : figure(metres, 3);
+/** Of a point of several places the extent. */
+function coordinate({ feature, xM, yM }: InspectedFeature, axis: 'x' | 'y'): string {
+  const metres = axis === 'x' ? xM : yM;
+  if (metres !== null) return figure(metres, 3);
+  const places = placesOfMultiPoint(feature);
+  if (places === null) return chalk.yellow('broken');
+  const values = places.map((place) => place[axis === 'x' ? 0 : 1]);
+  const [from, to] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+  return `${figure(from, 3)} to ${figure(to, 3)}`;
+}
+
+/** null for any other geometry, and for one with an invalid place. */
+function placesOfMultiPoint(feature: InspectedFeature['feature']): readonly (readonly [number, number])[] | null {
+  const geometry = Object.hasOwn(feature, 'geometry') ? feature.geometry : undefined;
+  if (typeof geometry !== 'object' || geometry === null || !('type' in geometry)) return null;
+  if (geometry.type !== 'MultiPoint' || !('coordinates' in geometry)) return null;
+  const { coordinates } = geometry;
+  const isPlace = (place: unknown) => Array.isArray(place) && Number.isFinite(place[0]) && Number.isFinite(place[1]);
+  if (!Array.isArray(coordinates) || coordinates.length === 0 || !coordinates.every(isPlace)) return null;
+  return coordinates as readonly (readonly [number, number])[];
 }
 
 /** The extent of the corners as received; the problem of an invalid geometry is a finding. */

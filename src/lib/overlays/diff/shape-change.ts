@@ -1,6 +1,7 @@
-import { areaOfZoneM2, distanceBetweenM, isClosed, lengthM } from '../geometry.ts';
+import { distanceBetweenM, isClosed, lengthOfLaneM, placesOf } from '../geometry.ts';
 import type { Feature, Place, Shape } from '../model.ts';
 import { itemsOf, jsonOf, kindOf, membersOf, type Span, sameValues } from '../read/json-source.ts';
+import { areaOfZoneM2 } from '../rules/rings.ts';
 import type { ShapeChange } from '../schemas.ts';
 
 type FirstDifference = NonNullable<ShapeChange['first']>;
@@ -44,8 +45,8 @@ export function shapeChange(from: WrittenShape, to: WrittenShape): ShapeChange {
     isMovedAsWhole: match !== null && match.vector !== null && (movedM ?? 0) > 0,
     fromCorners: corners.was.length === 0 ? null : corners.was.length,
     toCorners: corners.is.length === 0 ? null : corners.is.length,
-    fromLengthM: was?.kind === 'lane' ? finite(lengthM(was.line)) : null,
-    toLengthM: is?.kind === 'lane' ? finite(lengthM(is.line)) : null,
+    fromLengthM: was?.kind === 'lane' ? finite(lengthOfLaneM(was)) : null,
+    toLengthM: is?.kind === 'lane' ? finite(lengthOfLaneM(is)) : null,
     fromAreaM2: was?.kind === 'zone' ? finite(areaOfZoneM2(was)) : null,
     toAreaM2: is?.kind === 'zone' ? finite(areaOfZoneM2(is)) : null,
     isReversed,
@@ -91,6 +92,8 @@ function geometryType(feature: Feature | null): string | null {
   const { shape } = feature;
   if (shape.kind === 'other') return shape.type;
   if (shape.kind === 'zone' && shape.parts !== undefined) return 'MultiPolygon';
+  if (shape.kind === 'lane' && shape.isMulti === true) return 'MultiLineString';
+  if (shape.kind === 'point' && shape.places !== undefined) return 'MultiPoint';
   return typeOfKind[shape.kind === 'broken' ? shape.expected : shape.kind];
 }
 
@@ -98,9 +101,8 @@ function geometryType(feature: Feature | null): string | null {
 export function cornersOf(shape: Shape): readonly Place[] {
   switch (shape.kind) {
     case 'point':
-      return [shape.at];
     case 'lane':
-      return shape.line;
+      return placesOf(shape);
     case 'zone':
       return shape.rings.length === 1 ? withoutClosing(shape.rings[0] ?? []) : shape.rings.flatMap(withoutClosing);
     case 'other':
@@ -139,12 +141,20 @@ interface Match {
 
 /** null when the corners cannot be assigned one by one: another kind or number of corners. */
 function matchOf(was: Shape, is: Shape): Match | null {
-  if (was.kind === 'point' && is.kind === 'point') return matchSequence([was.at], [is.at], null);
-  if (was.kind === 'lane' && is.kind === 'lane') return matchSequence(was.line, is.line, 'line');
-  if (was.kind !== 'zone' || is.kind !== 'zone' || was.rings.length !== is.rings.length) return null;
+  if (was.kind === 'point' && is.kind === 'point') return matchSequence(placesOf(was), placesOf(is), null);
+  if (was.kind === 'lane' && is.kind === 'lane') return matchParts(was.lines, is.lines, 'line');
+  if (was.kind !== 'zone' || is.kind !== 'zone') return null;
+  return matchParts(was.rings.map(withoutClosing), is.rings.map(withoutClosing), 'ring');
+}
+
+type Sequence = readonly Place[];
+
+/** The lines or rings of both sides in their order. */
+function matchParts(was: readonly Sequence[], is: readonly Sequence[], kind: 'line' | 'ring'): Match | null {
+  if (was.length !== is.length) return null;
   const matches: Match[] = [];
-  for (const [i, ring] of was.rings.entries()) {
-    const one = matchSequence(withoutClosing(ring), withoutClosing(is.rings[i] ?? []), 'ring');
+  for (const [at, part] of was.entries()) {
+    const one = matchSequence(part, is[at] ?? [], kind);
     if (one === null) return null;
     matches.push(one);
   }
@@ -154,7 +164,7 @@ function matchOf(was: Shape, is: Shape): Match | null {
     shiftM: Math.max(...matches.map(({ shiftM }) => shiftM)),
     isOppositeOrder: matches.some(({ isOppositeOrder }) => isOppositeOrder),
     isShifted: matches.some(({ isShifted }) => isShifted),
-    // A hole that did not move with its zone changes the form.
+    // A part that did not move with the others, such as a hole, changes the form.
     vector: matches.every(({ vector }) => isSameVector(vector, outline.vector)) ? outline.vector : null,
   };
 }
@@ -230,6 +240,6 @@ function isSamePlace(a: Place | undefined, b: Place | undefined): boolean {
   return a !== undefined && b !== undefined && a[0] === b[0] && a[1] === b[1];
 }
 
-function finite(value: number): number | null {
+function finite(value: number | null): number | null {
   return Number.isFinite(value) ? value : null;
 }

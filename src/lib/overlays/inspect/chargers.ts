@@ -1,3 +1,4 @@
+import { distanceBetweenM, onlyPlaceOf } from '../geometry.ts';
 import type { ChargerPair, Code, CodeBook, Feature, Overlays } from '../model.ts';
 import { createReader } from '../rules/reading.ts';
 
@@ -158,7 +159,7 @@ function pairOf(charger: Feature | null, dockingPoint: Feature | null, linkedBy:
 }
 
 function distanceBetween({ shape: a }: Feature, { shape: b }: Feature): number | null {
-  if (a.kind !== 'point' || b.kind !== 'point') return null;
-  const distance = Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]);
+  const [from, to] = [onlyPlaceOf(a), onlyPlaceOf(b)];
+  const distance = from === null || to === null ? Number.NaN : distanceBetweenM(from, to);
   return Number.isFinite(distance) ? distance : null;
 }

@@ -1,6 +1,5 @@
 import type { DeviceEvidence, Mark } from '../../evidence/index.ts';
 import { createCodeBook } from '../codes.ts';
-import { distanceToM } from '../geometry.ts';
 import type {
   ChargerPair,
   CodeBook,
@@ -13,6 +12,8 @@ import type {
   Place,
 } from '../model.ts';
 import { findFaults } from '../rules/faults.ts';
+import { distanceToM } from '../rules/rings.ts';
+import type { OverlayRuleId } from '../rules/table.ts';
 import { chargerPairs } from './chargers.ts';
 import { surveyOf } from './survey.ts';
 
@@ -60,10 +61,21 @@ function selectFeatures(
   );
 }
 
-/** The findings on these features. Findings on the map as a whole belong to no selection. */
+/** Findings on features of which no filter can be sure: their kind, their place or their number is unknown. */
+const undecided: ReadonlySet<string> = new Set<OverlayRuleId>([
+  ...(['broken-geometry', 'unknown-geometry', 'geometry-elsewhere', 'properties-unread'] as const),
+]);
+
+/**
+ * The findings on these features. A finding on the map as a whole belongs to every selection where it is wrong or not
+ * checked, and so does one on features that the filter may have left out unduly: a selection is no better than the map.
+ */
 function selectFindings(findings: readonly OverlayFinding[], selected: readonly Feature[]): readonly OverlayFinding[] {
   const indices = new Set(selected.map(({ index }) => index));
-  return findings.filter((finding) => finding.features.some((index) => indices.has(index)));
+  return findings.filter(({ rule, severity, features }) => {
+    if (undecided.has(rule) || features.some((index) => indices.has(index))) return true;
+    return features.length === 0 && (severity === 'wrong' || severity === 'not-checked');
+  });
 }
 
 /** Both items of every charging station, and items without a partner. */

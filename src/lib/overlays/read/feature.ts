@@ -21,7 +21,7 @@ const noSpeeds: readonly WrittenProperty[] = Object.freeze([]);
 
 /** Bounds the cache: most features of a map share a few strings, but a map where all differ must not be held twice. */
 const MAX_SHARED = 4096;
-/** Places of a lane. */
+/** Places of a line. */
 const MIN_PLACES = 2;
 /** Corners of a zone, without the closing corner of its ring. */
 const MIN_CORNERS = 3;
@@ -141,34 +141,52 @@ function degreesOf(written: unknown): Degrees | null {
   return value === undefined ? null : degrees(value + 0);
 }
 
+type Line = readonly Place[];
+
 /** The geometry as far as gw interprets it. Coordinates are validated and used as received, never copied. */
 function shapeOf(geometry: unknown): Shape {
   if (!isRecord(geometry)) return { kind: 'other', type: null };
   const { type, coordinates } = geometry;
-  if (type === 'Point') {
-    return isPlace(coordinates)
-      ? { kind: 'point', at: coordinates }
-      : { kind: 'broken', expected: 'point', problem: `its coordinates are ${describeInvalidPlace(coordinates)}` };
+  switch (type) {
+    case 'Point':
+      return isPlace(coordinates)
+        ? { kind: 'point', at: coordinates }
+        : { kind: 'broken', expected: 'point', problem: `its coordinates are ${describeInvalidPlace(coordinates)}` };
+    case 'MultiPoint':
+      return read<Line>('point', coordinates, placesProblem, (places) => ({
+        ...{ kind: 'point', at: places[0] as Place, places },
+      }));
+    case 'LineString':
+      return read<Line>('lane', coordinates, lineProblem, (line) => ({ kind: 'lane', lines: [line] }));
+    case 'MultiLineString':
+      return read<readonly Line[]>('lane', coordinates, partsProblem('line', lineProblem), (lines) => ({
+        ...{ kind: 'lane', lines, isMulti: true },
+      }));
+    case 'Polygon':
+      return read<readonly Line[]>('zone', coordinates, ringsProblem, (rings) => ({ kind: 'zone', rings }));
+    case 'MultiPolygon':
+      return read<readonly (readonly Line[])[]>(
+        'zone',
+        coordinates,
+        partsProblem('polygon', ringsProblem),
+        (parts) => ({
+          ...{ kind: 'zone', rings: parts.flat(), parts },
+        }),
+      );
+    default:
+      return { kind: 'other', type: typeof type === 'string' ? type : null };
   }
-  if (type === 'LineString') {
-    const problem = lineProblem(coordinates);
-    return problem === null
-      ? { kind: 'lane', line: coordinates as readonly Place[] }
-      : { kind: 'broken', expected: 'lane', problem };
-  }
-  if (type === 'Polygon') {
-    const problem = ringsProblem(coordinates);
-    return problem === null
-      ? { kind: 'zone', rings: coordinates as readonly (readonly Place[])[] }
-      : { kind: 'broken', expected: 'zone', problem };
-  }
-  if (type === 'MultiPolygon') {
-    const problem = polygonsProblem(coordinates);
-    if (problem !== null) return { kind: 'broken', expected: 'zone', problem };
-    const parts = coordinates as readonly (readonly (readonly Place[])[])[];
-    return { kind: 'zone', rings: parts.flat(), parts };
-  }
-  return { kind: 'other', type: typeof type === 'string' ? type : null };
+}
+
+/** `problemOf` finds nothing only in coordinates of the type that `shapeFor` takes. */
+function read<T>(
+  expected: 'point' | 'lane' | 'zone',
+  coordinates: unknown,
+  problemOf: (coordinates: unknown) => string | null,
+  shapeFor: (coordinates: T) => Shape,
+): Shape {
+  const problem = problemOf(coordinates);
+  return problem === null ? shapeFor(coordinates as T) : { kind: 'broken', expected, problem };
 }
 
 /** JSON.parse returns Infinity for numbers out of range. */
@@ -179,34 +197,42 @@ function isPlace(value: unknown): value is Place {
 function lineProblem(coordinates: unknown): string | null {
   if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
   if (coordinates.length < MIN_PLACES) return `it needs ${MIN_PLACES} places and has ${coordinates.length}`;
-  const bad = coordinates.findIndex((place) => !isPlace(place));
-  return bad === -1 ? null : `place ${bad + 1} of ${coordinates.length} is ${describeInvalidPlace(coordinates[bad])}`;
+  return firstBadPlace(coordinates);
 }
 
-function polygonsProblem(coordinates: unknown): string | null {
+function placesProblem(coordinates: unknown): string | null {
   if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
-  if (coordinates.length === 0) return 'it has no polygon';
-  for (const [index, rings] of (coordinates as unknown[]).entries()) {
-    const problem = ringsProblem(rings);
-    if (problem !== null) return `polygon ${index + 1} of ${coordinates.length}: ${problem}`;
-  }
-  return null;
+  return coordinates.length === 0 ? 'it has no place' : firstBadPlace(coordinates);
+}
+
+function firstBadPlace(places: readonly unknown[]): string | null {
+  const bad = places.findIndex((place) => !isPlace(place));
+  return bad === -1 ? null : `place ${bad + 1} of ${places.length} is ${describeInvalidPlace(places[bad])}`;
+}
+
+function partsProblem(
+  part: 'line' | 'polygon' | 'ring',
+  problemOf: (part: unknown) => string | null,
+): (coordinates: unknown) => string | null {
+  return (coordinates) => {
+    if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
+    if (coordinates.length === 0) return `it has no ${part}`;
+    for (const [index, one] of (coordinates as unknown[]).entries()) {
+      const problem = problemOf(one);
+      if (problem !== null) return `${part} ${index + 1} of ${coordinates.length}: ${problem}`;
+    }
+    return null;
+  };
 }
 
 function ringsProblem(coordinates: unknown): string | null {
-  if (!Array.isArray(coordinates)) return `its coordinates are ${describeInvalidPlace(coordinates)}`;
-  if (coordinates.length === 0) return 'it has no ring';
-  for (const [index, ring] of (coordinates as unknown[]).entries()) {
-    const problem = ringProblem(ring);
-    if (problem !== null) return `ring ${index + 1} of ${coordinates.length}: ${problem}`;
-  }
-  return null;
+  return partsProblem('ring', ringProblem)(coordinates);
 }
 
 function ringProblem(ring: unknown): string | null {
   if (!Array.isArray(ring)) return `it is ${describeInvalidPlace(ring)}`;
-  const bad = ring.findIndex((place) => !isPlace(place));
-  if (bad !== -1) return `place ${bad + 1} of ${ring.length} is ${describeInvalidPlace(ring[bad])}`;
+  const bad = firstBadPlace(ring);
+  if (bad !== null) return bad;
   const corners = ring.length > 1 && isSamePlace(ring[0], ring.at(-1)) ? ring.length - 1 : ring.length;
   return corners < MIN_CORNERS ? `it needs ${MIN_CORNERS} corners and has ${corners}` : null;
 }

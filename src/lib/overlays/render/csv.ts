@@ -1,7 +1,8 @@
 import { visible } from '../../markup/index.ts';
 import { cornersOf } from '../diff/shape-change.ts';
-import { areaOfZoneM2, lengthM } from '../geometry.ts';
+import { lengthOfLaneM, onlyPlaceOf } from '../geometry.ts';
 import type { Code, Feature, FeatureAngle, Inspection, Shape } from '../model.ts';
+import { areaOfZoneM2 } from '../rules/rings.ts';
 import { rulesByFeature } from './page/census.ts';
 import { readingTexts } from './wording.ts';
 
@@ -47,7 +48,7 @@ export function toCsv(inspection: Inspection): string {
           .join('; ');
   const rows = selected.map((feature) => {
     const { index, kind, id, name, shape, code, yaw, iconYaw } = feature;
-    const at = shape.kind === 'point' ? shape.at : null;
+    const at = onlyPlaceOf(shape);
     const cells: readonly (string | number | null | undefined)[] = [
       index,
       kind,
@@ -56,7 +57,7 @@ export function toCsv(inspection: Inspection): string {
       geometryOf(shape),
       at?.[0],
       at?.[1],
-      shape.kind === 'lane' ? rounded(lengthM(shape.line)) : null,
+      shape.kind === 'lane' ? rounded(lengthOfLaneM(shape)) : null,
       shape.kind === 'zone' ? rounded(areaOfZoneM2(shape)) : null,
       cornersIn(shape),
       yaw?.deg,
@@ -111,12 +112,14 @@ function geometryOf(shape: Shape): string | null {
   return shape.kind === 'broken' ? `broken ${shape.expected}` : shape.kind;
 }
 
-/** Without the closing corner of a ring, as in a comparison. */
+/** Without the closing corner of a ring, as in a comparison; the places of a MultiPoint. */
 function cornersIn(shape: Shape): number | null {
-  return shape.kind === 'lane' || shape.kind === 'zone' ? cornersOf(shape).length : null;
+  const isSingle = shape.kind === 'point' && onlyPlaceOf(shape) !== null;
+  const corners = cornersOf(shape).length;
+  return isSingle || corners === 0 ? null : corners;
 }
 
 /** To 0.1 mm. */
-function rounded(value: number): number {
-  return Number(value.toFixed(4));
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toFixed(4));
 }

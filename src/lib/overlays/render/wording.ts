@@ -1,4 +1,5 @@
 import type { Basis, Mark } from '../../evidence/index.ts';
+import { onlyPlaceOf, placesOf } from '../geometry.ts';
 import type { Code, CodeBook, CodeMeaning, Feature, Inspection, Reading } from '../model.ts';
 import { widthOf } from './figure/lettering.ts';
 import { figure, isolated, nameLines, nameText, oneLine } from './lines.ts';
@@ -134,8 +135,9 @@ export function tooltipOf(feature: Feature, codeBook: CodeBook): string {
   ];
   if (feature.id !== null) parts.push(`id ${isolated(oneLine(feature.id, 60))}`);
   for (const code of feature.codes) parts.push(codeLine(code, codeBook));
-  if (feature.shape.kind === 'point')
-    parts.push(`x ${figure(feature.shape.at[0], 3)} m, y ${figure(feature.shape.at[1], 3)} m`);
+  const place = onlyPlaceOf(feature.shape);
+  if (place !== null) parts.push(`x ${figure(place[0], 3)} m, y ${figure(place[1], 3)} m`);
+  else if (feature.shape.kind === 'point') parts.push(`${placesOf(feature.shape).length} places`);
   if (feature.yaw) parts.push(feature.yaw.deg === null ? 'yaw is not a number' : `yaw ${figure(feature.yaw.deg, 2)}°`);
   return parts.join(' · ');
 }

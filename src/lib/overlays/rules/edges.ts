@@ -10,14 +10,14 @@ interface Edge {
   readonly to: Place;
   /** Its place among the edges of the zone, and those of its ring. */
   readonly nth: number;
-  readonly ring: { readonly first: number; last: number };
+  readonly ring: { readonly at: number; readonly first: number; last: number };
 }
 
 /** The edges of a zone, ring after ring, without repeated corners. */
 function edgesOf(rings: Rings): Edge[] {
   const edges: Edge[] = [];
-  for (const corners of rings) {
-    const ring = { first: edges.length, last: 0 };
+  for (const [at, corners] of rings.entries()) {
+    const ring = { at, first: edges.length, last: 0 };
     let from = corners.at(-1);
     for (const to of corners) {
       if (from !== undefined && (from[0] !== to[0] || from[1] !== to[1])) {
@@ -54,15 +54,21 @@ const STEPS_PER_EDGE_TEST = 5;
 export interface Meeting {
   readonly how: 'crosses' | 'touches';
   readonly at: Place;
+  /** The indices of the two rings, which may be one. */
+  readonly rings: readonly [number, number];
 }
 
 /**
  * The first self-intersection of the outline of a zone; a crossing takes precedence over a touch. Rings may touch each
- * other, since the inside stays unambiguous, but not cross. null when there is none, 'not-finished' when the steps ran
- * out before the result was certain. The edges are swept along one axis, so that only those beside each other are
- * compared.
+ * other, which is no intersection and goes to `onTouch` by the indices of the rings, but not cross. null when there is
+ * none, 'not-finished' when the steps ran out before the result was certain. The edges are swept along one axis, so that
+ * only those beside each other are compared.
  */
-export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not-finished' {
+export function findMeeting(
+  rings: Rings,
+  budget: Budget,
+  onTouch: (one: number, other: number) => void = () => {},
+): Meeting | null | 'not-finished' {
   const outside = rings[0];
   if (outside === undefined || (rings.length === 1 && isConvex(outside))) return null;
   const edges = edgesOf(rings);
@@ -79,11 +85,15 @@ export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not
       if (lowOf(other, across) > highOf(edge, across) || highOf(other, across) < lowOf(edge, across)) continue;
       budget.spend(STEPS_PER_EDGE_TEST);
       const [a, b] = edge.nth < other.nth ? [edge, other] : [other, edge];
-      const meeting = meetingOf(a, b);
-      if (meeting === null) continue;
-      const before = first[meeting.how];
+      const found = meetingOf(a, b);
+      if (found === null) continue;
+      if (found.how === 'touches' && a.ring !== b.ring) {
+        onTouch(a.ring.at, b.ring.at);
+        continue;
+      }
+      const before = first[found.how];
       if (before === undefined || (a.nth - before.a.nth || b.nth - before.b.nth) < 0) {
-        first[meeting.how] = { a, b, meeting };
+        first[found.how] = { a, b, meeting: { ...found, rings: [a.ring.at, b.ring.at] } };
       }
     }
   }
@@ -94,7 +104,7 @@ export function findMeeting(rings: Rings, budget: Budget): Meeting | null | 'not
  * Whether a ring is convex, as most zones are, and so has no self-intersection. A fast test that returns false where it
  * is uncertain.
  */
-function isConvex(ring: readonly Place[]): boolean {
+export function isConvex(ring: readonly Place[]): boolean {
   const first = ring[0];
   const second = ring[1];
   const last = isClosed(ring) ? ring.length - 1 : ring.length;
@@ -124,7 +134,7 @@ function isConvex(ring: readonly Place[]): boolean {
 }
 
 /** Where two edges meet, `a` being the earlier one in the list. */
-function meetingOf(a: Edge, b: Edge): Meeting | null {
+function meetingOf(a: Edge, b: Edge): Omit<Meeting, 'rings'> | null {
   const [a1, a2, b1, b2] = [a.from, a.to, b.from, b.to];
   const isSameRing = a.ring === b.ring;
   if (isSameRing && b.nth === a.nth + 1) return runsBack(a1, a2, b2) ? { how: 'touches', at: a2 } : null;
@@ -143,7 +153,6 @@ function meetingOf(a: Edge, b: Edge): Meeting | null {
     // Numbers out of range prove nothing.
     return Number.isFinite(at[0]) && Number.isFinite(at[1]) ? { how: 'crosses', at } : null;
   }
-  if (!isSameRing) return null;
   if (sideB1 === 0 && isBetween(b1, a1, a2)) return { how: 'touches', at: b1 };
   if (sideB2 === 0 && isBetween(b2, a1, a2)) return { how: 'touches', at: b2 };
   if (sideA1 === 0 && isBetween(a1, b1, b2)) return { how: 'touches', at: a1 };

@@ -1,37 +1,19 @@
 import { factById, markRank, markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
 import { severities } from '../kinds.ts';
-import type {
-  ChargerPair,
-  Code,
-  CodeBook,
-  CodeField,
-  CodeMeaning,
-  Feature,
-  FeatureKind,
-  MapFrame,
-  OverlayFinding,
-  Overlays,
-} from '../model.ts';
+import type { ChargerPair, CodeBook, MapFrame, OverlayFinding, Overlays } from '../model.ts';
 import { findChargerFaults } from './chargers.ts';
+import { findCodeFaults } from './codes.ts';
 import { findCoordinateFaults } from './coordinates.ts';
 import { byShape, type MarkWithBasis, type Report, type RuleInput, type ZoneFeature } from './input.ts';
+import { findNameFaults } from './names.ts';
 import { findNoGoFaults } from './no-go.ts';
 import { findHeadingFaults, findIdentifierFaults, findPropertyFaults } from './properties.ts';
 import { createReader } from './reading.ts';
 import { findPictureFaults, findShapeFaults } from './shapes.ts';
 import { type OverlayRuleId, overlayRules } from './table.ts';
-import { naming, namingAll, wording } from './wording.ts';
-
-const fieldOf = { point: 'type', lane: 'lineType', zone: 'regionType' } as const satisfies Record<
-  Exclude<FeatureKind, 'other'>,
-  CodeField
->;
-
-interface UnknownCode {
-  readonly meaning: CodeMeaning;
-  readonly features: number[];
-}
+import { findUnreadFaults } from './unread.ts';
+import { naming, wording } from './wording.ts';
 
 /** Separate findings per rule; further ones are combined into one. Project decision. */
 const MAX_SEPARATE_FINDINGS = 200;
@@ -57,6 +39,8 @@ const checks: readonly ((input: RuleInput) => void)[] = [
   findCodeFaults,
   findHeadingFaults,
   findPropertyFaults,
+  findUnreadFaults,
+  findNameFaults,
   findPictureFaults,
   findNoGoFaults,
   findChargerFaults,
@@ -85,67 +69,6 @@ export function findFaults(overlays: Overlays, options: FaultOptions): OverlayFi
   return [...kept.values()]
     .flatMap((of) => of.findings())
     .sort((a, b) => rankOf(a) - rankOf(b) || (a.features[0] ?? -1) - (b.features[0] ?? -1));
-}
-
-/** Codes that are not whole numbers, unknown or missing. One finding per number, for any number of features. */
-function findCodeFaults({ overlays: { features }, codeBook, report }: RuleInput): void {
-  const byField = new Map<CodeField, Map<number, UnknownCode | null>>();
-  const missing = { point: [] as number[], lane: [] as number[], zone: [] as number[] };
-  for (const feature of features) {
-    const { kind, codes, code, index } = feature;
-    if (code === null && kind !== 'other') missing[kind].push(index);
-    for (const each of codes) checkCode(feature, each);
-  }
-  for (const numbers of byField.values()) {
-    for (const unknown of numbers.values()) {
-      if (unknown === null) continue;
-      const { meaning, features: carriers } = unknown;
-      report(
-        'code-unknown',
-        carriers,
-        () => {
-          const by = plural(carriers.length, 'feature carries', 'features carry');
-          return `${by} ${meaning.field} ${meaning.number}, whose meaning is unknown: ${namingAll(features, carriers)}.`;
-        },
-        meaning,
-      );
-    }
-  }
-  for (const kind of ['point', 'lane', 'zone'] as const) {
-    const without = missing[kind];
-    if (without.length === 0) continue;
-    report('code-missing', without, () => {
-      const have = plural(without.length, `${kind} has`, `${kind}s have`);
-      return `${have} no ${fieldOf[kind]}: ${namingAll(features, without)}.`;
-    });
-  }
-
-  function checkCode(feature: Feature, { field, number, written }: Code): void {
-    if (number === null) {
-      report('code-not-whole', [feature.index], () => {
-        return `${field} of ${naming(feature)} is ${wording(written)}, which is not a whole number.`;
-      });
-      return;
-    }
-    let numbers = byField.get(field);
-    if (numbers === undefined) {
-      numbers = new Map();
-      byField.set(field, numbers);
-    }
-    let unknown = numbers.get(number);
-    if (unknown === undefined) {
-      const meaning = codeBook.meaning(field, number);
-      unknown = isKnown(meaning) ? null : { meaning, features: [] };
-      numbers.set(number, unknown);
-    }
-    // A feature has a field once, so no feature is listed twice.
-    unknown?.features.push(feature.index);
-  }
-}
-
-/** Whether a reading has a meaning that this device does not contradict. */
-function isKnown({ readings }: CodeMeaning): boolean {
-  return readings.some(({ meaning, here }) => meaning !== null && here?.verdict !== 'contradicted');
 }
 
 function cornersOf(zones: readonly ZoneFeature[]): number {

@@ -1,10 +1,11 @@
 import Flatbush from 'flatbush';
 import { markText } from '../../evidence/index.ts';
 import { plural } from '../../text/index.ts';
-import { boundsAround, isInsideZone, partsOf } from '../geometry.ts';
+import { boundsAround, partsOf, placesOf, type Rings } from '../geometry.ts';
 import type { Place } from '../model.ts';
 import { type Budget, createBudget, type PointFeature, type RuleInput, type ZoneFeature } from './input.ts';
 import { createReader, type NamedReading } from './reading.ts';
+import { isInsideZone } from './rings.ts';
 import { naming, namingAll } from './wording.ts';
 
 /** Up to this count even the worst order costs the spatial index a few seconds only, and usual ones nothing. */
@@ -29,8 +30,8 @@ export function scatter(count: number): Uint32Array {
 }
 
 /**
- * Points inside zones that are read as no-go zones. A point counts for the first zone that contains it, so that stacked
- * zones cause no more findings than there are points.
+ * Points inside zones that are read as no-go zones, a MultiPoint with any of its places. A point counts for the first
+ * zone that contains it, so that stacked zones cause no more findings than there are points.
  */
 export function findNoGoFaults({ overlays: { features }, points, zones, codeBook, steps, report }: RuleInput): void {
   const noGo = createReader(codeBook, /\bno-go\b/i);
@@ -74,22 +75,31 @@ export function findNoGoFaults({ overlays: { features }, points, zones, codeBook
   }
 }
 
-type Rings = readonly (readonly Place[])[];
+/** A place of a point, which has more than one as a MultiPoint. */
+interface Placed {
+  readonly point: PointFeature;
+  readonly at: Place;
+}
 
 /** Returns a search for the points in the box around a polygon, as long as steps are left. */
-function createSearch(points: readonly PointFeature[]): (rings: Rings, budget: Budget) => PointFeature[] {
-  const tree = new Flatbush(points.length);
-  const order = scatter(points.length);
-  const pointAt = (nth: number) => points[order[nth] ?? 0] as PointFeature;
-  for (const nth of order.keys()) tree.add(...pointAt(nth).shape.at);
+function createSearch(points: readonly PointFeature[]): (rings: Rings, budget: Budget) => Placed[] {
+  const placed = points.flatMap((point) => placesOf(point.shape).map((at): Placed => ({ point, at })));
+  const tree = new Flatbush(placed.length);
+  const order = scatter(placed.length);
+  const placedAt = (nth: number) => placed[order[nth] ?? 0] as Placed;
+  for (const nth of order.keys()) {
+    // Further coordinates of a place would be read as the far corner of a box.
+    const [x, y] = placedAt(nth).at;
+    tree.add(x, y);
+  }
   tree.finish();
   return (rings, budget) => {
     const box = boundsAround(rings.flat());
-    const near: PointFeature[] = [];
+    const near: Placed[] = [];
     if (box === null) return near;
     // The return value of the filter ends the search.
     tree.collides(box.minXM, box.minYM, box.maxXM, box.maxYM, (nth) => {
-      near.push(pointAt(nth));
+      near.push(placedAt(nth));
       return !budget.spend(1);
     });
     return near;
@@ -104,9 +114,11 @@ function takeInside(
   budget: Budget,
 ): number[] {
   const corners = rings.reduce((sum, ring) => sum + ring.length, 0);
-  const inside = search(rings, budget).filter(
-    (point) => free.has(point) && budget.spend(corners) && isInsideZone(point.shape.at, rings),
-  );
-  for (const point of inside) free.delete(point);
-  return inside.map(({ index }) => index);
+  const inside: number[] = [];
+  for (const { point, at } of search(rings, budget)) {
+    if (!free.has(point) || !budget.spend(corners) || !isInsideZone(at, rings)) continue;
+    free.delete(point);
+    inside.push(point.index);
+  }
+  return inside;
 }

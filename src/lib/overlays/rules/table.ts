@@ -12,6 +12,8 @@ export interface OverlayRule {
 
 /** A zone smaller than this, in square metres, counts as accidental. Project decision. */
 export const MIN_ZONE_M2 = 0.01;
+/** A line shorter than this, in metres, counts as accidental. Project decision. */
+export const MIN_LANE_M = 0.01;
 /** Largest extent of all features, in the unit of the coordinates: 5 cm, or in degrees about 5 km. Project decision. */
 export const MAX_SPOT_EXTENT = 0.05;
 /** No land is nearer to 0° north, 0° east than this, in degrees; the origin of a map in metres is in the building. */
@@ -45,8 +47,18 @@ const rules = {
   },
   'broken-geometry': { severity: 'wrong', remedy: correct },
   'unknown-geometry': {
-    severity: 'note',
-    remedy: 'No action needed: gw carries it through unchanged. Whether the robot uses it is unknown.',
+    severity: 'not-checked',
+    remedy:
+      'Write it as points, lines and polygons, or check it in the map editor: gw carries it through unchanged, and whether the robot uses it is unknown.',
+  },
+  'geometry-elsewhere': {
+    severity: 'not-checked',
+    remedy:
+      'Write it as the geometry of a feature of its own, or check it in the map editor: gw carries it through unchanged, and whether the robot uses it is unknown.',
+  },
+  'properties-unread': {
+    severity: 'not-checked',
+    remedy: 'Write `properties` as an object, or check these features in the map editor.',
   },
   'duplicate-id': {
     severity: 'wrong',
@@ -68,6 +80,12 @@ const rules = {
   },
   'code-not-whole': { severity: 'wrong', remedy: askAuthor },
   'code-missing': { severity: 'warning', remedy: askAuthor, fact: 'vendor.overlays.kind-json-types' },
+  'code-of-another-kind': {
+    severity: 'not-checked',
+    remedy:
+      'Write the geometry that the number is for, or the number of the geometry, in the map editor: a zone is a polygon, a lane a line.',
+    fact: 'vendor.overlays.kind-json-types',
+  },
   'code-unknown': { severity: 'note', remedy: verify },
   'yaw-not-a-number': {
     severity: 'wrong',
@@ -117,9 +135,15 @@ const rules = {
     remedy: 'Move the point or the zone in the map editor. Verify on the device that the zone is a no-go zone.',
     fact: 'vendor.overlays.region-types',
   },
+  'ring-no-hole': {
+    severity: 'wrong',
+    remedy:
+      'Write the outline as the first ring, and a separate part as a zone of its own. Until then gw takes every place inside any ring of a no-go zone as inside.',
+  },
   'zone-crosses-itself': { severity: 'wrong', remedy: correct },
   'zone-touches-itself': { severity: 'warning', remedy: correct },
   'zone-tiny': { severity: 'warning', remedy: 'Delete it in the map editor, or correct its size.' },
+  'lane-tiny': { severity: 'warning', remedy: 'Delete it in the map editor, or correct its end.' },
   'ring-not-closed': {
     severity: 'note',
     remedy: 'No action needed: gw reads the outline as closed.',
@@ -161,6 +185,7 @@ const rules = {
     remedy: 'Measure on the device whether and how it limits the speed; gw carries the value through.',
     fact: 'overlays.zone-speed-limit-field',
   },
+  'name-not-unique': { severity: 'warning', remedy: 'Give each of them a name of its own in the map editor.' },
   'name-with-control-characters': { severity: 'warning', remedy: 'Retype the name in the map editor.' },
   'not-finished': {
     severity: 'not-checked',

@@ -28,7 +28,7 @@ export interface Feature {
   readonly kind: 'point' | 'lane' | 'zone';
   /** Own name of the feature, shortened; null without one. */
   readonly name: string | null;
-  /** Rings of a zone or paths of a lane; a point is one path of one position. */
+  /** Rings of a zone or paths of a lane; each place of a point is one path of one position. */
   readonly paths: readonly (readonly (readonly [xM: number, yM: number])[])[];
 }
 
@@ -63,15 +63,16 @@ export function readMap(map: unknown): { readonly place: PlanPlace | null } & Pi
 function readFeatures(overlays: unknown): Pick<MapModel, 'features' | 'isPartial'> {
   let parsed: unknown;
   try {
-    parsed = typeof overlays === 'string' ? JSON.parse(overlays) : overlays;
+    const isText = typeof overlays === 'string' && overlays.trim() !== '';
+    parsed = isText ? JSON.parse(overlays) : typeof overlays === 'string' ? null : overlays;
   } catch {
     return { features: [], isPartial: true };
   }
-  const list = isObject(parsed) && Array.isArray(parsed.features) ? parsed.features : [];
+  const list = featuresIn(parsed);
   const features: Feature[] = [];
   let positions = 0;
-  let isPartial = list.length > MAX_FEATURES;
-  for (const one of list.slice(0, MAX_FEATURES)) {
+  let isPartial = list === null || list.length > MAX_FEATURES;
+  for (const one of list?.slice(0, MAX_FEATURES) ?? []) {
     const feature = readFeature(one);
     positions += feature?.paths.reduce((sum, path) => sum + path.length, 0) ?? 0;
     if (feature === null || positions > MAX_POSITIONS) isPartial = true;
@@ -80,11 +81,30 @@ function readFeatures(overlays: unknown): Pick<MapModel, 'features' | 'isPartial
   return { features, isPartial };
 }
 
-const kinds: Readonly<Record<string, { readonly kind: Feature['kind']; readonly depth: number }>> = {
-  Point: { kind: 'point', depth: 0 },
-  LineString: { kind: 'lane', depth: 1 },
-  MultiLineString: { kind: 'lane', depth: 2 },
-  Polygon: { kind: 'zone', depth: 2 },
+/** A collection, a list of features, or a single one; null where the features of a map cannot be found. */
+function featuresIn(overlays: unknown): readonly unknown[] | null {
+  if (Array.isArray(overlays)) return overlays;
+  if (overlays === null || overlays === undefined) return [];
+  if (!isObject(overlays)) return null;
+  if (Array.isArray(overlays.features)) return overlays.features;
+  if (isObject(overlays.geometry)) return [overlays];
+  return Object.keys(overlays).length === 0 ? [] : null;
+}
+
+/** The kind of a geometry, and its paths by its coordinates. */
+const kinds: Readonly<
+  Record<string, { readonly kind: Feature['kind']; readonly pathsOf: (coordinates: unknown) => unknown }>
+> = {
+  Point: { kind: 'point', pathsOf: (place) => [[place]] },
+  MultiPoint: { kind: 'point', pathsOf: (places) => (Array.isArray(places) ? places.map((place) => [place]) : null) },
+  LineString: { kind: 'lane', pathsOf: (line) => [line] },
+  MultiLineString: { kind: 'lane', pathsOf: (lines) => lines },
+  Polygon: { kind: 'zone', pathsOf: (rings) => rings },
+  MultiPolygon: {
+    kind: 'zone',
+    pathsOf: (polygons) =>
+      Array.isArray(polygons) && polygons.every((rings) => Array.isArray(rings)) ? polygons.flat() : null,
+  },
 };
 
 function readFeature(one: unknown): Feature | null {
@@ -92,7 +112,7 @@ function readFeature(one: unknown): Feature | null {
   const { type, coordinates } = one.geometry;
   const known = typeof type === 'string' && Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (known === undefined) return null;
-  const nested = known.depth === 0 ? [[coordinates]] : known.depth === 1 ? [coordinates] : coordinates;
+  const nested = known.pathsOf(coordinates);
   if (!Array.isArray(nested)) return null;
   const paths = nested.map((path) => (Array.isArray(path) ? path.map(readPosition) : null));
   if (paths.length === 0 || paths.some((path) => path === null || path.length === 0 || path.includes(null)))

@@ -126,15 +126,11 @@ function Features({ features }: { readonly features: readonly Feature[] }) {
     <g class="features">
       {features.map((feature, index) =>
         feature.kind === 'point' ? (
-          <circle
-            key={index}
-            class="point"
-            cx={x(feature.paths[0]?.[0]?.[0] ?? 0)}
-            cy={y(feature.paths[0]?.[0]?.[1] ?? 0)}
-            r="6"
-          >
-            {feature.name && <title>{feature.name}</title>}
-          </circle>
+          feature.paths.map(([place], nth) => (
+            <circle key={`${index} ${nth}`} class="point" cx={x(place?.[0] ?? 0)} cy={y(place?.[1] ?? 0)} r="6">
+              {feature.name && <title>{feature.name}</title>}
+            </circle>
+          ))
         ) : (
           <path key={index} class={feature.kind} d={pathOf(feature)}>
             {feature.name && <title>{feature.name}</title>}

@@ -1,5 +1,5 @@
 import type { DeviceEvidence } from '../../evidence/index.ts';
-import { changedCodes, createCodeBook, diffOverlays, type MapFrame } from '../../overlays/index.ts';
+import { changedCodes, createCodeBook, diffOverlays, type Feature, type MapFrame } from '../../overlays/index.ts';
 import { writeDocument } from '../document-file.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { OverlaysDiffResult } from './diff.result.ts';
@@ -91,6 +91,13 @@ function sideOf(
 /** Limits of the comparison. */
 function warningsOf(from: OpenedOverlays, to: OpenedOverlays): string[] {
   const warnings = [...new Set([...from.warnings, ...to.warnings])];
+  const unread = Math.max(...[from, to].map(({ overlays }) => overlays.features.filter(isUnread).length));
+  if (unread > 0) {
+    const [have, was] = unread === 1 ? ['feature has', 'it was'] : ['features have', 'they were'];
+    warnings.push(
+      `${unread} ${have} no geometry that gw reads: ${was} compared as text, so that no distance and no place of it is known.`,
+    );
+  }
   const [one, other] = [from.chassis?.serial, to.chassis?.serial];
   if (one !== undefined && other !== undefined && one !== other) {
     warnings.push(`The overlays are of two chassis, ${one} and ${other}.`);
@@ -101,6 +108,11 @@ function warningsOf(from: OpenedOverlays, to: OpenedOverlays): string[] {
     warnings.push('The grids of the two maps differ, so the map was created anew in between: places need not agree.');
   }
   return warnings;
+}
+
+/** A geometry of another kind, or one with invalid coordinates. */
+function isUnread({ shape: { kind } }: Feature): boolean {
+  return kind === 'other' || kind === 'broken';
 }
 
 function isSamePlace(one: MapFrame, other: MapFrame): boolean {

@@ -41,8 +41,8 @@ const featureSchema = z.strictObject({
   id: z.string().nullable(),
   kind: kindSchema,
   name: z.string().nullable(),
-  xM: z.number().nullable().describe('Of a point.'),
-  yM: z.number().nullable().describe('Of a point.'),
+  xM: z.number().nullable().describe('Of a point with one place; null for a MultiPoint of several.'),
+  yM: z.number().nullable(),
   yawDeg: z.number().nullable().describe('null: missing, or not a number.'),
   iconYawDeg: z.number().nullable(),
   codes: z

@@ -9,6 +9,7 @@ import {
   inspectOverlays,
   isFiltering,
   knownOf,
+  onlyPlaceOf,
   type Severity,
 } from '../../overlays/index.ts';
 import { RawList } from '../../text/index.ts';
@@ -221,13 +222,14 @@ function* featureLines({ overlays, selected, codeBook }: Inspection): Generator<
 type FeatureReading = Omit<InspectedFeature, 'feature'>;
 
 function readingOf({ index, id, kind, name, shape, yaw, iconYaw, codes }: Feature, codeBook: CodeBook): FeatureReading {
+  const place = onlyPlaceOf(shape);
   return {
     index,
     id,
     kind,
     name,
-    xM: shape.kind === 'point' ? shape.at[0] : null,
-    yM: shape.kind === 'point' ? shape.at[1] : null,
+    xM: place?.[0] ?? null,
+    yM: place?.[1] ?? null,
     yawDeg: yaw?.deg ?? null,
     iconYawDeg: iconYaw?.deg ?? null,
     codes: codes.map((code) => codeOf(code, codeBook)),

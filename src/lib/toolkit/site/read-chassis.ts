@@ -2,7 +2,7 @@ import { createChassisClient } from '../../chassis/index.ts';
 import { asGwError, type GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { Dialer, Endpoint } from '../../net/index.ts';
-import { readOverlays } from '../../overlays/index.ts';
+import { placesOf, readOverlays } from '../../overlays/index.ts';
 import type { SeenChassis, SeenPoint } from '../../site/index.ts';
 
 const MAX_POINTS = 100;
@@ -51,8 +51,7 @@ async function pointsOf(
   return features
     .flatMap(({ name, shape, yaw }): SeenPoint[] => {
       if (shape.kind !== 'point') return [];
-      const [xM, yM] = shape.at;
-      return [{ name, xM, yM, yawDeg: yaw?.deg ?? null }];
+      return placesOf(shape).map(([xM, yM]) => ({ name, xM, yM, yawDeg: yaw?.deg ?? null }));
     })
     .slice(0, MAX_POINTS);
 }

@@ -10,7 +10,7 @@ import { layOut, type Sheet } from '../figure/sheet.ts';
 import { background, margins, surround } from '../figure/surround.ts';
 import { isolated, listed, nameText, oneLine, unit } from '../lines.ts';
 import { type LabelLines, namesOf, sizeOf } from '../wording.ts';
-import { body, glyph, headings, moveArrow, NEW, OLD, type Plotted, R, UNCHANGED } from './diff-shapes.ts';
+import { body, glyph, headings, moveArrow, NEW, OLD, type Plotted, placesOf, R, UNCHANGED } from './diff-shapes.ts';
 
 /** The compared overlays, with the picture of the map and its frame. */
 export interface DiffSubject {
@@ -149,9 +149,9 @@ function unchangedPaths(features: readonly Feature[], sheet: Sheet): Markup {
     const { kind } = feature.shape;
     if (kind === 'point') {
       const place = plotted(feature, sheet);
-      if (place) parts.point += `M${unit(place.x - 2.5)} ${unit(place.y)}h5m-2.5 -2.5v5`;
+      for (const { x, y } of place ? placesOf(place) : []) parts.point += `M${unit(x - 2.5)} ${unit(y)}h5m-2.5 -2.5v5`;
     } else if (kind === 'zone') parts.zone += outline(feature.shape.rings, true, sheet).d;
-    else if (kind === 'lane') parts.lane += outline([feature.shape.line], false, sheet).d;
+    else if (kind === 'lane') parts.lane += outline(feature.shape.lines, false, sheet).d;
   }
   return markup`<path d="${parts.zone}" fill="none" stroke="${UNCHANGED}" stroke-width="1"/><path d="${parts.lane}" fill="none" stroke="${UNCHANGED}" stroke-width="1.6"/><path d="${parts.point}" fill="none" stroke="${UNCHANGED}" stroke-width="1.2"/>`;
 }
@@ -164,8 +164,9 @@ function inBulk(items: readonly Item[]): Markup {
     for (const item of items) {
       const place = item[side];
       if (place === null) continue;
-      if (place.isPoint) parts.point += `M${unit(place.x - r)} ${unit(place.y)}a${r} ${r} 0 1 1 0 .1Z`;
-      else parts[place.isClosed ? 'area' : 'line'] += place.outline?.d ?? '';
+      if (place.isPoint) {
+        for (const { x, y } of placesOf(place)) parts.point += `M${unit(x - r)} ${unit(y)}a${r} ${r} 0 1 1 0 .1Z`;
+      } else parts[place.isClosed ? 'area' : 'line'] += place.outline?.d ?? '';
     }
     const isOld = side === 'old';
     const stroke = (dash: string) =>

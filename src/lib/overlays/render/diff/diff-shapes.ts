@@ -16,18 +16,29 @@ export const R = 7;
 export interface Plotted {
   readonly x: number;
   readonly y: number;
+  /** The further places of a MultiPoint. */
+  readonly others: readonly { readonly x: number; readonly y: number }[];
   readonly isPoint: boolean;
   readonly isClosed: boolean;
   readonly outline: Outline | null;
 }
 
-export function body({ x, y, isPoint, isClosed, outline: path }: Plotted, side: 'old' | 'new'): Markup {
+/** Every place of a point on paper. */
+export function placesOf({ x, y, others }: Plotted): readonly { readonly x: number; readonly y: number }[] {
+  return [{ x, y }, ...others];
+}
+
+export function body(plotted: Plotted, side: 'old' | 'new'): Markup {
+  const { isPoint, isClosed, outline: path } = plotted;
   const [color, dash] = side === 'old' ? [OLD, markup` stroke-dasharray="5 3.5"`] : [NEW, null];
   if (isPoint) {
-    const at = markup`cx="${unit(x)}" cy="${unit(y)}" r="${R}"`;
-    return side === 'old'
-      ? markup`<circle ${at} fill="#fff" fill-opacity="0.7" stroke="#fff" stroke-width="4"/><circle ${at} fill="none" stroke="${color}" stroke-width="2" stroke-dasharray="3.4 2.2"/>`
-      : markup`<circle ${at} fill="${color}" stroke="#fff" stroke-width="1.6"/>`;
+    const circles = placesOf(plotted).map(({ x, y }) => {
+      const at = markup`cx="${unit(x)}" cy="${unit(y)}" r="${R}"`;
+      return side === 'old'
+        ? markup`<circle ${at} fill="#fff" fill-opacity="0.7" stroke="#fff" stroke-width="4"/><circle ${at} fill="none" stroke="${color}" stroke-width="2" stroke-dasharray="3.4 2.2"/>`
+        : markup`<circle ${at} fill="${color}" stroke="#fff" stroke-width="1.6"/>`;
+    });
+    return markup`${circles}`;
   }
   const d = path?.d ?? '';
   const fill = isClosed

@@ -1,6 +1,8 @@
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { plural } from '../../../text/index.ts';
+import { onlyPlaceOf, partsOf } from '../../geometry.ts';
 import type { ChargerPair, Feature, Inspection } from '../../model.ts';
+import { isClear } from '../../rules/rings.ts';
 import { figure, listed, oneLine, unit } from '../lines.ts';
 import { hatches, type Sign, type SignStyle, signOrder, signs } from '../marks.ts';
 import { kindWords, type LabelLines, labelsOf, lineHeight, signOf, sizeOf, tooltipOf } from '../wording.ts';
@@ -54,6 +56,7 @@ interface Item {
   /** Anchor of its label, on paper. */
   readonly x: number;
   readonly y: number;
+  readonly others: readonly { readonly x: number; readonly y: number }[];
   readonly outline: Outline | null;
   readonly flaw: 'wrong' | 'warning' | null;
 }
@@ -92,20 +95,28 @@ export function renderFigure(inspection: Inspection, image: Uint8Array | null, r
   const edge = isLabelled ? edgeMarks(sheet.beyond.slice(0, MAX_EDGE_MARKS), sheet) : [];
   const width = Math.max(sheet.width + margins.left + margins.right, 560);
   const wrapItem = (item: Item, content: Part) => (isLabelled ? wrapped(item, content, inspection, rows) : content);
-  const content = markup`<defs>${hatches()}<clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${unit(margins.left + (width - sheet.width - margins.left - margins.right) / 2)} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${zones.map((item) => wrapItem(item, item.outline && zonePath(item.outline, item.style)))}${lanes.map((item) => wrapItem(item, item.outline && lanePath(item.outline, item.style)))}${pairs.map(({ line }) => line.shape)}${
+  const content = markup`<defs>${hatches()}<clipPath id="gw-sheet"><rect width="${unit(sheet.width)}" height="${unit(sheet.height)}"/></clipPath></defs><g transform="translate(${unit(margins.left + (width - sheet.width - margins.left - margins.right) / 2)} ${margins.top})"><g clip-path="url(#gw-sheet)">${background(sheet, image, frame?.width ?? null)}${under}${zones.map((item) => wrapItem(item, item.outline && zonePath(item.outline, item.style, hasClearInside(item.feature))))}${lanes.map((item) => wrapItem(item, item.outline && lanePath(item.outline, item.style)))}${pairs.map(({ line }) => line.shape)}${
     isLabelled
       ? [
           arrowPaths(
-            points.flatMap(({ feature, x, y }) =>
-              feature.yaw?.deg == null ? [] : [arrowOf(x, y, feature.yaw.deg, r)],
-            ),
+            points.flatMap((item) => {
+              const deg = item.feature.yaw?.deg;
+              return deg == null ? [] : placesOf(item).map(({ x, y }) => arrowOf(x, y, deg, r));
+            }),
             r,
           ),
-          ...points.map((item) => wrapItem(item, pointMarker(item.feature, item.style, item.x, item.y, r))),
+          ...points.map((item) =>
+            wrapItem(
+              item,
+              placesOf(item).map(({ x, y }) => pointMarker(item.feature, item.style, x, y, r)),
+            ),
+          ),
         ]
       : signOrder.map((sign) =>
           markersPath(
-            points.filter(({ style }) => style.sign === sign).map(({ x, y }) => [x, y] as const),
+            points
+              .filter(({ style }) => style.sign === sign)
+              .flatMap((item) => placesOf(item).map(({ x, y }) => [x, y] as const)),
             signs[sign],
             r,
           ),
@@ -141,6 +152,15 @@ function flawsOf({ findings }: Inspection): ReadonlyMap<number, 'wrong' | 'warni
 function itemOf(feature: Feature, sheet: Sheet, style: SignStyle, flaw: Item['flaw']): Item | null {
   const place = placeOnPaper(feature, sheet);
   return place && { feature, style, flaw, ...place };
+}
+
+function hasClearInside({ shape }: Feature): boolean {
+  return shape.kind !== 'zone' || partsOf(shape).every(isClear);
+}
+
+/** The places of a point on paper. */
+function placesOf(item: Item): readonly { readonly x: number; readonly y: number }[] {
+  return item.others.length === 0 ? [item] : [item, ...item.others];
 }
 
 function extentOf({ outline: path }: Item): number {
@@ -186,9 +206,12 @@ interface Lettering {
 
 /** Occupies markers and outlines, then places the labels, the most important first. */
 function letter({ zones, lanes, points, pairs, sheet, occupancy, r }: Lettering, { codeBook }: Inspection) {
-  for (const { x, y, feature } of points) {
-    occupancy.add(square(x, y, r + 1));
-    if (feature.yaw?.deg != null) for (const box of alongArrow(x, y, feature.yaw.deg, r)) occupancy.add(box);
+  for (const item of points) {
+    const deg = item.feature.yaw?.deg;
+    for (const { x, y } of placesOf(item)) {
+      occupancy.add(square(x, y, r + 1));
+      if (deg != null) for (const box of alongArrow(x, y, deg, r)) occupancy.add(box);
+    }
   }
   for (const { outline: lane } of lanes)
     if (lane) for (const box of boxesAlong(lane, false, sheet)) occupancy.add(box, 'soft');
@@ -304,7 +327,7 @@ function edgeMarks(beyond: readonly Feature[], sheet: Sheet): Markup[] {
       shape.kind === 'point'
         ? shape.at
         : shape.kind === 'lane'
-          ? shape.line[0]
+          ? shape.lines[0]?.[0]
           : shape.kind === 'zone'
             ? shape.rings[0]?.[0]
             : undefined;
@@ -369,7 +392,8 @@ function notesOf({ sheet, notRendered, items, omitted, isLabelled, image, inspec
 }
 
 function placeWords({ index, shape }: Feature): string {
-  return shape.kind === 'point' ? `#${index} at (${figure(shape.at[0], 2)}, ${figure(shape.at[1], 2)}) m` : `#${index}`;
+  const place = onlyPlaceOf(shape);
+  return place === null ? `#${index}` : `#${index} at (${figure(place[0], 2)}, ${figure(place[1], 2)}) m`;
 }
 
 function notRenderedText({ index, shape, kind }: Feature): string {

@@ -1,4 +1,5 @@
 import { type Markup, markup } from '../../../markup/index.ts';
+import { placesOf } from '../../geometry.ts';
 import type { Feature, Place } from '../../model.ts';
 import { unit } from '../lines.ts';
 import { dashOf, hatchId, MIN_RADIUS_WITH_NUMBER, marker, outlineOf, type SignStyle } from '../marks.ts';
@@ -13,6 +14,8 @@ const MAX_CORNERS = 20_000;
 export interface Outline {
   /** Path data; empty without corners. */
   readonly d: string;
+  /** The same, line by line or ring by ring. */
+  readonly paths: readonly string[];
   /** The corners that were kept, on paper, ring by ring. */
   readonly rings: readonly (readonly (readonly [x: number, y: number])[])[];
   /** Visible corners were left out. */
@@ -21,7 +24,7 @@ export interface Outline {
 
 /** A lane or a zone as path data. Coinciding corners are rendered once: a ring may have a million. */
 export function outline(rings: readonly (readonly Place[])[], isClosed: boolean, sheet: Sheet): Outline {
-  let d = '';
+  const paths: string[] = [];
   let isSimplified = false;
   const kept: (readonly (readonly [number, number])[])[] = [];
   for (const ring of rings) {
@@ -40,26 +43,40 @@ export function outline(rings: readonly (readonly Place[])[], isClosed: boolean,
       isSimplified = true;
     }
     if (corners.length === 0) continue;
-    d += `M${corners.map(([x, y]) => `${x} ${y}`).join('L')}${isClosed ? 'Z' : ''}`;
+    paths.push(`M${corners.map(([x, y]) => `${x} ${y}`).join('L')}${isClosed ? 'Z' : ''}`);
     kept.push(corners);
   }
-  return { d, rings: kept, isSimplified };
+  return { d: paths.join(''), paths, rings: kept, isSimplified };
+}
+
+/** A feature on paper. */
+export interface PlaceOnPaper {
+  readonly x: number;
+  readonly y: number;
+  /** The further places of a MultiPoint. */
+  readonly others: readonly { readonly x: number; readonly y: number }[];
+  readonly outline: Outline | null;
 }
 
 /** Where a feature is on paper, and its outline; null when it is not on the sheet. */
-export function placeOnPaper({ shape }: Feature, sheet: Sheet) {
+export function placeOnPaper({ shape }: Feature, sheet: Sheet): PlaceOnPaper | null {
   if (shape.kind === 'point') {
-    const [x, y] = [sheet.x(shape.at[0]), sheet.y(shape.at[1])];
-    return x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height ? { x, y, outline: null } : null;
+    const [first, ...others] = placesOf(shape)
+      .map(([xM, yM]) => ({ x: sheet.x(xM), y: sheet.y(yM) }))
+      .filter(({ x, y }) => x >= 0 && y >= 0 && x <= sheet.width && y <= sheet.height);
+    return first === undefined ? null : { ...first, others, outline: null };
   }
   if (shape.kind !== 'lane' && shape.kind !== 'zone') return null;
-  const path = shape.kind === 'lane' ? outline([shape.line], false, sheet) : outline(shape.rings, true, sheet);
+  const path = shape.kind === 'lane' ? outline(shape.lines, false, sheet) : outline(shape.rings, true, sheet);
   const place = shape.kind === 'lane' ? middleOf(path) : insideOf(path);
-  return place && { x: place[0], y: place[1], outline: path };
+  return place && { x: place[0], y: place[1], others: [], outline: path };
 }
 
-export function zonePath({ d }: Outline, style: SignStyle): Markup {
-  return markup`<path d="${d}" fill="url(#${hatchId(style.sign)})" fill-rule="evenodd" stroke="#fff" stroke-width="4.6" stroke-linejoin="round" stroke-opacity="0.85"/><path d="${d}" fill="${style.color}" fill-opacity="0.07" fill-rule="evenodd" stroke="${style.color}" stroke-width="2" stroke-linejoin="round"${dashOf(style, 2)}/>`;
+/** `isClear`: further rings are holes. Otherwise every ring is filled, as the rules read it. */
+export function zonePath({ d, paths }: Outline, style: SignStyle, isClear: boolean): Markup {
+  const hatch = markup`fill="url(#${hatchId(style.sign)})"`;
+  const filled = isClear ? null : markup`${paths.map((path) => markup`<path d="${path}" ${hatch}/>`)}`;
+  return markup`${filled}<path d="${d}" ${hatch} fill-rule="evenodd" stroke="#fff" stroke-width="4.6" stroke-linejoin="round" stroke-opacity="0.85"/><path d="${d}" fill="${style.color}" fill-opacity="0.07" fill-rule="evenodd" stroke="${style.color}" stroke-width="2" stroke-linejoin="round"${dashOf(style, 2)}/>`;
 }
 
 export function lanePath({ d }: Outline, style: SignStyle): Markup {

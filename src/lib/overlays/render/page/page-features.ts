@@ -1,9 +1,10 @@
 import { factById } from '../../../evidence/index.ts';
 import { type Markup, markup, type Part } from '../../../markup/index.ts';
 import { cornersOf } from '../../diff/shape-change.ts';
-import { areaOfZoneM2, lengthM } from '../../geometry.ts';
+import { boundsOf, lengthOfLaneM, onlyPlaceOf } from '../../geometry.ts';
 import { hasOffset } from '../../inspect/survey.ts';
-import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection } from '../../model.ts';
+import type { Code, CodeBook, Feature, FeatureAngle, FeatureKind, Inspection, Shape } from '../../model.ts';
+import { areaOfZoneM2 } from '../../rules/rings.ts';
 import { figure, oneLine } from '../lines.ts';
 import { readingTexts } from '../wording.ts';
 import { rulesByFeature } from './census.ts';
@@ -62,7 +63,7 @@ export function featureSections(
     head: markup`${word} <small>m</small>`,
     short: `${word} (m)`,
     isNumber: true,
-    cell: ({ shape }) => (shape.kind === 'point' ? figure(shape.at[axis], 3) : null),
+    cell: ({ shape }) => placeText(shape, axis),
   });
   const yaw: Column<Feature> = {
     head: markup`yaw <small>° ${markBadge(factById('angles.overlay-yaw'), t)}</small>`,
@@ -89,7 +90,10 @@ export function featureSections(
           head: markup`${t.head.area} <small>m²</small>`,
           short: `${t.head.area} (m²)`,
           isNumber: true,
-          cell: ({ shape }) => (shape.kind === 'zone' ? figure(areaOfZoneM2(shape), 2) : null),
+          cell: ({ shape }) => {
+            const area = shape.kind === 'zone' ? areaOfZoneM2(shape) : null;
+            return area === null ? null : figure(area, 2);
+          },
         },
         corners,
         others,
@@ -108,7 +112,7 @@ export function featureSections(
           head: markup`${t.head.length} <small>m</small>`,
           short: `${t.head.length} (m)`,
           isNumber: true,
-          cell: ({ shape }) => (shape.kind === 'lane' ? figure(lengthM(shape.line), 2) : null),
+          cell: ({ shape }) => (shape.kind === 'lane' ? figure(lengthOfLaneM(shape), 2) : null),
         },
         corners,
         others,
@@ -153,11 +157,20 @@ const cornersColumn = (t: PageTexts): Column<Feature> => ({
   head: t.head.corners,
   isNumber: true,
   cell: ({ shape }) => {
-    if (shape.kind === 'zone') return cornersOf(shape).length;
-    if (shape.kind === 'lane') return shape.line.length;
+    if (shape.kind === 'zone' || shape.kind === 'lane') return cornersOf(shape).length;
     return shape.kind === 'broken' ? markup`<small>${english(oneLine(shape.problem, 80), t)}</small>` : null;
   },
 });
+
+/** Of a MultiPoint its extent: it has no single place. */
+function placeText(shape: Shape, axis: 0 | 1): string | null {
+  const place = onlyPlaceOf(shape);
+  if (place !== null) return figure(place[axis], 3);
+  const box = shape.kind === 'point' ? boundsOf(shape) : null;
+  if (box === null) return null;
+  const [from, to] = axis === 0 ? [box.minXM, box.maxXM] : [box.minYM, box.maxYM];
+  return `${figure(from, 3)} … ${figure(to, 3)}`;
+}
 
 function nameCell({ name, id, shape }: Feature, t: PageTexts): Part {
   const broken =
