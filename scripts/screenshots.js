@@ -1,10 +1,11 @@
-// `node scripts/screenshots.js`: the pictures of the pages in docs/pages, on a simulated robot in a network of its own.
+// `node scripts/screenshots.js`: docs/overlays.png and the pictures of the pages in docs/pages, on a simulated robot in a
+// network of its own. With `overlays`: the first alone.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,9 +14,13 @@ const base = 'http://127.0.0.1:5173';
 const sizes = { tablet: [1280, 800], phone: [390, 844], desktop: [1920, 1080] };
 
 // The ports of the platform are fixed, so they are opened where nothing else has them.
-if (process.argv[2] !== 'inside') {
+if (!process.argv.includes('inside')) {
   const inside = ['--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', process.execPath];
-  const { status } = spawnSync('unshare', [...inside, fileURLToPath(import.meta.url), 'inside'], { stdio: 'inherit' });
+  const { status } = spawnSync(
+    'unshare',
+    [...inside, fileURLToPath(import.meta.url), 'inside', ...process.argv.slice(2)],
+    { stdio: 'inherit' },
+  );
   process.exit(status ?? 1);
 }
 
@@ -37,6 +42,32 @@ const isReady = () =>
 const sim = gw('sim');
 await until(() => existsSync(join(dir, 'gw-sim/site.yaml')));
 const siteFile = join(dir, 'gw-sim/site.yaml');
+const programs = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'];
+const executablePath = programs.find((path) => existsSync(path));
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+
+/** The picture as `gw overlays inspect` writes it, in its own size. */
+async function takeOverlays() {
+  const svg = join(dir, 'overlays.svg');
+  const words = ['overlays', 'inspect', '--site', siteFile, '--out', svg];
+  spawnSync(process.execPath, [join(root, 'bin/run.js'), ...words], { cwd: dir, stdio: 'inherit' });
+  const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(readFileSync(svg, 'utf8'));
+  const viewport = { width: Math.ceil(Number(width)), height: Math.ceil(Number(height)) };
+  const page = await browser.newPage({ viewport });
+  await page.goto(pathToFileURL(svg).href);
+  await page.screenshot({ path: join(root, 'docs/overlays.png') });
+  await page.close();
+}
+
+await takeOverlays();
+if (process.argv.includes('overlays')) {
+  await browser.close();
+  sim.kill();
+  await sleep(2_000);
+  rmSync(dir, { recursive: true, force: true });
+  process.exit(0);
+}
+
 const password = 'for these pictures';
 writeFileSync(siteFile, readFileSync(siteFile, 'utf8').replace(/^operator:/m, 'operator:\n  passwordFile: password'));
 writeFileSync(join(dir, 'given'), password);
@@ -46,7 +77,6 @@ spawnSync(
   { cwd: dir, stdio: 'inherit' },
 );
 const serve = gw('serve', '--site', siteFile);
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await until(isReady);
   mkdirSync(pictures, { recursive: true });

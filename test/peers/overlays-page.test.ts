@@ -12,6 +12,16 @@ import { collectionOf, lookAt, lookAtCollection, pageOptions, pointAt } from '..
 import { runs } from '../properties.ts';
 import { hasBrowser, launchBrowser, openDocument, sizes } from './browser.ts';
 
+/** Points of every mark one above the other, with a heading, a pair and both kinds of findings. */
+const tall = () =>
+  collectionOf(
+    pointAt(1, 0, { type: 9, name: 'dock', yaw: 90, dockingPointId: 'd' }, 'c'),
+    pointAt(1, 9, { type: 36, yaw: 'north' }, 'd'),
+    pointAt(1, 18, { type: 11 }, 'a'),
+    pointAt(1, 27, { type: 40 }, 'o'),
+    pointAt(1, 36, {}, 'n'),
+  );
+
 describe.skipIf(!hasBrowser)('pictures of overlays in a real browser (Chromium)', () => {
   let browser: Browser;
   let dir: string;
@@ -75,6 +85,28 @@ describe.skipIf(!hasBrowser)('pictures of overlays in a real browser (Chromium)'
     expect(await page.evaluate('document.documentElement.nodeName')).toBe('svg');
     expect(await page.evaluate('document.querySelectorAll("parsererror, script").length')).toBe(0);
     expect(problems).toEqual([]);
+    await close();
+  });
+
+  it.each([
+    ['a floor', () => lookAt('floor')],
+    ['a tall sheet, the narrowest', () => ({ inspection: lookAtCollection(tall()), image: null })],
+  ])('the legend of the picture of %s has no text over another, and none beyond the sheet', async (_, look) => {
+    const { inspection, image } = look();
+    const { page, close } = await open('legend.svg', renderSvg(inspection, { title: 'Hall', image }));
+    const over = await page.evaluate(`(() => {
+      const sheet = document.documentElement.getBoundingClientRect();
+      const legend = document.documentElement.lastElementChild;
+      const texts = [...legend.querySelectorAll('text')].map((it) => [it.textContent, it.getBoundingClientRect()]);
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+      const rows = [...legend.querySelectorAll(':scope > g')].map((it) => it.getBoundingClientRect());
+      const beside = [...legend.querySelectorAll(':scope > text')].filter((it) =>
+        rows.some((row) => meet(it.getBoundingClientRect(), row)));
+      const pairs = texts.flatMap(([one, a], at) =>
+        texts.slice(at + 1).filter(([, b]) => meet(a, b)).map(([other]) => one + ' / ' + other));
+      return [texts.length > 5, pairs, beside.map((it) => it.textContent), texts.filter(([, { right }]) => right > sheet.right).map(([text]) => text)];
+    })()`);
+    expect(over).toEqual([true, [], [], []]);
     await close();
   });
 

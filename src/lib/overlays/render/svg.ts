@@ -53,9 +53,15 @@ function legendOf(figure: Figure, inspection: Inspection, width: number): Block 
   const inner = width - left - 16;
   const marksWidth = Math.min(430, inner * 0.46);
   const used = signsOf(figure);
-  const rows = used.map((sign, at) => signRow(signs[sign], 24 + at * 24));
+  const right = left + marksWidth;
+  let bottom = 24;
+  const rows = used.map((sign) => {
+    const row = signRow(signs[sign], bottom, right);
+    bottom += row.height;
+    return row.content;
+  });
   const explained = explanations(figure);
-  const second = left + marksWidth + 24;
+  const second = right + 24;
   let y = 26;
   const words = explained.map(({ sample, text }) => {
     const lines = wrap(text, 11, width - second - 16 - 56);
@@ -63,7 +69,7 @@ function legendOf(figure: Figure, inspection: Inspection, width: number): Block 
     y += Math.max(24, lines.length * 14 + 9);
     return row;
   });
-  const top = Math.max(24 + used.length * 24, y) + 10;
+  const top = Math.max(bottom, y) + 10;
   const numbers = numberColumns(inspection, left, top, inner);
   const notes = figure.notes.flatMap((note) => wrap(note, 10.5, inner));
   const noteTop = top + numbers.height;
@@ -77,12 +83,36 @@ function legendOf(figure: Figure, inspection: Inspection, width: number): Block 
   };
 }
 
-function signRow(style: SignStyle, y: number): Markup {
+/** Where the words of a mark begin, after marker, line, hatch and letter. */
+const WORDS_X = 184;
+const WORDS_SIZE = 11.5;
+
+/** One mark, with its words in as many lines as they need up to `right`. */
+function signRow(style: SignStyle, y: number, right: number): { readonly content: Markup; readonly height: number } {
   const lane = markup`<path d="M70 ${y - 4}h46" stroke="${style.color}" stroke-width="3.2" fill="none"${dashOf(style, 3.2)}/>`;
   const zone = markup`<rect x="124" y="${y - 12}" width="34" height="16" fill="url(#${hatchId(style.sign)})" stroke="${style.color}" stroke-width="2"${dashOf(style, 2)}/>`;
   const letter =
-    style.sign === 'none' ? null : markup`<tspan font-weight="700" fill="${style.color}">${style.letter}  </tspan>`;
-  return markup`${marker(style, 56, y - 4, 9, null)}${lane}${zone}<text x="168" y="${y}" font-size="11.5" xml:space="preserve">${letter}<tspan font-weight="700">${style.word}</tspan>  ${style.description}</text>`;
+    style.sign === 'none'
+      ? null
+      : markup`<text x="168" y="${y}" font-size="${WORDS_SIZE}" font-weight="700" fill="${style.color}">${style.letter}</text>`;
+  // The word is measured as bold, and stands alone where the first words of the description do not fit beside it.
+  const head = widthOf(`${style.word}  `, WORDS_SIZE, true);
+  const [beside = '', ...below] = wrapAfter(style.description, head, right - WORDS_X);
+  const lines = below.map(
+    (line, at) => markup`<text x="${WORDS_X}" y="${unit(y + 14 * (at + 1))}" font-size="${WORDS_SIZE}">${line}</text>`,
+  );
+  return {
+    content: markup`${marker(style, 56, y - 4, 9, null)}${lane}${zone}${letter}<text x="${WORDS_X}" y="${y}" font-size="${WORDS_SIZE}" xml:space="preserve"><tspan font-weight="700">${style.word}</tspan>  ${beside}</text>${lines}`,
+    height: 24 + 14 * lines.length,
+  };
+}
+
+/** Lines of this width, of which the first has `head` less; '' as the first where nothing fits there. */
+function wrapAfter(text: string, head: number, width: number): readonly string[] {
+  const [first = ''] = wrap(text, WORDS_SIZE, width - head);
+  if (widthOf(first, WORDS_SIZE) > width - head) return ['', ...wrap(text, WORDS_SIZE, width)];
+  const rest = text.slice(first.length).trimStart();
+  return rest === '' ? [first] : [first, ...wrap(rest, WORDS_SIZE, width)];
 }
 
 /** Every number on the sheet with all its readings, in columns. */
