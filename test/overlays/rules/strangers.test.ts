@@ -143,11 +143,11 @@ describe('a further ring of a zone', () => {
         const areHoles =
           others.every((hole) => within(hole, first) && !isSame(hole, first)) &&
           others.every((hole, nth) => others.slice(nth + 1).every((other) => apart(hole, other)));
-        const found = findingsOf([polygon(rings), point(x / 2 + 0.01, y / 2 + 0.01)]);
+        const found = findingsOf([polygon(rings), point(x / 2 + 0.003, y / 2 + 0.003)]);
         const rules = found.map(({ rule }) => rule);
         expect(rules.some((rule) => rule === 'ring-no-hole' || rule === 'zone-crosses-itself')).toBe(!areHoles);
         const isIn = ([x0, y0, x1, y1]: Box) =>
-          x / 2 + 0.01 > x0 && y / 2 + 0.01 > y0 && x / 2 + 0.01 < x1 && y / 2 + 0.01 < y1;
+          x / 2 + 0.003 > x0 && y / 2 + 0.003 > y0 && x / 2 + 0.003 < x1 && y / 2 + 0.003 < y1;
         const isInside = areHoles ? isIn(first) && !others.some(isIn) : [first, ...others].some(isIn);
         expect(rules.includes('point-in-no-go-zone')).toBe(isInside);
       }),
@@ -224,6 +224,19 @@ describe('a geometry of several parts', () => {
       'warning point-in-no-go-zone 0,1',
     ]);
     expect(rowsOf([of('MultiPoint', [[1, 1, 7]], { type: 30 })])).toEqual(['note third-coordinate 0']);
+  });
+
+  it('is checked for its place also where another part is invalid, or where it is not read', () => {
+    const far = 'wrong coordinates-beyond-site 0';
+    const lines = [places('0,0 50000000,0'), places('0,1')];
+    expect(rowsOf([of('MultiLineString', lines, { lineType: 1 })])).toEqual([
+      'wrong coordinates-beyond-site 0',
+      'wrong broken-geometry 0',
+    ]);
+    const geometries = [{ type: 'Point', coordinates: [1, -20_000] }];
+    expect(rowsOf([feature({ type: 'GeometryCollection', geometries })])).toContain(far);
+    const wkid = { x: 1, y: 2, spatialReference: { wkid: 25_832 } };
+    expect(rowsOf([feature(wkid)])).toEqual(['not-checked unknown-geometry 0']);
   });
 
   it('with a third coordinate is found in a no-go zone too', () => {

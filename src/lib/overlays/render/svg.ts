@@ -95,7 +95,7 @@ function signRow(style: SignStyle, y: number, right: number): { readonly content
     style.sign === 'none'
       ? null
       : markup`<text x="168" y="${y}" font-size="${WORDS_SIZE}" font-weight="700" fill="${style.color}">${style.letter}</text>`;
-  // The word is measured as bold, and stands alone where the first words of the description do not fit beside it.
+  // The word is measured as bold, and stands alone where no part of the description fits beside it.
   const head = widthOf(`${style.word}  `, WORDS_SIZE, true);
   const [beside = '', ...below] = wrapAfter(style.description, head, right - WORDS_X);
   const lines = below.map(

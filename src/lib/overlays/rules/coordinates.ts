@@ -25,7 +25,7 @@ export function findCoordinateFaults({ overlays, report }: RuleInput): void {
     report('no-overlays', [], () => `The map has no overlays: ${absenceOf(map)}.`);
   }
   reportReferences(overlays, report);
-  reportPlaces(features, report);
+  reportPlaces(overlays, report);
   const common = commonSpot(features);
   if (common === null || !canBeDegrees(common.box)) return;
   const { box, count } = common;
@@ -79,12 +79,14 @@ function referenceIn(object: unknown): string | null {
 }
 
 /** Places that no order of gw accepts, and those with more than x and y. */
-function reportPlaces(features: readonly Feature[], report: RuleInput['report']): void {
+function reportPlaces({ features, rawOf }: Overlays, report: RuleInput['report']): void {
   const beyond: number[] = [];
   const higher: number[] = [];
-  for (const { shape, index } of features) {
+  for (const feature of features) {
+    const { shape, index } = feature;
     const places = placesOf(shape);
-    if (places.some(([xM, yM]) => Math.max(Math.abs(xM), Math.abs(yM)) > MAX_COORDINATE_M)) beyond.push(index);
+    const isUnread = shape.kind === 'broken' || shape.kind === 'other';
+    if (isUnread ? hasFarPlace(rawOf(feature).geometry) : places.some(isFar)) beyond.push(index);
     if (places.some((place: readonly unknown[]) => place.length > 2)) higher.push(index);
   }
   if (beyond.length > 0) {
@@ -99,6 +101,20 @@ function reportPlaces(features: readonly Feature[], report: RuleInput['report'])
       return `${have} places of more than two coordinates: ${namingAll(features, higher)}.`;
     });
   }
+}
+
+function isFar([x, y]: readonly unknown[]): boolean {
+  return [x, y].some((metres) => typeof metres === 'number' && Math.abs(metres) > MAX_COORDINATE_M);
+}
+
+const MAX_DEPTH = 8;
+
+/** Whether a geometry that gw does not read, or that has an invalid place, has a place beyond any site. */
+function hasFarPlace(value: unknown, depth = 0): boolean {
+  if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return isFar(value) || value.some((inner) => hasFarPlace(inner, depth + 1));
+  if (!isRecord(value)) return false;
+  return [value.coordinates, value.geometries].some((inner) => hasFarPlace(inner, depth + 1));
 }
 
 const containerWords = {
