@@ -25,9 +25,17 @@ const byCode: Readonly<Record<string, readonly Expected[]>> = {
     ['enrolment-answer-lost', /closed before the response was complete/, /nothing is lost/, { reason: 'cut' }],
   ],
   ENROLMENT_UNTRUSTED: [
-    ['enrolment-untrusted', /issued by "CN=Another CA".* nothing was sent/, /enrolment\.caFile.*intercepts TLS/],
-    ['enrolment-server-expired', /clock of this device, 20.*valid from .* to .*nothing was sent/, /timedatectl/],
-    ['enrolment-other-name', /not for 127\.0\.0\.1; nothing was sent/, /another host name/],
+    [
+      'enrolment-untrusted',
+      /issued by 'CN=Another CA', whose certificate .* nothing was sent/,
+      /operator whether 'CN=Another CA' is theirs/,
+    ],
+    [
+      'enrolment-server-expired',
+      /by the clock of this gateway the certificate expired 20.*; it is 20.*; nothing was sent/,
+      /timedatectl/,
+    ],
+    ['enrolment-other-name', /hostname mismatch: .*not for .*127\.0\.0\.1; nothing was sent/, /host in the site file/],
   ],
   ENROLMENT_BAD_ANSWER: [
     ['enrolment-no-tls', /the response is not TLS/, /enrolment\.url/],
@@ -253,8 +261,10 @@ describe('failures of the endpoint', () => {
     const failure = await failureOf(world.enrol({ url: raw.url }));
     expect(failure).toMatchObject({
       code: 'ENROLMENT_UNTRUSTED',
-      message: expect.stringMatching(/not valid by the clock of this device, /),
-      details: { reason: 'CERT_NOT_YET_VALID' },
+      message: expect.stringMatching(
+        /by the clock of this gateway the certificate is valid from 2090-01-01T00:00:00.000Z; it is /,
+      ),
+      details: { reason: 'CERT_NOT_YET_VALID', fault: 'not-yet-valid', addressee: 'cloud-operator' },
     });
     expect(raw.received().length).toBe(0);
   });

@@ -1,8 +1,9 @@
 import { GwError, type Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
-import type { TlsFailure, Trust } from '../net/probe/index.ts';
-import type { CertificateView } from '../x509/index.ts';
+import type { TlsFailure, TlsProbe } from '../net/probe/index.ts';
 import { refusalSchema } from './wire.ts';
+
+type UnverifiedEndpoint = Pick<Extract<TlsProbe, { kind: 'established' }>, 'trust' | 'chain'>;
 
 interface RefusalText {
   readonly text: string;
@@ -115,34 +116,17 @@ export function handshakeFailure(failure: TlsFailure, tried: Tried): GwError {
   }
 }
 
-export function untrusted(
-  certificate: CertificateView | undefined,
-  trust: Trust,
-  host: string,
-  now: Date,
-  tried: Tried,
-): GwError {
-  const issuer = certificate?.issuer ?? null;
-  const reason = 'reason' in trust ? trust.reason : trust.kind;
-  const refuse = (why: string, remedy?: string) =>
-    new GwError('ENROLMENT_UNTRUSTED', `${why}; nothing was sent.`, { tried, remedy, details: { reason, issuer } });
-  if (trust.kind === 'hostname-mismatch') {
-    return refuse(
-      `Hostname mismatch: the certificate is not for ${host}`,
-      'Check enrolment.url in the site file; the certificate is for another host name.',
-    );
-  }
-  if (certificate !== undefined && (trust.kind === 'expired' || trust.kind === 'not-yet-valid')) {
-    const { notBefore: from, notAfter: to } = certificate;
-    const own = now.getTime() < Date.parse(from) || now.getTime() > Date.parse(to);
-    const which = own ? `it is valid from ${from} to ${to}` : 'a CA certificate of its chain is not valid now';
-    return refuse(
-      `The endpoint certificate is not valid by the clock of this device, ${now.toISOString()}: ${which}`,
-      'Check the clock of this device with timedatectl. If it is wrong, set it and run the command again; if it is right, the cloud operator must renew the certificate.',
-    );
-  }
+/** The endpoint was not verified, and nothing was sent to it. */
+export function untrusted({ trust, chain }: UnverifiedEndpoint, now: Date, tried: Tried): GwError {
+  const issuer = chain[0]?.issuer ?? null;
+  const refuse = (why: string, details: Readonly<Record<string, unknown>>, remedy?: string) =>
+    new GwError('ENROLMENT_UNTRUSTED', `${why}; nothing was sent.`, { tried, remedy, details: { ...details, issuer } });
+  if (!('fault' in trust)) return refuse('The endpoint was not verified', { reason: trust.kind });
+  const { fault, reason } = trust;
+  const clock = reason === 'CERT_HAS_EXPIRED' || reason === 'CERT_NOT_YET_VALID' ? `; it is ${now.toISOString()}` : '';
   return refuse(
-    `The endpoint certificate was issued by ${issuer === null ? 'an unknown issuer' : quote(issuer)}, which is not a trusted CA`,
-    "If this is the CA of your enrolment endpoint, set enrolment.caFile to its certificate. If not, a proxy intercepts TLS: ask the customer's IT for an exemption.",
+    `The endpoint was not verified: ${fault.detail}${clock}`,
+    { reason, fault: fault.code, addressee: fault.addressee },
+    fault.remedy,
   );
 }

@@ -123,7 +123,7 @@ async function secure(
   socket.on('error', () => {});
   // Both the library's result and its classification must be positive.
   if (socket.authorized && probe.trust.kind === 'trusted') return { tls: socket, verifiedBy: probe.trust.by };
-  const failure = untrusted(probe.chain[0], probe.trust, target.host, clock.wall(), tried());
+  const failure = untrusted(probe, clock.wall(), tried());
   socket.destroy();
   throw failure;
 }

@@ -30,9 +30,21 @@ export function certificatesOf(pem: string): X509Certificate[] | undefined {
 }
 
 /** By the texts: of a time that OpenSSL cannot read, `validToDate` of Node 24.21 is any time at all (measured). */
-function hasPeriod({ validFrom, validTo }: X509Certificate): boolean {
+export function hasPeriod({ validFrom, validTo }: X509Certificate): boolean {
   return [validFrom, validTo].every((text) => !Number.isNaN(Date.parse(text)));
 }
+
+/** By names and signature, also where the issuer lacks what a CA certificate must have. */
+export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  try {
+    return certificate.issuer === issuer.subject && certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/** Without extensions too; OpenSSL ends a chain in such a certificate. */
+export const isSelfSigned = (certificate: X509Certificate): boolean => isSignedBy(certificate, certificate);
 
 export function isIssuedBy(certificate: X509Certificate, ca: X509Certificate): boolean {
   try {

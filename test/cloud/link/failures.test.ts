@@ -57,7 +57,7 @@ describe('a failed attempt is described in words', () => {
     const failure = await directFailure(running);
     expect(failure).toMatchObject({ step: 'tls' });
     expect(failure.outcome.detail).toContain("'CN=House inspection CA'");
-    expect(failure.outcome.ask).toContain('Exempt 127.0.0.1');
+    expect(failure.outcome.ask).toContain("If 'CN=House inspection CA' is a CA of your network, exempt 127.0.0.1");
     await running.clock.advance(5_000);
     expect(bytes).toBe(0);
   });

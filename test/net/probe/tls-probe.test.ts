@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { certificatesOf, chainOf, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
+import { sentChain, tlsFailureOf, trustOf } from '../../../src/lib/net/probe/index.ts';
 import { createCa } from '../../../src/lib/sim/cloud/certificates.ts';
+import { certificatesOf } from '../../../src/lib/x509/index.ts';
 import { createFakeClock } from '../../lifecycle/fake-clock.ts';
 import { established, plainPeer, probe, tlsPeer, tlsPeerOf } from './world.ts';
 
@@ -149,17 +150,10 @@ describe('the errors of node for a failed handshake', () => {
   });
 });
 
-describe('certificates in a file', () => {
-  it('are parsed in order, and a file without one, or with a broken one, contains none', () => {
-    const expected = ['CN=Cloud CA', 'CN=House inspection CA'];
-    expect(certificatesOf(`text\n${cloud.caPem}\n${proxy.caPem}`)?.map(({ subject }) => subject)).toEqual(expected);
-    expect(certificatesOf('')).toBeNull();
-    expect(certificatesOf(cloud.caPem.replace(/[A-Z]{4}/, 'AAAA'))).toBeNull();
-  });
-
+describe('certificates', () => {
   it('form a finite chain, also when one signs itself', () => {
     const [root] = certificatesOf(cloud.caPem) ?? [];
-    expect(chainOf(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
-    expect(chainOf(undefined)).toEqual([]);
+    expect(sentChain(root).map(({ subject }) => subject)).toEqual(['CN=Cloud CA']);
+    expect(sentChain(undefined)).toEqual([]);
   });
 });

@@ -82,8 +82,8 @@ it('names the command that makes a missing file, where there is one, and says of
 it.each([
   ['operator-password', 'password', 'the password itself', /holds no password hash/],
   ['heartbeat-key', 'heartbeat', 'not hex', /64 hex digits/],
-  ['ca-files', 'mqtt-ca.pem', 'no certificate', /cloud\.mqtt\.caFile.*holds no valid certificate/],
-  ['ca-files', 'cloud-ca.pem', '', /cloud\.caFile.*holds no valid certificate/],
+  ['ca-files', 'mqtt-ca.pem', 'no certificate', /cloud\.mqtt\.caFile.*holds no certificate/],
+  ['ca-files', 'cloud-ca.pem', '', /cloud\.caFile.*is empty/],
   ['release-key', 'release.pem', rsa(), /not an Ed25519 public key/],
   ['kiosk-profile', 'kiosk.yaml', 'schema: gw/kiosk/1\n', /kiosk\.yaml/],
   ['kiosk-profile', 'kiosk.apk', 'another app', /the profile requires/],

@@ -25,9 +25,9 @@ export async function planOf(
     host: brokerHost(cloud, identity),
     port: path === 'direct' ? mqtt.port : mqtt.fallbackPort,
   };
-  let siteCa: string | null;
+  let siteCa: string | undefined;
   try {
-    siteCa = await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile');
+    siteCa = (await readSiteCa(mqtt.caFile, 'cloud.mqtt.caFile'))?.pem;
   } catch (error) {
     const { message, remedy } = asGwError(error);
     const outcome = { verdict: 'wrong', detail: message, remedy } as const;

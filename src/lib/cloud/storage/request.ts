@@ -157,7 +157,18 @@ export function statusFailure(status: number, header: StorageReply['header']): A
 
 /** TLS errors of Node that mean an untrusted certificate. */
 const UNTRUSTED =
-  /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA)/;
+  /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_|ERROR_IN_CERT_)/;
+/** What each says; the chain itself, by which `gw network check` names the certificate, is not at hand here. */
+const unverifiedTexts: readonly (readonly [RegExp, string])[] = [
+  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'its certificate is for another host name'],
+  [/^CERT_HAS_EXPIRED$/, 'a certificate of its chain has expired, by the clock of this gateway'],
+  [/^CERT_NOT_YET_VALID$/, 'a certificate of its chain is not valid yet, by the clock of this gateway'],
+  [
+    /^(DEPTH_ZERO_|SELF_SIGNED_)/,
+    'its chain ends in another CA: TLS interception, or cloud.caFile is wrong or missing',
+  ],
+  [/^UNABLE_TO_/, 'its chain is incomplete, or its CA is not in cloud.caFile'],
+];
 
 function isOfTheConnection(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
@@ -170,7 +181,7 @@ function connectionFailure(error: unknown): AttemptFailure {
   if (UNTRUSTED.test(code)) {
     return new AttemptFailure(
       'again',
-      `its certificate is not trusted (${code}); a TLS-inspecting proxy, or cloud.caFile is missing`,
+      `${unverifiedTexts.find(([codes]) => codes.test(code))?.[1] ?? 'its certificate was not verified'} (${code}); see \`gw network check\``,
       error,
     );
   }

@@ -38,7 +38,7 @@ export function createStorageTrust(options: {
       const backoff = createBackoff(CA_RETRY, clock);
       for (;;) {
         try {
-          trust = { pem: (await readSiteCa(caFile, 'cloud.caFile')) ?? undefined };
+          trust = { pem: (await readSiteCa(caFile, 'cloud.caFile'))?.pem };
           return;
         } catch (error) {
           trust = { error: asGwError(error) };

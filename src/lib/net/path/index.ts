@@ -5,13 +5,12 @@
  */
 export { createConnackReader, type MqttProbe, systemCertificates, type TlsFailure } from '../probe/index.ts';
 export { httpsOutcome, mqttOutcome } from './application-outcome.ts';
+export { readCaFile, readSiteCa } from './ca-file.ts';
 export { FULL_SIZE_ASK, lastIssuer, nameOutcome, quoted, tcpOutcome } from './dial-outcome.ts';
 export {
   openPath,
   type PathConnection,
   type PathPlan,
-  readCaFile,
-  readSiteCa,
   STEP_MS,
 } from './open-path.ts';
 export { type PathOutcome, pathOutcomeSchema } from './outcome.ts';

@@ -1,10 +1,9 @@
-import { nameLine } from '../../x509/index.ts';
-import { certificatesOf, type TlsFailure, verifiedByText } from '../probe/index.ts';
-import { FULL_SIZE_ASK, lastIssuer, quoted } from './dial-outcome.ts';
+import { type ChainFault, type TlsFailure, verifiedByText } from '../probe/index.ts';
+import { FULL_SIZE_ASK, quoted } from './dial-outcome.ts';
 import type { PathOutcome } from './outcome.ts';
 import type { PathResult } from './probe-path.ts';
 
-/** Whether TLS reaches the endpoint without interception. */
+/** Whether TLS reaches the endpoint and its certificate was verified. */
 export function tlsOutcome({ plan, tls, smallHello }: PathResult): PathOutcome {
   if (tls === undefined) return { verdict: 'not-checked', detail: 'not tried: no TCP connection' };
   if (smallHello === true) {
@@ -32,27 +31,26 @@ export function tlsOutcome({ plan, tls, smallHello }: PathResult): PathOutcome {
         remedy: 'Enrol this device (`gw enrol`), or set cloud.mqtt.caFile in the site file.',
       };
     case 'untrusted':
-      return {
-        verdict: 'wrong',
-        detail: `the certificate is ${issuedBy}; its chain does not end in ${anchorsText(plan.trusted)}: TLS interception, or the wrong CA file in the site file (${trust.reason})`,
-        remedy: `If ${quoted(lastIssuer(chain))} belongs to the customer, it is a TLS-inspecting proxy; otherwise compare the CA file with that of the cloud operator.`,
-        ask: `Exempt ${plan.host}, TCP ${plan.port}, from TLS inspection: the device must receive the certificate of the cloud, not one issued by ${quoted(lastIssuer(chain))}.`,
-      };
     case 'hostname-mismatch':
-      return {
-        verdict: 'wrong',
-        detail: `hostname mismatch: the certificate is for ${quoted(leaf?.subject ?? 'unknown')}, not for ${plan.host}`,
-        remedy: 'Compare the host in the site file; a captive portal or a name server may redirect to another host.',
-        ask: `Do not redirect ${plan.host} to another host (captive portal, DNS).`,
-      };
     case 'expired':
-    case 'not-yet-valid':
-      return {
-        verdict: 'wrong',
-        detail: `by the clock of this gateway the certificate ${trust.kind === 'expired' ? `expired ${leaf?.notAfter}` : `is valid from ${leaf?.notBefore}`}`,
-        remedy:
-          'Check the clock of the gateway first (`timedatectl`); if it is right, the cloud operator must renew the certificate.',
-      };
+    case 'not-yet-valid': {
+      const ask = askText(trust.fault, plan);
+      return { verdict: 'wrong', detail: trust.fault.detail, remedy: trust.fault.remedy, ...(ask !== null && { ask }) };
+    }
+  }
+}
+
+function askText({ ask, endsIn }: ChainFault, { host, port }: PathResult['plan']): string | null {
+  const exempt = `xempt ${host}, TCP ${port}, from TLS inspection: the device must receive the certificate of the cloud`;
+  switch (ask) {
+    case 'exempt':
+      return `E${exempt}, not one issued by ${endsIn}.`;
+    case 'exempt-if-theirs':
+      return `If ${endsIn} is a CA of your network, e${exempt}.`;
+    case 'no-redirect':
+      return `Do not redirect ${host} to another host (captive portal, DNS).`;
+    case null:
+      return null;
   }
 }
 
@@ -124,10 +122,4 @@ export function alpnOutcome({ tls }: PathResult, wanted: string): PathOutcome {
       'Compare the host of the broker and cloud.mqtt.fallbackPort of the site file; a proxy may remove the extension.',
     ask,
   };
-}
-
-function anchorsText(trusted: string | 'system' | null): string {
-  if (trusted === 'system' || trusted === null) return "a CA of Node's bundled list or of the operating system's";
-  const names = (certificatesOf(trusted) ?? []).map(({ subject }) => quoted(nameLine(subject)));
-  return names.length === 0 || names.length > 3 ? 'a trusted CA' : names.join(' or ');
 }

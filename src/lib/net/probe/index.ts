@@ -3,6 +3,7 @@
  * queues, path MTU. A separate entry point, so that the daemon loads only those that `net/path` uses.
  */
 export { isInRange } from './address-range.ts';
+export type { Addressee, ChainFault } from './chain-fault.ts';
 export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
 export { clockDifference, type HttpProbe, parseHttpDate, parseHttpHead, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
@@ -15,9 +16,8 @@ export {
 } from './open-sockets.ts';
 export { type ConnectionInfo, parseConnectionInfo } from './path-mtu.ts';
 export {
-  certificatesOf,
-  chainOf,
   probeTls,
+  sentChain,
   systemCertificates,
   type TlsFailure,
   type TlsProbe,

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import { connect, createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
-import { type CertificateView, viewCertificate } from '../../x509/index.ts';
+import { type CertificateView, certificatesOf, isSignedBy, viewCertificate } from '../../x509/index.ts';
+import { type Anchors, type ChainFault, chainFaultOf } from './chain-fault.ts';
 
 /**
  * The trust list that verified a chain: a CA file of the site file; Node's bundled list (Mozilla's);
@@ -27,15 +28,20 @@ let listOf: ReadonlyMap<string, List> | undefined;
 let pem: string | undefined;
 let context: SecureContext | undefined;
 
-/** The result of the chain verification. */
-export type Trust =
+let anchors: Anchors | undefined;
+
+type Verification =
   | { readonly kind: 'trusted'; readonly by: VerifiedBy }
-  /** The chain does not end in a trusted CA: TLS interception, or the wrong CA file. */
-  | { readonly kind: 'untrusted'; readonly reason: string }
-  /** The certificate is for another host name. */
-  | { readonly kind: 'hostname-mismatch'; readonly reason: string }
-  /** By the clock of this machine. */
-  | { readonly kind: 'expired' | 'not-yet-valid'; readonly reason: string }
+  /**
+   * 'untrusted': the chain does not lead to a trusted CA, or not by valid CA certificates. 'hostname-mismatch': it is for
+   * another host. 'expired', 'not-yet-valid': one of its certificates, by the clock of this machine.
+   */
+  | { readonly kind: 'untrusted' | 'hostname-mismatch' | 'expired' | 'not-yet-valid'; readonly reason: string };
+
+/** The result of the chain verification; what was not verified says why, and who can mend it. */
+export type Trust =
+  | Extract<Verification, { kind: 'trusted' }>
+  | (Exclude<Verification, { kind: 'trusted' }> & { readonly fault: ChainFault })
   /** No CA was given to verify the chain with. */
   | { readonly kind: 'no-trust-anchor' };
 
@@ -185,12 +191,19 @@ export async function probeTls(stream: Duplex, options: TlsProbeOptions): Promis
   socket.once('secureConnect', () => {
     // Before the chain is read: after getPeerX509Certificate, getPeerCertificate is empty (measured, Node 24.21).
     const verifiedBy = socket.authorized && trusted === 'system' ? listThatVerified(socket) : 'file';
+    const sent = sentChain(socket.getPeerX509Certificate());
+    const explained = (found: Verification): Trust => {
+      if (found.kind === 'trusted') return found;
+      const code = verifyCode(socket.authorizationError);
+      const fault = chainFaultOf({ sent, anchors: anchorsOf(trusted ?? 'system'), code, host, now: clock.wall() });
+      return { ...found, fault };
+    };
     resolve({
       kind: 'established',
       socket,
       protocol: socket.getProtocol() ?? 'unknown',
-      chain: chainOf(socket.getPeerX509Certificate()),
-      trust: trusted === null ? { kind: 'no-trust-anchor' } : trustOf(socket.authorizationError, verifiedBy),
+      chain: sent.map(viewCertificate),
+      trust: trusted === null ? { kind: 'no-trust-anchor' } : explained(trustOf(socket.authorizationError, verifiedBy)),
       alpn: typeof socket.alpnProtocol === 'string' ? socket.alpnProtocol : null,
       ended: () => ended,
       tookMs: tookMs(),
@@ -231,6 +244,13 @@ export function systemCertificates(): string {
   return pem;
 }
 
+/** Parsed only for a chain that was not verified. */
+function anchorsOf(trusted: string): Anchors {
+  if (trusted !== 'system') return { certificates: certificatesOf(trusted) ?? [], isFile: true };
+  anchors ??= { certificates: certificatesOf(systemCertificates()) ?? [], isFile: false };
+  return anchors;
+}
+
 /** A cached secure context with all lists. */
 function systemContext(): SecureContext {
   context ??= createSecureContext({ ca: systemCertificates(), minVersion: MIN_TLS_VERSION });
@@ -247,20 +267,12 @@ function listThatVerified(socket: TLSSocket): List {
   while (at?.raw !== undefined && at.issuerCertificate?.raw !== undefined && !seen.has(at.fingerprint256)) {
     seen.add(at.fingerprint256);
     const issuer = at.issuerCertificate;
-    if (!isSignedBy(at.raw, issuer.raw)) return 'system';
+    if (!isSignedBy(new X509Certificate(at.raw), new X509Certificate(issuer.raw))) return 'system';
     const list = certificates().get(issuer.raw.toString('base64'));
     if (list !== undefined) return list;
     at = issuer;
   }
   return 'system';
-}
-
-function isSignedBy(certificate: Buffer, issuer: Buffer): boolean {
-  try {
-    return new X509Certificate(certificate).verify(new X509Certificate(issuer).publicKey);
-  } catch {
-    return false;
-  }
 }
 
 function derOf(pem: string): string {
@@ -270,7 +282,7 @@ function derOf(pem: string): string {
 /**
  * Classifies `authorizationError` of node's TLS. Unknown codes count as untrusted. `by` applies to a trusted chain.
  */
-export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
+export function trustOf(authorizationError: unknown, by: VerifiedBy): Verification {
   if (authorizationError === null || authorizationError === undefined) return { kind: 'trusted', by };
   const code = verifyCode(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return { kind: 'expired', reason: code };
@@ -279,27 +291,16 @@ export function trustOf(authorizationError: unknown, by: VerifiedBy): Trust {
   return { kind: 'untrusted', reason: untrustedErrors.has(code) ? code : `not verified (${code})` };
 }
 
-/** The chain from the server certificate on, up to a self-signed certificate or an unknown issuer. */
-export function chainOf(leaf: X509Certificate | undefined): CertificateView[] {
-  const links: CertificateView[] = [];
+/** The certificates that the server sent, its own first. */
+export function sentChain(leaf: X509Certificate | undefined): X509Certificate[] {
+  const links: X509Certificate[] = [];
   const seen = new Set<string>();
   for (let at = leaf; at !== undefined && links.length < MAX_LINKS; at = at.issuerCertificate) {
     if (seen.has(at.fingerprint256)) break;
     seen.add(at.fingerprint256);
-    links.push(viewCertificate(at));
+    links.push(at);
   }
   return links;
-}
-
-/** The certificates of a PEM text, in order. Null when it holds none, or one that cannot be read. */
-export function certificatesOf(pem: string): X509Certificate[] | null {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g) ?? [];
-  try {
-    const certificates = blocks.map((block) => new X509Certificate(block));
-    return certificates.length > 0 ? certificates : null;
-  } catch {
-    return null;
-  }
 }
 
 function verifyCode(error: unknown): string {

@@ -60,7 +60,7 @@ const RESTART_DOWN_MS = 2_000;
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
   const { ca, faults, clock, serial: ownSerial, answersWithoutSubscription = false } = options;
   const topics = { ...defaultTemplates, ...options.topics };
-  const inspector = await createCa({ commonName: INSPECTOR_NAME });
+  const inspector = sendingRoot(await createCa({ commonName: INSPECTOR_NAME }));
   const received: ReceivedMessage[] = [];
   await using undo = new AsyncDisposableStack();
 
@@ -274,4 +274,15 @@ async function readPackage(path: string): Promise<Uint8Array> {
     const { code } = error as NodeJS.ErrnoException;
     throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { cause: error });
   }
+}
+
+/** As inspecting proxies do, so that the chain ends in their CA and is not merely incomplete. */
+function sendingRoot(ca: CertificateAuthority): CertificateAuthority {
+  return {
+    ...ca,
+    async issueServer(options) {
+      const { keyPem, certificatePem } = await ca.issueServer(options);
+      return { keyPem, certificatePem: certificatePem + ca.caPem };
+    },
+  };
 }

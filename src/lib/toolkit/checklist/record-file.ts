@@ -19,7 +19,7 @@ export interface RecordTrust {
 export async function verifyRecordAt(path: string, trust: RecordTrust): Promise<RecordVerification> {
   const { caPath, sitePath } = trust;
   let serial = trust.serial;
-  let caPem = caPath === undefined ? undefined : await readCaCertificates(caPath);
+  let caPem = caPath === undefined ? undefined : await readCaPem(caPath);
   if (sitePath !== undefined && (caPem === undefined || serial === undefined)) {
     const { loadSite } = await import('../../site/index.ts');
     const site = await loadSite(sitePath);
@@ -50,13 +50,14 @@ export function unaltered(path: string, { record, findings }: RecordVerification
   return record;
 }
 
-async function readCaCertificates(path: string): Promise<string> {
-  const unreadable = (why: string, cause?: unknown) =>
-    new GwError('USAGE', `${path} ${why}.`, {
-      remedy: 'Name a PEM file with the CA certificates with --ca-file FILE.',
-      cause,
-    });
-  const text = await readCaFile(path, unreadable);
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unreadable('holds no certificate');
-  return text;
+async function readCaPem(path: string): Promise<string> {
+  const ca = await readCaFile(
+    path,
+    ({ problem, remedy, cause }) =>
+      new GwError('USAGE', `${path} ${problem}.`, {
+        remedy: remedy ?? 'Name a PEM file with the CA certificates with --ca-file FILE.',
+        cause,
+      }),
+  );
+  return ca.pem;
 }

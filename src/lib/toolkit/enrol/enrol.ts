@@ -1,7 +1,6 @@
 import { createChassisClient } from '../../chassis/index.ts';
-import { type EnrolmentStep, enrol, readCertificates } from '../../enrolment/index.ts';
-import { GwError } from '../../error/index.ts';
-import { readCaFile } from '../../net/path/index.ts';
+import { type EnrolmentStep, enrol } from '../../enrolment/index.ts';
+import { readSiteCa } from '../../net/path/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { Enrol } from './enrol.result.ts';
@@ -34,7 +33,7 @@ export async function enrolDevice(
 ): Promise<Enrol> {
   const { site, dialer, clock } = toolkit;
   const { url, caFile, identityDir } = enrolmentOf(site);
-  const trust = caFile === undefined ? undefined : await readTrust(caFile);
+  const trust = (await readSiteCa(caFile, 'enrolment.caFile'))?.pem;
   onProgress('reading the serial number of the chassis');
   const chassis = await readChassis(toolkit, signal);
   const {
@@ -65,15 +64,4 @@ export async function enrolDevice(
 async function readChassis(toolkit: Toolkit, signal: AbortSignal) {
   await using client = createChassisClient(await chassisAccess(toolkit));
   return await client.identity(signal);
-}
-
-async function readTrust(caFile: string): Promise<string> {
-  const refuse = (why: string, cause?: unknown) =>
-    new GwError('SITE_FILE_INVALID', `Invalid CA file ${caFile} (enrolment.caFile): ${why}.`, {
-      remedy: 'Set enrolment.caFile to a file with the CA certificates (PEM) of the enrolment endpoint.',
-      cause,
-    });
-  const text = await readCaFile(caFile, (why, cause) => refuse(`it ${why}`, cause));
-  if (readCertificates(text) === undefined) throw refuse('1 to 8 PEM certificates expected');
-  return text;
 }

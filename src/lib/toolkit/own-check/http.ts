@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GwError } from '../../error/index.ts';
-import { type Clock, firstOf, readWhole } from '../../lifecycle/index.ts';
+import { type Clock, firstOf } from '../../lifecycle/index.ts';
 import { DialError, dialFailureText } from '../../net/index.ts';
 import type { TlsProbe } from '../../net/probe/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -52,7 +52,6 @@ export interface HttpCheck {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 32 * 1024;
-const MAX_CA_BYTES = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 /** Sends one request to the address of the URL and reads the answer. Follows no redirect. */
@@ -88,7 +87,12 @@ export async function checkHttp(
       tls = factsOf(probe, options, clock);
       const { trust } = probe;
       if (tls.verified === false) {
-        return without(`certificate not verified (${'reason' in trust ? trust.reason : trust.kind})`, tls);
+        return without(
+          'fault' in trust
+            ? `certificate not verified: ${trust.fault.detail} (${trust.reason})`
+            : `certificate not verified (${trust.kind})`,
+          tls,
+        );
       }
     }
     const answer = await request(stream, options, over);
@@ -120,16 +124,16 @@ export async function checkHttp(
   }
 }
 
-/** Throws CHECK_FAILED when the CA file cannot be read. */
+/** Throws CHECK_FAILED when the CA file is refused. */
 async function trustedBy({ caFile }: HttpOptions): Promise<string> {
   if (caFile === undefined) return 'system';
-  try {
-    return Buffer.from(await readWhole(caFile, MAX_CA_BYTES)).toString('utf8');
-  } catch (cause) {
-    throw new GwError('CHECK_FAILED', `${caFile} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
-      cause,
-    });
-  }
+  const { readCaFile } = await import('../../net/path/index.ts');
+  const ca = await readCaFile(
+    caFile,
+    ({ problem, remedy, cause }) =>
+      new GwError('CHECK_FAILED', `${caFile} ${problem}.`, { remedy: remedy ?? undefined, cause }),
+  );
+  return ca.pem;
 }
 
 async function handshake(

@@ -93,8 +93,12 @@ async function checkCaFiles({ enrolment, cloud }: Site): Promise<Judged> {
   const files = named.filter(([, path]) => path !== undefined);
   if (files.length === 0) return notApplicable('none is named, so the CAs that this machine trusts are used');
   const { readSiteCa } = await import('../../net/path/index.ts');
-  for (const [key, path] of files) await readSiteCa(path, key);
-  return ok(files.map(([key, path]) => `${key} ${path}`).join(', '));
+  const found: string[] = [];
+  for (const [key, path] of files) {
+    const { certificates = [], notes = [] } = (await readSiteCa(path, key)) ?? {};
+    found.push([`${key} ${path} (${plural(certificates.length, 'certificate')})`, ...notes].join('; '));
+  }
+  return ok(found.join(', '));
 }
 
 async function checkReleaseKey({ cloud }: Site): Promise<Judged> {

@@ -63,10 +63,7 @@ export async function connectTunnel(
   const services = servicesOf(options.services, options.listen);
   const place = placeOfTunnel(site, options);
   const region = compareRegions(site, options.region, place.host);
-  const caPem = await readSiteCa(
-    place.caFile ?? undefined,
-    options.caFile === undefined ? 'cloud.caFile' : '--ca-file',
-  );
+  const ca = await readSiteCa(place.caFile ?? undefined, options.caFile === undefined ? 'cloud.caFile' : '--ca-file');
   // Before the token is used, which works once.
   for (const { id, port } of services) await assertFree(id, port);
   const access = checkedToken(await options.readToken());
@@ -74,7 +71,7 @@ export async function connectTunnel(
   const now = () => clock.wall().toISOString();
   let connected: Extract<SourceEvent, { event: 'connected' }> | undefined;
   let isReady = false;
-  const settings = { ...place, services, caPem };
+  const settings = { ...place, services, caPem: ca?.pem ?? null };
   onProgress(`connecting to ${formatEndpoint(place)}`);
   const end = await runSource({
     settings,

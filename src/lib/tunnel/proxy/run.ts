@@ -192,9 +192,9 @@ async function run(settings: ProxySettings, tools: RunTools): Promise<ProxyResul
   });
   const unusable = settingsFault(settings, tokens);
   if (unusable !== null) return { exit: 'configuration', detail: unusable };
-  let trusted: string | null;
+  let trusted: string | undefined;
   try {
-    trusted = await readSiteCa(settings.caFile ?? undefined, 'cloud.caFile');
+    trusted = (await readSiteCa(settings.caFile ?? undefined, 'cloud.caFile'))?.pem;
   } catch (error) {
     if (error instanceof GwError) return { exit: 'configuration', detail: error.message };
     throw error;

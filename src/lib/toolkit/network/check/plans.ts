@@ -34,7 +34,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       const broker = {
         ...plain,
         host,
-        trusted: mqttCa ?? (isEnrolled ? identity.credentials.caPem : null),
+        trusted: mqttCa?.pem ?? (isEnrolled ? identity.credentials.caPem : null),
         credentials: isEnrolled ? identity.credentials : null,
         application: 'mqtt',
       } as const;
@@ -45,7 +45,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
         plans.push({ ...broker, ...direct, need: 'optional' });
       }
     }
-    const trusted = (await readSiteCa(cloud.caFile, 'cloud.caFile')) ?? 'system';
+    const trusted = (await readSiteCa(cloud.caFile, 'cloud.caFile'))?.pem ?? 'system';
     if (storageUrl !== undefined) {
       const storage = { id: 'storage', title: 'Object storage', trusted, application: 'https' } as const;
       plans.push({ ...plain, ...endpointOf(storageUrl), ...storage });
@@ -64,7 +64,7 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       title: 'Enrolment endpoint',
       // Used once, before delivery; an enrolled device does not need it.
       need: isEnrolled ? 'optional' : 'needed',
-      trusted: (await readSiteCa(enrolment.caFile, 'enrolment.caFile')) ?? 'system',
+      trusted: (await readSiteCa(enrolment.caFile, 'enrolment.caFile'))?.pem ?? 'system',
       application: 'https',
       spec: 'Enrolment',
     });

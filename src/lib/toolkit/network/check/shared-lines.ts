@@ -33,15 +33,25 @@ function listed(texts: readonly string[]): string {
 
 function judgeInspection(paths: Paths): Outcome {
   const seen = paths.flatMap(({ plan, tls }) => (tls?.kind === 'established' ? [{ plan, tls }] : []));
-  const untrusted = seen.filter(({ tls }) => tls.trust.kind === 'untrusted');
-  if (untrusted.length > 0) {
-    const issuers = listed(untrusted.map(({ tls }) => quoted(lastIssuer(tls.chain))));
-    const where = listed(untrusted.map(({ plan }) => formatEndpoint(plan)));
+  const endings = seen.flatMap(({ plan, tls: { trust } }) => ('fault' in trust ? [{ plan, fault: trust.fault }] : []));
+  const elsewhere = endings.filter(({ fault }) => fault.ask === 'exempt');
+  if (elsewhere.length > 0) {
+    const roots = listed(elsewhere.map(({ fault }) => fault.endsIn));
+    const where = listed(elsewhere.map(({ plan }) => formatEndpoint(plan)));
     return {
       verdict: 'wrong',
-      detail: `certificates of ${where} were issued by ${issuers}, which is not a trusted CA for them: a TLS-inspecting proxy${untrusted.length < seen.length ? ' for these hosts only' : ''}, or the wrong CA file in the site file`,
+      detail: `certificates of ${where} were issued by ${roots}, which is not a trusted CA for them: a TLS-inspecting proxy${elsewhere.length < seen.length ? ' for these hosts only' : ''}, or the wrong CA file in the site file`,
       remedy: "Report the issuer to the customer's IT. Do not add it as a trusted CA on the gateway.",
       ask: `Exempt the connections of the gateway to ${where} from TLS inspection.`,
+    };
+  }
+  const open = endings.filter(({ fault }) => fault.ask === 'exempt-if-theirs');
+  if (open.length > 0) {
+    const where = listed(open.map(({ plan }) => formatEndpoint(plan)));
+    return {
+      verdict: 'not-checked',
+      detail: `not decided: the chain of ${where} is incomplete, and its issuer ${listed(open.map(({ fault }) => fault.endsIn))} is unknown`,
+      remedy: 'Ask the cloud operator whose CA it is.',
     };
   }
   const verified = paths.filter(({ tls }) => tls?.kind === 'established' && tls.trust.kind === 'trusted');
