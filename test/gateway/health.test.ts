@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gatewayHealth, type HealthParts } from '../../src/lib/gateway/gateway.ts';
-import { standInHealth } from '../operator/stand-ins.ts';
-
-const service = { name: 'motion', status: 'running', restarts: 0, lastError: null, remedy: null, detail: '' } as const;
-
-function partsWith(over: Partial<HealthParts> = {}): HealthParts {
-  const { status: _status, ...sound } = standInHealth({ services: [service] });
-  const troubles = { keepingTrouble: null, poseAlarmTrouble: null, operatorTrouble: null };
-  return { ...sound, stop: { saved: true }, ...troubles, cloudIsDown: false, ...over };
-}
+import { partsWith, service } from './health-parts.ts';
 
 describe('the health of the gateway', () => {
   const { disk, evidence } = partsWith();

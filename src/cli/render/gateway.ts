@@ -8,7 +8,7 @@ import { ageText, printable, renderTable } from '../output.ts';
 
 /** `gw health` */
 export function renderHealth(health: JudgedHealth): string {
-  const { verdict, version, upForMs, services, evidence, disk, cloud, support, fleet, log } = health;
+  const { verdict, version, upForMs, services, evidence, disk, cloud, support, fleet, certificate, log } = health;
   const rows: readonly (readonly [part: string, status: string, detail: string])[] = [
     ...services.map(({ name, status, restarts, detail, lastError }) => {
       const again = restarts === 0 ? '' : `; ${plural(restarts, 'restart')}, last error: ${lastError ?? 'unknown'}`;
@@ -18,12 +18,19 @@ export function renderHealth(health: JudgedHealth): string {
     ['disk of the state', disk.state.status, disk.state.detail],
     ['disk of the media', disk.media.status, disk.media.detail],
     ['cloud', cloud.status, cloud.detail],
+    [
+      'device certificate',
+      certificate?.status ?? 'not checked',
+      certificate?.detail ?? 'this gateway does not report it',
+    ],
     ['remote support', support.status, support.detail],
     ['its records', support.records === 'not-checked' ? 'not checked' : support.records, ''],
     ['other robots', fleet?.status ?? 'not checked', fleet?.detail ?? 'this gateway does not report them'],
     ['log output', log.status, log.detail],
   ];
-  const remedies = [...services, disk.state, disk.media].flatMap(({ remedy }) => remedy ?? []);
+  const remedies = [...services, disk.state, disk.media, ...(certificate ? [certificate] : [])].flatMap(
+    ({ remedy }) => remedy ?? [],
+  );
   return [
     `Gateway ${verdictText[verdict]}: gw ${printable(version)}, up for ${ageText(upForMs)}.`,
     ...new Set(remedies.map((remedy) => `  do next  ${printable(remedy)}`)),

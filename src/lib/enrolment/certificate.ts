@@ -123,7 +123,7 @@ function validityFault(certificate: X509Certificate, at: Date | null): 'expired'
 }
 
 /** The chain from the device certificate to a self-signed CA. */
-function pathToRoot(
+export function pathToRoot(
   own: X509Certificate,
   between: readonly X509Certificate[],
   cas: readonly X509Certificate[],

@@ -3,6 +3,13 @@
  * the atomic installation of the answer. Provides the identity, TLS credentials and a signer to other modules.
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
+export {
+  type CertificateEnd,
+  END_WARNING_DAYS,
+  endOfIdentity,
+  judgeEnd,
+  periodsOf,
+} from './ending.ts';
 export { type EnrolmentStep, enrol } from './enrol.ts';
 export { IDENTITY_FILE, identityFolderProblem, pendingPath } from './folder.ts';
 export type { Credentials, Identity } from './model.ts';

@@ -12,13 +12,15 @@ import {
   createJournal,
   createOperator,
   type GatewayHealth,
+  isCertificateSound,
   type LogSetting,
   noSupport,
   READ_ONLY_SOCKET,
 } from '../operator/index.ts';
 import { claimStateWithin, loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
-import { type CloudParts, noCloud, openCloud, watchCloud } from './cloud.ts';
+import { watchCertificate } from './certificate-watch.ts';
+import { type CloudParts, createIdentityReader, noCloud, openCloud, watchCloud } from './cloud.ts';
 import { watchDisk } from './disk-watch.ts';
 import type { OutputState } from './line-writer.ts';
 import { coarseState, currentMapMark, fleetHealth, neighboursView, notListening } from './neighbours.ts';
@@ -121,6 +123,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onTunnelNotification: (notification, isRepeated) => support?.offer(notification, isRepeated),
   });
   const support = await openSupport(site, cloud, { program: options.program, clock, log });
+  const certificate = starting.use(
+    watchCertificate({ isConfigured: site.enrolment !== undefined, read: createIdentityReader(site), clock, log }),
+  );
   const cloudView = () => cloud?.view() ?? noCloud;
   const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
@@ -135,6 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
       support: supportHealth(support),
+      certificate: certificate.view(),
       fleet: fleetHealth(neighbours()),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
@@ -295,6 +301,7 @@ export function gatewayHealth({
     operatorTrouble === null &&
     !cloudIsDown &&
     parts.support.records !== 'failing' &&
+    isCertificateSound(parts.certificate) &&
     parts.fleet.status !== 'conflict' &&
     stop.saved !== false &&
     Object.values(disk).every(({ status }) => status === 'ok');

@@ -18,7 +18,8 @@ export const gatewayHealthSchema = z.strictObject({
   /**
    * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
    * saved, a folder has too little free space, two devices send with one serial number, the cloud of an enrolled device
-   * is not connected for a minute, or the sessions of remote support cannot be recorded.
+   * is not connected for a minute, its device certificate ends within 30 days, or the sessions of remote support cannot
+   * be recorded.
    */
   status: z.enum(['ok', 'degraded']),
   version: z.string(),
@@ -66,6 +67,30 @@ export const gatewayHealthSchema = z.strictObject({
     .describe(
       'Heartbeats of the other robots. conflict: two devices send with one serial number, degraded. Absent: a gateway that does not report it.',
     ),
+  certificate: z
+    .strictObject({
+      status: z
+        .enum([
+          'ok',
+          'ending',
+          'ending-now',
+          'expired',
+          'not-yet-valid',
+          'not-enrolled',
+          'not-configured',
+          'not-checked',
+        ])
+        .describe(
+          'By the clock of the gateway. ending: 30 days before the end or less; ending-now: one day. These, expired and not-yet-valid: degraded.',
+        ),
+      withinDays: z.int().nullable().describe('The last of 30, 14, 7 and 1 days before the end that has passed.'),
+      daysLeft: z.int().nullable().describe('Whole days; negative after the end.'),
+      notAfter: z.string().nullable().describe('UTC: the first end of the device certificate and the CAs above it.'),
+      detail: z.string(),
+      remedy: z.string().nullable(),
+    })
+    .optional()
+    .describe('The device certificate of the cloud. Absent: a gateway that does not report it.'),
   log: z
     .strictObject({
       status: z
@@ -81,4 +106,8 @@ export const gatewayHealthSchema = z.strictObject({
 type Reported = DeepReadonly<z.infer<typeof gatewayHealthSchema>>;
 /** As this gateway reports it. */
 export type GatewayHealth = Reported & { readonly fleet: NonNullable<Reported['fleet']> };
+export type CertificateHealth = NonNullable<Reported['certificate']>;
+/** Whether the certificate is no reason to act. */
+export const isCertificateSound = (certificate: CertificateHealth | undefined): boolean =>
+  certificate === undefined || !['ending', 'ending-now', 'expired', 'not-yet-valid'].includes(certificate.status);
 export type FolderHealth = GatewayHealth['disk']['state'];

@@ -6,7 +6,13 @@
 export { answerSchemas, errorBodySchema, settingsSchema } from './answers/answers.ts';
 export { neighboursSchema } from './answers/neighbours.ts';
 export { type AnsweredCode, describeCode, requestSchemas } from './contract.ts';
-export { type FolderHealth, type GatewayHealth, gatewayHealthSchema } from './health.ts';
+export {
+  type CertificateHealth,
+  type FolderHealth,
+  type GatewayHealth,
+  gatewayHealthSchema,
+  isCertificateSound,
+} from './health.ts';
 export { createJournal, journalEntrySchema } from './journal.ts';
 export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';

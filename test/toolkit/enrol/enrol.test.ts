@@ -186,7 +186,7 @@ describe('gw enrol status', () => {
     const inDays = (days: number) => () => new Date(systemClock.wall().getTime() + days * 86_400_000);
     const validity = async (days: number) => (await status(inDays(days))).findings.find(({ id }) => id === 'validity');
     expect(await validity(100)).toMatchObject({ verdict: 'ok', remedy: null });
-    expect(await validity(340)).toMatchObject({ verdict: 'ok', remedy: has('--renew') });
+    expect(await validity(340)).toMatchObject({ verdict: 'wrong', remedy: has('--renew') });
     expect(await validity(366)).toMatchObject({ verdict: 'wrong', detail: has('expired') });
     expect((await status(inDays(366))).verdict).toBe('wrong');
     expect(await findings(inDays(-1))).toMatchObject({ clock: 'wrong', validity: 'not-checked' });
@@ -272,7 +272,7 @@ describe('gw enrol status', () => {
       const shown = await status();
       return { daysLeft: shown.identity?.daysLeft, ...shown.findings.find(({ id }) => id === 'validity') };
     };
-    expect(await ends(10.5)).toMatchObject({ daysLeft: 10, verdict: 'ok', remedy: has('--renew') });
+    expect(await ends(10.5)).toMatchObject({ daysLeft: 10, verdict: 'wrong', remedy: has('--renew') });
     expect(await ends(-0.01)).toMatchObject({
       verdict: 'wrong',
       detail: has(/^its CA certificate \(CN=.*\) expired at /),

@@ -9,13 +9,13 @@ import type { CurrentFaults } from '../../cloud/index.ts';
 import { formatTried } from '../../error/index.ts';
 import type { Mark } from '../../evidence/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { GatewayHealth } from '../../operator/index.ts';
+import { type GatewayHealth, isCertificateSound } from '../../operator/index.ts';
 import { shorten } from '../../text/index.ts';
 
 export interface FaultSources {
   readonly snapshot: ChassisSnapshot;
   readonly motion: Pick<MotionStatus, 'stop' | 'keepingTrouble'>;
-  readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence'>;
+  readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence' | 'certificate'>;
 }
 
 const MAX_TEXT_CHARACTERS = 300;
@@ -36,6 +36,7 @@ export function faultsOf({ snapshot, motion, health }: FaultSources): CurrentFau
     moveFault(snapshot.values),
     ...diskFaults(health.disk),
     evidenceFault(health.evidence),
+    certificateFault(health.certificate),
     ...stopFaults(motion),
   ];
   return { present: parts.flatMap((part) => part.present), unchecked: parts.flatMap((part) => part.unchecked) };
@@ -175,6 +176,15 @@ function diskFaults(disk: GatewayHealth['disk']): CurrentFaults[] {
 
 function evidenceFault({ status, detail }: GatewayHealth['evidence']): CurrentFaults {
   return status === 'as-read' ? none : fault(`evidence.${status}`, detail);
+}
+
+/** Each threshold is a fault of its own, so that the cloud is warned anew. */
+function certificateFault(certificate: GatewayHealth['certificate']): CurrentFaults {
+  if (certificate?.status === 'not-checked') return uncheckedFrom('certificate.');
+  if (certificate === undefined || isCertificateSound(certificate)) return none;
+  const { status, withinDays, detail, daysLeft } = certificate;
+  const key = status === 'expired' || status === 'not-yet-valid' ? status : `ends-within-${withinDays}-days`;
+  return fault(`certificate.${key}`, detail, { number: daysLeft });
 }
 
 function stopFaults({ stop, keepingTrouble }: FaultSources['motion']): CurrentFaults[] {

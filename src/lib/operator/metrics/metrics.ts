@@ -37,6 +37,7 @@ export function metricsOf(source: MetricsSource): readonly Metric[] {
     ...gatewayMetrics(source),
     ...robotMetrics(source),
     ...cloudMetrics(source),
+    ...certificateMetrics(source),
     ...siteMetrics(source),
     ...processMetrics(source),
   ];
@@ -122,6 +123,17 @@ function robotMetrics({ snapshot, motion }: MetricsSource): Metric[] {
     ),
     gauge('gw_motion_pose_alarm', 'Whether the pose is known to be wrong.', flag((motion.poseAlarm ?? null) !== null)),
     gauge('gw_motion_tour_running', 'Whether a tour runs.', flag(motion.tour?.state === 'running')),
+  ];
+}
+
+function certificateMetrics({ health: { certificate }, now }: MetricsSource): Metric[] {
+  const notAfter = certificate?.notAfter ?? null;
+  return [
+    gauge(
+      'gw_certificate_end_seconds',
+      'Until the first end of the device certificate and the CAs above it, by the clock of the gateway; negative: over.',
+      known(notAfter === null ? null : (Date.parse(notAfter) - now.getTime()) / 1_000),
+    ),
   ];
 }
 

@@ -1,12 +1,13 @@
 import type { CloudView } from '../../cloud/index.ts';
 import type { Cell, Lamp } from '../../pages/index.ts';
+import { type CertificateHealth, isCertificateSound } from '../health.ts';
 import { type CloudNow, count, lamp, row, technical, text, word } from './parts.ts';
 
 type MessageClass = keyof NonNullable<NonNullable<CloudView['outbox']>['kept']>;
 
 const MAX_UPLOADS = 5;
 
-export function cloudLamp({ view, now }: CloudNow): Lamp {
+export function cloudLamp({ view, now }: CloudNow, end?: CertificateHealth): Lamp {
   const { status, detail, remedy, link, received, seen, reporting, uploads } = view;
   const connection = link?.connection ?? null;
   const troubles = link?.troubles ?? [];
@@ -23,11 +24,13 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     'not-configured': 'off',
   } as const;
   const failures = Object.values(link?.failures ?? {}).filter((failure) => failure !== null);
-  const notAfter = connection?.certificate.notAfter;
+  const notAfter = end?.notAfter ?? connection?.certificate.notAfter;
+  const isEnding = !isCertificateSound(end);
+  const isOver = end !== undefined && ['ending-now', 'expired', 'not-yet-valid'].includes(end.status);
   const retry: Cell[] = link?.retryInMs ? [word('next-try'), { spanMs: link.retryInMs }] : [];
   return lamp(
     'cloud',
-    levels[status],
+    isOver ? 'bad' : isEnding && levels[status] !== 'bad' ? 'attention' : levels[status],
     connection === null
       ? [word(status), ...retry]
       : [word(status), word(connection.path), word('since'), { spanMs: connection.forMs }],
@@ -37,7 +40,10 @@ export function cloudLamp({ view, now }: CloudNow): Lamp {
     ...failures.map(({ port, path, at, outcome }) =>
       row('failures', count(port), word(path), { at }, technical(outcome.detail)),
     ),
-    ...[...new Set([remedy, link?.remedy, seen?.remedy])].map((one) => row('remedy', technical(one))),
+    row('technical', isEnding ? technical(end?.detail) : []),
+    ...[...new Set([remedy, link?.remedy, seen?.remedy, isEnding ? end?.remedy : null])].map((one) =>
+      row('remedy', technical(one)),
+    ),
     row('ask', technical(link?.ask)),
     row('subscriptions', connection === null ? [] : [count(connection.filters.length), word('accepted')]),
     row(

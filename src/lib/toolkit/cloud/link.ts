@@ -1,5 +1,5 @@
 import { type CloudView, subscribedFilters, topicsOf } from '../../cloud/index.ts';
-import { loadIdentity } from '../../enrolment/index.ts';
+import { judgeEnd, loadIdentity } from '../../enrolment/index.ts';
 import { asGwError } from '../../error/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
@@ -156,9 +156,10 @@ async function certificateFinding(
   const { fingerprintSha256, notAfter } = connection.certificate;
   const shown = `${plain(fingerprintSha256).slice(0, 16)}…, valid until ${notAfter}`;
   const endMs = Date.parse(notAfter);
-  if (endMs <= clock.wall().getTime()) {
-    return wrong(start, `${shown}: expired by the clock of this machine`, 'Run `gw enrol --renew` on the gateway.');
-  }
+  if (Number.isNaN(endMs)) return notChecked(start, `${shown}: not a time`);
+  const end = judgeEnd([{ ca: null, fromMs: 0, toMs: endMs }], clock.wall());
+  if (end.status !== 'ok')
+    return wrong(start, `${shown}. ${end.detail}`, end.remedy ?? 'Run `gw enrol --renew` on the gateway.');
   // The link knows these also where the installed certificate cannot be read.
   const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken']);
   if (trouble !== null) return trouble;

@@ -49,7 +49,7 @@ export async function examine(sitePath: string, host: DoctorHost): Promise<Docto
   const site: Site | null = read.site;
   const lines = [
     ...linesOf('runtime', await runtimeLines(host)),
-    ...linesOf('files', await fileLines(sitePath, read)),
+    ...linesOf('files', await fileLines(sitePath, read, host.clock)),
     ...linesOf('clock', await clockLines(sitePath, host)),
     ...linesOf('disk', await diskLines(site, host)),
     ...(await gatewayLines(site, host)),

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { asGwError, type GwError } from '../../error/index.ts';
+import type { Clock } from '../../lifecycle/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
 import type { Line } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
@@ -19,7 +20,7 @@ export async function readSite(path: string): Promise<ReadSite> {
 const notFiles: ReadonlySet<string> = new Set(['require-verified', 'orders']);
 
 /** The site file, and the files and folders that it names, as `gw site check` sees them. */
-export async function fileLines(path: string, { error }: ReadSite): Promise<Line[]> {
+export async function fileLines(path: string, { error }: ReadSite, clock?: Pick<Clock, 'wall'>): Promise<Line[]> {
   const line = start('site-file', 'Site file');
   if (error !== null) {
     const rest = notChecked(start('site-files', 'Files that it names'), 'no valid site file');
@@ -31,7 +32,7 @@ export async function fileLines(path: string, { error }: ReadSite): Promise<Line
     }
     return [wrong(line, error.message.replace(/\s*\n\s*/g, '; '), `gw site check ${path}`), rest];
   }
-  const { findings } = await checkSite(path);
+  const { findings } = await checkSite(path, clock);
   return [
     await modeOf(path),
     ...findings

@@ -1,5 +1,6 @@
 import {
   CLOCK_TOLERANCE_MS,
+  endOfIdentity,
   type Identity,
   identityFolderProblem,
   isInstalled,
@@ -21,8 +22,6 @@ import { conclude, type Deciding } from '../verdict.ts';
 import type { EnrolStatus } from './enrol.result.ts';
 
 const DAY_MS = 86_400_000;
-/** Project decision: a renewal is suggested this many days before the end. */
-const RENEW_WITHIN_DAYS = 30;
 
 type Enrolment = NonNullable<Site['enrolment']>;
 
@@ -185,10 +184,11 @@ function validityFinding(identity: Identity, now: Date): Finding {
     const remedy = problem.reason === 'expired' ? renew : 'Check the clock of this device with timedatectl.';
     return wrong(start, `${problem.text}, ${by}`, remedy);
   }
+  const { status, detail, remedy } = endOfIdentity(identity, now);
+  if (status !== 'ok') return wrong(start, detail, remedy ?? renew);
   const days = daysUntil(firstEnd, now);
   const end = endsFirst === null ? '' : `, until its CA (${endsFirst}) expires at ${firstEnd.toISOString()}`;
-  const finding = ok(start, `${period}, ${days} days left ${by}${end}`);
-  return days < RENEW_WITHIN_DAYS ? { ...finding, remedy: renew } : finding;
+  return ok(start, `${period}, ${days} days left ${by}${end}`);
 }
 
 function daysUntil(end: Date, now: Date): number {

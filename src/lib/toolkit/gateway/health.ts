@@ -33,13 +33,14 @@ export async function readJudgedHealth(
  * What the gateway says of itself; parts that it has not checked stay open where the site file configures them. Of the
  * records of remote support nothing is known before the first session, which is no fault.
  */
-export function judgeHealth(health: GatewayHealth, site: Pick<Site, 'cloud' | 'fleet'>): CheckVerdict {
-  const { status, disk, cloud, support, fleet } = health;
+export function judgeHealth(health: GatewayHealth, site: Pick<Site, 'cloud' | 'fleet' | 'enrolment'>): CheckVerdict {
+  const { status, disk, cloud, support, fleet, certificate } = health;
   const isOpen = [
     disk.state.status,
     disk.media.status,
     site.cloud && cloud.status,
     site.cloud?.tunnel && support.status,
+    site.enrolment && (certificate?.status ?? 'not-checked'),
     site.fleet && (fleet?.status ?? 'not-checked'),
   ].includes('not-checked');
   return conclude([{ verdict: status === 'ok' ? 'ok' : 'wrong' }, { verdict: isOpen ? 'not-checked' : 'ok' }]);

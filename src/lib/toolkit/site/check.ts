@@ -1,5 +1,6 @@
 import type { Problem } from '../../document/index.ts';
 import { GwError } from '../../error/index.ts';
+import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { loadSite, type Site } from '../../site/index.ts';
 import { readKnownIdentity } from '../network/check/identity.ts';
 import { conclude } from '../verdict.ts';
@@ -11,14 +12,15 @@ import type { SiteCheck } from './site.result.ts';
  * Checks a site file and the files and folders that it names, without any network access. Problems are the result, not
  * an error. Throws SITE_FILE_NOT_FOUND.
  */
-export async function checkSite(path: string): Promise<SiteCheck> {
+export async function checkSite(path: string, clock: Pick<Clock, 'wall'> = systemClock): Promise<SiteCheck> {
+  const now = clock.wall();
   const site = await loadSite(path).catch(asProblems);
   if (Array.isArray(site)) {
     const problems = site.map(({ path: key, file: _file, ...problem }) => ({ key, ...problem }));
-    const findings = await findingsOf(null);
+    const findings = await findingsOf(null, now);
     return { path, valid: false, verdict: 'wrong', errors: problems.length, problems, findings, completeFor: [] };
   }
-  const findings = await findingsOf(site);
+  const findings = await findingsOf(site, now);
   const errors = findings.filter(({ verdict }) => verdict === 'wrong').length;
   const verdict = conclude(findings);
   return { path, valid: errors === 0, verdict, errors, problems: [], findings, completeFor: await completeFor(site) };

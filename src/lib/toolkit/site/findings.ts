@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nearest } from '../../document/index.ts';
-import { identityFolderProblem, loadIdentity } from '../../enrolment/index.ts';
+import { endOfIdentity, identityFolderProblem, loadIdentity } from '../../enrolment/index.ts';
 import { GwError } from '../../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../../evidence/index.ts';
 import { keyName, readKeyRing } from '../../fleet/index.ts';
@@ -15,7 +15,7 @@ import type { SiteCheck } from './site.result.ts';
 type Finding = SiteCheck['findings'][number];
 type Judged = Pick<Finding, 'verdict' | 'detail' | 'remedy'>;
 /** An error that it throws is its finding. */
-type Check = (site: Site) => Promise<Judged>;
+type Check = (site: Site, now: Date) => Promise<Judged>;
 
 const ok = (detail: string): Judged => ({ verdict: 'ok', detail, remedy: null });
 const wrong = (detail: string, remedy: string): Judged => ({ verdict: 'wrong', detail, remedy });
@@ -43,10 +43,10 @@ const checks: readonly { readonly id: string; readonly title: string; readonly c
 ];
 
 /** What is found of the files, folders and settings of a site file; null: it is invalid, and nothing was looked at. */
-export async function findingsOf(site: Site | null): Promise<Finding[]> {
+export async function findingsOf(site: Site | null, now: Date): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { id, title, check } of checks) {
-    const judged = site === null ? open('the site file is invalid') : await check(site).catch(asFinding);
+    const judged = site === null ? open('the site file is invalid') : await check(site, now).catch(asFinding);
     findings.push({ id, title, ...judged });
   }
   return findings;
@@ -126,7 +126,7 @@ async function checkHeartbeatKey({ fleet }: Site): Promise<Judged> {
   return ok(`${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only`);
 }
 
-async function checkIdentity({ enrolment, chassis }: Site): Promise<Judged> {
+async function checkIdentity({ enrolment, chassis }: Site, now: Date): Promise<Judged> {
   if (enrolment === undefined) {
     return notApplicable('no enrolment is configured, so this device has no identity in the cloud');
   }
@@ -139,7 +139,10 @@ async function checkIdentity({ enrolment, chassis }: Site): Promise<Judged> {
     const detail = `${identityDir} holds the identity of ${identity.serial}, not of ${chassis.serial}`;
     return wrong(detail, 'Find out first which of the two serial numbers this device has.');
   }
-  return ok(`enrolled as ${identity.serial}; \`gw enrol status\` prints its validity`);
+  const { status, detail, remedy } = endOfIdentity(identity, now);
+  if (status !== 'ok')
+    return wrong(`enrolled as ${identity.serial}. ${detail}`, remedy ?? 'Renew it: `gw enrol --renew`.');
+  return ok(`enrolled as ${identity.serial}. ${detail}`);
 }
 
 async function checkEvidence({ evidenceFile, chassis }: Site): Promise<Judged> {

@@ -1,4 +1,10 @@
-import { assertIdentityOf, type Credentials, loadIdentity, readCredentials } from '../../../enrolment/index.ts';
+import {
+  assertIdentityOf,
+  type Credentials,
+  type Identity,
+  loadIdentity,
+  readCredentials,
+} from '../../../enrolment/index.ts';
 import { GwError } from '../../../error/index.ts';
 import type { Site } from '../../../site/index.ts';
 
@@ -8,7 +14,7 @@ export type KnownIdentity =
       readonly kind: 'enrolled';
       readonly credentials: Credentials;
       readonly subject: string;
-      readonly notAfter: string;
+      readonly identity: Identity;
       readonly endpoint: string;
     }
   | { readonly kind: 'none' }
@@ -21,9 +27,9 @@ export async function readKnownIdentity({ enrolment, chassis }: Site): Promise<K
     const identity = await loadIdentity(enrolment.identityDir);
     if (identity === null) return { kind: 'none' };
     assertIdentityOf(identity, chassis.serial);
-    const { subject, notAfter } = identity.certificate;
+    const { subject } = identity.certificate;
     const credentials = await readCredentials(enrolment.identityDir);
-    return { kind: 'enrolled', credentials, subject, notAfter, endpoint: identity.endpoint };
+    return { kind: 'enrolled', credentials, subject, identity, endpoint: identity.endpoint };
   } catch (error) {
     if (error instanceof GwError) return { kind: 'broken', error };
     throw error;

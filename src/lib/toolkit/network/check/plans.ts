@@ -1,3 +1,4 @@
+import { endOfIdentity } from '../../../enrolment/index.ts';
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
 import { calledServices, type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
@@ -147,7 +148,7 @@ function judgeIdentity({ mqtt }: NonNullable<Site['cloud']>, identity: KnownIden
   if (identity.kind === 'broken') {
     return { verdict: 'wrong', detail: identity.error.message, remedy: identity.error.remedy };
   }
-  const { endpoint, subject, notAfter } = identity;
+  const { endpoint, subject } = identity;
   if (mqtt.host !== undefined && !sameHost(endpoint, mqtt.host)) {
     return {
       verdict: 'wrong',
@@ -155,11 +156,11 @@ function judgeIdentity({ mqtt }: NonNullable<Site['cloud']>, identity: KnownIden
       remedy: 'Correct cloud.mqtt.host, or enrol the device again: gw enrol --renew',
     };
   }
-  if (Date.parse(notAfter) > now.getTime()) return { verdict: 'ok', detail: `${subject}, until ${notAfter}` };
+  const { status, detail, remedy } = endOfIdentity(identity.identity, now);
+  if (status === 'ok') return { verdict: 'ok', detail: `${subject}. ${detail}` };
   return {
     verdict: 'wrong',
-    detail: `expired ${notAfter} by the clock of this gateway (${subject})`,
-    remedy:
-      'Check the clock of the gateway first (`timedatectl`); if it is right, enrol the device again: gw enrol --renew',
+    detail: `${subject}. ${detail}`,
+    remedy: `Check the clock of the gateway first (\`timedatectl\`). ${remedy ?? ''}`.trim(),
   };
 }
