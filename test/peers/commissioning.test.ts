@@ -210,7 +210,7 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
       const inspectionCa = await createCa({ commonName: 'House Inspection CA' });
       ip('-n', nameOf('wall'), 'addr', 'add', `${STORAGE}/32`, 'dev', 'lo');
       const place = { side: nameOf('wall'), host: STORAGE, port: 443 };
-      await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place);
+      await using _inspector = await startWeb(dir, 'inspector', inspectionCa, place, { sendsRoot: true });
       const inspected = await check();
       expect(inspected.sections).toMatchObject({ outward: 'wrong', inward: 'ok' });
       expect(wrong(inspected)).toEqual(expect.arrayContaining(['storage.tls', 'tunnel.tls', 'tls-inspection']));

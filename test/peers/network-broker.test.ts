@@ -145,7 +145,7 @@ describe.skipIf(!hasAll)('the network check against mosquitto, nginx with ssl_al
 
   it('detects and names a TLS-intercepting proxy', async () => {
     await using broker = await startMosquitto(dir, cloud);
-    await using proxy = await startWeb(dir, 'proxy', inspectionCa);
+    await using proxy = await startWeb(dir, 'proxy', inspectionCa, undefined, { sendsRoot: true });
     const result = await check({ port: broker.port, fallbackPort: proxy.port, storagePort: proxy.port });
     const line = lineOf(result, 'tls-inspection');
     expect(line.verdict).toBe('wrong');

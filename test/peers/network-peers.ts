@@ -150,9 +150,12 @@ export async function startWeb(
   name: string,
   authority: CertificateAuthority,
   place: Place = here,
+  about: { readonly sendsRoot?: boolean } = {},
 ): Promise<PeerProgram> {
   const port = place.port ?? (await freePort());
-  const files = writePair(dir, name, await authority.issueServer({ names: [place.host] }), authority);
+  const pair = await authority.issueServer({ names: [place.host] });
+  const certificatePem = about.sendsRoot === true ? `${pair.certificatePem}${authority.caPem}` : pair.certificatePem;
+  const files = writePair(dir, name, { ...pair, certificatePem }, authority);
   const home = join(dir, name);
   const config = join(home, 'nginx.conf');
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

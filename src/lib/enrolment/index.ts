@@ -13,4 +13,12 @@ export {
 export { type EnrolmentStep, enrol } from './enrol.ts';
 export { IDENTITY_FILE, identityFolderProblem, pendingPath } from './folder.ts';
 export type { Credentials, Identity } from './model.ts';
-export { assertIdentityOf, isInstalled, loadIdentity, openSigner, type Pending, readCredentials, readPending } from './store.ts';
+export {
+  assertIdentityOf,
+  isInstalled,
+  loadIdentity,
+  openSigner,
+  type Pending,
+  readCredentials,
+  readPending,
+} from './store.ts';
