@@ -13,7 +13,7 @@ export default class SupportBundleCommand extends GwCommand<SupportBundle> {
   static override summary =
     'Write a redacted archive for the developer: log, health, incidents, site file, doctor, status.';
   static override description =
-    'Lists what is inside before it asks: name, size, what it holds, how many passages were redacted. Passwords, tokens, keys and the contents of every secret file of the site file never enter it. A source that cannot be read is listed as missing, here and in manifest.json of the archive, which has the SHA-256 sum of each file. Run it as root or the user of `gw serve`: the log and the incidents need it. With --via the archive is made there and written here.';
+    'Lists what is inside before it asks: name, size, what it holds, how many passages were redacted. Comments of the site file, passwords, tokens, keys and the contents of every secret file of the site file never enter it. A source that cannot be read is listed as missing, here and in manifest.json of the archive, which has the SHA-256 sum of each file. Run it as root or the user of `gw serve`: the log and the incidents need it. With --via the archive is made there and written here.';
   static override examples = [
     '<%= config.bin %> support bundle --dry-run',
     '<%= config.bin %> support bundle --yes --out support.tar.gz',

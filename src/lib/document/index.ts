@@ -3,6 +3,7 @@
  * aliases, no tags, no duplicate keys. A zod schema defines the content, and all problems are reported together with
  * file, line, column, key, found and expected value.
  */
+export { readLoosely } from './loose.ts';
 export { type Problem, pathText, problemText } from './problem.ts';
 export {
   parseDocument,

@@ -75,7 +75,7 @@ describe('the support bundle', () => {
       expect([...files.keys()].slice(1)).toEqual(manifest.files.map(({ name }) => name));
       expect(manifest.missing).toEqual(contents.missing);
       expect(contents.missing.map(({ name }) => name)).toEqual(expect.arrayContaining(['health.json', 'log.json']));
-      expect(contents.files.find(({ name }) => name === 'site.yaml')?.redacted).toBeGreaterThan(1);
+      expect(contents.files.find(({ name }) => name === 'site.yaml')?.redacted).toBe(1);
     }
   });
 
@@ -90,6 +90,18 @@ describe('the support bundle', () => {
     mkdirSync(join(dir, 'folder.yaml'));
     const folder = (await collectBundle(join(dir, 'folder.yaml'), host(), context)).contents;
     expect(folder.missing.map(({ name }) => name)).toContain('site.yaml');
+  });
+
+  it('says which secret it could not search for', async () => {
+    const own = join(dir, 'unread.yaml');
+    mkdirSync(join(dir, 'no-file'));
+    writeFileSync(own, 'name: x\nchassis: { host: 127.0.0.1, port: 1, serial: S1, secretFile: no-file }\n');
+    const { missing } = (await collectBundle(own, host(), context)).contents;
+    expect(missing).toContainEqual({
+      name: join(dir, 'no-file'),
+      holds: 'a secret, which could not be searched for in the files of the archive',
+      reason: 'not a file: folder',
+    });
   });
 
   it('is a new file of its owner alone, and leaves nothing where it cannot be written', async () => {

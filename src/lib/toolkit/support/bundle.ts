@@ -8,8 +8,9 @@ import type { DoctorHost } from '../doctor/host.ts';
 import type { CheckContext } from '../toolkit.ts';
 import { type BundleFile, packBundle } from './archive.ts';
 import type { SupportBundle } from './bundle.result.ts';
+import { knownSecrets } from './known-secrets.ts';
 import { createRedactor } from './redact.ts';
-import { knownSecrets, type Source, sourcesOf } from './sources.ts';
+import { type Source, sourcesOf } from './sources.ts';
 
 /** Of one file and of the archive, which --via carries in its result. Project decisions. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -33,25 +34,31 @@ export async function collectBundle(
 ): Promise<CollectedBundle> {
   const { site } = await readSite(sitePath);
   const toolkit = site && { site, dialer: directDialer, clock: systemClock };
-  const redactor = createRedactor(await knownSecrets(site));
+  const { secrets, unread } = await knownSecrets(sitePath);
+  const redactor = createRedactor(secrets);
+  const shown = (text: string) => redactor.document(text).value;
   const files: BundleFile[] = [];
-  const missing: SupportBundle['missing'][number][] = [];
+  const missing: SupportBundle['missing'][number][] = unread.map(({ path, reason }) => ({
+    name: shown(path),
+    holds: 'a secret, which could not be searched for in the files of the archive',
+    reason,
+  }));
   for (const { name, holds, read } of await sourcesOf(sitePath, toolkit, host, context)) {
     context.onProgress(`reading ${name}`);
     try {
       const { value, count } = redacted(await read(), redactor);
       const bytes = Buffer.byteLength(value);
       if (bytes > MAX_FILE_BYTES) throw new Error(`${bytes} bytes, more than ${MAX_FILE_BYTES}`);
-      files.push({ name, holds, text: value, redacted: count });
+      files.push({ name: shown(name), holds: shown(holds), text: value, redacted: count });
     } catch (error) {
       context.signal.throwIfAborted();
-      missing.push({ name, holds, reason: redactor.document(reasonOf(error)).value });
+      missing.push({ name: shown(name), holds: shown(holds), reason: shown(reasonOf(error)) });
     }
   }
   const { manifest, bytes } = await packBundle(files, {
     createdAt: host.clock.wall().toISOString(),
     gwVersion: host.version,
-    host: host.name,
+    host: shown(host.name),
     serial: site?.chassis.serial ?? null,
     missing,
   });

@@ -1,8 +1,5 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { MAX_INCIDENT_BYTES } from '../../incident/index.ts';
+import { readLoosely } from '../../document/index.ts';
 import { readBounded } from '../../lifecycle/index.ts';
-import type { Site } from '../../site/index.ts';
 import { readCloudDiscarded } from '../cloud/discarded.ts';
 import { readCloudStatus } from '../cloud/status.ts';
 import { examine } from '../doctor/doctor.ts';
@@ -43,8 +40,8 @@ export async function sourcesOf(
     },
     {
       name: 'site.yaml',
-      holds: 'the site file',
-      read: async () => ({ text: await readText(sitePath, MAX_SITE_BYTES) }),
+      holds: 'the site file without its comments',
+      read: async () => ({ text: readLoosely(await readText(sitePath, MAX_SITE_BYTES)).withoutComments }),
     },
     { name: 'doctor.json', holds: 'gw doctor', read: async () => ({ data: await examine(sitePath, host) }) },
     { name: 'status.json', holds: 'gw status', read: robot(async (it) => (await readStatus(it, {}, context)).status) },
@@ -91,25 +88,4 @@ async function readText(path: string, maxBytes: number): Promise<string> {
   if (read.kind !== 'bytes')
     throw new Error(read.kind === 'too-large' ? `${read.size} bytes` : `not a file: ${read.kind}`);
   return Buffer.from(read.bytes).toString('utf8');
-}
-
-/** Contents of the secret files of a site, so that they are found wherever they stand; also those that others may read. */
-export async function knownSecrets(site: Site | null): Promise<string[]> {
-  if (site === null) return [];
-  const { operator, chassis, fleet, enrolment } = site;
-  const named = [
-    ...[operator.passwordFile, chassis.secretFile, fleet?.keyFile],
-    ...(fleet?.acceptedKeyFiles ?? []),
-    ...(enrolment === undefined ? [] : await filesIn(enrolment.identityDir)),
-  ];
-  const texts = await Promise.all(
-    named.map(async (path) => (path === undefined ? '' : await readText(path, MAX_INCIDENT_BYTES).catch(() => ''))),
-  );
-  return texts.filter((text) => text !== '');
-}
-
-/** Private keys there, and not the certificates, whose lines are in no log. */
-async function filesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => /key/i.test(name)).map((name) => join(folder, name));
 }

@@ -1,0 +1,110 @@
+/** Forms in which people and programs write a secret; each is given its own one. */
+type Form = (secret: string) => string;
+
+const block = (kind: string, secret: string) =>
+  `-----BEGIN ${kind}PRIVATE KEY-----\n${secret}\n${secret}\n-----END ${kind}PRIVATE KEY-----`;
+const jwt = (secret: string) =>
+  ['{"alg":"none"}', JSON.stringify({ sub: secret }), secret]
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.');
+
+/** Of one line, so that they also fit into a comment. */
+export const oneLine: readonly Form[] = [
+  (s) => `WLAN-Passwort: ${s}`,
+  (s) => `Kennwort: ${s}`,
+  (s) => `Kennwort=${s}`,
+  (s) => `Das Passwort lautet ${s}`,
+  (s) => `Passwort (Gast): ${s}`,
+  (s) => `Passwort für Gäste: ${s}`,
+  (s) => `Passwort WLAN: ${s}`,
+  (s) => `Gerätepasswort: ${s}`,
+  (s) => `Passwörter: ${s}, ${s}`,
+  (s) => `pass: ${s}`,
+  (s) => `pwd=${s}`,
+  (s) => `psk=${s}`,
+  (s) => `psk="${s}"`,
+  (s) => `wpa_passphrase=${s}`,
+  (s) => `PIN: ${s}`,
+  (s) => `simPin: ${s}`,
+  (s) => `PIN Tablet: ${s}`,
+  (s) => `Schlüssel: ${s}`,
+  (s) => `Netzwerkschluessel = ${s}`,
+  (s) => `Schlu\u0308ssel: ${s}`,
+  (s) => `Zugangsdaten: admin / ${s}`,
+  (s) => `Einmalcode: ${s}`,
+  (s) => `key: ${s}`,
+  (s) => `API-Key: ${s}`,
+  (s) => `apiKey=${s}`,
+  (s) => `private_key: ${s}`,
+  (s) => `client-secret=${s}`,
+  (s) => `GW_ACCESS_TOKEN=${s}`,
+  (s) => `password2: ${s}`,
+  (s) => `passwordHash: ${s}`,
+  (s) => `password := ${s}`,
+  (s) => `**Passwort**: ${s}`,
+  (s) => `password: it's ${s} here`,
+  (s) => `password: 'it''s "${s}"'`,
+  (s) => `{"password":"${s}"}`,
+  (s) => `{\\"token\\":\\"x\\\\\\"${s}\\"}`,
+  (s) => `{"pin":"${s}","x":1}`,
+  (s) => `{ user: a, password: ${s}, x: 1 }`,
+  (s) => `Authorization: Bearer ${s}`,
+  (s) => `Authorization: Digest username="a", response="${s}"`,
+  (s) => `Proxy-Authorization: Basic ${Buffer.from(`user:${s}`).toString('base64')}`,
+  (s) => `sent Basic ${Buffer.from(`user:${s}`).toString('base64')} to it`,
+  (s) => `bearer ${s}`,
+  (s) => `Cookie: a=b; sid=${s}`,
+  (s) => `X-Api-Key: ${s}`,
+  (s) => `https://host.example/brief.pdf?token=${s}`,
+  (s) => `brief?token=${s}.png`,
+  (s) => `/api/medien?a=b&auth=${s}&c=d`,
+  (s) => `https://host.example/x?X-Amz-Signature=${s}&y=1`,
+  (s) => `next=%2Fx%3Ftoken%3D${s}%26a`,
+  (s) => `mqtts://user:${s}@host.example/`,
+  (s) => `https://user:p/?@${s}@host.example/x`,
+  (s) => `https://${s}@host.example/`,
+  (s) => `gw x --password ${s} --host h`,
+  (s) => `["gw","--token","${s}"]`,
+  (s) => `<password>${s}</password>`,
+  (s) => `WIFI:T:WPA;S:guest;P:${s};;`,
+  (s) => `scrypt$16384$8$1$${s}`,
+  (s) => `seen ${jwt(s)} here`,
+  (s) => `ghp_${s.replace(/[^\w]/g, '')}0123456789abcdef`,
+];
+
+/** Of several lines. */
+export const multiLine: readonly Form[] = [
+  (s) => block('', s),
+  (s) => block('EC ', s),
+  (s) => block('OPENSSH ', s),
+  (s) => `-----BEGIN RSA PRIVATE KEY-----\n${s} and it ends here`,
+  (s) => `password: |\n  ${s}\n  ${s}\nafter: kept`,
+  (s) => `- password: >-\n    first\n\n    ${s}\n  after: kept`,
+  (s) => `wlan:\n  Passwort:\n    ${s}\nafter: kept`,
+  (s) => `passwords:\n- one\n- ${s}\nafter: kept`,
+  (s) => `token: "one\n  ${s}"\nafter: kept`,
+  (s) => `secret: &anchor\n  deep: ${s}\nafter: kept`,
+  (s) => `Kennwort:\r\n${s}\r\nafter: kept\r\n`,
+  (s) => `network={\n  ssid="guest"\n  psk="${s}"\n}`,
+];
+
+/** What a developer needs, and what only resembles a secret. */
+export const harmless: readonly string[] = [
+  'connected: 127.0.0.1:41955',
+  'gate closed: The chassis has not reported yet.',
+  'No heartbeat is received: the site file has no fleet.keyFile.',
+  'passwordFile: secrets/password',
+  'passwordConfigured: true',
+  'Kompass: 90, bypass: none, mapping: ok, spin: 3',
+  'monkey: banana; Passage: 4; Schlüsselbund: rot',
+  'publicKey: ab, host key: SHA256:abc',
+  'Key of releases not checked, password not set',
+  'Password wrong: 3 tries. Token expired: sign in again.',
+  `sha256: ${'ab'.repeat(32)}`,
+  'http://127.0.0.1:8090/device/info',
+  'https://host.example/@scope/path',
+  'gateway@host.example called',
+  'Basic settings, the bearer of this letter',
+  '{"token":null,"password":false}',
+  'releases/1.2.3/node_modules/tokenizer/index.js:12:5',
+];
