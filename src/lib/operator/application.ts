@@ -24,6 +24,7 @@ import { openIncidents } from './incidents/incidents.ts';
 import { createJournal } from './journal.ts';
 import { createLogLevel, type LogSetting } from './log-level.ts';
 import { createMediaLibrary } from './media/media.ts';
+import { notAnUpload } from './media/media-handlers.ts';
 import type { OperatorOptions } from './model.ts';
 import { createPeer } from './peer.ts';
 import { ROBOT_HEADER, type Route, routes } from './routes.ts';
@@ -190,7 +191,7 @@ export async function createApplication(
   });
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, refuse('NOT_FOUND')));
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = fromFramework(error);
+    const refusal = fromFramework(error, request.routeOptions.config?.row);
     const about = { error, route: request.routeOptions.url, address: peerAddress(request) };
     if (isClientAbort(error, request)) {
       clientAborts += 1;
@@ -240,7 +241,7 @@ function protect(reply: FastifyReply): void {
 }
 
 /** Maps the errors of the web framework by their status. */
-function fromFramework(error: unknown): Refusal {
+function fromFramework(error: unknown, row?: Route): Refusal {
   if (error instanceof GwError) return refusalOf(error);
   const { statusCode } = error as FastifyError;
   switch (statusCode) {
@@ -250,7 +251,7 @@ function fromFramework(error: unknown): Refusal {
     case 413:
       return refuse('TOO_LARGE');
     case 415:
-      return refuse('UNSUPPORTED_TYPE');
+      return row?.upload ? notAnUpload : refuse('UNSUPPORTED_TYPE');
     default:
       return refusalOf(error);
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as parsers from '../../../src/lib/kiosk/adb/command-output.ts';
+import { runs } from '../../properties.ts';
 
 const { parseAddresses, parseDensity, parseDeviceOwner, parseDigest, parseFreeBytes, parseFrontActivity } = parsers;
 const { parseLockTaskMode, parsePackages, parseProperties, parseSetting, parseSsid, parseVolume } = parsers;
@@ -44,12 +45,41 @@ describe('settings and numbers', () => {
 
 describe('packages', () => {
   it('are parsed with their version codes', () => {
-    const found = parsePackages('package:a.b versionCode:12\r\npackage:c.d_e\n');
-    expect(Object.fromEntries(found)).toEqual({ 'a.b': 12, 'c.d_e': null });
+    const { packages, unread } = parsePackages('package:a.b versionCode:12\r\npackage:c.d_e\n\n');
+    expect([Object.fromEntries(packages), unread]).toEqual([{ 'a.b': 12, 'c.d_e': null }, null]);
   });
 
-  it('are empty for an error text', () => {
-    expect(parsePackages('Error: java.lang.SecurityException\n  at com.android').size).toBe(0);
+  it('are not known whole where a line is none', () => {
+    const error = parsePackages('Error: java.lang.SecurityException\n  at com.android');
+    expect([error.packages.size, error.unread]).toEqual([0, 'Error: java.lang.SecurityException']);
+    for (const line of [
+      'package:/data/app/x.apk=a.b versionCode:1',
+      'package:a.b versionCode:1x',
+      'package:',
+      'WARNING: linker',
+    ]) {
+      expect(parsePackages(`package:c.d versionCode:2\n${line}\n`).unread).toBe(line);
+    }
+  });
+
+  it('and lines that are none are all there is', { tags: 'property' }, () => {
+    const line = fc.oneof(
+      fc.constantFrom('package:a.b', 'package:c.d versionCode:3', '', 'x'),
+      fc.string({ maxLength: 12 }),
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 6 }), (lines) => {
+        const { packages, unread } = parsePackages(lines.join('\n'));
+        const rows = lines
+          .join('\n')
+          .split(/\r?\n/)
+          .filter((row) => row.trim() !== '');
+        expect(unread === null).toBe(
+          rows.every((row) => [...packages.keys()].some((name) => row.startsWith(`package:${name}`))),
+        );
+      }),
+      { numRuns: runs(300) },
+    );
   });
 });
 

@@ -39,3 +39,55 @@ describe('the address of the tablet', () => {
     }
   });
 });
+
+describe('the packages of the tablet', () => {
+  const NAME = 'com.example.kiosk';
+  const HIDDEN = 'com.example.other';
+  const own = { ...profile, hidePackages: [HIDDEN] };
+
+  /** State and finding of a step, with what the tablet prints for all its packages and for the disabled ones. */
+  async function outcomeOf(id: string, all: string, disabled = '') {
+    const steps = kioskSteps(own, undefined).filter((step) => step.id === id);
+    const read = async (command: unknown) => (String(command).includes(' -d ') ? disabled : all);
+    const tablet = { read } as Partial<Tablet> as Tablet;
+    const { signal } = new AbortController();
+    const [outcome] = await planSteps(steps, {
+      tablet,
+      profile: own,
+      clock: systemClock,
+      signal,
+      onProgress: () => {},
+    });
+    return [outcome?.state, outcome?.found];
+  }
+  const other = 'package:android versionCode:34\n';
+
+  it('are not called missing where a line cannot be parsed', async () => {
+    expect(await outcomeOf('package', other)).toEqual(['differs', 'not installed']);
+    expect(await outcomeOf('package', `${other}package:${NAME} versionCode:1\nWARNING: x\n`)).toEqual([
+      'ok',
+      'version code 1',
+    ]);
+    for (const line of [`package:${NAME} versionCode:1 uid:1000`, `package:/data/app/base.apk=${NAME}`, 'Error: x']) {
+      expect(await outcomeOf('package', `${other}${line}\n`)).toEqual(['not-checked', expect.stringContaining(line)]);
+    }
+    expect((await outcomeOf('package', ''))[0]).toBe('not-checked');
+  });
+
+  it('are not called hidden where a line cannot be parsed', async () => {
+    const there = `${other}package:${HIDDEN} versionCode:1\n`;
+    expect(await outcomeOf('hidden-packages', other)).toEqual(['ok', 'all']);
+    expect(await outcomeOf('hidden-packages', there, `package:${HIDDEN}\n`)).toEqual(['ok', 'all']);
+    expect(await outcomeOf('hidden-packages', there)).toEqual(['differs', `visible: ${HIDDEN}`]);
+    expect(await outcomeOf('hidden-packages', `${there}x\n`)).toEqual(['differs', `visible: ${HIDDEN}`]);
+    expect(await outcomeOf('hidden-packages', `${other}package:${HIDDEN} uid:1\n`)).toEqual([
+      'not-checked',
+      expect.anything(),
+    ]);
+    expect(await outcomeOf('hidden-packages', there, 'Error: x\n')).toEqual([
+      'not-checked',
+      expect.stringContaining('Error'),
+    ]);
+    expect(await outcomeOf('hidden-packages', '', '')).toEqual(['not-checked', expect.anything()]);
+  });
+});

@@ -97,13 +97,31 @@ describe('the media library', () => {
     const names = ['.htaccess', '..', 'a/../../b', '..\\b', 'a\u0000b', ' a', 'a.', '-rf', 'a\nb', '"quoted"'];
     for (const name of [...names, 'x'.repeat(121)]) {
       const { status } = await upload(shared, name, new Uint8Array(3), signedIn);
-      expect([201, 400]).toContain(status);
+      expect(status).toBe(400);
     }
     for (const name of await filesIn(shared)) expect(mediaName(name)).toBe(name);
-    expect((await readdir(shared.dir)).sort()).toEqual(['main.js', 'media', 'password', 'style.css']);
+    expect((await readdir(shared.dir)).sort()).toEqual(['main.js', 'password', 'style.css']);
     for (const name of ['..%2fpassword', '%2e%2e%2fpassword', '..%5cpassword', '%2fetc%2fpasswd', '.', '..']) {
       expect((await ask(shared.full, `/api/medien/${name}`)).status).toBe(404);
     }
+  });
+
+  it('refuses a name with a folder, and replaces no file that has the last part of it as its name', async () => {
+    expect((await upload(shared, 'a.png', new Uint8Array(png), signedIn)).status).toBe(201);
+    for (const name of [
+      'other/a.png',
+      '/tmp/a.png',
+      'C:\\Users\\a.png',
+      '..\\a.png',
+      './a.png',
+      'a.png/',
+      'b/../a.png',
+    ]) {
+      const { status, data } = await upload(shared, name, new Uint8Array(3), signedIn);
+      expect([name, status, data.error]).toEqual([name, 400, expect.objectContaining(remedyOf('without a folder'))]);
+    }
+    expect(await filesIn(shared)).toEqual(['a.png']);
+    expect(await readFile(join(media, 'a.png'))).toEqual(png);
   });
 
   it('serves no link, folder or incomplete upload', async () => {
@@ -119,7 +137,10 @@ describe('the media library', () => {
   it('rejects requests that are not multipart uploads', async () => {
     const send = (type: string, body: string) =>
       ask(shared.full, '/api/medien', { method: 'POST', headers: { cookie: signedIn, 'content-type': type }, body });
-    expect((await send('application/json', '{}')).status).toBe(415);
+    for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=x']) {
+      const { status, data } = await send(type, '{}');
+      expect([type, status, data.error]).toEqual([type, 415, expect.objectContaining(remedyOf('multipart/form-data'))]);
+    }
     expect((await send('multipart/form-data', 'x')).status).toBeGreaterThanOrEqual(400);
     expect((await send('multipart/form-data; boundary=x', '--x--\r\n')).status).toBe(400);
     expect(await filesIn(shared)).toEqual([]);

@@ -36,14 +36,23 @@ export function parseInteger(text: string | null | undefined): number | null {
   return number;
 }
 
-/** `pm list packages --show-versioncode`: version codes by package name; null where none is printed. */
-export function parsePackages(text: string): ReadonlyMap<string, number | null> {
-  const found = new Map<string, number | null>();
+export interface PackageList {
+  /** Version codes by package name; null where none is printed. */
+  readonly packages: ReadonlyMap<string, number | null>;
+  /** The first line that is no package; null: none. A package that is not in the list may stand there. */
+  readonly unread: string | null;
+}
+
+/** `pm list packages`, with or without `--show-versioncode`. */
+export function parsePackages(text: string): PackageList {
+  const packages = new Map<string, number | null>();
+  let unread: string | null = null;
   for (const line of text.split(/\r?\n/)) {
     const match = /^package:([^\s=]+)(?:\s+versionCode:(\d{1,15}))?\s*$/.exec(line);
-    if (match?.[1] !== undefined) found.set(match[1], match[2] === undefined ? null : Number(match[2]));
+    if (match?.[1] !== undefined) packages.set(match[1], match[2] === undefined ? null : Number(match[2]));
+    else if (line.trim() !== '') unread ??= line;
   }
-  return found;
+  return { packages, unread };
 }
 
 /** `wm density`: the effective density in dots per inch, that is the override if set. */

@@ -14,7 +14,7 @@ import {
 } from '../adb/command-output.ts';
 import { commandRefused } from '../adb/tablet.ts';
 import type { KioskProfile } from '../profile.ts';
-import { packageStep } from './package-step.ts';
+import { isWhole, packageStep, packagesNotReported, readPackages } from './package-step.ts';
 import { compared, notReported, settingSteps } from './setting-steps.ts';
 import type { CheckResult, Step, StepContext } from './step.ts';
 
@@ -118,10 +118,14 @@ function ownerRefused(output: string, exitCode: number): GwError {
 }
 
 function hideStep(names: readonly string[]): Step {
-  const visiblePackages = async ({ tablet }: StepContext): Promise<string[] | null> => {
-    const all = parsePackages(await tablet.read(tabletCommand`pm list packages --user ${0} --show-versioncode`));
+  const read = async ({ tablet }: StepContext) => {
+    const all = await readPackages(tablet);
     const disabled = parsePackages(await tablet.read(tabletCommand`pm list packages -d --user ${0}`));
-    return all.size === 0 ? null : names.filter((name) => all.has(name) && !disabled.has(name));
+    const others = names.filter((name) => !disabled.packages.has(name));
+    // A line that is no package may be the one that says that a package is there, or that it is disabled.
+    const visible = disabled.unread === null ? others.filter((name) => all.packages.has(name)) : [];
+    const isDecided = visible.length === others.length || (isWhole(all) && disabled.unread === null);
+    return { visible, unknown: isDecided ? null : { ...all, unread: all.unread ?? disabled.unread } };
   };
   return {
     id: 'hidden-packages',
@@ -129,12 +133,12 @@ function hideStep(names: readonly string[]): Step {
     expected: `${plural(names.length, 'package')} disabled or not installed`,
     remedy: 'Hide the protected package through the device owner, or remove it from the profile.',
     async check(context) {
-      const visible = await visiblePackages(context);
-      if (visible === null) return notReported('its packages');
+      const { visible, unknown } = await read(context);
+      if (visible.length === 0 && unknown !== null) return packagesNotReported(unknown);
       return compared(visible.length === 0, visible.length === 0 ? 'all' : `visible: ${visible.join(', ')}`);
     },
     async apply(context) {
-      for (const name of (await visiblePackages(context)) ?? []) {
+      for (const name of (await read(context)).visible) {
         const command = tabletCommand`pm disable-user --user ${0} ${name}`;
         const { stdout, stderr, exitCode } = await context.tablet.run(command);
         if (exitCode !== 0 || !/new state: disabled-user/.test(stdout)) {

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
+import { quoted } from '../../text/index.ts';
 import { tabletCommand } from '../adb/command.ts';
-import { parseDigest, parseFreeBytes, parsePackages } from '../adb/command-output.ts';
+import { type PackageList, parseDigest, parseFreeBytes, parsePackages } from '../adb/command-output.ts';
 import { UNREADABLE_REMEDY } from '../adb/sync-send.ts';
-import { commandRefused } from '../adb/tablet.ts';
+import { commandRefused, type Tablet } from '../adb/tablet.ts';
 import type { KioskProfile } from '../profile.ts';
 import { notReported } from './setting-steps.ts';
-import type { Step, StepContext } from './step.ts';
+import type { CheckResult, Step, StepContext } from './step.ts';
 
 /** Minimum free space beside the package and its copy. Project decision. */
 const MIN_SPARE_BYTES = 64 * 1024 * 1024;
@@ -27,14 +28,26 @@ export function packageStep({ app }: KioskProfile): Step {
         ? 'Add app.file and app.sha256 to the profile, or install the package by hand.'
         : 'Compare app.name and app.versionCode of the profile with the package file.',
     async check({ tablet }) {
-      const packages = parsePackages(await tablet.read(tabletCommand`pm list packages --user ${0} --show-versioncode`));
-      const found = packages.get(name);
-      if (packages.size === 0 || found === null) return notReported('its packages');
+      const list = await readPackages(tablet);
+      const found = list.packages.get(name);
+      if (found === null || (found === undefined && !isWhole(list))) return packagesNotReported(list);
       if (found === undefined) return { verdict: 'differs', found: 'not installed' };
       return { verdict: found === versionCode ? 'ok' : 'differs', found: `version code ${found}` };
     },
     ...(file !== undefined && sha256 !== undefined && { apply: (context) => install(context, name, file, sha256) }),
   };
+}
+
+export async function readPackages(tablet: Tablet): Promise<PackageList> {
+  return parsePackages(await tablet.read(tabletCommand`pm list packages --user ${0} --show-versioncode`));
+}
+
+/** Whether a package that is not in the list is not installed; every Android has packages. */
+export const isWhole = ({ packages, unread }: PackageList) => packages.size > 0 && unread === null;
+
+export function packagesNotReported({ unread }: PackageList): CheckResult {
+  if (unread === null) return notReported('its packages');
+  return { verdict: 'not-checked', found: `no package in a line of its list of packages: ${quoted(unread)}` };
 }
 
 async function install(context: StepContext, name: string, file: string, sha256: string): Promise<void> {

@@ -29,6 +29,8 @@ export async function addRoutes(app: FastifyInstance, handlers: Handlers, clock:
         inner.register(multipart, {
           limits: { files: 1, fields: 4, fieldSize: 1_024, headerPairs: 32, fileSize: MAX_MEDIA_BYTES + 1 },
           throwFileSizeLimit: false,
+          // A name that is cut to its last part could be that of another file.
+          preservePath: true,
         });
         inner.after(() => add(inner));
         done();

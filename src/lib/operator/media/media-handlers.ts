@@ -64,7 +64,7 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
     },
     async upload(request: FastifyRequest, reply: FastifyReply) {
       if (!request.isMultipart()) {
-        return () => sendRefusal(request, reply, refuse('UNSUPPORTED_TYPE', { remedy: 'Send multipart/form-data.' }));
+        return () => sendRefusal(request, reply, notAnUpload);
       }
       const refuseUpload = (refusal: Refusal) => {
         // The rest of a refused body is not awaited.
@@ -125,7 +125,7 @@ const fileNotFound = refuse('NOT_FOUND', { message: 'File not found.' });
 const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, Refusal>> = {
   'bad-name': refuse('BAD_REQUEST', {
     message: 'Invalid file name.',
-    remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters.',
+    remedy: 'Use letters, digits, spaces and . _ - ( ), at most 120 characters, without a folder.',
   }),
   'too-large': refuse('TOO_LARGE', { message: 'The file exceeds 200 MB.', remedy: 'Upload a smaller file.' }),
   quota: refuse('NO_SPACE', {
@@ -140,6 +140,9 @@ const uploadRefusals: Readonly<Record<Exclude<StoreOutcome['kind'], 'stored'>, R
 
 const UPLOAD_FIELD = 'file';
 const UPLOAD_REMEDY = `Send multipart/form-data with one file, in the field '${UPLOAD_FIELD}'.`;
+
+/** Also for a body of a type that is refused before the handler. */
+export const notAnUpload = refuse('UNSUPPORTED_TYPE', { remedy: UPLOAD_REMEDY });
 
 /** Headers, boundaries and text fields; a browser sends some hundred bytes. Project decision. */
 const MAX_AROUND_BYTES = 16 * 1024;
