@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { EnrolOptions } from '../../src/lib/enrolment/enrol.ts';
@@ -148,7 +149,7 @@ describe('failures of the endpoint', () => {
   it('a truncated, compressed or endless answer is not accepted', async ({ world }) => {
     const cases: [string, string, RegExp][] = [
       ['HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"certificate"', 'ENROLMENT_NOT_REACHABLE', /truncated|closed/],
-      [http(200, 'x', ['Content-Encoding: gzip']), 'ENROLMENT_BAD_ANSWER', /content encoding/],
+      [http(200, 'x', ['Content-Encoding: gzip']), 'ENROLMENT_BAD_ANSWER', /Content-Encoding: gzip/],
       [http(200, '{"certificate":1}'), 'ENROLMENT_BAD_ANSWER', /member "certificate"/],
       [http(200, '{"certificate":"a","certificate":"b"}'), 'ENROLMENT_BAD_ANSWER', /twice/],
       [http(200, '[]'), 'ENROLMENT_BAD_ANSWER', /invalid answer/],
@@ -326,6 +327,15 @@ describe('parsing an answer', () => {
         }
       }),
     );
+  });
+
+  it('in JSON is read, whatever its Content-Encoding says', () => {
+    const answer = { certificate: 'c', ca: 'a', endpoint: 'mqtt.example.com', region: 'eu-central-1' };
+    const body = Buffer.from(JSON.stringify(answer));
+    for (const coding of [undefined, '', 'identity', 'identity, identity', 'aws-chunked', 'gzip']) {
+      expect(readAnswer(body, coding, tried)).toEqual(answer);
+    }
+    expect(() => readAnswer(gzipSync(body), 'gzip', tried)).toThrow(/packed \(Content-Encoding: gzip\)/);
   });
 
   it('accepts a host and a region and nothing ambiguous', () => {

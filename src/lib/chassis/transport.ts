@@ -11,6 +11,7 @@ import {
   type Dialer,
   dialFailureOf,
   type Endpoint,
+  foreignCoding,
   linkAllowanceMs,
   triedOver,
 } from '../net/index.ts';
@@ -216,8 +217,8 @@ export function createTransport(options: TransportOptions): Transport {
       throw tooLarge(excess, tried());
     }
     // No compression was requested; a few bytes could decompress to gigabytes.
-    const encoding = headerText(headers['content-encoding']);
-    if (encoding !== '' && encoding !== 'identity') throw reject(`unrequested content encoding ${quote(encoding)}`);
+    const coding = foreignCoding(headers['content-encoding']);
+    if (coding !== null) throw reject(`unrequested content encoding ${quote(coding)}`);
 
     let lastChunkAt = clock.monotonicMs();
     using _watch = clock.every(Math.max(20, idleTimeoutMs / 8), () => {

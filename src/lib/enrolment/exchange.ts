@@ -5,8 +5,9 @@ import type { Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import { firstOf } from '../lifecycle/index.ts';
-import { DialError, type Dialer, dialFailureText, type Endpoint } from '../net/index.ts';
+import { DialError, type Dialer, dialFailureText, type Endpoint, foreignCoding } from '../net/index.ts';
 import { parseHttpDate, probeTls, type VerifiedBy } from '../net/probe/index.ts';
+import { shorten } from '../text/index.ts';
 import {
   badAnswer,
   exchangeFailure,
@@ -204,10 +205,15 @@ export function readAnswer(
   tried: Tried,
   hide: (text: string) => string = (text) => text,
 ): EnrolmentAnswer {
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw badAnswer(`the answer has the content encoding ${quote(encoding)}, which was not requested`, tried, 'packed');
-  }
   const reading = readJsonBytes(bytes);
+  const coding = foreignCoding(encoding);
+  if (!reading.ok && coding !== null) {
+    throw badAnswer(
+      `the answer is packed (Content-Encoding: ${shorten(coding, 20)}), which was not requested`,
+      tried,
+      'packed',
+    );
+  }
   if (!reading.ok) {
     // The problem quotes part of the answer, so the secret is removed first.
     const hidden = readJsonBytes(Buffer.from(hide(Buffer.from(bytes).toString('utf8'))));

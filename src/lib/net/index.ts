@@ -1,4 +1,5 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
+export { foreignCoding } from './content-coding.ts';
 export {
   createDirectDialer,
   DialError,

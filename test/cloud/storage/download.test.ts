@@ -14,6 +14,8 @@ import { type Answer, answering, cutting, SECRET, serving, storageServer, trust 
 
 const quick: Partial<TransferLimits> = { firstBackoffMs: 1, maxBackoffMs: 2, progressBytes: 1_000 };
 const content = randomBytes(300_000);
+/** Shorter than the content: its length alone says that it is another file. */
+const packed = gzipSync(Buffer.alloc(300_000));
 
 async function folder() {
   const dir = await mkdtemp(join(tmpdir(), 'gw-download-'));
@@ -66,6 +68,24 @@ async function failureOf(work: Promise<void>): Promise<GwError> {
 const target = (path: string, of: Buffer = content) => ({ path, bytes: of.length, sha256: sha256(of) });
 
 describe('a download', () => {
+  it.each(['', 'identity', 'aws-chunked', 'aws-chunked,', 'gzip', 'identity, identity', 'GZIP, x-unknown'])(
+    'of the announced size and hash is the file, whatever its Content-Encoding says (%j)',
+    async (coding) => {
+      await using at = await storage((request, response) => {
+        response.setHeader('content-encoding', coding);
+        serving(content)(request, response);
+      });
+      await at.loaded();
+    },
+  );
+
+  it('stores what came over the wire, also where that is a packed file', async () => {
+    const file = gzipSync('a file that is kept packed');
+    await using at = await storage(answering(200, { 'content-encoding': 'gzip' }, file));
+    await download(target(at.path, file), optionsFor(at.server.url));
+    expect(await readFile(at.path)).toEqual(file);
+  });
+
   it('stores the file under its name, readable by its owner only, and leaves no partial file', async () => {
     await using at = await storage(serving(content));
     const seen: number[] = [];
@@ -250,6 +270,23 @@ describe('a download is refused', () => {
     expect(at.received).toHaveLength(3);
   });
 
+  it.each<[string, Answer]>([
+    ['whose length is known', answering(200, { 'content-encoding': 'gzip', 'content-length': packed.length }, packed)],
+    [
+      'of the same length',
+      answering(200, { 'content-encoding': 'gzip' }, Buffer.concat([packed, content]).subarray(0, content.length)),
+    ],
+  ])('for an answer in another coding %s, which is not undone', async (_what, answer) => {
+    await using at = await storage(answer);
+    const error = await at.failure();
+    expect(error).toMatchObject({
+      code: 'STORAGE_REFUSED',
+      message: expect.stringContaining('Content-Encoding: gzip'),
+    });
+    expect(at.received).toHaveLength(2);
+    expect(await readdir(at.dir)).toEqual([]);
+  });
+
   it.each([301, 302, 307, 308])('for a redirect (%i), which is not followed', async (status) => {
     await using elsewhere = await storageServer(serving(content));
     await using at = await storage(answering(status, { location: `${elsewhere.url}` }));
@@ -260,7 +297,6 @@ describe('a download is refused', () => {
 
   it.each<[string, Answer, string]>([
     ...[401, 404, 410, 412].map((status): [string, Answer, string] => [`${status}`, answering(status), `${status}`]),
-    ['an encoded answer', answering(200, { 'content-encoding': 'gzip' }, gzipSync(content)), 'encoded (gzip)'],
   ])('for %s', async (_what, answer, text) => {
     await using at = await storage(answer);
     expect(await at.failure()).toMatchObject({ code: 'STORAGE_REFUSED', message: expect.stringContaining(text) });
@@ -291,6 +327,17 @@ describe('a download is refused', () => {
 });
 
 describe('a download fails as not reachable', () => {
+  it('for an answer in another coding whose length is not known', async () => {
+    await using at = await storage(
+      answering(200, { 'content-encoding': 'gzip', 'transfer-encoding': 'chunked' }, packed),
+    );
+    const error = await at.failure({ limits: { ...quick, maxTries: 3 } });
+    expect(error).toMatchObject({
+      code: 'STORAGE_NOT_REACHABLE',
+      message: expect.stringContaining('Content-Encoding: gzip'),
+    });
+  });
+
   it('after its tries, naming what was tried, and keeps the partial file', async () => {
     await using at = await storage(cutting(content, 500));
     const limits = { ...quick, maxTries: 3 };

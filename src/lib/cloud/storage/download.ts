@@ -1,5 +1,6 @@
 import { GwError, type Tried } from '../../error/index.ts';
 import { createBackoff, systemClock } from '../../lifecycle/index.ts';
+import { foreignCoding } from '../../net/index.ts';
 import { shorten } from '../../text/index.ts';
 import { type StorageAddress, signedHeaders, storageAddress } from './address.ts';
 import { transferLimits } from './limits.ts';
@@ -38,6 +39,8 @@ export async function download(target: DownloadTarget, options: TransferOptions)
   let isExpired = false;
   let mayResume = true;
   let mismatches = 0;
+  /** What the last answer says of its coding, for a file that is another one. */
+  let coding: string | null = null;
   /** The most bytes that were ever there: a transfer that always starts anew makes no progress. */
   let reached = partial.size;
 
@@ -64,6 +67,7 @@ export async function download(target: DownloadTarget, options: TransferOptions)
     await storageRequest(
       { ...options, address, clock, limits, method: 'GET', headers: { ...headers, ...range } },
       async (reply, moved) => {
+        coding = foreignCoding(reply.header('content-encoding'));
         await prepare(reply, from, target, partial);
         for await (const chunk of reply.body) {
           moved(chunk.byteLength);
@@ -76,7 +80,10 @@ export async function download(target: DownloadTarget, options: TransferOptions)
       },
     );
     if (partial.size === target.bytes) return;
-    throw new AttemptFailure('again', `the answer ended after ${partial.size} of ${target.bytes} bytes`);
+    throw new AttemptFailure(
+      'again',
+      `the answer ended after ${partial.size} of ${target.bytes} bytes${labelOf(coding)}`,
+    );
   }
 
   async function react({ kind, message }: AttemptFailure): Promise<void> {
@@ -95,7 +102,7 @@ export async function download(target: DownloadTarget, options: TransferOptions)
         mismatches += 1;
         if (mismatches < 2) return;
         await partial.discard();
-        throw storageRefused(`${message}, twice`, tried);
+        throw storageRefused(`${message}, twice${labelOf(coding)}`, tried);
       case 'refused':
         throw storageRefused(message, tried);
       case 'expired':
@@ -133,10 +140,6 @@ async function prepare(reply: StorageReply, from: number, target: DownloadTarget
   if (status === 416) throw new AttemptFailure('whole', 'the object storage refused to continue the download (416)');
   const failure = statusFailure(status, header);
   if (failure !== null) throw failure;
-  const encoding = header('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new AttemptFailure('refused', `the answer is encoded (${shorten(encoding, 20)}), which was not asked for`);
-  }
   if (status === 206) {
     const range = parseContentRange(header('content-range'));
     if (from === 0 || range === null || range.first !== from || range.last >= target.bytes) {
@@ -171,6 +174,8 @@ export function asFailure(error: unknown, signal: AbortSignal): AttemptFailure {
   }
   throw error;
 }
+
+const labelOf = (coding: string | null) => (coding === null ? '' : ` (Content-Encoding: ${shorten(coding, 20)})`);
 
 function storageRefused(message: string, tried: Tried | undefined): GwError {
   return new GwError('STORAGE_REFUSED', `Download refused: ${message}.`, { tried });
