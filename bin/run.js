@@ -54,6 +54,12 @@ if (modern) {
   if (cache !== null) module.enableCompileCache?.(cache);
   if (argv.length === 1 && argv[0] === '--version') {
     // Answered here because loading the command framework would cost more than the answer.
+    // As every other command: src/cli/lost-output.ts.
+    process.stdout.on('error', ({ code }) => {
+      if (code !== 'EPIPE')
+        process.stderr.write(`gw: stdout cannot be written (${code}); the output is not complete\n`);
+      process.exitCode = 74;
+    });
     const { name, version } = module.createRequire(import.meta.url)('../package.json');
     process.stdout.write(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
   } else {

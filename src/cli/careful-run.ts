@@ -2,6 +2,7 @@ import { GwError } from '../lib/error/index.ts';
 import { firstOf, onAbort } from '../lib/lifecycle/index.ts';
 import type { Toolkit } from '../lib/toolkit/index.ts';
 import type { GwCommand } from './command.ts';
+import { onLostOutput } from './lost-output.ts';
 import { printable } from './output.ts';
 import { createProgress, createStageReporter } from './progress.ts';
 import type { Losses } from './ssh-options.ts';
@@ -92,17 +93,14 @@ function surviveTerminalLoss(onLoss: () => void): { end(): void } {
     if (!lost) onLoss();
     lost = true;
   };
-  const streams = [process.stdout, process.stderr];
   process.on('SIGHUP', onSign);
-  for (const stream of streams) {
-    // The listener of the framework throws, which would end the process.
-    stream.removeAllListeners('error');
-    stream.on('error', onSign);
-  }
+  const output = onLostOutput(onSign);
+  process.stderr.on('error', onSign);
   return {
     end() {
       process.off('SIGHUP', onSign);
-      // The listeners of the streams stay, because later output must not fail either.
+      process.stderr.off('error', onSign);
+      output[Symbol.dispose]();
     },
   };
 }

@@ -4,6 +4,7 @@ import { asGwError, type ErrorJson, exitCodes, GwError } from '../lib/error/inde
 import { type Clock, systemClock } from '../lib/lifecycle/index.ts';
 import { shorten } from '../lib/text/index.ts';
 import { GwCommand } from './command.ts';
+import { onLostOutput } from './lost-output.ts';
 import { reflow, widthOf } from './wrap.ts';
 
 /** The output of a screen: a terminal, or a list in a test. */
@@ -167,9 +168,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     };
     for (const name of endingSignals) process.on(name, onSignal);
     process.on('uncaughtException', onCrash);
-    process.stdout.on('error', onOutputError);
-    // A closed stderr must not end the command.
-    process.stderr.on('error', () => {});
+    const output = onLostOutput(onOutputError, { looks: true });
     try {
       await super.run();
     } catch (error) {
@@ -177,6 +176,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     } finally {
       for (const name of endingSignals) process.off(name, onSignal);
       process.off('uncaughtException', onCrash);
+      output[Symbol.dispose]();
     }
     if (crash) throw internalError(crash.error);
   }

@@ -5,6 +5,7 @@ import { type Command, Config, type Interfaces, run, settings } from '@oclif/cor
 import { asGwError, type GwError } from '../lib/error/index.ts';
 import { applyColours, decideColours, splitColourFlag } from './colour.ts';
 import { fromFramework } from './command.ts';
+import { finishOutput, watchOutput } from './lost-output.ts';
 import { renderError } from './output.ts';
 
 /**
@@ -13,6 +14,7 @@ import { renderError } from './output.ts';
  */
 export async function main(argv: string[], root: string): Promise<void> {
   settings.performanceEnabled = false;
+  watchOutput();
   const { stdout, stderr } = process;
   applyColours(decideColours(argv, process.env, { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true }));
   const { rest } = splitColourFlag(argv);
@@ -50,6 +52,8 @@ export async function main(argv: string[], root: string): Promise<void> {
     if (process.stdout.writableLength > 0) {
       await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
     }
+    // The daemon goes on without a reader, and says in its health what became of its lines.
+    if (rest[0] !== 'serve') await finishOutput();
     // After long operation under load the regular end of Node was observed to spin for ever
     // (Environment::CleanupHandles). All services of the daemon are stopped and its lines written at this point.
     if (rest[0] === 'serve') process.exit();

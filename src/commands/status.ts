@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../cli/command.ts';
 import { acceptUndecidedFlag, durationFlag, gatewayFlags } from '../cli/flags.ts';
 import { createScreen } from '../cli/long-running.ts';
+import { onLostOutput } from '../cli/lost-output.ts';
 import { changeKey, renderStatus } from '../cli/render/status.ts';
 import type { ErrorJson } from '../lib/error/index.ts';
 import type { Status as StatusData } from '../lib/toolkit/gateway/status.result.ts';
@@ -45,20 +46,28 @@ export default class Status extends GwCommand<StatusData> {
     const { watchStatus } = await import('../lib/toolkit/gateway/status-watch.ts');
     const isTerminal = process.stdout.isTTY === true && !this.jsonEnabled();
     const screen = isTerminal ? createScreen(process.stdout) : undefined;
+    const unread = new AbortController();
+    const output = onLostOutput(() => unread.abort(), { looks: true });
     let last = '';
     this.#hasShown = true;
     try {
       return await this.withToolkit(flags, (toolkit, signal) =>
-        watchStatus(toolkit, { host: flags.host, seconds }, { signal, onProgress: () => {} }, (status) => {
-          if (screen !== undefined) return screen.show(this.render(status));
-          const key = changeKey(status);
-          if (key === last) return;
-          if (this.jsonEnabled()) this.printEvent(status);
-          else this.writeOut(`${last === '' ? '' : '\n'}${status.at}\n${this.render(status)}`);
-          last = key;
-        }),
+        watchStatus(
+          toolkit,
+          { host: flags.host, seconds },
+          { signal: AbortSignal.any([signal, unread.signal]), onProgress: () => {} },
+          (status) => {
+            if (screen !== undefined) return screen.show(this.render(status));
+            const key = changeKey(status);
+            if (key === last) return;
+            if (this.jsonEnabled()) this.printEvent(status);
+            else this.writeOut(`${last === '' ? '' : '\n'}${status.at}\n${this.render(status)}`);
+            last = key;
+          },
+        ),
       );
     } finally {
+      output[Symbol.dispose]();
       screen?.end();
     }
   }

@@ -6,6 +6,8 @@ export const exitCodes = {
   notReachable: 3,
   refused: 4,
   internal: 70,
+  /** What the command printed did not arrive: its reader is gone, or the disk is full. */
+  outputLost: 74,
   /** `gw serve` in place of 2, which a shell without its script returns as well: systemd does not restart it. */
   configuration: 78,
   interrupted: 130,

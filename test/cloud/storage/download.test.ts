@@ -271,7 +271,10 @@ describe('a download is refused', () => {
   });
 
   it.each<[string, Answer]>([
-    ['whose length is known', answering(200, { 'content-encoding': 'gzip', 'content-length': packed.length }, packed)],
+    [
+      'whose length is known',
+      answering(200, { 'content-encoding': 'gzip', 'content-length': `${packed.length}` }, packed),
+    ],
     [
       'of the same length',
       answering(200, { 'content-encoding': 'gzip' }, Buffer.concat([packed, content]).subarray(0, content.length)),
