@@ -97,7 +97,10 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
           const number = rest === '' || rest === step.unit ? readNumber(word) : undefined;
           if (number !== undefined) return give('yes', number);
           say(`expected a number in ${printable(step.unit)}, such as 1.5`);
-        } else if (rest === '' && ('yes'.startsWith(key) || 'ja'.startsWith(key))) return give('yes');
+        } else if (rest === '' && ('yes'.startsWith(key) || 'ja'.startsWith(key))) {
+          if (step.needsRemark) remark ??= await text('Remark:', '', signal);
+          return give('yes');
+        }
         else if (rest === '' && ('no'.startsWith(key) || 'nein'.startsWith(key))) {
           remark ??= await text('What is wrong?', '', signal);
           return give('no');

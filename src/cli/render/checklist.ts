@@ -91,7 +91,8 @@ function whatItDoes({ kind, run, question, unit, instead, expires, lacking }: Ch
     case 'confirm': {
       const by = instead === null ? '' : chalk.dim(` (gw checks it itself with ${flagOf[instead] ?? instead})`);
       const anew = expires ? chalk.dim(' (the answer holds for one run)') : '';
-      return `asks: ${printable(question ?? '')}${by}${anew}`;
+      const beside = run === null ? '' : `runs '${run}', then `;
+      return `${beside}asks: ${printable(question ?? '')}${by}${anew}`;
     }
   }
 }

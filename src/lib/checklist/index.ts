@@ -13,18 +13,8 @@ export {
   givens,
   type Missing,
 } from './catalogue.ts';
-export {
-  type AskedStep,
-  type Checklist,
-  type ConfirmStep,
-  findChecklist,
-  listChecklists,
-  loadChecklist,
-  type MeasureStep,
-  parseChecklist,
-  type RunStep,
-  type Step,
-} from './file/load.ts';
+export { findChecklist, listChecklists, loadChecklist, parseChecklist } from './file/load.ts';
+export type { AskedStep, Checklist, ConfirmStep, MeasureStep, RunStep, Step } from './file/step.ts';
 export { readPhoto } from './journal/attachment.ts';
 export { beginJournal, findJournal, type Journal, readJournal, resumeJournal } from './journal/journal.ts';
 export { compileMatcher, type Match, type MatcherProblem, matcherNames } from './match/matcher.ts';

@@ -45,8 +45,13 @@ export const stepResultSchema = z.strictObject({
   proves: z.string().describe('Section of the specification.'),
   kind: z
     .enum(['run', 'confirm', 'measure', 'unavailable'])
-    .describe('gw checks it; a person answers; a person measures; this version of gw cannot check it.'),
-  run: z.string().nullable().describe('Name of the check, for steps that gw checks itself.'),
+    .describe('gw checks it; the word of a person; a person measures; this version of gw cannot check it.'),
+  run: z
+    .string()
+    .nullable()
+    .describe(
+      'Name of the check that gw makes: of the whole step, or beside a question of what gw can know of it. null: a person alone.',
+    ),
   moves: z.boolean(),
   section: z.string().nullable().describe('Id of its section; null in a checklist without sections.'),
   precondition: z.boolean().describe('true: unless it is ok, its whole section is skipped.'),

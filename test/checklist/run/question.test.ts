@@ -23,6 +23,8 @@ const step = (question: string): ConfirmStep => ({
   question,
   expires: false,
   personMoves: false,
+  known: null,
+  needsRemark: false,
 });
 const measure = (question: string): MeasureStep => ({
   ...base,

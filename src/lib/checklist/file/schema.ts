@@ -25,6 +25,14 @@ const valueSchema = z.union([
   }),
 ]);
 
+const knownSchema = z.strictObject({
+  run: z.string().min(1).max(64).optional().describe('Name of a check of gw that moves nothing.'),
+  reads: id.optional().describe('Instead of run: an earlier check step, whose result is read.'),
+  with: z.record(z.string(), z.unknown()).optional().describe('Options of that check.'),
+  expect: z.record(z.string(), z.unknown()).optional().describe('Paths into the result, with their expected values.'),
+  withinS: z.int().min(1).max(3600).optional().describe('Timeout of the check in seconds; default 60.'),
+});
+
 const stepSchema = z.strictObject({
   id,
   title,
@@ -58,6 +66,10 @@ const stepSchema = z.strictObject({
     .describe(
       'The answer holds only for the run of the command in which it was given: later it is asked again before a step that needs it moves the robot.',
     ),
+  known: knownSchema
+    .optional()
+    .describe('What gw itself can know of the answer under confirm: unless it is ok, a yes does not make the step ok.'),
+  remark: z.literal('required').optional().describe('A yes to the question counts only with a remark.'),
   measure: line.max(1000).optional().describe('What the technician measures here; the answer is a number.'),
   unit: unit.optional(),
   mark: mark.optional().describe('Evidence mark of a measured value; default BELEGT: a person measured it here.'),
@@ -107,6 +119,7 @@ export const checklistSchema = z.strictObject({
 export type ChecklistFile = z.infer<typeof checklistSchema>;
 export type SectionFile = z.infer<typeof sectionSchema>;
 export type StepFile = z.infer<typeof stepSchema>;
+export type KnownFile = z.infer<typeof knownSchema>;
 
 export const CHECKLIST_MAX_BYTES = 256 * 1024;
 /** Over all sections together. */

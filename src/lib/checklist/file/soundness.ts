@@ -164,6 +164,11 @@ function checkKind(step: Loose, at: Path, around: Around): void {
     report([...at, second], { found: `${second} beside ${kind}`, expected: `one of ${KINDS.join(', ')}`, at: 'key' });
     return;
   }
+  for (const key of ['known', 'remark']) {
+    if (step[key] === undefined || step.confirm !== undefined) continue;
+    report([...at, key], { found: `${key} beside ${kind}`, expected: `${key} only with confirm`, at: 'key' });
+  }
+  if (isRecord(step.known)) checkKnown(step.known, [...at, 'known'], around);
   if (given && step.confirm === undefined) {
     report([...at, 'confirm'], { expected: 'the question to ask when the check cannot run' });
   }
@@ -178,6 +183,18 @@ function checkKind(step: Loose, at: Path, around: Around): void {
     report([...at, 'unit'], { expected: "the unit of the measured value; '1' for a count" });
   }
   if (kind !== 'confirm' && kind !== 'unavailable') checkExpect(step, at, kind, report);
+}
+
+/** What gw looks at beside a question: one check or its result, with expectations. */
+function checkKnown(known: Loose, at: Path, around: Around): void {
+  if ((known.run === undefined) === (known.reads === undefined)) {
+    around.report(at, { expected: 'either run or reads' });
+  } else if (known.run !== undefined) {
+    const entry = typeof known.run === 'string' ? around.catalogue[known.run] : undefined;
+    if (entry?.moves) around.report([...at, 'run'], { expected: 'a check that moves nothing' });
+    else checkRun(known, at, around);
+  } else checkReads(known, at, around);
+  checkExpect(known, at, 'run', around.report);
 }
 
 function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {

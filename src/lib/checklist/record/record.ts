@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type EvidenceRecord, type FactId, factById, type Reliance, relianceOn } from '../../evidence/index.ts';
 import { mapTexts } from '../../text/index.ts';
-import type { Checklist } from '../file/load.ts';
+import type { Checklist } from '../file/step.ts';
 import type { JournalState } from '../journal/journal-lines.ts';
 import {
   type CheckRecord,

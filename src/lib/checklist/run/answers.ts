@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest, parseDocument, type Report, readDocument } from '../../document/index.ts';
 import { isRecord } from '../../json/index.ts';
-import type { Checklist, Step } from '../file/load.ts';
+import type { Checklist, Step } from '../file/step.ts';
 
 /** What a person signs a line with. */
 export const INITIALS = /^[\p{L}\p{N}.-]{1,8}$/u;

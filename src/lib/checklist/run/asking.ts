@@ -1,6 +1,7 @@
 import { GwError } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
-import type { AskedStep, ConfirmStep, MeasureStep, Step } from '../file/load.ts';
+import type { AskedStep, ConfirmStep, MeasureStep, Step } from '../file/step.ts';
+import type { StepResult } from '../run.result.ts';
 import type { Answer, Answers } from './answers.ts';
 import { figureOfPerson } from './figures.ts';
 import { compare, type Outcome } from './outcome.ts';
@@ -54,8 +55,44 @@ export async function askPerson(step: AskedStep, options: AskingOptions): Promis
     by: answer.by ?? (answer.initials === null ? technician.name : null),
     initials: someoneElse ? null : (answer.initials ?? technician.initials),
   };
-  const outcome = step.kind === 'confirm' ? confirmed(step, given) : measured(step, given);
-  return { ...outcome, answer: { ...given, attachments: [...given.attachments], at } };
+  return answered(step, { ...given, attachments: [...given.attachments], at });
+}
+
+type GivenAnswer = NonNullable<StepResult['answer']>;
+
+function answered(step: AskedStep, answer: GivenAnswer): Outcome {
+  return { ...(step.kind === 'confirm' ? confirmed(step, answer) : measured(step, answer)), answer };
+}
+
+/**
+ * A question beside which gw looked itself. It is asked only once gw found its part ok, and no yes outweighs another
+ * finding. `kept`: the earlier answer, where only the check was repeated. Throws as `askPerson`.
+ */
+export async function askBeside(
+  step: ConfirmStep,
+  found: Outcome,
+  { kept, ...options }: AskingOptions & { readonly kept: GivenAnswer | null },
+): Promise<Outcome> {
+  if (found.verdict === 'skipped' || found.interrupted) return found;
+  const { ask: _, ...prepared } = options;
+  const person = kept ? answered(step, kept) : await askPerson(step, found.verdict === 'ok' ? options : prepared);
+  const { answer = null } = person;
+  if (found.verdict !== 'ok') return answer === null ? found : contradicted(found, person, answer);
+  const { expectations, measured: excerpt, values } = found;
+  const joined = { ...person, expectations, measured: excerpt, values };
+  if (person.verdict !== 'ok' || answer === null) return joined;
+  return {
+    ...joined,
+    why: `${found.why}; ${person.why}`,
+    shown: `checked by gw: ${found.shown ?? found.why}; the rest is the ${wordOf(answer)}`,
+  };
+}
+
+/** gw did not find its part ok: a yes is recorded, and changes nothing. */
+function contradicted(found: Outcome, person: Outcome, answer: GivenAnswer): Outcome {
+  if (answer.answer === 'no') return { ...found, verdict: 'wrong', why: `${person.why}; ${found.why}`, answer };
+  if (answer.answer === 'skip' || found.verdict !== 'wrong') return { ...found, answer };
+  return { ...found, why: `${nameOf(answer)} answered yes, which gw contradicts: ${found.why}`, answer };
 }
 
 /** The prepared answer, with its photos stored. */
@@ -74,19 +111,23 @@ async function keepPhoto(step: Step, path: string, options: AskingOptions): Prom
 }
 
 const remarkOf = ({ remark }: Answer) => (remark === null ? '' : ` Remark: ${remark}`);
+const nameOf = ({ by, initials }: Answer) => by ?? initials ?? 'The technician';
 
-function confirmed({ question }: ConfirmStep, answer: Answer): Outcome {
-  const who = answer.by ?? answer.initials;
+function wordOf(answer: Answer): string {
   const remark = remarkOf(answer);
+  return `word of ${answer.by ?? answer.initials ?? 'the technician'}${remark && `;${remark}`}`;
+}
+
+function confirmed({ question, needsRemark }: ConfirmStep, answer: Answer): Outcome {
   switch (answer.answer) {
     case 'yes':
-      return {
-        verdict: 'ok',
-        why: `Asked: ${question}`,
-        shown: `confirmed by ${who ?? 'the technician'}${remark && `;${remark}`}`,
-      };
+      if (needsRemark && (answer.remark ?? '').trim() === '') {
+        const why = `${nameOf(answer)} answered yes without the remark that this question asks for: ${question}`;
+        return { verdict: 'not-checked', why };
+      }
+      return { verdict: 'ok', why: `Asked: ${question}`, shown: `not checked by gw: ${wordOf(answer)}` };
     case 'no':
-      return { verdict: 'wrong', why: `${who ?? 'The technician'} answered no: ${question}${remark}` };
+      return { verdict: 'wrong', why: `${nameOf(answer)} answered no: ${question}${remarkOf(answer)}` };
     case 'skip':
       return leftOpen(question, answer);
   }
@@ -101,6 +142,5 @@ function measured(step: MeasureStep, answer: Answer): Outcome {
 }
 
 function leftOpen(question: string, answer: Answer): Outcome {
-  const who = answer.by ?? answer.initials ?? 'The technician';
-  return { verdict: 'not-checked', why: `${who} left it open: ${question}${remarkOf(answer)}` };
+  return { verdict: 'not-checked', why: `${nameOf(answer)} left it open: ${question}${remarkOf(answer)}` };
 }

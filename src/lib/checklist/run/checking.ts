@@ -1,7 +1,7 @@
 import { asGwError, formatTried, GwError } from '../../error/index.ts';
 import { type Clock, onAbort, orAfter } from '../../lifecycle/index.ts';
 import type { SoftwareRead } from '../catalogue.ts';
-import type { RunStep } from '../file/load.ts';
+import type { RunStep } from '../file/step.ts';
 import { excerpt } from '../match/excerpt.ts';
 import { fillTemplate, NOT_THERE } from '../match/template.ts';
 import { figuresOf } from './figures.ts';

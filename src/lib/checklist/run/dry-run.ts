@@ -1,4 +1,4 @@
-import type { Step } from '../file/load.ts';
+import type { Step } from '../file/step.ts';
 import { excerptText } from '../match/excerpt.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunnerOptions } from './runner-options.ts';
@@ -14,6 +14,11 @@ function whatHappens(step: Step, { motionAllowed, answers, ask }: RunnerOptions)
       return `Would not be checked: ${step.lacking}`;
     case 'confirm':
     case 'measure':
+      if (step.kind === 'confirm' && step.known !== null) {
+        const { reads, run } = step.known;
+        const look = reads === null ? `run '${run}'` : `read the result of '${reads}'`;
+        return `Would ${look}, and then ask: ${step.question}`;
+      }
       if (answers?.answers.has(step.id)) return 'Would take the prepared answer.';
       return ask
         ? `Would ask: ${step.question}`

@@ -1,4 +1,4 @@
-import type { Checklist, ConfirmStep, Step } from '../file/load.ts';
+import type { Checklist, ConfirmStep, Step } from '../file/step.ts';
 import type { CompletedStep } from './runner-options.ts';
 
 /** Whether the step makes the robot move, by gw or by the person who answers in place of a check. */

@@ -1,5 +1,5 @@
 import { type Basis, bases, basisOf, type Mark, marks } from '../../evidence/index.ts';
-import type { MeasureStep, RunStep, WantedValue } from '../file/load.ts';
+import type { MeasureStep, RunStep, WantedValue } from '../file/step.ts';
 import { plainText } from '../match/excerpt.ts';
 import { lookUp } from '../match/path.ts';
 import type { MeasuredValue } from '../run.result.ts';

@@ -1,5 +1,5 @@
 import type { SoftwareRead } from '../catalogue.ts';
-import type { Section, Step } from '../file/load.ts';
+import type { Section, Step } from '../file/step.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
 import type { AskingOptions } from './asking.ts';

@@ -1,10 +1,18 @@
-import type { Checklist, Step } from '../file/load.ts';
+import type { Checklist, Step } from '../file/step.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
 import { planned } from './dry-run.ts';
 import { isOutdated } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { createRunState, joinResult, performUntilSettled, type RunState, withApproval } from './step-runner.ts';
+import {
+  createRunState,
+  isUndecided,
+  joinResult,
+  performUntilSettled,
+  type RunState,
+  readBy,
+  withApproval,
+} from './step-runner.ts';
 
 /**
  * Runs a checklist in file order. A step that needs one which is not ok is skipped, also when that one is an accepted
@@ -22,7 +30,8 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
     const again = (selection?.again.has(step.id) ?? false) || anew.has(step.id);
-    const follows = before !== undefined && step.kind === 'run' && step.reads !== null && run.ran.has(step.reads);
+    const source = readBy(step);
+    const follows = before !== undefined && source !== null && run.ran.has(source);
     const outdated = isOutdated(step, { checklist, completed: run.completed, earlier });
     const isKept = !again && !follows && !outdated && (!chosen || isSettled(before, step));
     if (before && isKept) {
@@ -43,7 +52,9 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
     options.onStep?.({ step, section, index, of: checklist.steps.length });
     const isNamed = selection?.named.has(step.id) ?? false;
-    const result = await performUntilSettled(step, { before, isNamed, outdated }, run, options);
+    const keepsAnswer = follows && !again && !outdated;
+    const attempt = { before, isNamed, outdated, keepsAnswer };
+    const result = await performUntilSettled(step, attempt, run, options);
     run.results.set(step.id, result);
     if (options.failFast && result.verdict === 'wrong' && result.deviation === null) failedAt = step.id;
   }
@@ -87,24 +98,27 @@ function toRunAgain({ checklist, readings }: RunState, options: RunnerOptions): 
   const { selection, earlier, motionAllowed } = options;
   const ids = new Set<string>();
   for (const step of checklist.steps) {
-    if (step.kind !== 'run' || step.reads === null || readings.get(step.id)?.verdict !== 'not-checked') continue;
+    const read = readBy(step);
+    if (read === null || readings.get(step.id)?.verdict !== 'not-checked') continue;
     const before = earlier?.get(step.id)?.result;
     const chosen = selection === undefined || selection.chosen.has(step.id);
-    const source = checklist.steps.find(({ id }) => id === step.reads);
+    const source = checklist.steps.find(({ id }) => id === read);
     const mayRun = source !== undefined && (!source.moves || motionAllowed);
-    if (chosen && mayRun && !isSettled(before, step)) ids.add(step.reads);
+    if (chosen && mayRun && !isSettled(before, step)) ids.add(read);
   }
   return ids;
 }
 
 /**
- * A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones. Of an answer that expired,
+ * A resumed run keeps ok, wrong and answered steps, and repeats skipped and not-checked ones, also an answered one of
+ * which gw could not decide its part. Of an answer that expired,
  * only a yes is left: a step that moves the robot asks for it anew.
  */
 function isSettled(result: StepResult | undefined, step: Step): boolean {
   if (result === undefined) return false;
   if (step.kind === 'confirm' && step.expires) return result.verdict === 'ok';
-  return result.verdict === 'ok' || result.verdict === 'wrong' || result.answer !== null;
+  if (result.verdict === 'ok' || result.verdict === 'wrong') return true;
+  return result.answer !== null && !isUndecided(result);
 }
 
 function stopped(failedAt: string): Outcome {

@@ -1,6 +1,6 @@
 import { nearest } from '../../document/index.ts';
 import { GwError } from '../../error/index.ts';
-import type { Checklist, Step } from '../file/load.ts';
+import type { Checklist, Step } from '../file/step.ts';
 
 /** Requested steps: ids of steps and sections (--only, --from). */
 export interface Wanted {

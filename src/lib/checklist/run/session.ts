@@ -1,5 +1,5 @@
 import type { SoftwareRead } from '../catalogue.ts';
-import type { Checklist } from '../file/load.ts';
+import type { Checklist } from '../file/step.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ChecklistResult } from '../run.result.ts';
 import { runSteps } from './runner.ts';

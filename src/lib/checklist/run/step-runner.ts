@@ -1,8 +1,8 @@
 import type { Clock } from '../../lifecycle/index.ts';
-import type { Checklist, RunStep, Step, UnavailableStep } from '../file/load.ts';
+import type { Checklist, RunStep, Step, UnavailableStep } from '../file/step.ts';
 import type { Deviation, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
-import { askPerson } from './asking.ts';
+import { askBeside, askPerson } from './asking.ts';
 import { type Checked, check } from './checking.ts';
 import { drives, drivesSeenBy, expiringFor } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
@@ -37,12 +37,14 @@ interface Attempt {
   readonly isNamed: boolean;
   /** The previous result is an answer about a drive that was run again since. */
   readonly outdated?: boolean;
+  /** Only the check was repeated whose result a question reads beside its answer. */
+  readonly keepsAnswer?: boolean;
 }
 
 /** Performs a step, and repeats it while the technician asks for that. */
 export async function performUntilSettled(
   step: Step,
-  { before, isNamed, outdated = false }: Attempt,
+  { before, isNamed, outdated = false, keepsAnswer = false }: Attempt,
   run: RunState,
   options: RunnerOptions,
 ): Promise<StepResult> {
@@ -52,7 +54,8 @@ export async function performUntilSettled(
   for (let turn = 0; ; turn += 1) {
     const began = clock.monotonicMs();
     // When repeated, a question with a prepared answer is asked at the terminal.
-    const performed = await performStep(step, run, turn === 0 ? options : asked);
+    const kept = keepsAnswer && turn === 0 ? (before?.answer ?? null) : null;
+    const performed = await performStep(step, run, { ...(turn === 0 ? options : asked), kept });
     const { interrupted = false } = performed.outcome;
     const at = interrupted ? null : clock.wall().toISOString();
     const tookMs = Math.round(clock.monotonicMs() - began);
@@ -83,7 +86,8 @@ export async function performUntilSettled(
       return accepted;
     }
     last = result;
-    if (step.kind === 'run' && step.reads !== null) await rerunSource(step, step.reads, run, options);
+    const source = readBy(step);
+    if (source !== null) await rerunSource(step, source, run, options);
   }
 }
 
@@ -100,33 +104,49 @@ function deviationOf(result: StepResult, before: StepResult | undefined, options
 /** Wrong, or not checked by gw: the technician can repeat or accept it. */
 function isToDecide({ verdict, kind, expectations, error }: StepResult): boolean {
   if (kind === 'unavailable') return true;
+  if (kind === 'confirm' && verdict === 'not-checked') return isUndecided({ expectations, error });
   return (
     verdict === 'wrong' || (verdict === 'not-checked' && kind === 'run' && (expectations.length > 0 || error !== null))
   );
+}
+
+/** gw looked at its part of a question, and did not find it ok. */
+export function isUndecided({ expectations, error }: Pick<StepResult, 'expectations' | 'error'>): boolean {
+  return error !== null || expectations.some(({ verdict }) => verdict !== 'ok');
+}
+
+/** The earlier step whose result a step reads, itself or beside its question. */
+export function readBy(step: Step): string | null {
+  if (step.kind === 'run') return step.reads;
+  return step.kind === 'confirm' ? (step.known?.reads ?? null) : null;
 }
 
 /**
  * Runs the check whose result a step reads: repeating only the step would read the same result. Its other readers are
  * judged again too, and questions about a drive are asked again.
  */
-async function rerunSource(step: RunStep, id: string, run: RunState, options: RunnerOptions): Promise<void> {
+async function rerunSource(step: Step, id: string, run: RunState, options: RunnerOptions): Promise<void> {
   const { decide: _, ...unasked } = options;
   const { checklist, results } = run;
   const source = checklist.steps.find((one) => one.id === id);
   if (source === undefined) return;
   results.set(id, await performUntilSettled(source, { before: results.get(id), isNamed: false }, run, options));
-  const readers: readonly Step[] = readersOf(id, run);
+  const readers = new Set(readersOf(id, run).map((reader) => reader.id));
   for (const follower of checklist.steps) {
     const before = results.get(follower.id);
     const outdated = drivesSeenBy(follower, checklist).includes(id);
-    if (!outdated && !readers.includes(follower)) continue;
+    if (!outdated && !readers.has(follower.id)) continue;
     if (follower.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
-    results.set(follower.id, await performUntilSettled(follower, { before, isNamed: false, outdated }, run, unasked));
+    const again = { before, isNamed: false, outdated, keepsAnswer: !outdated };
+    results.set(follower.id, await performUntilSettled(follower, again, run, unasked));
   }
 }
 
 function readersOf(id: string, { checklist }: RunState): readonly RunStep[] {
-  return checklist.steps.filter((step): step is RunStep => step.kind === 'run' && step.reads === id);
+  return checklist.steps.flatMap((step) => {
+    const reader = step.kind === 'run' ? step : step.kind === 'confirm' ? step.known : null;
+    return reader?.reads === id ? [reader] : [];
+  });
 }
 
 async function decideOrLeave(
@@ -165,7 +185,11 @@ function keepReadings(readings: CompletedStep['readings'], run: RunState): void 
   for (const [id, outcome] of Object.entries(readings)) run.readings.set(id, outcome);
 }
 
-async function performStep(step: Step, run: RunState, options: RunnerOptions): Promise<Checked> {
+async function performStep(
+  step: Step,
+  run: RunState,
+  options: RunnerOptions & { readonly kept: StepResult['answer'] },
+): Promise<Checked> {
   const alone = (outcome: Outcome): Checked => ({ outcome, ran: false, readings: {}, software: null });
   if (options.signal.aborted) {
     return alone({ verdict: 'not-checked', why: 'The run was interrupted before this step.', interrupted: true });
@@ -176,6 +200,11 @@ async function performStep(step: Step, run: RunState, options: RunnerOptions): P
   const isStill = !drives(step) || (step.moves && !options.motionAllowed);
   const expired = isStill ? undefined : await renewAnswers(step, run, options);
   if (expired) return alone(expired);
+  if (step.kind === 'confirm' && step.known !== null) {
+    const { known } = step;
+    const looked = known.reads === null ? await check(known, [], options) : alone(readingOf(known, known.reads, run));
+    return { ...looked, outcome: await askBeside(step, looked.outcome, options) };
+  }
   if (step.kind !== 'run') return alone(await askPerson(step, options));
   if (step.moves && !options.motionAllowed) {
     return alone({
@@ -185,10 +214,12 @@ async function performStep(step: Step, run: RunState, options: RunnerOptions): P
     });
   }
   if (step.reads === null) return check(step, readersOf(step.id, run), options);
-  const reading = run.readings.get(step.id);
-  if (reading !== undefined) return alone(reading);
-  const why = `This step reads the result of '${step.reads}', which has none.`;
-  return alone({ verdict: 'skipped', why, remedy: `Fix '${step.reads}' first.` });
+  return alone(readingOf(step, step.reads, run));
+}
+
+function readingOf({ id }: RunStep, source: string, { readings }: RunState): Outcome {
+  const why = `This step reads the result of '${source}', which has none.`;
+  return readings.get(id) ?? { verdict: 'skipped', why, remedy: `Fix '${source}' first.` };
 }
 
 /** Asks anew, before the robot moves, what only an earlier run answered. Returns why the step does not run. */
@@ -251,7 +282,7 @@ export function joinResult(step: Step, outcome: Outcome, { at, tookMs, before }:
     ...(step.titleDe !== undefined && { titleDe: step.titleDe }),
     proves: step.proves,
     kind: step.kind,
-    run: step.kind === 'run' ? step.run : null,
+    run: step.kind === 'run' ? step.run : step.kind === 'confirm' ? (step.known?.run ?? null) : null,
     moves: step.moves,
     section: step.section,
     precondition: step.precondition,

@@ -221,7 +221,7 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
       section: step.section,
       precondition: step.precondition,
       kind: step.kind,
-      run: step.kind === 'run' ? step.run : null,
+      run: checkOf(step)?.run ?? null,
       question: step.kind === 'confirm' || step.kind === 'measure' ? step.question : null,
       instead: step.kind === 'confirm' ? step.instead : null,
       expires: step.kind === 'confirm' && step.expires,
@@ -231,12 +231,17 @@ export async function showChecklist(nameOrFile: string, dir: string): Promise<Ch
       facts: [...step.facts],
       moves: step.moves,
       expects:
-        step.kind === 'run' || step.kind === 'measure'
-          ? step.expectations.map(({ path, matcher }) => ({ path, expected: matcher.expected }))
-          : [],
+        (step.kind === 'measure' ? step : checkOf(step))?.expectations.map(({ path, matcher }) => {
+          return { path, expected: matcher.expected };
+        }) ?? [],
       remedy: step.remedy,
     })),
   };
+}
+
+/** The check that gw makes in this step, alone or beside a question. */
+function checkOf(step: Step): RunStep | null {
+  return step.kind === 'run' ? step : step.kind === 'confirm' ? step.known : null;
 }
 
 async function answersOf({ answersPath, readAnswers }: ChecklistRunOptions, checklist: Checklist) {
@@ -304,10 +309,12 @@ async function ofRobot(
   earlier: Earlier[number],
 ): Promise<Prerequisite[]> {
   const { chosen } = selectSteps(checklist, wanted);
-  const isTaken = (step: Step): step is RunStep =>
-    step.kind === 'run' && chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
+  const taken = checklist.steps.flatMap((step) => {
+    const isTaken = chosen.has(step.id) && earlier.get(step.id)?.result.verdict !== 'ok';
+    return isTaken ? (checkOf(step) ?? []) : [];
+  });
   const byKey = new Map<string, Missing & { steps: string[] }>();
-  for (const step of checklist.steps.filter(isTaken)) {
+  for (const step of taken) {
     for (const missing of (await step.entry.missing?.(readingOptions(step, checklist), step.expected)) ?? []) {
       const known = byKey.get(missing.key) ?? { ...missing, steps: [] };
       byKey.set(missing.key, { ...known, steps: [...known.steps, step.id] });
