@@ -100,8 +100,7 @@ export function createTechnician({ streams, onInterrupt, initials }: TechnicianO
         } else if (rest === '' && ('yes'.startsWith(key) || 'ja'.startsWith(key))) {
           if (step.needsRemark) remark ??= await text('Remark:', '', signal);
           return give('yes');
-        }
-        else if (rest === '' && ('no'.startsWith(key) || 'nein'.startsWith(key))) {
+        } else if (rest === '' && ('no'.startsWith(key) || 'nein'.startsWith(key))) {
           remark ??= await text('What is wrong?', '', signal);
           return give('no');
         } else sayNoAnswer(line, accepted);

@@ -33,6 +33,9 @@ interface RawStep {
   readonly given?: Given;
   readonly unavailable?: string;
   readonly expect?: Raw;
+  readonly remark?: string;
+  /** What gw looks at beside the question. */
+  readonly known?: { readonly run?: string; readonly reads?: string; readonly expect: Raw };
 }
 
 /** A value that satisfies the matcher. */
@@ -81,20 +84,29 @@ function put(into: object, path: string, value: unknown): void {
   }
 }
 
+/** The check of a step, and the one beside its question. */
+function looksOf({ reads, expect: expected, known }: RawStep): readonly Pick<RawStep, 'reads' | 'expect'>[] {
+  return [{ ...(reads !== undefined && { reads }), ...(expected && { expect: expected }) }, ...(known ? [known] : [])];
+}
+
 /** A result for every check that satisfies all expectations except `broken`. */
 function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; readonly path: string }) {
   const results = new Map<string, object>();
   for (const step of steps) {
-    const source = step.reads ?? step.id;
-    const result = results.get(source) ?? {};
-    results.set(source, result);
-    for (const [path, written] of Object.entries(step.expect ?? {}))
-      put(result, path, structuredClone(meeting(written)));
+    for (const { reads, expect: expected } of looksOf(step)) {
+      const source = reads ?? step.id;
+      const result = results.get(source) ?? {};
+      results.set(source, result);
+      for (const [path, written] of Object.entries(expected ?? {})) {
+        put(result, path, structuredClone(meeting(written)));
+      }
+    }
   }
   const step = steps.find(({ id }) => id === broken?.id);
   if (broken && step) {
-    const value = step.expect?.[broken.path] === null ? 'something' : null;
-    put(results.get(step.reads ?? step.id) ?? {}, broken.path, value);
+    const look = looksOf(step).find(({ expect: expected }) => Object.hasOwn(expected ?? {}, broken.path));
+    const value = look?.expect?.[broken.path] === null ? 'something' : null;
+    put(results.get(look?.reads ?? step.id) ?? {}, broken.path, value);
   }
   return results;
 }
@@ -139,7 +151,8 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   const steps = rawSteps(parse(text));
   const list = compiled(text, givens);
   const good = (step: RawStep) => {
-    const value = step.measure === undefined ? 'yes' : String(meeting(step.expect?.value));
+    const yes = step.remark === undefined ? 'yes' : '{ answer: yes, remark: nothing }';
+    const value = step.measure === undefined ? yes : String(meeting(step.expect?.value));
     const isQuestion = (step.confirm !== undefined && step.given === undefined) || step.measure !== undefined;
     return isQuestion ? [`${step.id}: ${value}\n`] : [];
   };
@@ -173,8 +186,9 @@ describe.each(await listChecklists(builtIn))('the built-in checklist %s', async 
   });
 
   test('has no expectation that cannot fail on its own, named by its path', async () => {
-    for (const step of steps.filter(({ run: check, reads }) => check !== undefined || reads !== undefined)) {
-      for (const path of Object.keys(step.expect ?? {})) {
+    for (const step of steps.filter(({ run: check, reads, known }) => check ?? reads ?? known)) {
+      const looks = step.given === undefined ? looksOf(step) : [step];
+      for (const path of looks.flatMap(({ expect: expected }) => Object.keys(expected ?? {}))) {
         const result = await run(list, resultsOf(steps, { id: step.id, path }), answers);
         const completed = result.steps.find(({ id }) => id === step.id);
         expect(completed?.verdict, `${step.id}, ${path}`).not.toBe('ok');

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { resultSchemas } from '../../src/cli/schemas.ts';
 import { listChecklists, loadChecklist, type PathPart, type RunStep } from '../../src/lib/checklist/index.ts';
 import { createCatalogue } from '../../src/lib/toolkit/catalogue/catalogue.ts';
+import { passwordChangeSchema, recordCheckSchema } from '../../src/lib/toolkit/checklist/record-check.result.ts';
 import { cloudLinkSchema, cloudStopSchema, releaseRehearsalSchema } from '../../src/lib/toolkit/cloud/cloud.result.ts';
 import {
+  actsCheckSchema,
   mediaCheckSchema,
   poseCheckSchema,
   signInCheckSchema,
@@ -14,7 +16,7 @@ import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/tunnel.resul
 import { builtIn } from './kit.ts';
 
 /** Checks without a command of their own; their results have types of their own. */
-const withoutCommand = ['evidence check', 'gateway health', 'gateway state', 'sim fault'];
+const withoutCommand = ['evidence check', 'gateway health', 'gateway state', 'sim fault', 'site contacts'];
 
 /** Checks that only checklists run. */
 const checklistOnly: Readonly<Record<string, z.ZodType>> = {
@@ -26,6 +28,9 @@ const checklistOnly: Readonly<Record<string, z.ZodType>> = {
   'cloud stop': cloudStopSchema,
   'release rehearsal': releaseRehearsalSchema,
   'tunnel rehearsal': tunnelRehearsalSchema,
+  'record state': recordCheckSchema,
+  'password change': passwordChangeSchema,
+  'gateway acts': actsCheckSchema,
 };
 
 type Node = Readonly<Record<string, unknown>>;
@@ -85,7 +90,8 @@ describe('the built-in checklists', async () => {
 
   test.each(lists)('$name reads only paths that the results of its checks have', async ({ steps }) => {
     const lost: string[] = [];
-    for (const step of steps.filter((one): one is RunStep => one.kind === 'run')) {
+    const known = steps.flatMap((one) => (one.kind === 'confirm' ? (one.known ?? []) : []));
+    for (const step of [...steps.filter((one): one is RunStep => one.kind === 'run'), ...known]) {
       const own = checklistOnly[step.run];
       const load = resultSchemas[step.run] ?? (own && (async () => own));
       if (withoutCommand.includes(step.run)) continue;

@@ -66,7 +66,7 @@ const probe: ChassisProbe = {
   verdict: 'ok',
   address: { host: '127.0.0.1', port: 8090, way: 'direct' },
   identity: {
-    ...{ serial: { value: 'SN-1', ...vendor }, expectedSerial: 'SN-1', model: null },
+    ...{ serial: { value: 'SN-1', ...vendor }, expectedSerial: 'SN-1', model: null, simulated: false },
     ...{ software: { value: '2.12.3', ...vendor }, capabilities: { value: ['supportsWsV2'], ...vendor } },
   },
   latency: {

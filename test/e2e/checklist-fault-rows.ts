@@ -160,7 +160,7 @@ export const chassisRows: readonly Row[] = [
   {
     fault: 'the chassis does not return the pictures of its maps',
     brings: simFault('image-fails'),
-    fails: [['premises/map-backup-file', /complete: expected true, found false|verdict: expected 'ok', found 'wrong'/]],
+    fails: [['premises/map-backup', /complete: expected true, found false|verdict: expected 'ok', found 'wrong'/]],
   },
 ];
 
@@ -183,7 +183,7 @@ export const mapLossRow: Row = {
     );
     return () => sim.setFault('map-loss', false);
   },
-  fails: [['premises/map-backup-file', /MAP_UNKNOWN/, /has no maps/]],
+  fails: [['premises/map-backup', /MAP_UNKNOWN/, /has no maps/]],
 };
 
 /** Each takes as long as a probe listens at most, because the unit of the pose stays open. */
@@ -596,6 +596,18 @@ export const trialSteps = ['site/verify-stop', 'site/verify-move', 'site/verify-
  * These need hardware addresses, a machine without other listeners, and a segment: a separate test in two namespaces.
  */
 export const namespaceSteps = ['site/chassis-mac', 'site/listening', 'site/segments'] as const;
+
+/** They need whole records of other lists: test/toolkit/checklist/record-check.test.ts. */
+export const recordSteps = ['handover/premises-record', 'handover/site-record'] as const;
+
+/** Their yes needs those records, or that a person did it: test/toolkit/gateway/acts-check.test.ts. */
+export const knownQuestions = [
+  'site/not-connected',
+  'handover/everyday',
+  'handover/stop',
+  'handover/password',
+  'handover/deviations-known',
+] as const;
 
 /** It requires the first of them. */
 export const namespaceQuestion = 'site/chassis-reservation';

@@ -13,6 +13,7 @@ import {
   namespaceQuestion,
   namespaceSteps,
   pairsOf,
+  recordSteps,
   slowRows,
   trialSteps,
 } from './checklist-fault-rows.ts';
@@ -30,7 +31,7 @@ import { gwBinary } from './gw.ts';
 
 test('every step that gw checks itself has a fault in these tables', () => {
   const seen = new Set(
-    [...pairsOf(allRows), ...namespaceSteps, ...trialSteps].map((pair) => sameness(stepOf(pair).step)),
+    [...pairsOf(allRows), ...namespaceSteps, ...trialSteps, ...recordSteps].map((pair) => sameness(stepOf(pair).step)),
   );
   const forgotten = [...lists.values()].flatMap(({ name, steps }) =>
     steps.filter((step) => step.kind === 'run' && !seen.has(sameness(step))).map(({ id }) => `${name}/${id}`),

@@ -124,7 +124,7 @@ export const answerYes = async (step: AskedStep) => ({
   answer: 'yes' as const,
   by: null,
   initials: 'KM',
-  remark: null,
+  remark: step.kind === 'confirm' && step.needsRemark ? 'nothing' : null,
   value: step.kind === 'measure' ? 3 : null,
   attachments: [],
 });
@@ -173,6 +173,8 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
   };
   const read = async () => parse(await readFile(sitePath, 'utf8')) as SiteText;
   const first = await read();
+  const person = { name: 'A. Example', mail: 'a@example.com', phone: '+49 30 000000' };
+  first.contacts = { customer: person, operator: person };
   edit(first);
   await write(first);
   const eachState = (work: (state: string, kept: string) => Promise<unknown>, only?: string) =>

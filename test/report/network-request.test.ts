@@ -215,7 +215,7 @@ describe('the letter', () => {
       expect(text).toContain(part);
     }
     const texts = letterTexts[lang];
-    for (const part of [texts.reason, texts.noInbound, texts.segmentTitle]) expect(text).toContain(part);
+    for (const part of [texts.reason(8090), texts.noInbound, texts.segmentTitle]) expect(text).toContain(part);
     expect(text).not.toMatch(/\[(open|offen)/);
     expect(text).not.toMatch(/5174|undefined|null|NaN/);
   });
@@ -236,10 +236,34 @@ describe('the letter', () => {
   });
 
   it('gives the reason for the separation, and the date, in its language', async () => {
-    expect(letterTexts.en.reason).toMatch(/8090.*no authentication/);
-    expect(letterTexts.de.reason).toMatch(/8090.*keine Anmeldung/);
+    expect(letterTexts.en.reason(8090)).toMatch(/8090.*no authentication/);
+    expect(letterTexts.de.reason(8090)).toMatch(/8090.*keine Anmeldung/);
     expect(await textOfLetter(fullSite, 'de')).toContain('21. November 2026');
     expect(await textOfLetter(fullSite, 'en')).toContain('21 November 2026');
+  });
+
+  it('asks for the ports of its table, and for no others', async () => {
+    const site = (more: string) => `name: Box
+chassis: { host: 192.0.2.3, port: 8095, serial: S }
+cloud: { mqtt: { host: mqtt.example.com, alpn: x-a-mqtt-ca${more} }, storageUrl: 'https://storage.example.com:9443' }
+`;
+    const own = site(', port: 8443, fallbackPort: 8444');
+    for (const [lang, ports, chassis] of [
+      ['en', 'TCP ports 443, 8444 and 9443, optionally also on TCP port 8443,', 'TCP port 8095'],
+      ['de', 'die TCP-Ports 443, 8444 und 9443, wahlweise zusätzlich über TCP-Port 8443,', 'TCP-Port 8095'],
+    ] as const) {
+      const text = await textOfLetter(own, lang);
+      expect(text).toContain(ports);
+      expect(text).toContain(chassis);
+      expect(text).not.toMatch(/8883|8090/);
+    }
+    // One port for both: nothing is optional.
+    expect(await textOfLetter(site(', port: 443'), 'en')).toContain('TCP ports 443 and 9443,');
+  });
+
+  it('says which devices the gateway calls, and which it only checks', async () => {
+    expect(await textOfLetter(fullSite, 'en')).toContain('Doors, lifts and level changes it does not operate');
+    expect(await textOfLetter(fullSite, 'de')).toContain('Türen, Aufzüge und Ebenenwechsel bedient es');
   });
 
   it('keeps its structure whatever the site file contains', { tags: 'property' }, async () => {

@@ -119,6 +119,53 @@ describe('the summary', () => {
     }
   });
 
+  it('says on page 1, on every page and in every form that the robot was a simulator, and nothing is green then', async () => {
+    const simulated = { ...good, robots: good.robots.map((robot) => ({ ...robot, simulated: true })) };
+    for (const lang of ['de', 'en'] as const) {
+      const { simulated: title, simulatedShort, simulatedText } = recordTexts[lang];
+      const model = documentOf(simulated, 'ok', lang);
+      expect(banners(model)[0]).toEqual({ tone: 'bad', title });
+      expect(tonesOf(model)).not.toContain('good');
+      expect(await htmlText(model)).toContain(title);
+      expect(String((await writeDocumentAs(model, 'md', fontsDir)).content)).toContain(title);
+      const [first = '', ...others] = await pdfPages(model);
+      expect(first).toContain(title);
+      expect(first).toContain(simulatedText);
+      for (const page of others) expect(page).toContain(simulatedShort);
+      for (const real of [false, null, undefined]) {
+        const robots = good.robots.map((robot) => ({ ...robot, simulated: real }));
+        expect(JSON.stringify(documentOf({ ...good, robots }, 'ok', lang))).not.toContain(simulatedShort);
+      }
+    }
+    expect(recordTexts.en.simulated).toBe('SIMULATED ROBOT: not an acceptance');
+    expect(recordToJUnit(simulated, verificationOf(simulated))).toContain(
+      '<property name="gw.simulated" value="SIMULATED ROBOT: not an acceptance"/>',
+    );
+  });
+
+  it('says what the program checked, and what rests on the word of a person alone', () => {
+    const said = { ...answeredStep, id: 'said' };
+    const both = { ...answeredStep, id: 'both', run: 'record state' };
+    const record = recordOf([robotOf([stepOf(), said, both])]);
+    for (const [lang, head, alone, part] of [
+      [
+        'en',
+        '1 checked by the program, 1 in part, 1 only the word of a person',
+        'Word of a person, not checked',
+        'as far as it can know',
+      ],
+      [
+        'de',
+        '1 vom Prüfprogramm geprüft, 1 zum Teil, 1 nur Wort einer Person',
+        'Wort einer Person, ungeprüft',
+        'soweit es das kann',
+      ],
+    ] as const) {
+      const text = JSON.stringify(documentOf(record, 'ok', lang));
+      for (const one of [head, alone, part]) expect(text).toContain(one);
+    }
+  });
+
   it('distinguishes accepted deviations, wrong steps, red lines and an incomplete run, none of them green', () => {
     const heads = [
       [recordOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
@@ -147,7 +194,7 @@ describe('the summary', () => {
     const robots = Array.from({ length: 4 }, (_, at) =>
       robotOf(steps, {
         ...{ serial: `SN${at}${'X'.repeat(120)}`, site: long.slice(0, 119), software: null },
-        ...{ customer: { company: long, name: long }, operator: { company: long, name: long } },
+        ...{ customer: { company: long, name: long }, operator: { company: long, name: long }, simulated: true },
       }),
     );
     const record = recordOf(robots, {
@@ -249,7 +296,7 @@ describe('the document', () => {
     const text = String(JSON.stringify(documentOf(good).blocks));
     expect(text).toContain('["The ramp at the lift","height: 12 mm","BELEGT","Ada Techniker, ruler"]');
     expect(text).toContain(
-      'Confirmed by Ada Techniker, AT, 21/11/2026, 09:10 UTC\\nRemark: wiped once more\\nPhotos: 001-sensors.jpg',
+      'Word of a person, not checked: confirmed by Ada Techniker, AT, 21/11/2026, 09:10 UTC\\nRemark: wiped once more\\nPhotos: 001-sensors.jpg',
     );
     expect(text).toContain('cd'.repeat(32));
   });

@@ -8,6 +8,7 @@ import type {
   Prerequisite,
 } from '../../lib/toolkit/checklist/checklist.result.ts';
 import { printable, renderTable, renderVerdict, right } from '../output.ts';
+import { SIMULATED } from './record.ts';
 
 const MAX_TITLE_WIDTH = 52;
 
@@ -109,6 +110,7 @@ export function renderChecklistRun(result: ChecklistRun): string {
   const redLines = robots.flatMap(({ redLines: lines, serial }) => lines.map((line) => ({ ...line, serial })));
   return [
     renderChecklistVerdict(result),
+    ...(result.simulated ? [chalk.yellow.bold(SIMULATED)] : []),
     chalk.dim(
       [
         subject

@@ -46,7 +46,14 @@ function place({ host, port }: { readonly host: string; readonly port: number })
 }
 
 /** `gw operator password` */
-export function renderOperatorPassword({ file, replaced }: OperatorPassword): string {
+export function renderOperatorPassword({ file, replaced, same }: OperatorPassword): string {
+  if (same) {
+    return [
+      chalk.yellow('Device password NOT changed: it is the same as before.'),
+      '',
+      `Its hash is in ${printable(file)}, readable for its owner only.`,
+    ].join('\n');
+  }
   return [
     `Device password ${replaced ? 'changed' : 'set'}.`,
     '',

@@ -11,6 +11,9 @@ import { printable, renderTable, renderVerdict, right } from '../output.ts';
 
 type State = RecordVerify['state'];
 
+/** Beside every verdict of such a run or record. */
+export const SIMULATED = 'SIMULATED ROBOT: not an acceptance';
+
 /** `gw checklist verify` */
 export function renderRecordVerify({ path, state, signedBy, findings, subject }: RecordVerify): string {
   const name = printable(path);
@@ -83,6 +86,7 @@ export function renderRecordDiff({ from, to, same, worse, versions, sameChecklis
     [counted(({ lost }) => lost.length), 'no longer ok'],
     [counted(({ redLines }) => redLines.added.length), 'new red lines', 'new red line'],
     [counted(({ fixed }) => fixed.length), 'fixed'],
+    [counted(({ nowChecked }) => nowChecked.length), 'now checked and ok'],
     [counted(({ reasons }) => reasons.length), 'not ok for another reason'],
     [counted(({ values }) => values.filter(({ counts }) => counts).length), 'values moved', 'value moved'],
     [counted(({ deviations }) => deviations.length), 'deviations changed', 'deviation changed'],
@@ -131,6 +135,7 @@ function robotLines(robot: RobotDiff): string[] {
     ),
     ...stepLines(chalk.yellow('no longer ok'), robot.lost),
     ...stepLines(chalk.green('fixed'), robot.fixed),
+    ...stepLines(chalk.green('now checked'), robot.nowChecked),
     ...robot.redLines.gone.map(({ title }) => `  red line gone  ${printable(title)}`),
     ...robot.redLines.changed.map(
       ({ title, from, to }) =>
@@ -155,13 +160,19 @@ function robotLines(robot: RobotDiff): string[] {
   return ['', chalk.bold(`${printable(robot.site.to ?? robot.site.from ?? '')}, ${printable(robot.serial)}`), ...lines];
 }
 
-function presenceLines({ presence, site, software }: RobotDiff): string[] {
+function presenceLines({ presence, site, software, device }: RobotDiff): string[] {
   if (presence === 'old-only') return [chalk.red('  is missing in the new record')];
   if (presence === 'new-only') return ['  is only in the new record'];
   return [
     ...(site.from === site.to ? [] : [`  site ${change(site)}`]),
     ...(software.from === software.to ? [] : [`  software ${change(software)}`]),
+    ...(isOther(device) ? [`  ${chalk.red('another device')}  ${change(device)}`] : []),
   ];
+}
+
+/** Where both records say it. */
+function isOther({ from, to }: RobotDiff['device']): boolean {
+  return from !== null && to !== null && from !== to;
 }
 
 function stepLines(word: string, steps: RobotDiff['newlyWrong']): string[] {
@@ -212,7 +223,7 @@ function subjectLine({ title, robots, technician, endedAt, edition, id }: Record
 }
 
 /** Verdict of the record; green only when verified. */
-function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, state: State): string {
+function saysLine({ verdict, simulated, counts, deviations, redLines }: RecordSubject, state: State): string {
   const words = {
     ok: 'all ok',
     accepted: 'accepted with deviations',
@@ -229,6 +240,7 @@ function saysLine({ verdict, counts, deviations, redLines }: RecordSubject, stat
   ] as const;
   const summary = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   const text = `Verdict of the record: ${words[verdict]} (${summary.join(', ')}).`;
+  if (simulated) return `${chalk.red.bold(SIMULATED)}\n${chalk.yellow(text)}`;
   if (verdict === 'wrong') return chalk.red(text);
   return verdict === 'ok' && state === 'verified' ? chalk.green(text) : chalk.yellow(text);
 }

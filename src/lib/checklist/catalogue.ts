@@ -39,6 +39,8 @@ export interface CatalogueEntry {
   readonly with: z.ZodType;
   /** Reads the chassis software from its result; null when the result has none. */
   readonly software?: (data: object) => SoftwareRead | null;
+  /** Reads from its result whether the device is a simulator; null when the result does not have it. */
+  readonly simulated?: (data: object) => boolean | null;
   /** What the check found and from where, in a sentence beside the expectations. Absent: its findings say it. */
   readonly says?: (data: object) => string;
   /** Timeout of a step that has no `withinS`. Absent: 60 s. */

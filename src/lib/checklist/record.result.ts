@@ -64,6 +64,13 @@ export const robotRecordSchema = z.strictObject({
   customer: partySchema.optional().describe('contacts.customer of the site file; absent where it names none.'),
   operator: partySchema.optional().describe('contacts.operator of the site file; absent where it names none.'),
   software: softwareSchema.nullable().describe('Software of the chassis as a step read it; null when none did.'),
+  simulated: z
+    .boolean()
+    .nullable()
+    .optional()
+    .describe(
+      'true: a step met a simulator, so this is no acceptance of a robot. null: no step read whether the device is one. Absent in records of older versions.',
+    ),
   ok: z.boolean().describe('true only when every step is ok and there is no red line.'),
   accepted: z.boolean().describe('true when every step is ok or an accepted deviation, and there is no red line.'),
   counts: countsSchema,

@@ -113,6 +113,7 @@ export const checklistResultSchema = z.strictObject({
   tookMs: z.number(),
   motionAllowed: z.boolean(),
   interrupted: z.boolean(),
+  simulated: z.literal(true).optional().describe('true: a step met a simulator; it is no acceptance of a robot.'),
   dryRun: z.literal(true).optional().describe('true: nothing was run (--dry-run).'),
   noRecord: z.literal(true).optional().describe('true: nothing of the run is kept (--no-record); it is no acceptance.'),
   ok: z.boolean().describe('true only when every step is ok.'),

@@ -18,6 +18,12 @@ export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
 export { ROBOT_HEADER, type Route, routes } from './routes.ts';
-export { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, parsePasswordHash } from './sign-in/password-hash.ts';
+export {
+  hashPassword,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+  parsePasswordHash,
+  verifyPassword,
+} from './sign-in/password-hash.ts';
 export { SESSION_COOKIE } from './sign-in/sessions.ts';
 export { noSupport } from './support-handlers.ts';

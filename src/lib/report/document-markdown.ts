@@ -2,6 +2,7 @@ import type { ChecklistResult, StepResult } from '../checklist/index.ts';
 import { codeSpan, escapeMarkdown } from '../text/index.ts';
 import { type Block, type DocumentModel, spansOf, table, type Words } from './document.ts';
 import { clean, cleanLine, seconds, shown } from './text.ts';
+import { recordEn } from './texts/record.en.ts';
 
 const words = {
   ok: 'ok',
@@ -25,6 +26,9 @@ export function toMarkdown(result: ChecklistResult): string {
       ];
   return linesOf([
     { kind: 'title', text: result.title },
+    ...(result.simulated
+      ? [{ kind: 'banner', tone: 'bad', title: recordEn.simulated, lines: [recordEn.simulatedText] } as const]
+      : []),
     { kind: 'paragraph', text: verdict },
     { kind: 'paragraph', text: result.purpose },
     {

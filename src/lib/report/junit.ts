@@ -1,6 +1,7 @@
 import type { ChecklistResult, CheckRecord, RecordVerification, StepResult } from '../checklist/index.ts';
 import { escapeMarkup } from '../markup/index.ts';
 import { clean, cleanLine, seconds } from './text.ts';
+import { recordEn } from './texts/record.en.ts';
 
 type Values = Readonly<Record<string, string | number | boolean>>;
 
@@ -25,6 +26,8 @@ interface Suite {
   readonly cases: readonly Case[];
 }
 
+const SIMULATED = recordEn.simulated;
+
 /** Type of the error of a case that was not checked or not decided. */
 const NOT_CHECKED = 'NOT_CHECKED';
 
@@ -41,6 +44,7 @@ export function toJUnit({ name, tookMs, startedAt, steps, subject, ...result }: 
     'gw.motion-allowed': result.motionAllowed,
     'gw.interrupted': result.interrupted,
     ...(result.noRecord && { 'gw.record': 'none' }),
+    ...(result.simulated && { 'gw.simulated': SIMULATED }),
     ...(result.dryRun && { 'gw.dry-run': true }),
   };
   return documentOf([{ name, tookMs, startedAt, properties, cases: steps.map(caseOf) }]);
@@ -53,7 +57,7 @@ export function toJUnit({ name, tookMs, startedAt, steps, subject, ...result }: 
 export function recordToJUnit(record: CheckRecord, verification: RecordVerification): string {
   const { checklist, robots, startedAt } = record;
   return documentOf(
-    robots.map(({ site, serial, software, ok, accepted, steps, redLines }, at) => ({
+    robots.map(({ site, serial, software, simulated, ok, accepted, steps, redLines }, at) => ({
       name: `${checklist.name}.${serial}`,
       tookMs: steps.reduce((sum, step) => sum + step.tookMs, 0),
       startedAt,
@@ -64,6 +68,7 @@ export function recordToJUnit(record: CheckRecord, verification: RecordVerificat
         'gw.site': site,
         'gw.serial': serial,
         'gw.software': software?.value ?? 'not known',
+        'gw.simulated': simulated ? SIMULATED : (simulated ?? 'not known'),
         'gw.record': `${record.id}, edition ${record.edition}`,
         'gw.verified': verification.verified,
         'gw.motion-allowed': record.motionAllowed,

@@ -6,6 +6,7 @@ export {
   codeSpan,
   eachOnce,
   escapeMarkdown,
+  joinWords,
   mapTexts,
   oneLine,
   plural,

@@ -8,6 +8,12 @@ export function pluralWord(count: number, one: string, many = `${one}s`): string
   return count === 1 ? one : many;
 }
 
+/** `443`, `443 and 8443`, `443, 8443 and 9443`. */
+export function joinWords(words: readonly (string | number)[], and: string): string {
+  const last = words.at(-1);
+  return words.length < 2 ? String(last ?? '') : `${words.slice(0, -1).join(', ')} ${and} ${last}`;
+}
+
 /** Code units scanned for each displayed character: a family emoji takes eleven. */
 const CODE_UNITS_PER_CHARACTER = 16;
 

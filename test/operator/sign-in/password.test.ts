@@ -23,7 +23,7 @@ describe('gw operator password', () => {
 
   it('writes a hash that only its owner reads, and never the password; another one replaces it as a whole', async () => {
     const result = await setOperatorPassword(sitePath, 'correct horse');
-    expect(result).toEqual({ file: join(dir, 'secrets', 'device-password'), replaced: false });
+    expect(result).toEqual({ file: join(dir, 'secrets', 'device-password'), replaced: false, same: false });
     expect((await stat(result.file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
     const text = await readFile(result.file, 'utf8');
@@ -35,6 +35,19 @@ describe('gw operator password', () => {
     expect((await setOperatorPassword(sitePath, 'battery staple')).replaced).toBe(true);
     expect((await stat(result.file)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(dir, 'secrets'))).toEqual(['device-password']);
+  });
+
+  it('keeps the hash of the same password, so that it does not look like another one', async () => {
+    const { file } = await setOperatorPassword(sitePath, 'correct horse');
+    const before = await readFile(file, 'utf8');
+    await chmod(file, 0o644);
+    const again = await setOperatorPassword(sitePath, 'correct horse');
+    expect(again).toEqual({ file, replaced: true, same: true });
+    expect(await readFile(file, 'utf8')).toBe(before);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(renderOperatorPassword(again)).toContain('the same as before');
+    await writeFile(file, 'no hash\n');
+    expect(await setOperatorPassword(sitePath, 'correct horse')).toMatchObject({ replaced: true, same: false });
   });
 
   it('states what to add when the site file has no path for it', async () => {

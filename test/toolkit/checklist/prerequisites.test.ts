@@ -63,14 +63,14 @@ test('steps that read a check are listed for what their own lines need, and for 
   const cloud = { mqtt: { alpn: 'x-example-mqtt-ca' } };
   const partly = { ...bare, cloud, enrolment: { url: 'https://enrol.example.com', caFile: 'ca.pem' } };
   expect(await steps('site', bare)).toMatchObject({
-    cloud: ['cloud-reached'],
+    cloud: ['cloud-reached', 'outbound'],
     'network.robotSegment': ['segments'],
     'network.gateway': ['segments'],
     tablet: ['debug-bridge', 'debug-bridge-restart'],
   });
   expect(await steps('site', partly)).toMatchObject({
-    'cloud.storageUrl': ['cloud-reached'],
-    'cloud.tunnel': ['cloud-reached'],
+    'cloud.storageUrl': ['cloud-reached', 'outbound'],
+    'cloud.tunnel': ['cloud-reached', 'outbound'],
   });
   const fromHosts = [{ name: 'it@198.51.100.20' }] as never;
   expect(await steps('site', bare, { checks: { fromHosts } })).toMatchObject({

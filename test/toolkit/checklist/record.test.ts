@@ -196,7 +196,10 @@ describe('the report of a record file', () => {
 describe('the difference between two visits', () => {
   const side = (record: CheckRecord) => ({ path: 'a.json', state: 'verified', record }) as const;
   const before = recordOf([
-    robotOf([stepOf(), wrongStep, openStep, measuredStep, stepOf({ id: 'gone', title: 'Gone' })]),
+    robotOf([
+      ...[stepOf(), wrongStep, openStep, measuredStep, stepOf({ id: 'gone', title: 'Gone' })],
+      stepOf({ id: 'open', verdict: 'not-checked' }),
+    ]),
   ]);
 
   it('is empty between a record and itself', () => {
@@ -205,13 +208,14 @@ describe('the difference between two visits', () => {
     expect(diff).toMatchObject({ same: true, worse: false });
   });
 
-  it('sorts steps into newly wrong, fixed, lost and otherwise', () => {
+  it('sorts steps into newly wrong, fixed, now checked, lost and otherwise', () => {
     const after = recordOf([
       robotOf([
         stepOf({ verdict: 'wrong', why: 'it does not answer' }),
         stepOf({ ...wrongStep, verdict: 'ok', why: 'every expectation holds' }),
         stepOf({ ...openStep, verdict: 'skipped', why: 'needs another' }),
         measuredStep,
+        stepOf({ id: 'open' }),
         stepOf({ id: 'new', title: 'New' }),
       ]),
     ]);
@@ -220,6 +224,8 @@ describe('the difference between two visits', () => {
       list.map(({ id, from, to }) => `${id}: ${from} -> ${to}`);
     expect(short(robot?.newlyWrong)).toEqual(['address: ok -> wrong']);
     expect(short(robot?.fixed)).toEqual(['pose-unit: wrong -> ok']);
+    // It may have been ok all the time: nothing says that it was fixed.
+    expect(short(robot?.nowChecked)).toEqual(['open: not-checked -> ok']);
     expect(short(robot?.lost)).toEqual(['gone: ok -> null']);
     expect(short(robot?.otherwise)).toEqual(['drive: not-checked -> skipped', 'new: null -> ok']);
     expect(diffRecords(side(before), side(after))).toMatchObject({ same: false, worse: true });
@@ -284,7 +290,8 @@ describe('the difference between two visits', () => {
       const ids = (list: readonly { id: string }[] = []) => list.map(({ id }) => id).sort();
       const [one, other] = [there.robots[0], back.robots[0]];
       // Improvements in one direction are regressions in the other.
-      expect(ids(one?.fixed)).toEqual(
+      expect(one?.fixed.every(({ from }) => from === 'wrong')).toBe(true);
+      expect(ids([...(one?.fixed ?? []), ...(one?.nowChecked ?? [])])).toEqual(
         ids([...(other?.newlyWrong ?? []).filter(({ from }) => from === 'ok'), ...(other?.lost ?? [])]),
       );
       expect(there.same).toBe(back.same);

@@ -444,6 +444,7 @@ describe('a release from the cloud, rehearsed on site', () => {
     script(gateway, { ...release, run: { ...begun, isReported: true, ...change } });
     const data = await rehearse(gateway);
     expect(verdicts(data)).toMatchObject({ received: 'ok', ...expected });
+    expect(data.releasedMs).toBeNull();
     if ('detail' in change) expect(details(data)).toContain(change.detail);
   });
 
@@ -469,7 +470,7 @@ describe('a release from the cloud, rehearsed on site', () => {
       gateway.setRelease({ status, detail: 'because', remedy: 'do this' });
       const data = await rehearse(withRelease(gateway));
       expect(verdicts(data)).toMatchObject({ ready: 'wrong', received: 'not-checked', installed: 'not-checked' });
-      expect([gateway.asked, data.waitedMs]).toEqual([[], 0]);
+      expect([gateway.asked, data.waitedMs, data.releasedMs]).toEqual([[], 0, null]);
       if (status === 'not-configured') expect(data.findings[0]?.remedy).toContain('restart `gw serve`');
     },
   );

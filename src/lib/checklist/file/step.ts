@@ -122,3 +122,9 @@ export interface Checklist extends Titled {
   /** All steps in their order; the preconditions of a section stand before its steps. */
   readonly steps: readonly Step[];
 }
+
+/** The earlier step whose result a step reads, itself or beside its question. */
+export function readBy(step: Step): string | null {
+  if (step.kind === 'run') return step.reads;
+  return step.kind === 'confirm' ? (step.known?.reads ?? null) : null;
+}

@@ -38,6 +38,8 @@ const lineSchema = z.discriminatedUnion('kind', [
     result: stepResultSchema,
     readings: z.record(z.string(), outcomeSchema),
     software: softwareSchema.nullable(),
+    /** Absent in journals of older versions. */
+    simulated: z.boolean().nullable().optional(),
   }),
   z.strictObject({ kind: z.literal('record'), at: z.iso.datetime(), edition: z.int(), ok: z.boolean() }),
 ]);
@@ -99,12 +101,12 @@ export function stateOf(begun: Begun, lines: readonly JournalLine[], path = ''):
       tookMs += sessionMs;
       sessionMs = 0;
     } else {
-      const { robot, elapsedMs, result, readings, software } = line;
+      const { robot, elapsedMs, result, readings, software, simulated } = line;
       const ofRobot = completed[robot];
       if (!ofRobot) throw broken(path, `line ${index + 2} names a robot that is not in this run`);
       // Inserted again, so that the newest comes last.
       ofRobot.delete(result.id);
-      ofRobot.set(result.id, { result, readings, software });
+      ofRobot.set(result.id, { result, readings, software, simulated });
       sessionMs = Math.max(sessionMs, elapsedMs);
     }
   }

@@ -112,7 +112,7 @@ function isDeviation(step: StepResult): boolean {
 }
 
 function robotRecord(robot: RecordRobot, checklist: Checklist): RobotRecord {
-  const { site, serial, customer, operator, software, redLines } = robot;
+  const { site, serial, customer, operator, software, simulated, redLines } = robot;
   const { steps } = robot.result;
   return {
     site,
@@ -120,6 +120,7 @@ function robotRecord(robot: RecordRobot, checklist: Checklist): RobotRecord {
     ...(customer && { customer }),
     ...(operator && { operator }),
     software,
+    simulated,
     ...robotSummaryOf(steps, redLines),
     sections: checklist.sections.map(({ id, title, titleDe, about }) => {
       return { id, title, ...german(titleDe), about, ...sectionSummaryOf(id, steps) };

@@ -21,6 +21,8 @@ export interface Checked {
   /** By the ids of the steps that read its result. */
   readonly readings: Readonly<Record<string, Outcome>>;
   readonly software: SoftwareRead | null;
+  /** Whether the device is a simulator; null: this check did not read it. */
+  readonly simulated: boolean | null;
 }
 
 /** Runs the check of a step, for it and its readers. A failure is its outcome; never throws. */
@@ -52,11 +54,12 @@ async function checkOnce(step: RunStep, readers: readonly RunStep[], options: Ch
   try {
     data = await withDeadline(step, options);
   } catch (thrown) {
-    return { outcome: failed(step, thrown, options.signal), ran: true, readings: {}, software: null };
+    return { outcome: failed(step, thrown, options.signal), ran: true, readings: {}, software: null, simulated: null };
   }
   const readings = Object.fromEntries(readers.map((reader) => [reader.id, compareRun(reader, data)]));
   const outcome = { ...compareRun(step, data), measured: excerpt(data) };
-  return { outcome, ran: true, readings, software: step.entry.software?.(data) ?? null };
+  const { software, simulated } = step.entry;
+  return { outcome, ran: true, readings, software: software?.(data) ?? null, simulated: simulated?.(data) ?? null };
 }
 
 function failed(step: RunStep, thrown: unknown, signal: AbortSignal): Outcome {

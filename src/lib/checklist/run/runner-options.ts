@@ -19,6 +19,8 @@ export interface CompletedStep {
   /** Outcomes of the steps that read its result. */
   readonly readings: Readonly<Record<string, Outcome>>;
   readonly software: SoftwareRead | null;
+  /** Whether the device is a simulator; null: the step did not read it. Absent in journals of older versions. */
+  readonly simulated?: boolean | null | undefined;
 }
 
 export interface RunnerOptions extends AskingOptions, CheckingOptions {

@@ -1,4 +1,4 @@
-import type { Checklist, Step } from '../file/step.ts';
+import { type Checklist, readBy, type Step } from '../file/step.ts';
 import type { ChecklistResult, StepResult } from '../run.result.ts';
 import { planned } from './dry-run.ts';
 import { isOutdated } from './expiry.ts';
@@ -10,7 +10,6 @@ import {
   joinResult,
   performUntilSettled,
   type RunState,
-  readBy,
   withApproval,
 } from './step-runner.ts';
 

@@ -1,6 +1,6 @@
 import { nearest } from '../../document/index.ts';
 import { GwError } from '../../error/index.ts';
-import type { Checklist, Step } from '../file/step.ts';
+import { type Checklist, readBy, type Step } from '../file/step.ts';
 
 /** Requested steps: ids of steps and sections (--only, --from). */
 export interface Wanted {
@@ -31,8 +31,10 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
   }
   const named: ReadonlySet<string> = new Set(wanted);
   // A requested reading needs a new run of the check it reads.
-  for (const step of steps)
-    if (step.kind === 'run' && step.reads !== null && wanted.has(step.id)) wanted.add(step.reads);
+  for (const step of steps) {
+    const source = readBy(step);
+    if (source !== null && wanted.has(step.id)) wanted.add(source);
+  }
   const readers = steps.filter((step) => step.kind === 'run' && step.reads !== null && wanted.has(step.reads));
   const again = new Set([...wanted, ...readers.map(({ id }) => id)]);
   // Needed steps come earlier, so one pass from the end finds all of them.
@@ -40,7 +42,8 @@ export function selectSteps(checklist: Checklist, { only, from }: Wanted): Selec
   for (const step of steps.toReversed()) {
     if (!chosen.has(step.id)) continue;
     for (const { steps: needed } of step.requires) for (const id of needed) chosen.add(id);
-    if (step.kind === 'run' && step.reads !== null) chosen.add(step.reads);
+    const source = readBy(step);
+    if (source !== null) chosen.add(source);
   }
   return { named, chosen, again };
 }

@@ -27,6 +27,8 @@ export interface SessionRobotResult {
   readonly result: ChecklistResult;
   /** From the newest step that read it. */
   readonly software: SoftwareRead | null;
+  /** true: a step met a simulator, at any time of the run. null: no step read whether the device is one. */
+  readonly simulated: boolean | null;
 }
 
 /** Runs a checklist for one robot after the other; each result is journaled before it is shown. */
@@ -39,6 +41,7 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
     onRobot?.({ robot: { checklist, subject }, index: robot, of: robots.length });
     const earlier = journal?.state.completed[robot] ?? new Map();
     let software = [...earlier.values()].reduce<SoftwareRead | null>((last, one) => one.software ?? last, null);
+    const met = new Set([...earlier.values()].map(({ simulated }) => simulated));
     const result = await runSteps(checklist, {
       ...runner,
       subject,
@@ -46,6 +49,7 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
       selection: selectSteps(checklist, wanted),
       async onCompleted(completed) {
         software = completed.software ?? software;
+        met.add(completed.simulated);
         await journal?.write({
           kind: 'step',
           robot,
@@ -53,11 +57,12 @@ export async function runSession(options: SessionOptions): Promise<SessionRobotR
           result: completed.result,
           readings: { ...completed.readings },
           software: completed.software,
+          simulated: completed.simulated ?? null,
         });
       },
       ...(journal && { keepPhoto: async (step, path) => (await journal.keepPhoto(step.id, path)).name }),
     });
-    results.push({ result, software });
+    results.push({ result, software, simulated: met.has(true) || (met.has(false) ? false : null) });
   }
   return results;
 }

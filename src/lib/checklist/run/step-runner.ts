@@ -1,5 +1,5 @@
 import type { Clock } from '../../lifecycle/index.ts';
-import type { Checklist, RunStep, Step, UnavailableStep } from '../file/step.ts';
+import { type Checklist, type RunStep, readBy, type Step, type UnavailableStep } from '../file/step.ts';
 import type { Deviation, StepResult } from '../run.result.ts';
 import type { Approval } from './answers.ts';
 import { askBeside, askPerson } from './asking.ts';
@@ -67,13 +67,13 @@ export async function performUntilSettled(
       return shown;
     }
     const result = { ...found, deviation: deviationOf(found, isNamed ? undefined : last, options) };
-    const { readings, software } = performed;
+    const { readings, software, simulated } = performed;
     // Also without new ones: the readings of an older run are stale.
     for (const { id } of readersOf(step.id, run)) run.readings.delete(id);
     keepReadings(readings, run);
     if (performed.ran) run.ran.add(step.id);
     run.completed.add(step.id);
-    await options.onCompleted?.({ result, readings, software });
+    await options.onCompleted?.({ result, readings, software, simulated });
     options.onResult?.(result);
     const isOpen = isToDecide(result) && result.deviation === null;
     if (!isOpen || !decide || signal.aborted || turn >= MAX_REPEATS) return result;
@@ -81,7 +81,7 @@ export async function performUntilSettled(
     if (decision.kind === 'leave') return result;
     if (decision.kind === 'accept') {
       const accepted = { ...result, deviation: deviation(decision, clock) };
-      await options.onCompleted?.({ result: accepted, readings, software });
+      await options.onCompleted?.({ result: accepted, readings, software, simulated });
       options.onResult?.(accepted);
       return accepted;
     }
@@ -113,12 +113,6 @@ function isToDecide({ verdict, kind, expectations, error }: StepResult): boolean
 /** gw looked at its part of a question, and did not find it ok. */
 export function isUndecided({ expectations, error }: Pick<StepResult, 'expectations' | 'error'>): boolean {
   return error !== null || expectations.some(({ verdict }) => verdict !== 'ok');
-}
-
-/** The earlier step whose result a step reads, itself or beside its question. */
-export function readBy(step: Step): string | null {
-  if (step.kind === 'run') return step.reads;
-  return step.kind === 'confirm' ? (step.known?.reads ?? null) : null;
 }
 
 /**
@@ -190,7 +184,10 @@ async function performStep(
   run: RunState,
   options: RunnerOptions & { readonly kept: StepResult['answer'] },
 ): Promise<Checked> {
-  const alone = (outcome: Outcome): Checked => ({ outcome, ran: false, readings: {}, software: null });
+  const alone = (outcome: Outcome): Checked => ({
+    ...{ outcome, ran: false, readings: {} },
+    ...{ software: null, simulated: null },
+  });
   if (options.signal.aborted) {
     return alone({ verdict: 'not-checked', why: 'The run was interrupted before this step.', interrupted: true });
   }

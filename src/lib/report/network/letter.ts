@@ -31,7 +31,7 @@ export function networkRequestLetter(
         text: greeting(facts.customer, texts),
       },
       { kind: 'paragraph', text: texts.intro },
-      { kind: 'list', items: texts.asks, ordered: true },
+      { kind: 'list', items: texts.asks(portsOf(facts)), ordered: true },
       { kind: 'paragraph', text: [{ text: texts.noInbound, bold: true }] },
       ...segment(facts, texts),
       ...dhcp(facts, texts),
@@ -90,7 +90,7 @@ function segment(facts: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const { segment: range } = facts;
   return [
     { kind: 'heading', text: texts.segmentTitle },
-    { kind: 'paragraph', text: texts.reason },
+    { kind: 'paragraph', text: texts.reason(insidePort(facts, 'chassis')) },
     { kind: 'list', items: texts.segmentAsks },
     { kind: 'facts', rows: [[texts.segmentRange, range === null ? [open(texts.openCustomer)] : [code(range)]]] },
     ...heartbeatRoute(facts, texts),
@@ -107,6 +107,18 @@ function heartbeatRoute({ heartbeat, reservations }: NetworkRequestFacts, texts:
   }
   const own = reservations.find(({ device }) => device === 'gateway')?.address ?? texts.openCustomer;
   return [{ kind: 'paragraph', text: texts.heartbeatRouted(HEARTBEAT_PORT, own, unicast.join(', ')) }];
+}
+
+/** The ports of section 3 that are used at the site: enrolment is done before delivery. */
+function portsOf({ outbound }: NetworkRequestFacts): { needed: number[]; optional: number[] } {
+  const of = (...needs: readonly string[]) =>
+    [...new Set(outbound.filter(({ need }) => needs.includes(need)).map(({ port }) => port))].sort((a, b) => a - b);
+  const needed = of('needed', 'in-session');
+  return { needed, optional: of('optional').filter((port) => !needed.includes(port)) };
+}
+
+function insidePort({ inside: connections }: NetworkRequestFacts, of: 'chassis'): number {
+  return connections.find(({ use }) => use === of)?.port ?? 0;
 }
 
 function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
@@ -168,10 +180,17 @@ function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts
   ];
 }
 
+function openText(id: string, { outbound }: NetworkRequestFacts, texts: LetterTexts): string | undefined {
+  if (id !== 'alpn') return texts.openWhat[id];
+  const fallback = outbound.find(({ use }) => use === 'mqtt-443');
+  return fallback && texts.openAlpn(fallback.port);
+}
+
 /** Open sender and recipient are shown in the letterhead only. */
-function openPoints({ open: points }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+function openPoints(facts: NetworkRequestFacts, texts: LetterTexts): Block[] {
+  const { open: points } = facts;
   const listOf = (from: 'operator' | 'customer', text: string): Block[] => {
-    const items = points.flatMap((point) => (point.from === from ? (texts.openWhat[point.id] ?? []) : []));
+    const items = points.flatMap((point) => (point.from === from ? (openText(point.id, facts, texts) ?? []) : []));
     if (items.length === 0) return [];
     return [
       { kind: 'paragraph', text },

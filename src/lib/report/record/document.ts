@@ -6,7 +6,7 @@ import { annexTexts } from '../texts/annex.ts';
 import { type RecordTexts, recordTexts } from '../texts/record.ts';
 import { annexBlocks } from './annex.ts';
 import { type Entry, entriesOf, isBad, isLeftOut, redLineTitle, titleIn } from './entries.ts';
-import { bounded, robotPart, signatureState, summaryBlocks, valueText, type Writing } from './summary.ts';
+import { basisOf, bounded, robotPart, signatureState, summaryBlocks, valueText, type Writing } from './summary.ts';
 
 /**
  * The report of a record: what the customer signs in his language, one page of summary, then titles, verdicts, persons and
@@ -25,7 +25,7 @@ export function recordDocument(
   return {
     lang,
     title: titleIn(record.checklist, lang),
-    footer: texts.footer(record.id, record.edition, texts.state[signatureState(record, verification)]),
+    footer: footerOf(record, verification, texts),
     madeAt,
     blocks: [
       ...summaryBlocks(record, verification, entries, writing),
@@ -43,6 +43,13 @@ export function recordDocument(
       ...annexBlocks(record, verification, entries),
     ],
   };
+}
+
+/** On every page: a page alone must not look like one of a robot. */
+function footerOf(record: CheckRecord, verification: RecordVerification, texts: RecordTexts): string {
+  const state = texts.state[signatureState(record, verification)];
+  const isSimulated = record.robots.some(({ simulated }) => simulated);
+  return texts.footer(record.id, record.edition, isSimulated ? `${state}, ${texts.simulatedShort}` : state);
 }
 
 /** The full measured data is for programs, and only in the record. */
@@ -111,11 +118,14 @@ function okBlocks({ steps, sections }: RobotRecord, writing: Writing): Block[] {
 /** Who or what says that it is ok. */
 function proofText(step: StepResult, { texts, locale }: Writing): string {
   const { answer } = step;
+  const basis = basisOf(step);
   if (answer === null) return texts.checkedByGw;
   const who = [answer.by, answer.initials].filter((one) => one !== null).join(', ');
-  const word = step.kind === 'measure' ? texts.measured : texts.answered[answer.answer];
+  const said = basis === 'person' && answer.answer === 'yes' ? texts.confirmedOnly : texts.answered[answer.answer];
+  const word = step.kind === 'measure' ? texts.measured : said;
   const values = step.kind === 'measure' ? `: ${step.values.map(valueText).join(', ')}` : '';
   return [
+    ...(basis === 'both' && step.verdict === 'ok' ? [texts.checkedInPart] : []),
     `${who === '' ? word : texts.answerBy(word, who)}${answer.at === null ? '' : `, ${locale.moment(answer.at)}`}${values}`,
     ...(answer.remark === null ? [] : [texts.remark(answer.remark)]),
     ...(answer.attachments.length === 0 ? [] : [texts.photos(answer.attachments.join(', '))]),

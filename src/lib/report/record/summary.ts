@@ -93,7 +93,7 @@ export function robotPart(
 }
 
 /** So much fits on one page with the places for signatures; a test fills each of them to its end. */
-const MAX_LINES = 4;
+const MAX_LINES = 2;
 const MAX_ROBOTS = 3;
 const MAX_FINDINGS = 2;
 
@@ -109,6 +109,7 @@ export function summaryBlocks(
   const state = signatureState(record, verification);
   return [
     { kind: 'title', text: cut(titleIn(checklist, lang), 80), above: texts.above[checklist.phase ?? 'none'] },
+    ...simulatedBanner(record, texts),
     verdictBanner(record, state, texts),
     // A good signature says nothing of the robot, and must not stand beside a verdict as if it did.
     ...(state === 'verified' ? [] : [signatureBanner(record, verification, state, texts)]),
@@ -117,6 +118,19 @@ export function summaryBlocks(
     ...redLines(record, entries, state, writing),
     ...acceptance(record, texts),
   ];
+}
+
+/** A record of a simulator looks like one of a robot, and is none. */
+function simulatedBanner({ robots }: CheckRecord, texts: RecordTexts): Block[] {
+  const simulated = robots.filter((robot) => robot.simulated);
+  if (simulated.length === 0) return [];
+  const which = simulated.length === robots.length ? [] : [cut(simulated.map(({ serial }) => serial).join(', '), 100)];
+  return [{ kind: 'banner', tone: 'bad', title: texts.simulated, lines: [texts.simulatedText, ...which] }];
+}
+
+/** An unverified record proves nothing, and one of a simulator nothing of a robot. */
+function isGreen({ robots }: CheckRecord, state: SignatureState): boolean {
+  return state === 'verified' && robots.every(({ simulated }) => !simulated);
 }
 
 function verdictBanner(record: CheckRecord, state: SignatureState, texts: RecordTexts): Block {
@@ -131,8 +145,8 @@ function verdictBanner(record: CheckRecord, state: SignatureState, texts: Record
     wrong: texts.verdictWrong(steps.filter(isBad).length, red),
     incomplete: texts.verdictIncomplete(counts.skipped + counts.notChecked),
   };
-  // An accepted deviation is still not ok, and an unverified record proves nothing.
-  const tone: Tone = verdict === 'wrong' ? 'bad' : verdict === 'ok' && isProven ? 'good' : 'open';
+  // An accepted deviation is still not ok.
+  const tone: Tone = verdict === 'wrong' ? 'bad' : verdict === 'ok' && isGreen(record, state) ? 'good' : 'open';
   const notes = [...(record.interrupted ? [texts.interrupted] : []), ...(record.leftOut ? [texts.leftOut] : [])];
   return { kind: 'banner', tone, title: titles[verdict], lines: notes.length === 0 ? [] : [notes.join(' ')] };
 }
@@ -179,7 +193,7 @@ function figures(record: CheckRecord, state: SignatureState, texts: RecordTexts)
       cell(count('not-checked'), words.notChecked, 'open'),
       cell(count('skipped'), words.skipped, 'open'),
       cell(record.deviations, words.deviations, 'open'),
-      cell(count('ok'), words.ok, state === 'verified' ? 'good' : null),
+      cell(count('ok'), words.ok, isGreen(record, state) ? 'good' : null),
     ],
   };
 }
@@ -190,7 +204,7 @@ function factRows(
   { texts, locale }: Writing,
 ): (readonly [string, Words])[] {
   const { fact } = texts;
-  const { checklist, technician, robots, resumedAt, signature } = record;
+  const { checklist, technician, robots, resumedAt } = record;
   const person = [technician.name, technician.initials].filter((one) => one !== null).map((one) => cut(one, 50));
   const shown = robots.slice(0, robots.length > MAX_ROBOTS ? MAX_ROBOTS - 1 : MAX_ROBOTS);
   const rest = robots.length - shown.length;
@@ -207,6 +221,7 @@ function factRows(
       fact.checklist,
       `${cut(checklist.name, 30)}, ${cut(checklist.file, 30)}, SHA-256 ${checklist.sha256.slice(0, 16)}`,
     ],
+    [fact.proof, proofText(record, texts)],
     [fact.technician, person.length === 0 ? [{ text: texts.noTechnician, tone: 'open' }] : person.join(', ')],
     [
       fact.time,
@@ -218,10 +233,26 @@ function factRows(
     ],
     [fact.motion, record.motionAllowed ? texts.motionYes : texts.motionNo],
     [fact.record, `${texts.edition(record.id, record.edition)}, gw ${cut(record.gw, 40)}`],
-    ...(state === 'verified'
-      ? [[fact.signature, [{ text: texts.signedVerified(cut(signature?.serial ?? '', 60)), tone: 'good' }]] as const]
-      : []),
+    ...(state === 'verified' ? [[fact.signature, [signedSpan(record, texts)]] as const] : []),
   ];
+}
+
+function signedSpan(record: CheckRecord, texts: RecordTexts): Span {
+  const text = texts.signedVerified(cut(record.signature?.serial ?? '', 60));
+  return isGreen(record, 'verified') ? { text, tone: 'good' } : { text };
+}
+
+/** How many of the steps that are ok the program checked, and how many rest on the word of a person. */
+function proofText(record: CheckRecord, { proof }: RecordTexts): string {
+  const ok = allSteps(record).filter(({ verdict }) => verdict === 'ok');
+  const count = (basis: ReturnType<typeof basisOf>) => ok.filter((step) => basisOf(step) === basis).length;
+  return proof(count('program'), count('both'), count('person'));
+}
+
+/** Who vouches for a step. */
+export function basisOf({ kind, run }: Pick<StepResult, 'kind' | 'run'>): 'program' | 'person' | 'both' {
+  if (kind === 'run' || kind === 'unavailable') return 'program';
+  return run === null ? 'person' : 'both';
 }
 
 /** Company and person of one side, each once; null where no site file names them. */

@@ -1,4 +1,10 @@
+import { joinWords } from '../../text/index.ts';
 import type { letterEn } from './letter.en.ts';
+
+/** `TCP-Port 443`, `die TCP-Ports 443 und 8443`. */
+function portsDe(ports: readonly number[]): string {
+  return ports.length === 1 ? `TCP-Port ${ports[0]}` : `die TCP-Ports ${joinWords(ports, 'und')}`;
+}
 
 /** Die Anfrage an die IT des Kunden, auf Deutsch. */
 export const letterDe: typeof letterEn = {
@@ -18,18 +24,18 @@ export const letterDe: typeof letterEn = {
 
   intro:
     'in Ihrem Haus soll ein autonomer Lieferroboter von uns eingesetzt werden. Er besteht aus einem Fahrgestell, einem Steuerrechner (Gateway) und einem Tablet. Für die Anbindung an das Netzwerk bitten wir Sie, Folgendes einzurichten:',
-  asks: [
+  asks: ({ needed, optional }) => [
     'ein eigenes WLAN oder VLAN (im Folgenden „Robotersegment“), in dem sich ausschließlich Fahrgestell, Gateway und Tablet befinden,',
     'je eine feste DHCP-Reservierung für das Fahrgestell und für das Gateway,',
-    'ausgehende Verbindungen vom Gateway zu den Zielen in Abschnitt 3 über TCP-Port 443, wahlweise zusätzlich über TCP-Port 8883,',
+    `ausgehende Verbindungen vom Gateway zu den Zielen in Abschnitt 3 über ${portsDe(needed)}${optional.length === 0 ? '' : `, wahlweise zusätzlich über ${portsDe(optional)}`},`,
     'für Türen und Aufzüge je Gerät eine vereinbarte Adresse im Hausnetz (Abschnitt 5).',
   ],
   noInbound:
     'Eingehende Verbindungen benötigen wir nicht: keine Portweiterleitung, keine eingehende Firewall-Regel und keinen VPN-Zugang zu Ihrem Netz.',
 
   segmentTitle: '1. Das Robotersegment und der Grund für die Trennung',
-  reason:
-    'Die Steuerschnittstelle des Fahrgestells (TCP-Port 8090) kennt keine Anmeldung. Wer sie über das Netzwerk erreicht, kann den Roboter fahren lassen, und zwar zwischen Menschen. Die Trennung des Segments ist der einzige Schutz dieser Schnittstelle. Sie dient deshalb nicht nur der IT-Sicherheit, sondern der Sicherheit der Personen in Ihrem Haus.',
+  reason: (port) =>
+    `Die Steuerschnittstelle des Fahrgestells (TCP-Port ${port}) kennt keine Anmeldung. Wer sie über das Netzwerk erreicht, kann den Roboter fahren lassen, und zwar zwischen Menschen. Die Trennung des Segments ist der einzige Schutz dieser Schnittstelle. Sie dient deshalb nicht nur der IT-Sicherheit, sondern der Sicherheit der Personen in Ihrem Haus.`,
   segmentAsks: [
     'Im Robotersegment befinden sich keine weiteren Geräte; aus Büro-, Gäste- und Hausnetz ist es nicht erreichbar.',
     'Innerhalb des Segments müssen Gateway und Tablet das Fahrgestell erreichen und das Tablet das Gateway. Bei einem WLAN darf dort daher keine Client-Isolation aktiv sein.',
@@ -101,7 +107,7 @@ export const letterDe: typeof letterEn = {
 
   houseTitle: '5. Türen, Aufzüge und weitere Geräte im Hausnetz',
   houseText:
-    'Verbindungen zu diesen Geräten baut ausschließlich das Gateway auf. Vereinbart ist je Gerät eine Adresse:',
+    'Verbindungen zu diesen Geräten baut ausschließlich das Gateway auf. Im Betrieb ruft es das IoT-Modul des Gebäudes und den Sprachdienst auf. Türen, Aufzüge und Ebenenwechsel bedient es mit seiner jetzigen Software nicht; es prüft nur auf Anforderung, ob ihre Adresse eine Verbindung annimmt. Vereinbart ist je Gerät eine Adresse:',
   houseHead: ['Gerät', 'Art', 'Adresse', 'Port'],
   houseKind: {
     door: 'Tür',
@@ -131,6 +137,7 @@ export const letterDe: typeof letterEn = {
   openFromYou: 'Bitte teilen Sie uns mit:',
   openFromUs: 'Wir reichen nach:',
   openNone: 'Keine.',
+  openAlpn: (port) => `die ALPN-Kennung für MQTT über Port ${port}`,
   openWhat: {
     segment: 'den Adressbereich des Robotersegments',
     'chassis-address': 'die reservierte Adresse des Fahrgestells',
@@ -142,7 +149,6 @@ export const letterDe: typeof letterEn = {
     'storage-host': 'den Rechnernamen des Objektspeichers',
     'tunnel-host': 'den Rechnernamen des Tunneldienstes',
     'enrolment-host': 'den Rechnernamen für die Ausstellung des Gerätezertifikats',
-    alpn: 'die ALPN-Kennung für MQTT über Port 443',
     'heartbeat-gateways': 'die Adressen der Gateways der anderen Roboter',
   },
 

@@ -1,3 +1,10 @@
+import { joinWords } from '../../text/index.ts';
+
+/** `TCP port 443`, `TCP ports 443 and 8443`. */
+function portsEn(ports: readonly number[]): string {
+  return `TCP port${ports.length === 1 ? '' : 's'} ${joinWords(ports, 'and')}`;
+}
+
 /** The request to the IT of a customer, in English. The German one has the same keys. */
 export const letterEn = {
   subject: (site: string) => `Network connection for our delivery robot "${site}"`,
@@ -14,18 +21,18 @@ export const letterEn = {
 
   intro:
     'We are going to run an autonomous delivery robot in your building. It consists of a chassis, a control computer (gateway) and a tablet. For its connection to the network we ask you to set up the following:',
-  asks: [
+  asks: ({ needed, optional }: { readonly needed: readonly number[]; readonly optional: readonly number[] }) => [
     'a separate WLAN or VLAN (called robot segment here) that holds chassis, gateway and tablet and nothing else,',
     'a fixed DHCP reservation for the chassis and one for the gateway,',
-    'outgoing connections from the gateway to the destinations of section 3 on TCP port 443, optionally also on TCP port 8883,',
+    `outgoing connections from the gateway to the destinations of section 3 on ${portsEn(needed)}${optional.length === 0 ? '' : `, optionally also on ${portsEn(optional)}`},`,
     'for doors and lifts, one agreed address per device in the house network (section 5).',
   ],
   noInbound:
     'We need no incoming connection: no port forwarding, no inbound firewall rule and no VPN access to your network.',
 
   segmentTitle: '1. The robot segment and the reason for it',
-  reason:
-    'The control interface of the chassis (TCP port 8090) has no authentication. Whoever reaches it over the network can drive the robot, among people. The separation of the segment is the only protection of this interface, so it is a matter of safety and not only of IT security.',
+  reason: (port: number) =>
+    `The control interface of the chassis (TCP port ${port}) has no authentication. Whoever reaches it over the network can drive the robot, among people. The separation of the segment is the only protection of this interface, so it is a matter of safety and not only of IT security.`,
   segmentAsks: [
     'No other devices in the robot segment; no access to it from office, guest or house networks.',
     'Within the segment, gateway and tablet must reach the chassis, and the tablet the gateway. If it is a WLAN, please leave client isolation switched off there.',
@@ -96,7 +103,8 @@ export const letterEn = {
   ],
 
   houseTitle: '5. Doors, lifts and other devices in the house network',
-  houseText: 'The gateway connects to these devices; they do not connect to the gateway. One agreed address each:',
+  houseText:
+    'Only the gateway opens connections to these devices; they do not connect to the gateway. In operation it calls the building IoT module and the voice service. Doors, lifts and level changes it does not operate with its present software: it only checks, when asked to, that their address accepts a connection. One agreed address each:',
   houseHead: ['Device', 'Kind', 'Address', 'Port'] as readonly string[],
   houseKind: {
     door: 'Door',
@@ -131,6 +139,7 @@ export const letterEn = {
   openFromYou: 'Please tell us:',
   openFromUs: 'We will send you:',
   openNone: 'None.',
+  openAlpn: (port: number) => `the ALPN identifier for MQTT on port ${port}`,
   openWhat: {
     segment: 'the address range of the robot segment',
     'chassis-address': 'the reserved address of the chassis',
@@ -142,7 +151,6 @@ export const letterEn = {
     'storage-host': 'the host name of the object storage',
     'tunnel-host': 'the host name of the tunnel service',
     'enrolment-host': 'the host name of the enrolment endpoint',
-    alpn: 'the ALPN identifier for MQTT on port 443',
     'heartbeat-gateways': 'the addresses of the gateways of the other robots',
   } as Readonly<Record<string, string>>,
 

@@ -13,6 +13,11 @@ export const recordDe: typeof recordEn = {
   },
   footer: (id, edition, state) => `Protokoll ${id}, Ausgabe ${edition}, ${state}`,
 
+  simulated: 'SIMULIERTER ROBOTER: keine Abnahme',
+  simulatedText:
+    'Das Gerät hat sich als Simulator gemeldet. Dieses Protokoll sagt nichts über einen wirklichen Roboter.',
+  simulatedShort: 'SIMULIERTER ROBOTER',
+
   verdictOk: (steps) => (steps === 1 ? 'Der Schritt ist in Ordnung' : `Alle ${steps} Schritte sind in Ordnung`),
   verdictOkUnproven: (steps) =>
     `${steps === 1 ? 'Der Schritt ist' : `Alle ${steps} Schritte sind`} als in Ordnung vermerkt, aber dieses Protokoll ist nicht geprüft`,
@@ -55,6 +60,7 @@ export const recordDe: typeof recordEn = {
     robots: 'Roboter',
     software: 'Software des Fahrgestells',
     checklist: 'Checkliste',
+    proof: 'Nachweis',
     technician: 'Techniker',
     time: 'Zeit',
     motion: 'Bewegung',
@@ -71,6 +77,8 @@ export const recordDe: typeof recordEn = {
   },
   softwareUnknown: 'Software des Fahrgestells nicht bekannt, kein Schritt hat sie gelesen',
   softwareUnknownShort: 'Software nicht bekannt',
+  proof: (program, both, person) =>
+    `in Ordnung: ${program} vom Prüfprogramm geprüft, ${both} zum Teil, ${person} nur Wort einer Person`,
   noTechnician: 'nicht genannt',
   times: (from, to) => `${from} bis ${to}`,
   resumed: (times) => (times === 1 ? 'einmal fortgesetzt' : `${times}-mal fortgesetzt`),
@@ -112,6 +120,8 @@ export const recordDe: typeof recordEn = {
   remark: (text) => `Bemerkung: ${text}`,
   photos: (names) => `Fotos: ${names}`,
   checkedByGw: 'Vom Prüfprogramm geprüft',
+  checkedInPart: 'Vom Prüfprogramm geprüft, soweit es das kann; im Übrigen:',
+  confirmedOnly: 'Wort einer Person, ungeprüft: bestätigt',
   measured: 'Gemessen',
 
   deviationsTitle: 'Abweichungen',

@@ -12,6 +12,10 @@ export const recordEn = {
   },
   footer: (id: string, edition: number, state: string) => `Record ${id}, edition ${edition}, ${state}`,
 
+  simulated: 'SIMULATED ROBOT: not an acceptance',
+  simulatedText: 'The device reported that it is a simulator. This record says nothing of a real robot.',
+  simulatedShort: 'SIMULATED ROBOT',
+
   verdictOk: (steps: number) => (steps === 1 ? 'The step is ok' : `All ${steps} steps are ok`),
   verdictOkUnproven: (steps: number) =>
     `${steps === 1 ? 'The step is' : `All ${steps} steps are`} recorded as ok, but this record is not verified`,
@@ -53,6 +57,7 @@ export const recordEn = {
     robots: 'Robot',
     software: 'Chassis software',
     checklist: 'Checklist',
+    proof: 'Proof',
     technician: 'Technician',
     time: 'Time',
     motion: 'Movement',
@@ -64,6 +69,9 @@ export const recordEn = {
   robotVerdict: { ok: 'ok', accepted: 'accepted with deviations', wrong: 'not accepted', open: 'not complete' },
   softwareUnknown: 'chassis software unknown: not read by any step',
   softwareUnknownShort: 'software unknown',
+  /** Of the steps that are ok. */
+  proof: (program: number, both: number, person: number) =>
+    `ok steps: ${program} checked by the program, ${both} in part, ${person} only the word of a person`,
   noTechnician: 'not named',
   times: (from: string, to: string) => `${from} to ${to}`,
   resumed: (times: number) => (times === 1 ? 'resumed once' : `resumed ${times} times`),
@@ -107,6 +115,8 @@ export const recordEn = {
   remark: (text: string) => `Remark: ${text}`,
   photos: (names: string) => `Photos: ${names}`,
   checkedByGw: 'Checked by the program',
+  checkedInPart: 'Checked by the program as far as it can know; the rest:',
+  confirmedOnly: 'Word of a person, not checked: confirmed',
   measured: 'Measured',
 
   deviationsTitle: 'Deviations',

@@ -5,6 +5,7 @@ import { needs } from '../site/needs.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { CatalogueOptions, Check, Expected, Run } from './check.ts';
 import { checks } from './checks.ts';
+import { knownChecks } from './known-checks.ts';
 
 /** For a check that has timed out, to say so itself. */
 const REPORT_MS = 5_000;
@@ -39,7 +40,16 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
 
   /** One entry with joined types: its functions receive the output of its schema. */
   function entry<O>(check: Check<O>): CatalogueEntry {
-    const { summary, moves = false, with: schema, software, signsIn = false, needs: needed = [], run } = check;
+    const {
+      summary,
+      moves = false,
+      with: schema,
+      software,
+      simulated,
+      signsIn = false,
+      needs: needed = [],
+      run,
+    } = check;
     const given = signsIn ? (['password'] as const).filter(() => password !== undefined) : check.given?.(options);
     const needsOf = (of: O, expected: Expected) => [
       ...(typeof needed === 'function' ? needed(of, expected) : needed),
@@ -50,6 +60,7 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
       moves,
       with: schema,
       ...(software && { software }),
+      ...(simulated && { simulated }),
       ...(given && { given }),
       async missing(of, expected) {
         const all = needsOf(of as O, expected);
@@ -73,5 +84,5 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
 
   const entries = <T extends object>(of: T, make: (one: never) => CatalogueEntry) =>
     Object.fromEntries(Object.entries(of).map(([name, one]) => [name, make(one as never)]));
-  return { ...entries(ownChecks(options.programs), own), ...entries(checks, entry) };
+  return { ...entries(ownChecks(options.programs), own), ...entries({ ...checks, ...knownChecks }, entry) };
 }

@@ -15,6 +15,7 @@ export interface Check<O> {
   /** What of the things that it can use was given. */
   readonly given?: (options: CatalogueOptions) => NonNullable<CatalogueEntry['given']>;
   readonly software?: CatalogueEntry['software'];
+  readonly simulated?: CatalogueEntry['simulated'];
   /** Signs in: needs the device password. */
   readonly signsIn?: boolean;
   /** What of a readable site file it needs; 'site check' reports an unreadable one. */

@@ -40,6 +40,7 @@ export const checks = {
       const { software } = (data as ChassisProbe).identity;
       return software && { value: software.value, mark: software.mark, basis: software.basis, source: software.source };
     },
+    simulated: (data) => (data as ChassisProbe).identity.simulated,
     run: async (of, run) => (await import('../chassis/probe.ts')).probeChassis(await run.toolkit(), of, run),
   }),
   'enrol status': check({

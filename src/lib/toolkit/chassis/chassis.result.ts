@@ -106,6 +106,7 @@ export const chassisProbeSchema = z.strictObject({
     serial: knownSchema(z.string()),
     expectedSerial: z.string(),
     model: knownSchema(z.string()).nullable(),
+    simulated: z.boolean().describe('true: the device reports that it is a simulator.'),
     software: knownSchema(z.string()).nullable(),
     capabilities: knownSchema(z.array(z.string())).describe('Capabilities announced with true; absent means no.'),
   }),

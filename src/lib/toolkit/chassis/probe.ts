@@ -253,6 +253,7 @@ function identityOf(identity: ChassisIdentity, expectedSerial: string): ChassisP
     serial: byFact(identity.serial, 'vendor.identity.device-info'),
     expectedSerial,
     model: identity.model === null ? null : byFact(identity.model, 'vendor.identity.device-info'),
+    simulated: isSimulated(identity),
     software: identity.software === null ? null : byFact(identity.software, 'vendor.software-version'),
     capabilities: byFact(announced.toSorted(), 'vendor.capabilities'),
   };

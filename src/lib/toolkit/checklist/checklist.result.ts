@@ -13,6 +13,7 @@ export const recordSubjectSchema = z.strictObject({
   endedAt: z.string(),
   robots: z.array(z.strictObject({ site: z.string(), serial: z.string(), software: z.string().nullable() })),
   verdict: z.enum(['ok', 'accepted', 'wrong', 'incomplete']),
+  simulated: z.boolean().describe('true: a robot of it was a simulator, so it is no acceptance.'),
   counts: z.strictObject({ ok: z.int(), wrong: z.int(), skipped: z.int(), notChecked: z.int() }),
   deviations: z.int(),
   redLines: z.int(),
@@ -195,8 +196,14 @@ const robotDiff = z.strictObject({
   site: change,
   presence: z.enum(['both', 'old-only', 'new-only']),
   software: change.describe('Version that a step read from the chassis; null: none did.'),
+  device: change.describe(
+    "'robot' or 'simulator', as a step read it; null: none did, or an older gw wrote the record.",
+  ),
   newlyWrong: z.array(stepChange).describe('Wrong now, and not wrong or missing before.'),
-  fixed: z.array(stepChange).describe('Ok now, and not ok before.'),
+  fixed: z.array(stepChange).describe('Ok now, and wrong before.'),
+  nowChecked: z
+    .array(stepChange)
+    .describe('Ok now, and skipped or not checked before: whether anything was fixed is not known.'),
   lost: z.array(stepChange).describe('Ok before, and now skipped, not-checked or missing.'),
   otherwise: z.array(stepChange).describe('Every other verdict that differs, and steps that are new and ok.'),
   reasons: z

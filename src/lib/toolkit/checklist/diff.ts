@@ -126,8 +126,10 @@ function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | n
     site: { from: old?.site ?? null, to: now?.site ?? null },
     presence: old === null ? 'new-only' : now === null ? 'old-only' : 'both',
     software: { from: old?.software?.value ?? null, to: now?.software?.value ?? null },
+    device: { from: deviceOf(old), to: deviceOf(now) },
     newlyWrong: of('newly-wrong'),
     fixed: of('fixed'),
+    nowChecked: of('now-checked'),
     lost: of('lost'),
     otherwise: of('otherwise'),
     reasons: reasonChanges(oldSteps, newSteps),
@@ -138,7 +140,12 @@ function robotDiff(serial: string, old: RobotRecord | null, now: RobotRecord | n
   };
 }
 
-type Kind = 'newly-wrong' | 'fixed' | 'lost' | 'otherwise';
+function deviceOf(robot: RobotRecord | null): string | null {
+  const simulated = robot?.simulated ?? null;
+  return simulated === null ? null : simulated ? 'simulator' : 'robot';
+}
+
+type Kind = 'newly-wrong' | 'fixed' | 'now-checked' | 'lost' | 'otherwise';
 type StepChange = RobotDiff['newlyWrong'][number] & { readonly kind: Kind };
 
 function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): StepChange[] {
@@ -146,10 +153,15 @@ function stepChanges(old: readonly StepResult[], now: readonly StepResult[]): St
     const [from, to] = [was?.verdict ?? null, is?.verdict ?? null];
     if (from === to) return [];
     const { title = id, why = '' } = is ?? was ?? {};
-    const kind =
-      to === 'wrong' ? 'newly-wrong' : to === 'ok' && from !== null ? 'fixed' : from === 'ok' ? 'lost' : 'otherwise';
-    return [{ id, title, from, to, why, kind }];
+    return [{ id, title, from, to, why, kind: kindOf(from, to) }];
   });
+}
+
+/** Only what was wrong can be fixed: a step that was not checked may have been ok all the time. */
+function kindOf(from: StepChange['from'], to: StepChange['to']): Kind {
+  if (to === 'wrong') return 'newly-wrong';
+  if (to === 'ok') return from === 'wrong' ? 'fixed' : from === null ? 'otherwise' : 'now-checked';
+  return from === 'ok' ? 'lost' : 'otherwise';
 }
 
 /** Steps that are not ok on both sides, with the same verdict and for another reason. */
@@ -257,14 +269,16 @@ function evidenceChanges(old: RobotRecord['evidence'], now: RobotRecord['evidenc
 }
 
 function isSame(robot: RobotDiff): boolean {
-  const { newlyWrong, fixed, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
+  const { newlyWrong, fixed, nowChecked, lost, otherwise, reasons, deviations, redLines, evidence } = robot;
   const values = robot.values.filter(({ counts }) => counts);
   const lines = [redLines.added, redLines.gone, redLines.changed];
-  const lists = [newlyWrong, fixed, lost, otherwise, reasons, values, deviations, ...lines, evidence];
+  const lists = [newlyWrong, fixed, nowChecked, lost, otherwise, reasons, values, deviations, ...lines, evidence];
   return (
     robot.presence === 'both' &&
     !differs(robot.site) &&
     !differs(robot.software) &&
+    // A record of an older version does not say it.
+    (Object.values(robot.device).includes(null) || !differs(robot.device)) &&
     lists.every((list) => list.length === 0)
   );
 }

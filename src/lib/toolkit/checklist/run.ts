@@ -97,7 +97,11 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const merged = mergeResults(results);
   const isClean = redLines.every((lines) => lines.length === 0);
   // Report files count red lines as well.
-  const result = { ...merged, ok: merged.ok && isClean, ...(options.noRecord && { noRecord: true as const }) };
+  const result = {
+    ...{ ...merged, ok: merged.ok && isClean },
+    ...(options.noRecord && { noRecord: true as const }),
+    ...(sessions.some(({ simulated }) => simulated) && { simulated: true as const }),
+  };
   const record =
     journal === undefined || (result.interrupted && options.recordPath === undefined)
       ? null

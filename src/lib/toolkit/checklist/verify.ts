@@ -33,6 +33,7 @@ export function subjectOf(record: CheckRecord): RecordSubject {
     endedAt: record.endedAt,
     robots: robots.map(({ site, serial, software }) => ({ site, serial, software: software?.value ?? null })),
     verdict: verdictOf({ ...record, steps: robots.flatMap(({ steps }) => steps), redLines }),
+    simulated: robots.some((robot) => robot.simulated === true),
     counts: { ...counts },
     deviations: record.deviations,
     redLines,

@@ -69,6 +69,10 @@ export const releaseRehearsalSchema = z.strictObject({
   toVersion: z.string().nullable(),
   runningVersion: z.string().nullable().describe('Version that runs at the end; null: unknown.'),
   waitedMs,
+  releasedMs: z
+    .number()
+    .nullable()
+    .describe('From that request to a confirmed and reported release; null: none, so nothing was measured.'),
   findings,
 });
 export type ReleaseRehearsal = z.infer<typeof releaseRehearsalSchema>;

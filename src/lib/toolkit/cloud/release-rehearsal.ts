@@ -35,7 +35,13 @@ export async function rehearseRelease(
   const nothing = { serial, jobId: null, fromVersion: null, toVersion: null };
   if (ready.verdict !== 'ok') {
     const findings = [ready, ...judge(null, null, 0)];
-    return { ...nothing, runningVersion: before.release?.runningVersion ?? null, waitedMs: 0, findings };
+    return {
+      ...nothing,
+      runningVersion: before.release?.runningVersion ?? null,
+      waitedMs: 0,
+      releasedMs: null,
+      findings,
+    };
   }
   if (before.status !== 'connected') {
     throw new GwError('CLOUD_NOT_CONNECTED', `No release can arrive: ${before.detail}`, {
@@ -62,14 +68,17 @@ export async function rehearseRelease(
       `${run.fromVersion} to ${run.toVersion}: ${run.phase}${run.detail === null ? '' : `, ${run.detail}`}`,
     );
   }
+  const tookMs = waitedMs();
+  const findings = [ready, ...judge(run, last, tookMs)];
   return {
     serial,
     jobId: run?.jobId ?? null,
     fromVersion: run?.fromVersion ?? null,
     toVersion: run?.toVersion ?? null,
     runningVersion: last?.runningVersion ?? null,
-    waitedMs: waitedMs(),
-    findings: [ready, ...judge(run, last, waitedMs())],
+    waitedMs: tookMs,
+    releasedMs: findings.every(({ verdict }) => verdict === 'ok') ? tookMs : null,
+    findings,
   };
 }
 

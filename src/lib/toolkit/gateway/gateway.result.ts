@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { gatewayHealthSchema, journalEntrySchema, type logLevelSchema } from '../../operator/index.ts';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 /** As the running gateway reports it, which may be an older one. */
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>;
@@ -25,7 +25,7 @@ export type SignInCheck = z.infer<typeof signInCheckSchema>;
 export const mediaCheckSchema = z.strictObject({
   bytes: z.int().describe('Size of the file that was stored.'),
   uploadMs: z.number().nullable().describe('null when it was not stored.'),
-  downloadMs: z.number().nullable(),
+  downloadMs: z.number().nullable().describe('null when it was not read back unchanged.'),
   findings,
 });
 export type MediaCheck = z.infer<typeof mediaCheckSchema>;
@@ -65,5 +65,8 @@ export const gatewayLogSchema = z.strictObject({
     .describe('The last acts of people and failed services of each kind, oldest first.'),
   clientAborts: z.int().min(0).describe('Requests aborted by their clients since the start.'),
 });
+/** Result of the check 'gateway acts' of checklists. */
+export const actsCheckSchema = z.strictObject({ verdict: checkVerdictSchema, findings: z.array(findingSchema) });
+export type ActsCheck = z.infer<typeof actsCheckSchema>;
 export type GatewayLogLevel = z.infer<typeof logLevelSchema>;
 export type GatewayLog = z.infer<typeof gatewayLogSchema>;

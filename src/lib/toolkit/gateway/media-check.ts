@@ -56,7 +56,7 @@ export async function checkMedia(
     return {
       bytes,
       uploadMs,
-      downloadMs,
+      downloadMs: isSame ? downloadMs : null,
       findings: [
         ok(stored, `${size} in ${(uploadMs / 1000).toFixed(1)} s`),
         isSame ? ok(same, found) : wrong(same, found, 'Check the disk of the gateway before relying on it.'),

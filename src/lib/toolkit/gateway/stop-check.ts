@@ -67,12 +67,16 @@ export async function checkStop(
     await holdsFinding(session, tour),
     await clearedFinding(operator, session),
   ];
+  // Rest at the end of its drive is no effect of the stop.
+  const stoppedFrom = rest.moveState === 'cancelled' ? driving : null;
   const distanceM =
-    driving === null || rest.at === null ? null : Math.hypot(rest.at.xM - driving.xM, rest.at.yM - driving.yM);
+    stoppedFrom === null || rest.at === null
+      ? null
+      : Math.hypot(rest.at.xM - stoppedFrom.xM, rest.at.yM - stoppedFrom.yM);
   return {
     tour,
     answeredMs: sent.tookMs,
-    standstillMs: driving === null ? null : rest.standstillMs,
+    standstillMs: stoppedFrom === null ? null : rest.standstillMs,
     distanceM: distanceM === null ? null : Math.round(distanceM * 1000) / 1000,
     findings,
   };

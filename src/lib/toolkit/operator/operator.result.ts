@@ -40,5 +40,6 @@ export type RouteRow = OperatorCheck['routes'][number];
 export const operatorPasswordSchema = z.strictObject({
   file: z.string().describe('The file with the hash.'),
   replaced: z.boolean().describe('Whether a password was set before.'),
+  same: z.boolean().describe('true: it is the password that was set before, so nothing changed.'),
 });
 export type OperatorPassword = z.infer<typeof operatorPasswordSchema>;

@@ -1,9 +1,17 @@
 import { access } from 'node:fs/promises';
 import { GwError } from '../../error/index.ts';
-import { replaceFile } from '../../lifecycle/index.ts';
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../operator/index.ts';
+import { readWhole, replaceFile } from '../../lifecycle/index.ts';
+import {
+  hashPassword,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+  parsePasswordHash,
+  verifyPassword,
+} from '../../operator/index.ts';
 import { isCredential, loadSite } from '../../site/index.ts';
 import type { OperatorPassword } from './operator.result.ts';
+
+const MAX_HASH_BYTES = 4_096;
 
 /** Why a new password is not acceptable; undefined when it is. */
 export function passwordProblem(password: string): string | undefined {
@@ -32,8 +40,9 @@ export async function passwordFileOf(sitePath: string): Promise<string> {
 }
 
 /**
- * Writes the hash of a new device password atomically, readable for its owner only. Throws USAGE for an unacceptable
- * password, SITE_FILE_INVALID, FILE_UNWRITABLE.
+ * Writes the hash of a new device password atomically, readable for its owner only. That of the same password stays as it
+ * is: a new hash of it would look like another password. Throws USAGE for an unacceptable password, SITE_FILE_INVALID,
+ * FILE_UNWRITABLE.
  */
 export async function setOperatorPassword(sitePath: string, password: string): Promise<OperatorPassword> {
   const problem = passwordProblem(password);
@@ -45,6 +54,18 @@ export async function setOperatorPassword(sitePath: string, password: string): P
     () => true,
     () => false,
   );
-  await replaceFile(file, `${await hashPassword(password)}\n`, { mode: 0o600, folderMode: 0o700 });
-  return { file, replaced };
+  const same = replaced ? await hashOfSame(file, password) : null;
+  await replaceFile(file, `${same ?? (await hashPassword(password))}\n`, { mode: 0o600, folderMode: 0o700 });
+  return { file, replaced, same: same !== null };
+}
+
+/** The hash in this file if it is of this password. */
+async function hashOfSame(file: string, password: string): Promise<string | null> {
+  // Also one that others may read; a file that cannot be read, or holds no hash, is replaced.
+  const text = await readWhole(file, MAX_HASH_BYTES).then(
+    (bytes) => Buffer.from(bytes).toString('utf8'),
+    () => '',
+  );
+  const hash = parsePasswordHash(text);
+  return hash !== null && (await verifyPassword(password, hash)) ? text.trim() : null;
 }

@@ -6,6 +6,7 @@ import { readKnownIdentity } from '../network/check/identity.ts';
 import { conclude } from '../verdict.ts';
 import { findingsOf } from './findings.ts';
 import { purposes } from './needs.ts';
+import { currentPasswordId } from './password-id.ts';
 import type { SiteCheck } from './site.result.ts';
 
 /**
@@ -18,12 +19,18 @@ export async function checkSite(path: string, clock: Pick<Clock, 'wall'> = syste
   if (Array.isArray(site)) {
     const problems = site.map(({ path: key, file: _file, ...problem }) => ({ key, ...problem }));
     const findings = await findingsOf(null, now);
-    return { path, valid: false, verdict: 'wrong', errors: problems.length, problems, findings, completeFor: [] };
+    return {
+      ...{ path, valid: false, verdict: 'wrong', errors: problems.length, problems, findings, completeFor: [] },
+      passwordId: null,
+    };
   }
   const findings = await findingsOf(site, now);
   const errors = findings.filter(({ verdict }) => verdict === 'wrong').length;
   const verdict = conclude(findings);
-  return { path, valid: errors === 0, verdict, errors, problems: [], findings, completeFor: await completeFor(site) };
+  return {
+    ...{ path, valid: errors === 0, verdict, errors, problems: [], findings, completeFor: await completeFor(site) },
+    passwordId: await currentPasswordId(site),
+  };
 }
 
 /** Per purpose, what is missing. */

@@ -41,6 +41,12 @@ export const siteCheckSchema = z.strictObject({
       }),
     )
     .describe('What the commands for each purpose need of it, as the checklists ask; empty when it is invalid.'),
+  passwordId: z
+    .string()
+    .nullable()
+    .describe(
+      'Beginning of the SHA-256 of the salted hash of the device password: the same while no other one is set. null: none is set, or its file cannot be read.',
+    ),
 });
 export type SiteCheck = z.infer<typeof siteCheckSchema>;
 

@@ -1,0 +1,107 @@
+import { asGwError, type GwError } from '../../error/index.ts';
+import { incidentListSchema } from '../../pages/index.ts';
+import type { Finding } from '../finding.result.ts';
+import { type FindingStart, finding, notChecked, ok } from '../finding.ts';
+import { signedInAccess } from '../operator/signed-in-access.ts';
+import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
+import { type ActsCheck, type GatewayLog, gatewayLogSchema } from './gateway.result.ts';
+
+type Entry = GatewayLog['audit'][number];
+
+/** One event of the running gateway that an act leaves. */
+interface Trace {
+  readonly title: string;
+  readonly message: string;
+  readonly has?: Readonly<Record<string, string>>;
+}
+
+/** Acts of people that the gateway sees, with what each leaves in its log. */
+const acts = {
+  tour: [
+    { title: 'A tour was started', message: 'tour started' },
+    { title: 'A tour reached its end', message: 'the tour has ended', has: { state: 'succeeded' } },
+  ],
+  stop: [
+    { title: 'The robot was stopped', message: 'stop requested' },
+    { title: 'A signed-in person cleared a stop', message: 'stop cleared' },
+  ],
+  'cloud-stop': [
+    { title: 'A stop arrived from the cloud', message: 'stop received from the cloud' },
+    { title: 'A signed-in person cleared a stop', message: 'stop cleared' },
+  ],
+  'sign-in': [
+    { title: 'A wrong password was refused', message: 'sign-in refused', has: { code: 'SIGN_IN_FAILED' } },
+    { title: 'A person signed in', message: 'signed in' },
+  ],
+  media: [{ title: 'A media file was stored', message: 'media file stored' }],
+  support: [
+    { title: 'A support session was started', message: 'support session started' },
+    { title: 'It was ended on site', message: 'end of remote support requested' },
+  ],
+} as const satisfies Readonly<Record<string, readonly Trace[]>>;
+
+export const actNames = [...(Object.keys(acts) as (keyof typeof acts)[]), 'lost-link'] as const;
+export type ActName = (typeof actNames)[number];
+
+/**
+ * Whether the running gateway saw an act within the last minutes: without it, a person's word for it is no proof. The
+ * log is in memory, so after a restart of the gateway nothing is known. Changes nothing. Throws OPERATOR_NOT_REACHABLE.
+ */
+export async function checkActs(
+  toolkit: Toolkit,
+  { of, withinMin }: { readonly of: ActName; readonly withinMin: number },
+  context: CheckContext,
+): Promise<ActsCheck> {
+  const sinceMs = toolkit.clock.wall().getTime() - withinMin * 60_000;
+  const window = `in the last ${withinMin} min`;
+  const findings = await seen(toolkit, of, { sinceMs, window }, context).catch((error: unknown) => [
+    unreadable(of, asGwError(error), context),
+  ]);
+  return { verdict: conclude(findings), findings };
+}
+
+interface Window {
+  readonly sinceMs: number;
+  readonly window: string;
+}
+
+async function seen(toolkit: Toolkit, of: ActName, window: Window, context: CheckContext): Promise<Finding[]> {
+  await using access = await signedInAccess(toolkit, {}, context);
+  if (of === 'lost-link') return [lostLink(await access.ask('GET', '/api/vorfaelle', incidentListSchema), window)];
+  const { entries, audit } = await access.ask('GET', '/api/protokolle', gatewayLogSchema);
+  return acts[of].map((trace, index) => traceFinding(`${of}-${index + 1}`, trace, [...audit, ...entries], window));
+}
+
+const AGAIN = 'Do it now, while `gw serve` runs, then repeat this step.';
+
+function traceFinding(id: string, trace: Trace, entries: readonly Entry[], { sinceMs, window }: Window): Finding {
+  const start: FindingStart = { id, title: trace.title, spec: null };
+  const fits = ({ message, fields, lastTime }: Entry) =>
+    message === trace.message &&
+    Date.parse(lastTime) >= sinceMs &&
+    Object.entries(trace.has ?? {}).every(([key, value]) => fields[key] === value);
+  const found = entries.filter(fits).sort((a, b) => b.lastTime.localeCompare(a.lastTime))[0];
+  if (found === undefined) return notChecked(start, `the log of the gateway has none ${window}`, AGAIN);
+  const { address } = found.fields;
+  return ok(start, `at ${found.lastTime}${typeof address === 'string' ? `, from ${address}` : ''}`);
+}
+
+function lostLink(
+  { incidents }: { readonly incidents: readonly { at: string; causes: readonly { code: string }[] }[] },
+  { sinceMs, window }: Window,
+): Finding {
+  const start: FindingStart = { id: 'lost-link', title: 'The gateway lost its link to the chassis', spec: null };
+  const lost = incidents.find(
+    ({ at, causes }) => Date.parse(at) >= sinceMs && causes.some(({ code }) => code === 'link-lost'),
+  );
+  if (lost === undefined) return notChecked(start, `the gateway keeps no such incident ${window}`, AGAIN);
+  return ok(start, `at ${lost.at}`);
+}
+
+/** Without a way to sign in, or in a gateway of another version, nothing was looked at. */
+function unreadable(of: ActName, error: GwError, { signal }: CheckContext): Finding {
+  signal.throwIfAborted();
+  if (error.code === 'OPERATOR_NOT_REACHABLE' || error.code === 'INTERNAL') throw error;
+  return finding(of, 'The log of the gateway', 'not-checked', error.message, error.remedy);
+}
