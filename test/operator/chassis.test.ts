@@ -328,6 +328,38 @@ describe('voice service and building module', () => {
     expect((await ask(server.readOnly, '/api/chatbot/config')).status).toBe(403);
   });
 
+  it.each([
+    [200, 'application/json', '{"doors":[1]}'],
+    [200, 'text/html; charset=utf-8', '<script>alert(1)</script>'],
+    [200, 'application/xml', '<a/>'],
+    [404, 'text/plain', 'no such thing'],
+    [401, 'application/json', '{"login":true}'],
+    [302, 'text/plain', 'elsewhere'],
+    [503, 'application/octet-stream', '\u0001\u0002'],
+    [204, 'text/plain', ''],
+  ])(
+    'pass on of the building module status %i with %s as they came, and nothing of it runs',
+    async (status, type, body) => {
+      await using device = await peer((_request, response) => {
+        response.writeHead(status, { 'content-type': type, location: 'http://127.0.0.1:1/', 'set-cookie': 'a=b' });
+        response.end(body);
+      });
+      await using server = await startServer({ buildingUrl: device.url });
+      const answer = await fetch(`http://127.0.0.1:${server.full}/api/uiot/status`, { redirect: 'manual' });
+      expect([answer.status, await answer.text()]).toEqual([status, body]);
+      if (status !== 204) expect(answer.headers.get('content-type')).toBe(type);
+      expect(answer.headers.get('content-security-policy')).toContain('sandbox');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect([answer.headers.get('set-cookie'), answer.headers.get('location')]).toEqual([null, null]);
+    },
+  );
+
+  it('pass on nothing of the building module beyond 1 MiB', async () => {
+    await using device = await peer((_request, response) => response.end(Buffer.alloc(1024 * 1024 + 1)));
+    await using server = await startServer({ buildingUrl: device.url });
+    expect((await ask(server.full, '/api/uiot/status')).status).toBe(502);
+  });
+
   it('pass on no answer that expands to too much', async () => {
     let body = '';
     await using device = await peer((_request, response) => response.end(body));
@@ -377,7 +409,7 @@ describe('voice service and building module', () => {
     const port = Number(new URL(closed.url).port);
     await closed[Symbol.asyncDispose]();
     await using odd = await peer((request, response) => {
-      if (request.url === '/redirect/status') response.writeHead(302, { location: 'http://127.0.0.1:1/' });
+      if (request.url === '/redirect/config') response.writeHead(302, { location: 'http://127.0.0.1:1/' });
       response.end('<html>');
     });
     const refused = async (setUp: Parameters<typeof startServer>[0]) => {
@@ -388,7 +420,8 @@ describe('voice service and building module', () => {
     };
     expect(await refused({ voiceUrl: `http://127.0.0.1:${port}` })).toEqual([502, 'PEER_NOT_REACHABLE', port]);
     const oddPort = Number(new URL(odd.url).port);
-    expect(await refused({ buildingUrl: odd.url })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
-    expect(await refused({ buildingUrl: `${odd.url}/redirect` })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
+    expect(await refused({ buildingUrl: `http://127.0.0.1:${port}` })).toEqual([502, 'PEER_NOT_REACHABLE', port]);
+    expect(await refused({ voiceUrl: odd.url })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
+    expect(await refused({ voiceUrl: `${odd.url}/redirect` })).toEqual([502, 'PEER_NOT_REACHABLE', oddPort]);
   });
 });

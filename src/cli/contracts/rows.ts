@@ -141,7 +141,14 @@ export const contracts: Readonly<Record<string, Contract>> = {
     refusals: readMap,
   },
   'GET /api/chatbot/config': { id: 'getVoiceConfig', answer: forwarded('voice service'), refusals: peer },
-  'GET /api/uiot/status': { id: 'getBuildingStatus', answer: forwarded('building module'), refusals: peer },
+  'GET /api/uiot/status': {
+    id: 'getBuildingStatus',
+    answer: bytes(
+      '*/*',
+      'Answer of the building module, with any status, type and body of its own, at most 1 MiB; gw interprets none of it. A browser runs and loads nothing of it.',
+    ),
+    refusals: peer,
+  },
 
   'POST /api/anmeldung': {
     id: 'signIn',

@@ -145,8 +145,10 @@ export async function createApplication(
   });
   const { voice, building } = site.operator;
   const peers = {
-    voice: voice ? createPeer('voice service', voice.url, '/config', clock) : null,
-    building: building ? createPeer('building module', building.url, '/status', clock) : null,
+    voice: voice ? createPeer({ what: 'voice service', url: voice.url, path: '/config', passes: 'json' }, clock) : null,
+    building: building
+      ? createPeer({ what: 'building module', url: building.url, path: '/status', passes: 'anything' }, clock)
+      : null,
   };
   const handlers = createHandlers({
     ...options,

@@ -14,6 +14,7 @@ import { contractHandlers } from './contract-handlers.ts';
 import { malformed, param, type SharedBody, sendJson, sendPage, sendRefusal, sendShared } from './http/answer.ts';
 import type { Handler } from './http/handler.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
+import { mediaContentPolicy } from './http/security-headers.ts';
 import { incidentHandlers } from './incidents/incident-handlers.ts';
 import { logLevelHandlers } from './log-level.ts';
 import { mediaHandlers } from './media/media-handlers.ts';
@@ -21,7 +22,7 @@ import { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
 import { type MetricsSource, metricsOf } from './metrics/metrics.ts';
 import { driveHandlers, poseHandlers, stopHandlers, tourHandlers } from './motion/motion-handlers.ts';
 import type { Parts } from './parts.ts';
-import type { Peer } from './peer.ts';
+import type { PassedAnswer, Peer } from './peer.ts';
 import { sessionHandlers } from './sign-in/session-handlers.ts';
 import { supportHandlers } from './support-handlers.ts';
 import { asked } from './view/asked.ts';
@@ -227,16 +228,20 @@ function chassisState(link: ChassisLink) {
   return { summary, ...snapshot };
 }
 
+function forward(reply: FastifyReply, { statusCode, contentType, body, isForeign }: PassedAnswer) {
+  reply.code(statusCode).header('content-type', contentType);
+  // A page of a device must not run with the rights of a page of this gateway.
+  if (isForeign) reply.header('content-security-policy', mediaContentPolicy);
+  return reply.send(body);
+}
+
 function peerHandlers({ voice, building }: Parts) {
   const read = (what: string, peer: Peer | null) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (peer === null) {
       return () => sendRefusal(request, reply, refuse('NOT_CONFIGURED', { message: `No ${what} is configured.` }));
     }
     const passed = await peer.read().catch(refusalOf);
-    return () =>
-      'status' in passed
-        ? sendRefusal(request, reply, passed)
-        : reply.header('content-type', passed.contentType).send(passed.body);
+    return () => ('status' in passed ? sendRefusal(request, reply, passed) : forward(reply, passed));
   };
   return { voiceService: read('voice service', voice), building: read('building module', building) };
 }

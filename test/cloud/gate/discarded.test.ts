@@ -53,12 +53,12 @@ describe('discarded messages', () => {
     expect(discarded.counts()).toMatchObject({ 'wrong-type': 1, misaddressed: 1_000 });
   });
 
-  it('on the stop topic have a log event of their own; an empty queue is no warning', () => {
+  it('on the stop topic have a log event of their own; an empty queue is no warning, and is logged', () => {
     const { discarded, lines } = opened();
     discarded.add('duplicate', messageOf(topics.stop, '{}'));
     discarded.add('empty-queue', messageOf(`${topics.jobs}/notify-next`, '{}'));
     discarded.add('misaddressed', messageOf('x', '{}'));
-    expect(lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'warn']);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info', 'warn']);
     expect(new Set(lines.map(({ message }) => message)).size).toBe(3);
   });
 });

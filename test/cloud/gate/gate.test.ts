@@ -207,6 +207,15 @@ describe('a release', () => {
     expect(release(given)).toEqual(discarded('empty-queue'));
   });
 
+  it('is no empty queue with anything else in it', () => {
+    for (const more of [{ command: 'open-door' }, { timestamp: 1, stop: true }, { execution: {}, jobDocument: {} }]) {
+      const message = messageOf(`${topics.jobs}/notify-next`, JSON.stringify(more));
+      expect(decide(message, contextOf())).toEqual(discarded('unknown-field'));
+    }
+    const empty = messageOf(`${topics.jobs}/notify-next`, '{"timestamp":1,"execution":{}}');
+    expect(decide(empty, contextOf())).toEqual(discarded('empty-queue'));
+  });
+
   it('is offered once per execution; a retry of the job is another one', () => {
     const hasSeenExecution = (jobId: string, number: number) => jobId === 'j1' && number === 1;
     expect(release(execution, { hasSeenExecution })).toEqual(discarded('duplicate'));

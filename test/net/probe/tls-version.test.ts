@@ -30,7 +30,7 @@ it('TLS below 1.2 is rejected even where NODE_OPTIONS allows it', { tags: 'large
       });
       return [kind, failure?.kind, failure?.alert].join();
     };
-    const forwarded = await createPeer('building module', 'https://127.0.0.1:' + port, '/status').read().catch((error) => error);
+    const forwarded = await createPeer({ what: 'building module', url: 'https://127.0.0.1:' + port, path: '/status', passes: 'anything' }).read().catch((error) => error);
     const control = createServer({ key, cert });
     await new Promise((resolve) => control.listen(0, '127.0.0.1', resolve));
     const https = await createHttpsHandler(authority, (_request, response) => response.end());

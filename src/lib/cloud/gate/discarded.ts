@@ -42,7 +42,7 @@ export function createDiscarded({
       const fields = { reason, topic: shown, bytes };
       // An event of its own, so that other discarded messages do not fold it away.
       if (topic === topics.stop && !retain) log.warn(fields, 'message on the stop topic discarded');
-      else if (reason === 'empty-queue') log.debug(fields, 'message from the cloud discarded: no release is queued');
+      else if (reason === 'empty-queue') log.info(fields, 'message from the cloud discarded: no release is queued');
       else log.warn(fields, 'message from the cloud discarded');
     },
     counts: () => ({ ...counts }),

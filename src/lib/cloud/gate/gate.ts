@@ -149,10 +149,14 @@ function notificationOf(value: unknown, { hasSeenNotification }: GateContext): D
   return { kind: 'tunnel-notification', notification, isRepeated: hasSeenNotification(notification.clientAccessToken) };
 }
 
+/** Of a message that offers no execution. */
+const queueNames = ['timestamp', 'execution'];
+
 function releaseOf(value: unknown, { serial, hasSeenExecution }: GateContext): Decision {
   if (!isRecord(value)) return discard('wrong-type');
   const execution = readExecution(field(value, 'execution'), serial);
-  if (execution === null) return discard('empty-queue');
+  // An empty queue with anything else in it is another message.
+  if (execution === null) return discard(hasOther(value, queueNames) ? 'unknown-field' : 'empty-queue');
   if (typeof execution === 'string') return discard(execution);
   if (!offered.includes(execution.status)) return discard('wrong-type');
   if (hasSeenExecution(execution.jobId, execution.executionNumber)) return discard('duplicate');
