@@ -174,7 +174,7 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
   const read = async () => parse(await readFile(sitePath, 'utf8')) as SiteText;
   const first = await read();
   const person = { name: 'A. Example', mail: 'a@example.com', phone: '+49 30 000000' };
-  first.contacts = { customer: person, operator: person };
+  first.contacts = { customer: { ...person }, operator: { ...person } };
   edit(first);
   await write(first);
   const eachState = (work: (state: string, kept: string) => Promise<unknown>, only?: string) =>
