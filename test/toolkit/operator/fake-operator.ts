@@ -39,6 +39,7 @@ export interface FakeOperator extends AsyncDisposable {
 /** An SSH login that may open TCP connections only. */
 export const forwardingOnly = {
   exec: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Program refused.')),
+  socketDialer: () => ({ dial: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Forwarding refused.')) }),
 } as unknown as Ssh;
 
 export const context = () => ({ signal: new AbortController().signal, onProgress: () => {} });

@@ -358,6 +358,7 @@ describe('a session of remote support, rehearsed', () => {
       where: 'robot',
       dialer: gateway.toolkit.dialer,
       exec: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Refused.')),
+      socketDialer: () => ({ dial: () => Promise.reject(new GwError('SSH_CHANNEL_REFUSED', 'Refused.')) }),
     } as unknown as NonNullable<typeof gateway.toolkit.ssh>;
     Object.assign(gateway.toolkit, { ssh });
     const data = await rehearse(gateway);
