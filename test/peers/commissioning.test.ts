@@ -8,6 +8,7 @@ import type { EvidenceVerified } from '../../src/lib/toolkit/evidence/evidence.r
 import type { NetworkCheck } from '../../src/lib/toolkit/network/network.result.ts';
 import { gwBinary } from '../e2e/gw.ts';
 import { lineOf } from '../toolkit/network/world.ts';
+import { signInAndUpload, stopAndClear, untilLink } from './commissioning/acts.ts';
 import { writeAnswers } from './commissioning/answers.ts';
 import { type CommandResult, commandResultOf, gw, type Machine, SERIAL } from './commissioning/day.ts';
 import { enrolCut } from './commissioning/enrolling.ts';
@@ -139,8 +140,9 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
     const answers = writeAnswers(gateway.dir, 'premises');
     const file = join(gateway.dir, 'premises-record.json');
     const words = ['checklist', 'run', 'premises', '--resume', '--answers', answers.file, '--out', file];
-    // This site file has no key of releases.
-    const lacking = ['release-rehearsal'];
+    await signInAndUpload(world.dir);
+    // This site file has no key of releases, and nothing opened a support session, whatever the answer says.
+    const lacking = ['release-rehearsal', 'support-session'];
     expectSigned(await gw<ChecklistRun>(gateway, [...words, '--initials', 'KM']), answers.steps, lacking);
     await verifyEverywhere(world, file);
   });
@@ -299,6 +301,10 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
     expect(part.ended).toMatchObject({ code: 0, error: null });
     chassis.signal('SIGUSR1');
     await chassis.untilOutput('let go');
+    chassis.signal('SIGSTOP');
+    await untilLink(false);
+    chassis.signal('SIGCONT');
+    await untilLink(true);
     // The rehearsed stop came while it was turned: its poses have to show the standstill first.
     const standstill = `for (let n = 0; n < 150; n += 1) {
         const { standstill } = await (await fetch('http://127.0.0.1:5173/api/stopp')).json();
@@ -306,6 +312,7 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
         await new Promise((resolve) => setTimeout(resolve, 100));
       }`;
     await run(nameOf('gateway'), ['--input-type=module', '-e', standstill]);
+    await stopAndClear(world.dir);
     const { ended, file, steps } = await siteList('site-record.json', ['--resume']);
     expectSigned(ended, steps);
     await verifyEverywhere(world, file);

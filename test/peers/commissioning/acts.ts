@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../namespace.ts';
+import { nameOf } from '../segments.ts';
+
+/** What the person of the day does at the tablet: gw looks in the log of the gateway for what an answer claims. */
+
+const base = 'http://127.0.0.1:5173';
+
+/** Runs a script in the network of the gateway. */
+async function atTheTablet(script: string): Promise<string> {
+  const { stdout, stderr, code } = await run(nameOf('gateway'), ['--input-type=module', '-e', script]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+const signIn = (dir: string) => {
+  const password = readFileSync(join(dir, 'robot', 'secrets', 'device-password.txt'), 'utf8').trim();
+  return `
+    const headers = { 'content-type': 'application/json' };
+    const post = (path, body, more = {}) =>
+      fetch('${base}' + path, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) });
+    const wrong = await post('/api/anmeldung', { password: 'not the one' });
+    const right = await post('/api/anmeldung', { password: ${JSON.stringify(password)} });
+    const cookie = right.headers.get('set-cookie').split(';')[0];
+    if (wrong.status !== 401 || right.status !== 200) throw new Error([wrong.status, right.status].join());`;
+};
+
+/** A wrong and the right password, and a media file. */
+export async function signInAndUpload(dir: string): Promise<void> {
+  await atTheTablet(`${signIn(dir)}
+    const body = new FormData();
+    body.append('file', new Blob(['picture']), 'hello.txt');
+    const sent = await fetch('${base}/api/medien', { method: 'POST', headers: { cookie }, body });
+    if (sent.status !== 201) throw new Error('upload ' + sent.status);`);
+}
+
+/** A stop, and its end. */
+export async function stopAndClear(dir: string): Promise<void> {
+  await atTheTablet(`${signIn(dir)}
+    const stopped = await post('/api/stopp', {});
+    const clear = () => fetch('${base}/api/stopp', { method: 'DELETE', headers: { cookie } });
+    let cleared = await clear();
+    // Refused until its poses show the standstill.
+    for (let n = 0; n < 150 && cleared.status !== 200; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      cleared = await clear();
+    }
+    if (stopped.status !== 200 || cleared.status !== 200) throw new Error([stopped.status, cleared.status].join());`);
+}
+
+/** Waits until the gateway says of its link to the chassis whether it is connected. */
+export async function untilLink(isConnected: boolean): Promise<void> {
+  await atTheTablet(`
+    for (let n = 0; n < 300; n += 1) {
+      const { link } = await (await fetch('${base}/api/chassis/state')).json();
+      if ((link.kind === 'connected') === ${isConnected}) process.exit(0);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('the link does not change');`);
+}
