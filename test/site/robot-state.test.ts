@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { writeStateFile } from '../../src/lib/json/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import type { Site } from '../../src/lib/site/index.ts';
-import { type ClaimDisk, claimState, otherRobots, stateOwners } from '../../src/lib/site/robot-state.ts';
+import { type ClaimDisk, claimState, openClaim, otherRobots, stateOwners } from '../../src/lib/site/robot-state.ts';
 import { runs } from '../properties.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gw-robot-state-'));
@@ -89,6 +89,37 @@ describe('the state of a gateway whose chassis was replaced', () => {
     writeFileSync(join(dir, 'robot.json'), '{"format":"gw/state-of-robot/9"}');
     await expect(claim(dir, 'SN2')).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
     expect(madeBy(join(dir, 'cloud'))).toBe('SN1');
+  });
+
+  it('is not called sorted where it is of another robot, or of an unknown one, or lies apart', async () => {
+    const dir = fresh();
+    const open = (serial: string) => openClaim(siteOf(dir, serial));
+    expect(await open('SN1')).toBeNull();
+    await claim(dir, 'SN1');
+    leave(dir, 'cloud', 'SN1');
+    leave(dir, 'incidents', 'SN1');
+    expect(await open('SN1')).toBeNull();
+    expect(await open('SN2')).toContain('that of SN1, and was not set aside yet');
+
+    let left = 2;
+    const disk: ClaimDisk = {
+      async rename(from, to) {
+        left -= 1;
+        if (left < 1) throw new Error('the disk does not answer');
+        await rename(from, to);
+      },
+      write: writeStateFile,
+    };
+    await expect(claim(dir, 'SN2', disk)).rejects.toThrow('does not answer');
+    // The gateway goes on, and keeps messages of SN2.
+    leave(dir, 'cloud', 'SN2');
+    expect(await open('SN2')).toContain('that of SN1');
+    await claim(dir, 'SN2');
+    await claim(dir, 'SN1');
+    expect(await open('SN1')).toContain(join(dir, 'robots', 'SN1', 'cloud~2'));
+
+    writeFileSync(join(dir, 'robot.json'), '{');
+    expect(await open('SN1')).toContain('whose state the folder holds is not known');
   });
 
   it('is never used by another robot, and none of it is lost, wherever a claim is interrupted', {

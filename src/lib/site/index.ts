@@ -10,7 +10,7 @@ export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } f
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
 export { mapMark, mapOfPlace, mapsOfPlaces, nameOfMap, type PlaceMap } from './place-map.ts';
-export { claimStateWithin, otherRobots } from './robot-state.ts';
+export { claimStateWithin, openClaim, otherRobots } from './robot-state.ts';
 export {
   calledServices,
   HEARTBEAT_PORT,

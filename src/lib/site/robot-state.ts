@@ -116,16 +116,44 @@ export async function otherRobots({ stateDir, chassis }: Pick<Site, 'stateDir' |
   for (const name of names.sort()) {
     const folder = join(stateDir, OTHERS, name);
     const kept = await readdir(folder).catch(noneIfMissing);
-    if (!kept.some((each) => ofRobot.includes(each.replace(COPY, '')))) continue;
+    if (!kept.some(isOfRobot)) continue;
     if (name !== chassis.serial) found.push({ serial: name, folder });
   }
   return found;
+}
+
+/**
+ * Why what the gateway uses in this folder may not be all, and only, that of the robot of the site file; a sentence without
+ * full stop, null where it is. Rejects with the error of the system.
+ */
+export async function openClaim({
+  stateDir,
+  chassis: { serial },
+}: Pick<Site, 'stateDir' | 'chassis'>): Promise<string | null> {
+  let mark: z.infer<typeof markFile> | null;
+  try {
+    mark = await readStateFile(join(stateDir, MARK), markFile);
+  } catch (error) {
+    return `whose state the folder holds is not known: ${asGwError(error).message.replace(/\.$/, '')}`;
+  }
+  const owner = mark?.serial ?? (await namedIn(stateDir));
+  if (owner !== null && owner !== serial)
+    return `the state in ${stateDir} is that of ${owner}, and was not set aside yet`;
+  const own = folderOf(stateDir, serial);
+  const apart = [
+    ...(await readdir(own).catch(noneIfMissing)).filter(isOfRobot).map((name) => join(own, name)),
+    ...(await readdir(stateDir).catch(noneIfMissing))
+      .filter((name) => COPY.test(name) && isOfRobot(name))
+      .map((name) => join(stateDir, name)),
+  ];
+  return apart.length === 0 ? null : `of ${serial} itself, nothing of this is used or sent: ${apart.sort().join(', ')}`;
 }
 
 const folderOf = (stateDir: string, serial: string) => join(stateDir, OTHERS, serial);
 
 /** Of an entry that was there already: both are kept. */
 const COPY = /~\d+$/;
+const isOfRobot = (name: string) => ofRobot.includes(name.replace(COPY, ''));
 
 async function moveAll(from: string, to: string, disk: Pick<ClaimDisk, 'rename'>): Promise<string[]> {
   const present = new Set(await readdir(from).catch(noneIfMissing));

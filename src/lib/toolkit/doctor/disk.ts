@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { otherRobots, type Site } from '../../site/index.ts';
+import { openClaim, otherRobots, type Site } from '../../site/index.ts';
 import type { Line } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { type DoctorHost, orNotChecked, start } from './host.ts';
@@ -36,6 +36,14 @@ export async function diskLines(site: Site | null, host: DoctorHost): Promise<Li
         : wrong(inodes, detail, 'du -x --inodes -d1 / | sort -n | tail, then remove unneeded files');
     }),
     await orNotChecked(robots.id, robots.title, async () => {
+      const open = await openClaim(site);
+      if (open !== null) {
+        return notChecked(
+          robots,
+          open,
+          'Restart `gw serve`, which sorts it at its start; its log says what kept it from that.',
+        );
+      }
       const others = await otherRobots(site);
       const kept = others.map(({ serial, folder }) => `of ${serial} in ${folder}`).join(', ');
       return ok(
