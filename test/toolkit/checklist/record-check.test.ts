@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -167,9 +167,10 @@ describe('the device password since the records', () => {
   };
 
   it('is wrong while it is the one of a record, also after it was set again, and ok after another one was set', async () => {
+    await setOperatorPassword(sitePath, 'an earlier one');
+    await keep([await withPassword()], 'site', { endedAt: '2026-11-20T10:30:00.000Z' });
     await setOperatorPassword(sitePath, 'commissioning');
     await keep([await withPassword()], 'premises');
-    await keep([robot([stepOf()])], 'site', { endedAt: '2026-11-22T10:30:00.000Z' });
     expect(await changed()).toMatchObject({
       verdict: 'wrong',
       findings: [{ detail: has('the one of the record premises') }],
@@ -181,6 +182,19 @@ describe('the device password since the records', () => {
       verdict: 'ok',
       findings: [{ detail: has('set after the record premises') }],
     });
+  });
+
+  it('is not checked where one of the checklists left no record that says so, or one that is not genuine', async () => {
+    await setOperatorPassword(sitePath, 'of the premises');
+    await keep([await withPassword()], 'premises');
+    await setOperatorPassword(sitePath, 'of the site');
+    // The run on the site was written elsewhere, or says nothing of the password.
+    expect(await changed()).toMatchObject({ verdict: 'not-checked', findings: [{ detail: has('no record of site') }] });
+    const path = await keep([await withPassword()], 'site', { endedAt: '2026-11-22T10:30:00.000Z' });
+    expect(await changed()).toMatchObject({ verdict: 'wrong' });
+    const id = (await checkSite(sitePath)).passwordId ?? '';
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll(id, 'f'.repeat(id.length)));
+    expect(await changed()).toMatchObject({ verdict: 'not-checked', findings: [{ detail: has('no record of site') }] });
   });
 
   it('is wrong without a password, and not checked where no record says which one was set', async () => {

@@ -103,7 +103,8 @@ async function deviceFinding(
 
 /**
  * Whether another device password was set since the records of these checklists. Each carries an id of the stored hash,
- * which is the same only while no other password was set: `gw operator password` keeps the hash of the same one.
+ * which is the same only while no other password was set: `gw operator password` keeps the hash of the same one. Each of the
+ * checklists must have left a record that says it, and that did not fail its verification.
  */
 export async function checkPasswordChange(
   toolkit: Toolkit,
@@ -114,20 +115,24 @@ export async function checkPasswordChange(
   const answer = (finding: Finding): PasswordChange => ({ verdict: finding.verdict, findings: [finding] });
   const now = await currentPasswordId(toolkit.site);
   if (now === null) return answer(wrong(start, 'no device password is set on this machine', setNew));
-  const { records, folder } = await keptRecords(toolkit);
-  const compared = records.flatMap(({ robot, subject }) => {
+  const { records, folder, notes } = await keptRecords(toolkit);
+  const compared = records.flatMap(({ robot, subject, state }) => {
     if (!since.includes(subject.checklist)) return [];
     const values = robot.steps.flatMap((step) => step.values).filter(({ name }) => name === PASSWORD_VALUE);
-    return values.map(({ value }) => ({ list: subject.checklist, at: subject.endedAt, isSame: value === now }));
+    const { checklist: list, endedAt: at } = subject;
+    return values.map(({ value }) => ({ list, at, isSame: value === now, isGenuine: state !== 'wrong' }));
   });
   const same = compared.find(({ isSame }) => isSame);
   if (same !== undefined) {
     return answer(wrong(start, `it is the one of the record ${same.list} of ${same.at}`, setNew));
   }
-  const [newest] = compared;
-  if (newest === undefined) {
-    const detail = `no record of ${since.join(' or ')} in ${folder} says which password was set then`;
-    return answer(notChecked(start, detail, setNew));
+  // A password that was set between two of the checklists differs from that of the first one alone.
+  const genuine = compared.filter(({ isGenuine }) => isGenuine);
+  const silent = since.filter((list) => !genuine.some((one) => one.list === list));
+  const [newest] = genuine;
+  if (newest === undefined || silent.length > 0) {
+    const detail = [`no record of ${silent.join(' or ')} in ${folder} says which password was set then`, ...notes];
+    return answer(notChecked(start, detail.join('; '), setNew));
   }
   return answer(ok(start, `set after the record ${newest.list} of ${newest.at}`));
 }
