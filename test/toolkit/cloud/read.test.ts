@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { subscribedFilters, topicsOf } from '../../../src/lib/cloud/index.ts';
 import type { LinkTrouble, LinkView } from '../../../src/lib/cloud/link/model.ts';
-import { loadIdentity } from '../../../src/lib/enrolment/index.ts';
+import { endOfIdentity, loadIdentity } from '../../../src/lib/enrolment/index.ts';
 import { noCloud } from '../../../src/lib/gateway/cloud.ts';
+import { systemClock } from '../../../src/lib/lifecycle/index.ts';
+import type { CertificateHealth } from '../../../src/lib/operator/index.ts';
 import { siteSchema } from '../../../src/lib/site/index.ts';
 import { createCatalogue } from '../../../src/lib/toolkit/catalogue/catalogue.ts';
 import {
@@ -18,14 +20,17 @@ import { judgeCloud, readCloudStatus } from '../../../src/lib/toolkit/cloud/stat
 import type { Toolkit } from '../../../src/lib/toolkit/toolkit.ts';
 import { connectedView, lostView } from '../../cloud/views.ts';
 import { startWorld } from '../../enrolment/world.ts';
+import { standInHealth } from '../../operator/stand-ins.ts';
 import { has } from '../kit.ts';
 import { context, forwardingOnly, startFakeOperator } from '../operator/fake-operator.ts';
 
 /** A gateway whose operator server answers with these views in turn, the last one for all further requests. */
 async function gatewayWith(...views: readonly object[]) {
+  const health: { certificate?: CertificateHealth } = standInHealth();
   const operator = await startFakeOperator();
   let asked = 0;
   operator.override = ({ url }) => {
+    if (url === '/api/health') return [200, health];
     if (url !== '/api/cloud') return undefined;
     asked += 1;
     return [200, views[Math.min(asked, views.length) - 1] ?? {}];
@@ -38,7 +43,7 @@ async function gatewayWith(...views: readonly object[]) {
   });
   const site = { ...file, path: '/nowhere/site.yaml', dir: '/nowhere' };
   return {
-    operator,
+    ...{ operator, health },
     toolkit: { ...operator.toolkit, site } as Toolkit,
     [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
   };
@@ -296,6 +301,7 @@ describe("the check 'cloud link'", () => {
       fingerprintSha256: string,
       over: Partial<Toolkit> = {},
       seen: LinkView['installed'] = null,
+      reported?: CertificateHealth,
     ) => {
       const { connection } = sound.link ?? {};
       if (!sound.link || !connection) throw new Error('no connection');
@@ -305,6 +311,7 @@ describe("the check 'cloud link'", () => {
         connection: { ...connection, certificate: { fingerprintSha256, notAfter } },
       };
       await using gateway = await gatewayWith({ ...sound, link });
+      if (reported !== undefined) gateway.health.certificate = reported;
       const enrolment = { url: 'https://enrol.example.test', identityDir };
       const toolkit = { ...gateway.toolkit, site: { ...gateway.toolkit.site, enrolment }, ...over };
       return findings(await checkCloudLink(toolkit, { withinMs: 0 }, context())).certificate;
@@ -316,12 +323,24 @@ describe("the check 'cloud link'", () => {
     expect(await verdictWith(installed.replaceAll(':', '').toLowerCase())).toBe('ok');
     // Renewed, and the link still uses the certificate before.
     expect(await verdictWith('ab'.repeat(32))).toBe('wrong');
+    // What ends first is of the installed identity: it may be a CA above the certificate that the link names.
+    const identity = await loadIdentity(identityDir);
+    if (identity === null) throw new Error('not enrolled');
+    const endMs = Date.parse(endOfIdentity(identity, new Date()).notAfter);
+    const daysBefore = (days: number) => ({
+      clock: { ...systemClock, wall: () => new Date(endMs - days * 86_400_000) },
+    });
+    expect(await verdictWith(installed, daysBefore(40))).toBe('ok');
+    expect(await verdictWith(installed, daysBefore(20))).toBe('wrong');
     const overSsh = { ssh: forwardingOnly };
     const seen = (fingerprintSha256: string) => ({ fingerprintSha256, notAfter: '2099-01-01T00:00:00.000Z' });
     expect(await verdictWith(installed, overSsh)).toBe('not-checked');
     // The files of this laptop say nothing about the gateway.
     expect(await verdictWith('ab'.repeat(32), overSsh, seen('ab'.repeat(32)))).toBe('ok');
     expect(await verdictWith(installed, overSsh, seen('ab'.repeat(32)))).toBe('wrong');
+    const known = { withinDays: 14, daysLeft: 9, notAfter: '2026-12-09T00:00:00.000Z', remedy: null } as const;
+    const ending = { ...known, status: 'ending', detail: "The CA certificate 'CA' above it ends." } as const;
+    expect(await verdictWith(installed, overSsh, seen(installed), ending)).toBe('wrong');
   });
 
   it('is offered to checklists', () => {

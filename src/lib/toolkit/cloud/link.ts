@@ -1,9 +1,11 @@
 import { type CloudView, subscribedFilters, topicsOf } from '../../cloud/index.ts';
-import { judgeEnd, loadIdentity } from '../../enrolment/index.ts';
+import { endOfIdentity, judgeEnd, loadIdentity } from '../../enrolment/index.ts';
 import { asGwError } from '../../error/index.ts';
+import { isCertificateSound } from '../../operator/index.ts';
 import { plural } from '../../text/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
+import { readGatewayHealth } from '../gateway/health.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
 import type { CloudLinkCheck } from './cloud.result.ts';
 import { isAccepting } from './outbox.ts';
@@ -45,7 +47,7 @@ export async function checkCloudLink(
     pathFinding(view, connection),
     subscriptionsFinding(toolkit, view, connection),
     hostFinding(view),
-    await certificateFinding(toolkit, view, connection),
+    await certificateFinding(toolkit, view, connection, context),
     outboxFinding(view),
   ];
   return {
@@ -141,12 +143,16 @@ function hostFinding(view: CloudView): Finding {
   return link.connection === null ? notChecked(start, NOT_CONNECTED) : ok(start, link.connection.host);
 }
 
+const RENEW = 'Run `gw enrol --renew` on the gateway.';
+
 /** After `gw enrol --renew` a link may still use the certificate before. */
 async function certificateFinding(
-  { site, ssh, clock }: Toolkit,
+  toolkit: Toolkit,
   view: CloudView,
   connection: Connection | null,
+  context: CheckContext,
 ): Promise<Finding> {
+  const { site, ssh, clock } = toolkit;
   const start: FindingStart = {
     id: 'certificate',
     title: 'The link uses the installed certificate',
@@ -158,8 +164,7 @@ async function certificateFinding(
   const endMs = Date.parse(notAfter);
   if (Number.isNaN(endMs)) return notChecked(start, `${shown}: not a time`);
   const end = judgeEnd([{ ca: null, fromMs: 0, toMs: endMs }], clock.wall());
-  if (end.status !== 'ok')
-    return wrong(start, `${shown}. ${end.detail}`, end.remedy ?? 'Run `gw enrol --renew` on the gateway.');
+  if (end.status !== 'ok') return wrong(start, `${shown}. ${end.detail}`, end.remedy ?? RENEW);
   // The link knows these also where the installed certificate cannot be read.
   const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken']);
   if (trouble !== null) return trouble;
@@ -170,13 +175,23 @@ async function certificateFinding(
   // The files of another machine are read by its own gateway.
   if (ssh !== undefined) {
     const seen = view.link?.installed ?? null;
-    return seen === null ? notChecked(start, `${shown}; the gateway shows no installed one`) : judge(seen);
+    if (seen === null) return notChecked(start, `${shown}; the gateway shows no installed one`);
+    const same = judge(seen);
+    const { certificate } = await readGatewayHealth(toolkit, {}, context);
+    return same.verdict !== 'ok' || isCertificateSound(certificate)
+      ? same
+      : wrong(start, `${shown}. ${certificate?.detail}`, certificate?.remedy ?? RENEW);
   }
   if (site.enrolment === undefined) return notChecked(start, `${shown}; no enrolment in the site file`);
   const installed = await loadIdentity(site.enrolment.identityDir).catch((error: unknown) => asGwError(error));
   if (installed === null) return wrong(start, `${shown}; none is installed`, 'Run `gw enrol` on the gateway.');
   if (installed instanceof Error) return wrong(start, installed.message, installed.remedy);
-  return judge(installed.certificate);
+  const same = judge(installed.certificate);
+  // A CA above the certificate may end before it.
+  const whole = endOfIdentity(installed, clock.wall());
+  return same.verdict !== 'ok' || whole.status === 'ok'
+    ? same
+    : wrong(start, `${shown}. ${whole.detail}`, whole.remedy ?? RENEW);
 }
 
 function plain(fingerprint: string): string {
