@@ -354,6 +354,18 @@ describe('voice service and building module', () => {
     },
   );
 
+  it.each([600, 999])('name a status of the building module that HTTP does not have: %i', async (status) => {
+    await using device = await peer((request) => {
+      request.socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 2\r\n\r\nhi`);
+    });
+    await using server = await startServer({ buildingUrl: device.url });
+    const answer = await ask(server.full, '/api/uiot/status');
+    expect([answer.status, answer.data.error.message]).toEqual([
+      502,
+      `The building module answered with status ${status}.`,
+    ]);
+  });
+
   it('pass on nothing of the building module beyond 1 MiB', async () => {
     await using device = await peer((_request, response) => response.end(Buffer.alloc(1024 * 1024 + 1)));
     await using server = await startServer({ buildingUrl: device.url });

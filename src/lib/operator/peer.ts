@@ -22,7 +22,7 @@ export interface PassedAnswer extends SharedBody {
 }
 
 /**
- * json: only a JSON answer with status 200. anything: every status, type and body within the limit of bytes.
+ * json: only a JSON answer with status 200. anything: every status of HTTP, type and body within the limit of bytes.
  */
 type Passes = 'json' | 'anything';
 
@@ -35,6 +35,8 @@ const VIA = `1.1 ${VIA_NAME}`;
 const LOOP_STATUS = refusalTable.LOOP_DETECTED[0];
 
 const MAX_TYPE_LENGTH = 256;
+/** Of HTTP; the server here refuses to send another one. @source RFC 9110, 15 */
+const MAX_STATUS = 599;
 
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1024 * 1024;
@@ -89,7 +91,7 @@ export function createPeer({ what, url, path, passes }: PeerOptions, clock: Pick
       });
     }
     const { statusCode } = answer;
-    if (passes === 'json' && statusCode !== 200) {
+    if (passes === 'json' ? statusCode !== 200 : statusCode > MAX_STATUS) {
       await answer.body.dump().catch(() => {});
       throw new GwError('PEER_NOT_REACHABLE', `The ${what} answered with status ${statusCode}.`, { tried });
     }
