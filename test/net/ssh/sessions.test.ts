@@ -101,3 +101,27 @@ it('a program that was given up is not started later', () => {
   open[0]?.end();
   expect([asked.length, open.length]).toEqual([0, 0]);
 });
+
+it('a program that was given up leaves none waiting', () => {
+  const { sessions, asked, open } = server(1);
+  const started: string[] = [];
+  let isGivenUp = false;
+  const start = (line: string, isOver: () => boolean) =>
+    sessions.start(line, { onChannel: () => void started.push(line), onError: () => {}, isOver });
+  const answerAll = () => {
+    for (const { answer } of asked.splice(0)) answer();
+  };
+  start('first', () => false);
+  answerAll();
+  start('waits', () => false);
+  start('given up', () => isGivenUp);
+  answerAll();
+  const late = { line: 'not freed', end: () => {} };
+  open[0]?.end();
+  open.push(late);
+  isGivenUp = true;
+  answerAll();
+  open.splice(open.indexOf(late), 1);
+  answerAll();
+  expect(started).toEqual(['first', 'waits']);
+});

@@ -61,7 +61,11 @@ export function createSessions(client: Pick<Client, 'exec'>): Sessions {
   }
 
   function retry(line: string, handlers: SessionHandlers, tries = 1): void {
-    if (handlers.isOver()) return;
+    if (handlers.isOver()) {
+      // No end of a session will wake those that wait.
+      if (open === 0) wake();
+      return;
+    }
     try {
       start(line, handlers, tries);
     } catch (lost) {
