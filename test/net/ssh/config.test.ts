@@ -167,6 +167,8 @@ describe('the configuration of SSH', () => {
     expect(at(`UserKnownHostsFile \${HOME}/k1 ~/k2`).knownHostsFiles).toEqual(['/people/t/k1', '/people/t/k2']);
     expect(at('RevokedHostKeys ~/revoked').revokedHostKeys).toBe('/people/t/revoked');
     expect(at('RevokedHostKeys none').revokedHostKeys).toBeNull();
+    // Of two files one would be left out, and its keys trusted.
+    expect(() => at('RevokedHostKeys ~/revoked /etc/ssh/revoked')).toThrow('more than one file');
     expect(at('IdentityAgent $SSH_AUTH_SOCK').identityAgent).toBeUndefined();
     expect(at('IdentityAgent $MY_AGENT').identityAgent).toBe('/run/agent');
     expect(at('IdentityAgent $OTHER').identityAgent).toBeNull();

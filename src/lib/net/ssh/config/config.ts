@@ -209,6 +209,9 @@ function settle({ first, identityFiles, notes }: Found, options: SettingsOptions
   const agent = word('identityagent');
   const known = first.get('userknownhostsfile');
   const revoked = word('revokedhostkeys');
+  if (revoked !== undefined && (first.get('revokedhostkeys')?.words.length ?? 0) > 1) {
+    throw invalid(revoked.at, 'RevokedHostKeys names more than one file', 'Put the keys of both into one file.');
+  }
   return {
     hostName,
     user,
