@@ -15,7 +15,7 @@ const words = [
   `pass[-_ ]?wor[dt](?:e?s)?|passw${OE}rter|passwd|pass[-_ ]?(?:phrase|code)s?`,
   `kennwort(?:e?s)?|kennw${OE}rter|geheim(?:nis(?:se)?|zahl|wort)|losungswort`,
   `schl${UE}ssel|zugangs(?:daten|wort)|(?:zugangs|einmal|freischalt|anmelde|aktivierungs)[-_ ]?codes?`,
-  '(?:access|one[-_ ]?time|enrol(?:l?ment)?|activation|pairing|log[-_ ]?in|verification)[-_ ]?codes?',
+  '(?:pin|puk|access|one[-_ ]?time|enrol(?:l?ment)?|activation|pairing|log[-_ ]?in|verification)[-_ ]?codes?',
   'secrets?|tokens?|credentials?|authorization|cookies?|psk|pwd',
   '(?:api|access|private|pre[-_ ]?shared|shared|secret|session|encryption|signing|wpa|wi[-_ ]?fi|wlan|ssh|auth)[-_ ]?keys?',
 ].join('|');
