@@ -26,7 +26,7 @@ import { context, forwardingOnly, startFakeOperator } from '../operator/fake-ope
 
 /** A gateway whose operator server answers with these views in turn, the last one for all further requests. */
 async function gatewayWith(...views: readonly object[]) {
-  const health: { certificate?: CertificateHealth } = standInHealth();
+  const health: { certificate?: CertificateHealth | undefined } = standInHealth();
   const operator = await startFakeOperator();
   let asked = 0;
   operator.override = ({ url }) => {
