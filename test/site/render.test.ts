@@ -9,6 +9,7 @@ const plain = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, '');
 const bad: SiteCheck = siteCheckSchema.parse({
   path: 'site.yaml',
   valid: false,
+  passwordId: null,
   verdict: 'wrong',
   errors: 2,
   problems: [
