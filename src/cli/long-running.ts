@@ -168,7 +168,7 @@ export abstract class LongRunningCommand<E extends object> extends GwCommand<E> 
     };
     for (const name of endingSignals) process.on(name, onSignal);
     process.on('uncaughtException', onCrash);
-    const output = onLostOutput(onOutputError, { looks: true });
+    const output = onLostOutput(onOutputError, systemClock);
     try {
       await super.run();
     } catch (error) {

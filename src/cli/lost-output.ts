@@ -1,6 +1,6 @@
 import { fstatSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { exitCodes } from '../lib/error/index.ts';
-import { type Clock, systemClock } from '../lib/lifecycle/index.ts';
+import type { Clock } from '../lib/lifecycle/index.ts';
 
 /** How often a command that prints only at a change looks whether its reader is still there. Project decision. */
 const CHECK_INTERVAL_MS = 1_000;
@@ -38,14 +38,11 @@ export async function finishOutput(): Promise<void> {
   if (code === exitCodes.ok || code === exitCodes.interrupted) process.exitCode = exitCodes.outputLost;
 }
 
-/** Calls back when a write to stdout fails; with `looks`, for a command that may print nothing for long, also before. */
-export function onLostOutput(
-  work: () => void,
-  { looks = false, clock = systemClock }: { readonly looks?: boolean; readonly clock?: Pick<Clock, 'every'> } = {},
-): Disposable {
+/** Calls back when a write to stdout fails; with a clock, for a command that may print nothing for long, also before. */
+export function onLostOutput(work: () => void, looksBy?: Pick<Clock, 'every'>): Disposable {
   watchOutput();
   process.stdout.on('error', work);
-  const looking = looks ? followReader(clock, () => process.stdout.emit('error', { code: 'EPIPE' })) : undefined;
+  const looking = looksBy && followReader(looksBy, () => process.stdout.emit('error', { code: 'EPIPE' }));
   return {
     [Symbol.dispose]() {
       process.stdout.off('error', work);

@@ -5,6 +5,7 @@ import { createScreen } from '../cli/long-running.ts';
 import { onLostOutput } from '../cli/lost-output.ts';
 import { changeKey, renderStatus } from '../cli/render/status.ts';
 import type { ErrorJson } from '../lib/error/index.ts';
+import { systemClock } from '../lib/lifecycle/index.ts';
 import type { Status as StatusData } from '../lib/toolkit/gateway/status.result.ts';
 
 export default class Status extends GwCommand<StatusData> {
@@ -47,7 +48,7 @@ export default class Status extends GwCommand<StatusData> {
     const isTerminal = process.stdout.isTTY === true && !this.jsonEnabled();
     const screen = isTerminal ? createScreen(process.stdout) : undefined;
     const unread = new AbortController();
-    const output = onLostOutput(() => unread.abort(), { looks: true });
+    const output = onLostOutput(() => unread.abort(), systemClock);
     let last = '';
     this.#hasShown = true;
     try {

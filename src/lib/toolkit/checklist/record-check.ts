@@ -39,6 +39,13 @@ export async function checkKeptRecord(
 
 function foundFinding(list: string, { folder, notes }: KeptRecords, record: KeptRecord | undefined): Finding {
   const start = { id: 'found', title: `A record of the checklist ${list} is on this machine`, spec };
+  if (record !== undefined && notes.length > 0) {
+    return notChecked(
+      start,
+      [`the newest that can be read is ${record.path}, of ${record.record.endedAt}`, ...notes].join('; '),
+      `Move what is no record out of ${folder}, then repeat this step.`,
+    );
+  }
   if (record !== undefined) return ok(start, `${record.path}, of ${record.record.endedAt}`);
   const detail = [`no record of this robot by the checklist ${list} in ${folder}`, ...notes].join('; ');
   return notChecked(start, detail, `Run \`gw checklist run ${list}\` here, or copy its record into that folder.`);

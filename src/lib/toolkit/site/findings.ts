@@ -7,7 +7,6 @@ import { GwError } from '../../error/index.ts';
 import { facts, findFact, loadEvidenceFile } from '../../evidence/index.ts';
 import { keyName, readKeyRing } from '../../fleet/index.ts';
 import { folderProblem } from '../../lifecycle/index.ts';
-import { factsOfOrder } from '../../motion/index.ts';
 import { isAbsentCredential, readSecret, type Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
 import type { SiteCheck } from './site.result.ts';
@@ -166,6 +165,7 @@ async function checkRequired({ motion, evidenceFile, chassis: { serial } }: Site
       'motion.requireVerified is not set: facts that are BELEGT (measured) on another device or version are sufficient for orders',
     );
   }
+  const { factsOfOrder } = await import('../../motion/index.ts');
   const records = await loadEvidenceFile(evidenceFile).catch(() => []);
   const ids = [...new Set<string>(Object.values(factsOfOrder).flat())];
   const missing = ids.filter((id) => !records.some((record) => record.fact === id && record.serial === serial));
