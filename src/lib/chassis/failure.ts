@@ -2,6 +2,8 @@ import { formatTried, GwError, type Tried } from '../error/index.ts';
 import { DialError, dialFailureText } from '../net/index.ts';
 import type { ConnectionFailure } from './model.ts';
 
+export { isBeforeConnection } from '../net/index.ts';
+
 /** A response beyond the limit of its request, whatever it contains. */
 export function tooLarge(what: string, tried: Tried): GwError {
   const { code, message } = badAnswer(what, tried);

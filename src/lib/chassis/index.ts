@@ -14,7 +14,7 @@ export {
   missingReason,
   type NotChecked,
 } from './condition.ts';
-export { connectionFailureOf, failureDetail, isTooLarge } from './failure.ts';
+export { connectionFailureOf, failureDetail, isBeforeConnection, isTooLarge } from './failure.ts';
 export { createChassisLink } from './link/link.ts';
 export { createLiveValues } from './live-values.ts';
 export type * from './model.ts';

@@ -4,7 +4,6 @@
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
 export {
-  type CertificateEnd,
   END_WARNING_DAYS,
   endOfIdentity,
   judgeEnd,

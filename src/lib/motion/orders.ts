@@ -1,10 +1,16 @@
 import { turnBetween } from '../angle/index.ts';
-import { type ChassisLink, judgeStanding, type Pose, type Standing, shownUnit } from '../chassis/index.ts';
+import {
+  type ChassisLink,
+  isBeforeConnection,
+  judgeStanding,
+  type Pose,
+  type Standing,
+  shownUnit,
+} from '../chassis/index.ts';
 import type { ChassisMoves } from '../chassis/moves.ts';
 import { asGwError, formatTried, type Tried } from '../error/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import { onAbort } from '../lifecycle/index.ts';
-import { isBeforeConnection } from '../net/index.ts';
 import { poseTolerance } from './arrival.ts';
 import type { Canceller } from './canceller.ts';
 import { confirmMap } from './map-frame.ts';

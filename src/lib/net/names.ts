@@ -37,7 +37,7 @@ export interface ResolveOptions {
  * How long an answer waits for the other family. A few name servers and firewalls drop AAAA queries. IPv4 is what customers
  * release, so it is waited for longer. Project decision; RFC 8305, section 3, has 50 ms, less than a busy machine takes.
  */
-export const OTHER_FAMILY_MS: Readonly<Record<AddressRecord, number>> = { A: 1_000, AAAA: 250 };
+const OTHER_FAMILY_MS: Readonly<Record<AddressRecord, number>> = { A: 1_000, AAAA: 250 };
 
 /**
  * Asks for both families side by side for at most `timeoutMs`, and does not wait long for one that is not answered when the

@@ -20,7 +20,7 @@ export {
   sameHost,
   timeZoneOf,
 } from './rules.ts';
-export { type Site, serialSchema, siteSchema } from './schema.ts';
+export { type Site, siteSchema } from './schema.ts';
 export { isAbsentCredential, isCredential, readSecret } from './secret.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export {

@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { isSelfSigned, isSignedBy, isVersion1, nameLine } from '../../x509/index.ts';
 
 /** Who can mend it: the IT of the customer, the operator of the cloud, or whoever set up this gateway. */
-export type Addressee = 'customer-it' | 'cloud-operator' | 'yourself';
+type Addressee = 'customer-it' | 'cloud-operator' | 'yourself';
 
-export type ChainFaultCode =
+type ChainFaultCode =
   /** The chain ends elsewhere: the only ones that may be a TLS interception. */
   | 'foreign-root'
   | 'self-signed'

@@ -3,7 +3,7 @@
  * queues, path MTU. A separate entry point, so that the daemon loads only those that `net/path` uses.
  */
 export { isInRange } from './address-range.ts';
-export type { Addressee, ChainFault } from './chain-fault.ts';
+export type { ChainFault } from './chain-fault.ts';
 export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
 export { clockDifference, type HttpProbe, parseHttpDate, parseHttpHead, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
@@ -21,7 +21,6 @@ export {
   systemCertificates,
   type TlsFailure,
   type TlsProbe,
-  type Trust,
   tlsFailureOf,
   trustOf,
   type VerifiedBy,

@@ -39,7 +39,7 @@ type Verification =
   | { readonly kind: 'untrusted' | 'hostname-mismatch' | 'expired' | 'not-yet-valid'; readonly reason: string };
 
 /** The result of the chain verification; what was not verified says why, and who can mend it. */
-export type Trust =
+type Trust =
   | Extract<Verification, { kind: 'trusted' }>
   | (Exclude<Verification, { kind: 'trusted' }> & { readonly fault: ChainFault })
   /** No CA was given to verify the chain with. */

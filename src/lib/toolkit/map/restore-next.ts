@@ -1,11 +1,20 @@
 import type { MapRestore } from './change.result.ts';
 import { afterSelecting, compareAgain, isRunningDifferent, selectAgain, siteCommand } from './change.ts';
-import type { MapRestoreOptions } from './restore.ts';
 
 /** The next steps of a restore: sentences and commands. */
 export function nextOf(
   data: Omit<MapRestore, 'next'>,
-  { path, ids, fromAnotherRobot, sitePath }: MapRestoreOptions,
+  {
+    path,
+    ids,
+    fromAnotherRobot,
+    sitePath,
+  }: {
+    readonly path: string;
+    readonly ids: readonly string[];
+    readonly fromAnotherRobot?: string | undefined;
+    readonly sitePath: string;
+  },
 ): string[] {
   const restoreCommand = (...words: string[]) => siteCommand(sitePath, 'map', 'restore', ...words);
   const selection = [
