@@ -16,6 +16,11 @@ let lost: string | null = null;
  * progress and warnings, and ends nothing here.
  */
 export function watchOutput(): void {
+  lost = null;
+  listen();
+}
+
+function listen(): void {
   const { stdout, stderr } = process;
   if (stdout.listeners('error').includes(onError)) return;
   // The listener of the framework throws all but EPIPE, which ends the process at once, with a stack.
@@ -40,7 +45,7 @@ export async function finishOutput(): Promise<void> {
 
 /** Calls back when a write to stdout fails; with a clock, for a command that may print nothing for long, also before. */
 export function onLostOutput(work: () => void, looksBy?: Pick<Clock, 'every'>): Disposable {
-  watchOutput();
+  listen();
   process.stdout.on('error', work);
   const looking = looksBy && followReader(looksBy, () => process.stdout.emit('error', { code: 'EPIPE' }));
   return {
