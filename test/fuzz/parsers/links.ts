@@ -327,6 +327,8 @@ export const tablet: Parser = {
 
 function isEmpty(value: object | null): boolean {
   if (value instanceof Map) return value.size === 0;
+  // A list of packages also keeps the lines that are none.
+  if (value !== null && 'packages' in value) return isEmpty(value.packages as Map<string, unknown>);
   return value === null || Object.keys(value).length === 0;
 }
 
