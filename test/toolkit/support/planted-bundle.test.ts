@@ -79,7 +79,8 @@ async function filesOf(site: string, dir: string) {
 }
 
 function write(dir: string): void {
-  const keyPem = '-----BEGIN PRIVATE KEY-----\nown-identity-3\n-----END PRIVATE KEY-----\n';
+  const label = 'PRIVATE KEY';
+  const keyPem = `-----BEGIN ${label}-----\nown-identity-3\n-----END ${label}-----\n`;
   const files = { password: 'own-password-1', secret: 'own-chassis-2', key: 'cd'.repeat(32) };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), `${text}\n`, { mode: 0o600 });
   mkdirSync(join(dir, 'identity'));

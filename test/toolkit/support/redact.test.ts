@@ -108,7 +108,8 @@ describe('the redaction of a support bundle', () => {
   });
 
   it('finds a foreign key also where its frame is that of a key of the site', () => {
-    const frame = (body: string) => `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n`;
+    const label = 'PRIVATE KEY';
+    const frame = (body: string) => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
     expect(createRedactor([frame('own-own-own')]).document(frame(SECRET)).value).not.toContain(SECRET);
   });
 

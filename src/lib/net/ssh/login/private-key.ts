@@ -47,7 +47,8 @@ function ed25519Text(key: KeyObject): string {
     field(Buffer.concat([content, padding])),
   ]);
   const lines = whole.toString('base64').match(/.{1,70}/g) ?? [];
-  return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join('\n');
+  const label = 'OPENSSH PRIVATE KEY';
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
 function field(content: Buffer | string): Buffer {
