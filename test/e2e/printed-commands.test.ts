@@ -27,7 +27,10 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
     /^gw evidence verify (move|dock|pose) .*--unattended/,
   ],
   ['needs a signed package: test/cli/release.test.ts, test/e2e/cloud.test.ts', /gw-1\.\d\.\d\.(release\.)?tar/],
-  ['needs a second robot: test/toolkit/map/restore.test.ts', /^gw map (restore .* --from-another-robot|backup --site first)/],
+  [
+    'needs a second robot: test/toolkit/map/restore.test.ts',
+    /^gw map (restore .* --from-another-robot|backup --site first)/,
+  ],
   ['needs the records of the cloud: test/e2e/tunnel-audit.test.ts', /^gw tunnel audit /],
 ];
 
