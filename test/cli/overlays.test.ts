@@ -75,7 +75,15 @@ describe('gw overlays inspect', () => {
     const multi = (id: string, coordinates: unknown) => ({
       ...{ type: 'Feature', id, geometry: { type: 'MultiPoint', coordinates }, properties: { type: 11 } },
     });
-    const { text } = await look(collectionOf(multi('several', [[1, 2], [4, 2]]), multi('bad', [[1, 2], [4]]))); // biome-ignore format: short
+    const { text } = await look(
+      collectionOf(
+        multi('several', [
+          [1, 2],
+          [4, 2],
+        ]),
+        multi('bad', [[1, 2], [4]]),
+      ),
+    );
     expect(linesWith(text, ' several ').at(-1)).toMatch(/1\.000 to 4\.000 +2\.000 to 2\.000/);
     expect(linesWith(text, ' bad ').at(-1)).toMatch(/broken +broken/);
   });

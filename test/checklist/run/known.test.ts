@@ -43,7 +43,7 @@ const first = ({ steps }: { readonly steps: readonly StepResult[] }) => steps[0]
 
 describe('a question about which gw knows a part', () => {
   test.each(['wrong', 'not-checked'])(
-    'is not green by a yes where gw finds %s, and nobody is asked',
+    'is not green by a yes where gw finds %s, and no person is asked',
     async (verdict) => {
       seen.verdict = verdict;
       let questions = 0;

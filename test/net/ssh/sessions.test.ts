@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createSessions } from '../../../src/lib/net/ssh/sessions.ts';
 import { runs } from '../../properties.ts';
 
-/** A server that allows so many sessions at a time, and answers when it is told to by `answer`. */
+/** A server that allows so many sessions at a time, and answers when `answer` is called. */
 function server(maxSessions: number) {
   const asked: { line: string; answer: () => void }[] = [];
   const open: { line: string; end: () => void }[] = [];

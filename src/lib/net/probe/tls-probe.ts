@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { connect, createSecureContext, getCACertificates, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
 import { MIN_TLS_VERSION } from '../../site/index.ts';
-import { type CertificateView, certificatesOf, isSignedBy, viewCertificate } from '../../x509/index.ts';
+import { CERTIFICATE, type CertificateView, certificatesOf, isSignedBy, viewCertificate } from '../../x509/index.ts';
 import { type Anchors, type ChainFault, chainFaultOf } from './chain-fault.ts';
 
 /**
@@ -247,7 +247,9 @@ export function systemCertificates(): string {
 /** Parsed only for a chain that was not verified. */
 function anchorsOf(trusted: string): Anchors {
   if (trusted !== 'system') return { certificates: certificatesOf(trusted) ?? [], isFile: true };
-  anchors ??= { certificates: certificatesOf(systemCertificates()) ?? [], isFile: false };
+  // One that cannot be read must not make all others count as untrusted.
+  const each = systemCertificates().match(CERTIFICATE) ?? [];
+  anchors ??= { certificates: each.flatMap((one) => certificatesOf(one) ?? []), isFile: false };
   return anchors;
 }
 

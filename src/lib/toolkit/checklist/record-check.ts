@@ -141,5 +141,9 @@ export async function checkPasswordChange(
     const detail = [`no record of ${silent.join(' or ')} in ${folder} says which password was set then`, ...notes];
     return answer(notChecked(start, detail.join('; '), setNew));
   }
+  if (notes.length > 0) {
+    const remedy = `Move what is no record out of ${folder}, then repeat this step.`;
+    return answer(notChecked(start, ['a record of this password may be among them', ...notes].join('; '), remedy));
+  }
   return answer(ok(start, `set after the record ${newest.list} of ${newest.at}`));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { GwError } from '../../../error/index.ts';
+import { readWhole } from '../../../lifecycle/index.ts';
 import { keyTypeOf } from './known-hosts.ts';
 
 /** Whether a public key is revoked, by the bytes of RFC 4253, 6.6. */
@@ -21,11 +21,10 @@ export async function readRevokedKeys(path: string): Promise<IsRevoked> {
     });
   let bytes: Buffer;
   try {
-    bytes = await readFile(path);
+    bytes = Buffer.from(await readWhole(path, MAX_BYTES));
   } catch (cause) {
     throw refuse(`cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
   }
-  if (bytes.length > MAX_BYTES) throw refuse(`are larger than ${MAX_BYTES} bytes`);
   const found = parseRevokedKeys(bytes);
   if (found === null) throw refuse('are malformed');
   return found;
