@@ -52,12 +52,29 @@ function readProc(pid: number, file: string): string {
   }
 }
 
-/** Files below a folder that contain the text. */
+/**
+ * Files below a folder that contain the text. A gateway that runs replaces files meanwhile: a look in which one was gone
+ * before it was read is none, for its content is under a name that may have been read before.
+ */
 function filesWith(dir: string, text: string): string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path, 'latin1').includes(text));
+  for (let look = 0; look < 100; look += 1) {
+    const contents = readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => ({ path, content: contentOf(path) }));
+    if (contents.some(({ content }) => content === null)) continue;
+    return contents.filter(({ content }) => content?.includes(text)).map(({ path }) => path);
+  }
+  throw new Error(`Files below ${dir} went away during each of 100 looks.`);
+}
+
+function contentOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 function ask(port: number, method: string, path: string): Promise<number> {
