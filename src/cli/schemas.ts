@@ -63,6 +63,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'network request': async () => (await import('../lib/toolkit/network/network.result.ts')).networkRequestSchema,
   'operator check': async () => (await import('../lib/toolkit/operator/operator.result.ts')).operatorCheckSchema,
   'operator password': async () => (await import('../lib/toolkit/operator/operator.result.ts')).operatorPasswordSchema,
+  next: async () => (await import('../lib/toolkit/next/next.result.ts')).nextSchema,
   'overlays diff': async () => (await import('../lib/toolkit/overlays/diff.result.ts')).overlaysDiffSchema,
   'overlays inspect': async () => (await import('../lib/toolkit/overlays/inspect.result.ts')).overlaysInspectSchema,
   'release key new': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseKeyNewSchema,

@@ -17,6 +17,7 @@ export const judgedCommands: Readonly<Record<string, string>> = {
   'map verify': 'no map, or a file that may lack maps; the line about restoring never decides',
   'network check':
     'a needed line that cannot be seen from inside or without `--probe-from`; lines marked optional never decide',
+  next: 'a step that cannot be looked at, as a locked tablet, whose state is remembered',
   'operator check': 'routes that need a map or the chassis, and the read-only socket from another machine',
   'overlays inspect': 'a finding `not-checked`, such as without the picture, and a running map that cannot be compared',
   'release inspect': 'the signature, without `--key`',

@@ -23,6 +23,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'log/index': 'toolkit/gateway/log.ts',
   'log/level': 'toolkit/gateway/log-level.ts',
   'motion/dock': 'toolkit/motion/go.ts',
+  next: 'toolkit/next/next.ts',
   'release/key/new': 'toolkit/release/make.ts',
   serve: 'gateway/gateway.ts',
   'sim/cloud/cancel': 'sim/control/cloud-commands.ts',

@@ -12,7 +12,7 @@ export { factsDecidedBy } from './trial/gate.ts';
 export type * from './trial/model.ts';
 export { createTrialStore } from './trial/store.ts';
 export { trialAnswerSchema, trialViewSchema } from './trial/view.ts';
-export { type TrialKind, trialKinds } from './verify-remedy.ts';
+export { type TrialKind, trialKinds, trialOfFact } from './verify-remedy.ts';
 export {
   driveRunSchema,
   motionStatusSchema,

@@ -28,6 +28,12 @@ import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 /** Folder of the checklist journals, in the state folder of a site. */
 const journalsIn = (site: Site) => join(site.stateDir, 'checklist-runs');
 
+/** When the newest run of this list for the robot of the site was begun that `--resume` would continue; null: none. Throws JOURNAL_BROKEN. */
+export async function runToResume(site: Site, list: string): Promise<string | null> {
+  const found = await findJournal(journalsIn(site), list, [site.chassis.serial]);
+  return found?.state.begun.at ?? null;
+}
+
 interface JournalOptions extends Pick<ChecklistRunOptions, 'resume' | 'clock' | 'gwVersion'> {
   readonly checklist: Checklist;
   readonly onWarning: (text: string) => void;
