@@ -37,6 +37,7 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
 /** Where a command ends with another code than 0 here, and why that is right. */
 const otherCode: readonly (readonly [code: number, reason: string, pattern: RegExp])[] = [
   [1, 'here no program tells whether the clock is synchronised', /^gw doctor$/],
+  [1, 'the day is not over', /^gw next$/],
   [1, 'at rest its unit is not decided, and a simulator verifies no fact', /^gw chassis probe$/],
   [1, 'one line cannot be proven from inside the robot', /^gw network check( --site \S+)?$/],
   [1, 'some of its lines are remembered only', /^gw kiosk status$/],
