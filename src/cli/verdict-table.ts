@@ -50,6 +50,7 @@ export const strictCommands: Readonly<Record<string, string>> = {
   'motion pose': 'an order',
   'motion stop': 'an order',
   'overlays diff': 'two maps are the same or not',
+  'replace chassis': 'a step that gw cannot see is the word of a person, by name',
   'sim cloud release': 'an order',
   'sim tunnel browse': 'an order',
   'tour run': 'an order that moves the robot',

@@ -387,6 +387,16 @@ export const errorTable = {
     'Backup belongs to another chassis.',
     'Take one of this chassis with `gw map backup`; to copy maps of another robot use `gw map restore FILE --from-another-robot SERIAL`.',
   ),
+  REPLACEMENT_OTHER: row(
+    exitCodes.refused,
+    'Another replacement is under way.',
+    'Finish it, or move its file away; the message names it.',
+  ),
+  REPLACEMENT_CONTRADICTED: row(
+    exitCodes.refused,
+    'Confirmation contradicts what gw sees.',
+    'Do what the line of that step says, then confirm it again.',
+  ),
   BACKUP_TOO_LARGE: row(
     exitCodes.refused,
     'Maps exceed the limits of a backup.',

@@ -31,6 +31,11 @@ export const stateOwners: Readonly<Record<string, 'robot' | 'gateway' | 'closes-
   // They name their robot themselves.
   ...{ 'checklist-runs': 'gateway', 'map-backups': 'gateway', records: 'gateway' },
   ...{ adb: 'gateway', 'heartbeat-boots.json': 'gateway', 'heartbeat-received.json': 'gateway', local: 'gateway' },
+  ...{
+    'replacement-chassis.json': 'gateway',
+    'replacement-gateway.json': 'gateway',
+    'replacement-tablet.json': 'gateway',
+  },
   ...{ 'tablet.json': 'gateway', [MARK]: 'gateway', [OTHERS]: 'gateway' },
 };
 const ofRobot = Object.keys(stateOwners).filter((name) => stateOwners[name] === 'robot');

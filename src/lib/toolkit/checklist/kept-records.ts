@@ -32,7 +32,11 @@ export interface KeptRecords {
  * The records of this robot in the state folder of this machine, each with its signature verified against the CA of the
  * site. Where one was written to another place it is not among them.
  */
-export async function keptRecords({ site }: Pick<Toolkit, 'site'>): Promise<KeptRecords> {
+export async function keptRecords(
+  { site }: Pick<Toolkit, 'site'>,
+  /** Of this robot, by default that of the site file, which must have signed them. */
+  serial: string = site.chassis.serial,
+): Promise<KeptRecords> {
   const folder = join(site.stateDir, 'records');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => error);
   if (names instanceof Error) {
@@ -52,13 +56,13 @@ export async function keptRecords({ site }: Pick<Toolkit, 'site'>): Promise<Kept
   let unread = 0;
   const records: KeptRecord[] = [];
   for (const { path } of newest) {
-    const verification = await verifyRecordAt(path, { sitePath: site.path }).catch(() => null);
+    const verification = await verifyRecordAt(path, { sitePath: site.path, serial }).catch(() => null);
     const record = verification?.record ?? null;
     if (verification === null || record === null) {
       unread += 1;
       continue;
     }
-    const robot = record.robots.find(({ serial }) => serial === site.chassis.serial);
+    const robot = record.robots.find((one) => one.serial === serial);
     if (robot === undefined) continue;
     records.push({ path, state: signatureState(record, verification), subject: subjectOf(record), record, robot });
   }
