@@ -87,6 +87,8 @@ export type SiteText = Record<string, any>;
 /** Where a world takes place: on the clock of this machine with a gateway process, or in a story. */
 interface Stage extends AsyncDisposable {
   readonly sim: Sim;
+  /** The chassis that the gateway has now, where it is not that of `sim`. */
+  readonly robot?: () => Pick<Sim, 'chassis' | 'setFault' | 'settled'>;
   readonly dir: string;
   /** The site file written by `gw sim`, used by `gw serve`. */
   readonly sitePath: string;
@@ -195,11 +197,13 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
     packed ??= makeLightRelease(root, dir, version);
     return packed;
   };
+  const robot = () => stage.robot?.() ?? sim;
   let tunnel: Promise<string> | undefined;
   let stops = 0;
   const atCloudAccount = (text: string) => {
+    const { serial } = robot().chassis;
     if (text.startsWith('Open a tunnel for ')) {
-      const opened = askCloud({ dir }, { action: 'tunnel-open', services: ['web'], lifetimeMs: 600_000 });
+      const opened = askCloud({ dir }, { action: 'tunnel-open', services: ['web'], lifetimeMs: 600_000, serial });
       tunnel = opened.then((one) => one.tunnel.tunnelId);
       // Its failure is that of the step, which then finds no session.
       tunnel.catch(() => {});
@@ -210,10 +214,10 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
     }
     if (text.startsWith('Send a stop to ')) {
       stops += 1;
-      void sim.cloud?.stop({ id: `stop-${stops}`, reason: 'rehearsal', by: 'control centre' });
+      void sim.cloud?.stop({ id: `stop-${stops}`, reason: 'rehearsal', by: 'control centre', serial });
     }
     if (text.startsWith('Release a version to ')) {
-      void releasePackage().then((file) => sim.cloud?.release({ file }));
+      void releasePackage().then((file) => sim.cloud?.release({ file, serial }));
     }
   };
   // As technicians working through several lists concurrently: the robot is turned by hand while its pose is
@@ -225,7 +229,7 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
     if (step) underWay.set(list, step);
     const runs = [...underWay.values()].flatMap((one) => (one.kind === 'run' && one.reads === null ? [one] : []));
     const isLeftAlone = runs.some(({ run, moves }) => moves || /^(map|pose) /.test(run));
-    sim.setFault('turned-by-hand', !isLeftAlone && runs.some(({ run }) => run === 'chassis probe'));
+    robot().setFault('turned-by-hand', !isLeftAlone && runs.some(({ run }) => run === 'chassis probe'));
   };
   return {
     ...stage,
@@ -272,8 +276,8 @@ export async function worldOn(stage: Stage, edit: Edit = () => {}): Promise<Worl
           password: await readSecret(join(dir, 'secrets', 'device-password.txt')).catch(() => undefined),
           async switchFault({ name, on }) {
             // A fault of a checklist is a name of the table.
-            sim.setFault(name as Parameters<Sim['setFault']>[0], on);
-            await sim.settled();
+            robot().setFault(name as Parameters<Sim['setFault']>[0], on);
+            await robot().settled();
           },
         },
         ...more,

@@ -34,7 +34,6 @@ export default command({
     }),
     'without-maps': Flags.boolean({
       summary: 'Go on without the maps of the old chassis: they are lost with it.',
-      default: false,
       dependsOn: ['by'],
     }),
     ...codeFlags,
@@ -59,7 +58,7 @@ export default command({
         toolkit,
         {
           ...{ to: flags.new, from: flags.old, host: flags.host, mac: flags.mac, archive: flags.archive },
-          ...{ withoutMaps: flags['without-maps'], write: flags['write-although-never-measured'] },
+          ...{ withoutMaps: flags['without-maps'] === true, write: flags['write-although-never-measured'] },
           ...{ itStandsStill: flags['robot-stands-still'], gwVersion: this.config.version },
           ...{ person: personOf(flags, at), readCode: codeReader(flags, at), command: 'gw replace chassis' },
         },

@@ -18,6 +18,8 @@ export async function editSiteFile({ path }: Pick<Site, 'path'>, edits: readonly
   const document = parseDocument(await readFile(path, 'utf8'));
   for (const { path: key, value } of edits) {
     if (value === undefined) document.deleteIn(key);
+    // A scalar in the place of another one keeps the comment on its line; a node of its own would not.
+    else if (typeof value !== 'object') document.setIn(key, value);
     else document.setIn(key, document.createNode(value, { flow: key.length > 1 }));
   }
   const text = document.toString({ lineWidth: 0 });

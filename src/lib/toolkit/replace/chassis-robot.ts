@@ -87,7 +87,7 @@ export function chassisRobot(
       const { host } = present.site.chassis;
       return {
         ...{ ...robot, from, to: to ?? '', old: old ?? { mac: null, host }, words },
-        ...{ archive: saved, copied, wanted: given, oldRecords },
+        ...{ archive: saved, copied, wanted: { host: given.host, mac: given.mac }, oldRecords },
       };
     },
     async backUp({ from, site, archive, words }) {
@@ -106,7 +106,7 @@ export function chassisRobot(
     async editSite({ site, from, to, old }) {
       // The MAC address of the old chassis would be that of the reservation, and of the letter.
       if (old.mac !== null && given.mac === undefined) return false;
-      const edits = editsOf(site, { from, to, ...given });
+      const edits = editsOf(site, { from, to, host: given.host, mac: given.mac });
       if (edits.length === 0) return false;
       await editSiteFile(site, edits);
       return true;
