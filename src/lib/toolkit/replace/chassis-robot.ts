@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { GwError } from '../../error/index.ts';
 import { readArchive } from '../../maps/index.ts';
 import { editSiteFile, loadSite, type SiteEdit } from '../../site/index.ts';
 import { type KeptRecords, keptRecords } from '../checklist/kept-records.ts';
@@ -112,7 +113,9 @@ export function chassisRobot(
       return true;
     },
     async enrol({ site, to, identity }) {
-      const { readCode } = given;
+      // What an interrupted run left behind its new identity is removed without a code.
+      const isLeft = identity !== null && !isUnseen(identity) && identity.identity?.serial === to;
+      const readCode = given.readCode ?? (isLeft ? noCode : undefined);
       if (readCode === undefined || site.chassis.serial !== to || identity === null) return false;
       const isThere = isUnseen(identity) || identity.state === 'broken' || identity.identity !== null;
       await enrolDevice(await now(), { renew: isThere, readCode }, context);
@@ -137,6 +140,12 @@ export function chassisRobot(
       { ...context, onSafetyBackup: (kept) => context.onProgress(`backup of the present state: ${kept}`) },
     );
   }
+}
+
+async function noCode(): Promise<never> {
+  throw new GwError('USAGE', 'The identity has to be renewed, which needs a one-time code.', {
+    remedy: 'Name its file with --code-file, or run the command at a terminal.',
+  });
 }
 
 /** Reads the file that was named, now. Throws ARCHIVE_INVALID, FILE_UNREADABLE. */
