@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import type { KioskAccess } from '../lib/toolkit/kiosk/session.ts';
+import type { KioskAccess } from '../lib/toolkit/kiosk/connection.ts';
 import { durationFlag, siteFlag, viaFlag } from './flags.ts';
 
 /** Flags of every kiosk command that uses adb. */

@@ -54,6 +54,18 @@ describe('a kiosk profile', () => {
     await expect(load(text)).rejects.toMatchObject({ code: 'KIOSK_PROFILE_INVALID', message });
   });
 
+  it('has the serial number of the site file, and is refused with another one', async () => {
+    await load(minimal);
+    const path = dir.at('kiosk.yaml');
+    expect((await loadKioskProfile(path, 'TAB1')).tablet).toEqual({ minSdk: 26, serial: 'TAB1' });
+    await load(`${minimal}tablet: { serial: TAB1 }\n`);
+    expect((await loadKioskProfile(path, 'TAB1')).tablet.serial).toBe('TAB1');
+    await expect(loadKioskProfile(path, 'TAB2')).rejects.toMatchObject({
+      code: 'KIOSK_PROFILE_INVALID',
+      message: expect.stringContaining('TAB2, as tablet.serial of the site file'),
+    });
+  });
+
   it('that does not exist is named', async () => {
     const path = dir.at('none.yaml');
     const refusal = { code: 'KIOSK_PROFILE_INVALID', message: expect.stringContaining(path) };

@@ -18,7 +18,8 @@ const bridgeIn = (state: 'open' | 'closed' | 'not-verified') => ({
 const address = { host: '192.0.2.5', port: 5555 };
 const facts = { model: 'T10', manufacturer: 'A', serial: 'S', android: '13', sdk: 33, bootId: null, androidId: null };
 const seen = (part: Partial<Seen>): Seen => ({
-  ...{ now, port: 'closed', answeredBy: 'unknown', address, isRead: false, notRead: null, hash: null },
+  ...{ now, port: 'closed', answeredBy: 'unknown', isOfAnother: false, foundBy: 'site-file', address },
+  ...{ isRead: false, notRead: null, hash: null },
   ...part,
 });
 
@@ -53,6 +54,36 @@ describe('the port finding', () => {
       remedy: expect.stringContaining('tablet.host'),
     });
   });
+});
+
+it('the port is not checked at an address that is only remembered, or when the site file names another tablet', () => {
+  const record = { schema: 'gw/tablet/2', address, tablet: facts, reading: null, bridge: bridgeIn('closed') } as const;
+  const portAs = (part: Partial<Seen>) => statusOf(record, seen(part)).findings[0];
+  expect(portAs({ foundBy: 'remembered' })).toMatchObject({
+    verdict: 'not-checked',
+    detail: expect.stringContaining('remembered address'),
+  });
+  for (const answeredBy of ['same', 'unknown'] as const) {
+    expect(portAs({ isOfAnother: true, answeredBy })).toMatchObject({
+      verdict: 'not-checked',
+      detail: expect.stringContaining("the only known tablet is 'S'"),
+    });
+  }
+  expect(portAs({ foundBy: 'mac', answeredBy: 'same' })).toMatchObject({ verdict: 'ok' });
+});
+
+it('an address that the tablet was given anew is no doubt where its MAC address answers, and one where not', () => {
+  const reading: NonNullable<TabletRecord['reading']> = {
+    ...{ by: 'setup', profile: { name: 'P', sha256: 'h' }, verdict: 'as-profile', steps: [], observed, doubts: [] },
+  };
+  const moved = { host: '192.0.2.9', port: 5555 };
+  const record = { schema: 'gw/tablet/2', address: moved, tablet: facts, reading, bridge: bridgeIn('closed') } as const;
+  const doubtsAs = (part: Partial<Seen>) =>
+    statusOf(record, seen({ hash: 'h', ...part })).setUp.doubts.map(({ id }) => id);
+  expect(doubtsAs({ foundBy: 'mac', answeredBy: 'same' })).toEqual([]);
+  expect(doubtsAs({ foundBy: 'mac', answeredBy: 'unknown' })).toEqual(['address-changed']);
+  expect(doubtsAs({ foundBy: 'site-file', answeredBy: 'same' })).toEqual(['address-changed']);
+  expect(doubtsAs({ foundBy: 'mac', answeredBy: 'same', isOfAnother: true })).toEqual(['other-device']);
 });
 
 describe('a tablet that was never read', () => {

@@ -46,6 +46,22 @@ async function textOfLetter(yaml: string, lang: 'de' | 'en'): Promise<string> {
   return main === undefined ? '' : textOf(main);
 }
 
+describe('the tablet in the letter', () => {
+  const withTablet = (tablet: string) => `${fullSite}tablet: ${tablet}\n`;
+
+  it('has plain DHCP, with its MAC address where the site file names it', async () => {
+    const text = await textOfLetter(withTablet('{ mac: "02:00:00:00:00:0C" }'), 'en');
+    expect(text).toMatch(/Tablet\s*02:00:00:00:00:0c\s*not needed\s*plain DHCP/);
+    expect(await textOfLetter(fullSite, 'en')).toMatch(/Tablet\s*not needed\s*not needed\s*plain DHCP/);
+    expect(factsOf(withTablet('{ host: 192.0.2.4 }')).tablet).toEqual({ mac: null, address: '192.0.2.4' });
+  });
+
+  it('has a reservation where the site file fixes its address too', async () => {
+    const text = await textOfLetter(withTablet('{ host: 192.0.2.4, mac: "02:00:00:00:00:0C" }'), 'de');
+    expect(text).toMatch(/Tablet\s*02:00:00:00:00:0c\s*192\.0\.2\.4\s*feste Reservierung/);
+  });
+});
+
 describe('the facts of a network request', () => {
   it('come from the site file alone, with no open point when it is complete', () => {
     const facts = factsOf(fullSite);

@@ -130,7 +130,7 @@ describe('creating a site file', () => {
 
   it('asks with the given values as defaults and repeats a question until the answer is valid', async () => {
     const questions: Question[] = [];
-    const typed = ['', 'robot-8.local', 'SN0008', '', '9000'];
+    const typed = ['', 'robot-8.local', 'SN0008', '', '9000', 'TAB0001', '02:00:00:00:00:03'];
     const ask = async (question: Question) => {
       questions.push(question);
       const answer = typed[questions.length - 1] || (question.fallback ?? '');
@@ -140,8 +140,11 @@ describe('creating a site file', () => {
     const result = await initSite({ path: join(dir, 'asked.yaml'), force: false, given, ask });
     const asked = { name: 'Lobby', host: 'robot-8.local', serial: 'SN0008', mac: null, operatorPort: 9000 };
     expect(result).toMatchObject(asked);
-    expect(questions.map(({ fallback }) => fallback)).toEqual(['Lobby', 'robot-7.local', 'SN0007', '', '5173']);
-    const [, host, serial, mac, port] = questions;
+    expect(questions.map(({ fallback }) => fallback)).toEqual(['Lobby', 'robot-7.local', 'SN0007', '', '5173', '', '']);
+    const { tablet } = await loadSite(join(dir, 'asked.yaml'));
+    expect(tablet).toMatchObject({ serial: 'TAB0001', mac: '02:00:00:00:00:03' });
+    expect(tablet).not.toHaveProperty('host');
+    const [, host, serial, mac, port, tabletSerial, tabletMac] = questions;
     for (const [question, answer, problem] of [
       [host, 'a b', 'a host name or an address'],
       [serial, '', 'letters'],
@@ -149,6 +152,8 @@ describe('creating a site file', () => {
       [port, '5174', 'read-only socket'],
       [port, 'abc', 'a number: TCP port'],
       [port, '1e3', ''],
+      [tabletSerial, 'x'.repeat(65), '64'],
+      [tabletMac, '02', 'hex digits'],
     ] as const) {
       expect(question?.check(answer)).toContain(problem);
     }

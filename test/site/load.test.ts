@@ -75,6 +75,19 @@ describe('the address of the building module', () => {
   });
 });
 
+describe('the tablet of a site file', () => {
+  it.each(['host: 192.0.2.4', 'serial: TAB0001', 'mac: "02:00:00:00:00:03"', 'serial: T, mac: "02:00:00:00:00:03"'])(
+    'is named by %s',
+    (tablet) => expect(problemsOf(`${validSite}tablet: { ${tablet} }\n`)).toEqual([]),
+  );
+
+  it.each(['', 'adbPort: 5556', 'profileFile: k.yaml'])('is not named by {%s}', (tablet) => {
+    expect(problemsOf(`${validSite}tablet: { ${tablet} }\n`)).toMatchObject([
+      { path: 'tablet', expected: 'at least one of host, serial and mac' },
+    ]);
+  });
+});
+
 describe('a valid site file', () => {
   it('yields its content with the defaults, and every path absolute, relative to the file', () => {
     const site = parseSite(

@@ -36,6 +36,14 @@ export default command({
     }),
     mac: Flags.string({ summary: 'MAC address of the DHCP reservation of the chassis.', helpValue: 'MAC' }),
     'operator-port': Flags.string({ summary: 'TCP port of the operator server (5173).', helpValue: 'PORT' }),
+    'tablet-serial': Flags.string({
+      summary: 'Serial number of the tablet, by which gw finds it.',
+      helpValue: 'SERIAL',
+    }),
+    'tablet-mac': Flags.string({
+      summary: 'MAC address of the tablet in the WLAN of the robot segment, by which gw finds it.',
+      helpValue: 'MAC',
+    }),
     force: Flags.boolean({ summary: 'Replace an existing file.' }),
   },
   schema: 'gw/site-init/1',
@@ -45,7 +53,10 @@ export default command({
     const options = {
       path: args.file,
       force,
-      given: { name, host, port: flags['chassis-port'], serial, mac, operatorPort: flags['operator-port'] },
+      given: {
+        ...{ name, host, port: flags['chassis-port'], serial, mac, operatorPort: flags['operator-port'] },
+        ...{ tabletSerial: flags['tablet-serial'], tabletMac: flags['tablet-mac'] },
+      },
       read: async (endpoint: Endpoint) => {
         const [{ readChassis }, { directDialer }, { systemClock }] = await Promise.all([
           import('../../lib/toolkit/site/read-chassis.ts'),

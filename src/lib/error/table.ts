@@ -178,7 +178,12 @@ export const errorTable = {
   TABLET_NOT_CONNECTED: row(
     exitCodes.notReachable,
     'not connected: tablet does not answer.',
-    'Check its power, its WLAN and tablet.host in the site file, and that ADB over TCP is enabled (docs/kiosk.md).',
+    'Check its power, its WLAN and section tablet of the site file, and that ADB over TCP is enabled (docs/kiosk.md).',
+  ),
+  TABLET_NOT_FOUND: row(
+    exitCodes.notReachable,
+    'Tablet not found in the robot segment.',
+    'Wake it, check its WLAN, and run this in the robot segment (--via). A closed tablet is found by tablet.mac only: the MAC address that it has in this WLAN (docs/kiosk.md).',
   ),
   TABLET_OFFLINE: row(
     exitCodes.notReachable,
@@ -193,7 +198,7 @@ export const errorTable = {
   TABLET_BAD_ANSWER: row(
     exitCodes.notReachable,
     'Unexpected answer at the tablet address.',
-    'Check that tablet.host and tablet.adbPort in the site file belong to the tablet.',
+    'Check that section tablet of the site file belongs to the tablet.',
   ),
   PEER_NOT_REACHABLE: row(
     exitCodes.notReachable,
@@ -354,7 +359,7 @@ export const errorTable = {
   TABLET_WRONG_DEVICE: row(
     exitCodes.refused,
     'Another tablet answers at this address.',
-    'Look up the current address of the tablet (it is not fixed), and correct tablet.host in the site file.',
+    'Name tablet.serial in the site file in place of tablet.host, so that gw finds the tablet, or look up its current address.',
   ),
   TABLET_TOO_OLD: row(
     exitCodes.refused,

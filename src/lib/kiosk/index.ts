@@ -2,11 +2,15 @@
  * The tablet of a robot: its profile, the client of an adb server, the steps that compare and change the tablet, and
  * the verification that ADB over TCP is closed again. The module needs a running adb server and starts no programs.
  */
+
 export { type Bridge, openBridge } from './adb/bridge.ts';
+export { tabletCommand } from './adb/command.ts';
+export { parseAddresses } from './adb/command-output.ts';
 export { keyFingerprint } from './adb/fingerprint.ts';
 export { openRelay } from './adb/relay.ts';
 export type { TabletTransport } from './adb/stall.ts';
 export { connectTablet, type Tablet } from './adb/tablet.ts';
+export { byHardware, type Candidate } from './candidates.ts';
 export {
   clearReopening,
   type PortState,

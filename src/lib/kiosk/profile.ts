@@ -146,8 +146,11 @@ export interface KioskProfile extends KioskProfileFile {
   readonly path: string;
 }
 
-/** Reads and validates a profile; files that it names are not opened. Throws KIOSK_PROFILE_INVALID with all errors. */
-export async function loadKioskProfile(path: string): Promise<KioskProfile> {
+/**
+ * Reads and validates a profile; files that it names are not opened. `serial`: the serial number by the site file, which
+ * the tablet must have too. Throws KIOSK_PROFILE_INVALID with all errors.
+ */
+export async function loadKioskProfile(path: string, serial?: string): Promise<KioskProfile> {
   const file = await readDocument({
     path,
     schema: kioskProfileSchema,
@@ -163,6 +166,10 @@ export async function loadKioskProfile(path: string): Promise<KioskProfile> {
       if (value.lockTask === true && value.deviceOwner === undefined) {
         report(['lockTask'], { expected: 'deviceOwner as well: only a device owner can enter lock task mode' });
       }
+      const named = isRecord(value.tablet) ? value.tablet.serial : undefined;
+      if (serial !== undefined && named !== undefined && named !== serial) {
+        report(['tablet', 'serial'], { expected: `${serial}, as tablet.serial of the site file, or no serial number` });
+      }
       const hidden = Array.isArray(value.hidePackages) ? value.hidePackages : [];
       for (const [index, name] of hidden.entries()) {
         if (name === app.name) report(['hidePackages', index], { expected: 'a package other than the kiosk shell' });
@@ -173,6 +180,7 @@ export async function loadKioskProfile(path: string): Promise<KioskProfile> {
   const absolute = resolve(path);
   return {
     ...file,
+    tablet: { ...file.tablet, ...(serial !== undefined && { serial }) },
     path: absolute,
     app: {
       ...file.app,

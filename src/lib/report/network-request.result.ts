@@ -63,6 +63,9 @@ export const networkRequestFactsSchema = z.strictObject({
       name: z.string().nullable().describe('Host name, where the site file has that instead of an address.'),
     }),
   ),
+  tablet: z
+    .strictObject({ mac: z.string().nullable(), address: z.string().nullable() })
+    .describe('As in the site file. Both: its address is to be reserved as well; otherwise it has plain DHCP.'),
   outbound: z.array(outboundSchema),
   house: z.array(houseSchema),
   inside: z.array(insideSchema),

@@ -226,11 +226,25 @@ const enrolment = z
 
 const tablet = z
   .strictObject({
-    host: host.meta({ description: 'Address of the tablet while it is set up.', example: '127.0.0.1' }),
+    host: host.optional().meta({
+      description: 'Fixed address of the tablet. Absent: found anew in `network.robotSegment` by `serial` or `mac`.',
+      example: '127.0.0.1',
+    }),
+    serial: words(64).optional().meta({
+      description:
+        'Serial number of the tablet (`ro.serialno`, `adb get-serialno` over USB); no other one is accepted.',
+      example: 'TAB0001',
+    }),
+    mac: macAddress.optional().meta({
+      description:
+        'MAC address of the tablet in the WLAN of the robot segment; by default Android has one of its own for each network.',
+      example: '02:00:00:00:00:03',
+    }),
     adbPort: port.default(5555).describe('TCP port of its Android debug bridge.'),
     profileFile: file.default('kiosk.yaml').describe('File with the kiosk profile of the tablet.'),
   })
-  .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { host: '127.0.0.1' } });
+  .refine(({ host, serial, mac }) => (host ?? serial ?? mac) !== undefined, 'at least one of host, serial and mac')
+  .meta({ description: 'The tablet of this robot, for `gw kiosk`.', example: { serial: 'TAB0001' } });
 
 /** Devices of the house network; the building module has its own key, which the forwarder reads. */
 export const deviceKinds = ['door', 'lift', 'level-change', 'other'] as const;

@@ -21,6 +21,7 @@ export interface NewSite {
   };
   /** An invalid port is kept as typed, so that validation reports it. */
   readonly operator: { readonly port: number | string };
+  readonly tablet?: { readonly serial?: string; readonly mac?: string };
 }
 
 /** A point of the current map. What it is for is not known: a person names the stations. */
@@ -130,6 +131,8 @@ export const askedKeys = {
   serial: askedKey('chassis', 'serial'),
   mac: askedKey('chassis', 'mac'),
   operatorPort: askedKey('operator', 'port'),
+  tabletSerial: askedKey('tablet', 'serial'),
+  tabletMac: askedKey('tablet', 'mac'),
 } as const satisfies Record<string, AskedKey>;
 
 function askedKey(...path: readonly string[]): AskedKey {
@@ -281,5 +284,5 @@ function typeText({ core, typeWord }: KeyDescription): string {
 function defaultText({ fallback, isRequired, core }: KeyDescription): string {
   if (fallback !== undefined) return `\`${inlineYaml(fallback)}\``;
   if (isRequired) return 'required';
-  return core instanceof z.ZodObject && keysOf(core).every(([, inner]) => !inner.isRequired) ? 'its defaults' : 'none';
+  return core instanceof z.ZodObject && core.safeParse({}).success ? 'its defaults' : 'none';
 }

@@ -6,9 +6,10 @@ import { createRelay } from './relay.ts';
 // debugging over TCP is switched on at the tablet; it prints how often the port was opened again. While it
 // restarts its WLAN is disconnected, as on a real one.
 
-const [host = '', range = ''] = process.argv.slice(2);
+const [host = '', range = '', serial] = process.argv.slice(2);
 const tablet = await startTablet({
   port: 5555,
+  ...(serial !== undefined && { identity: { serial } }),
   rebootMs: 600,
   wlan: { address: `${host}/${range}`, ssid: 'gw-robots' },
   onPort: (port) => void moved(port),

@@ -17,3 +17,17 @@ it('the maps that an old site file lacks come with the one command that adds the
     ]);
   }
 });
+
+it('a tablet without an address needs the segment in which it is looked for', () => {
+  const keysOf = (more: object) =>
+    needs
+      .tablet(
+        parseSite(JSON.stringify({ name: 'test', chassis: { host: '127.0.0.1', serial: 'SN' }, ...more }), 'site.yaml'),
+      )
+      .map(({ key }) => key);
+  const network = { robotSegment: '192.0.2.0/28' };
+  expect(keysOf({})).toEqual(['tablet']);
+  expect(keysOf({ tablet: { serial: 'T' } })).toEqual(['network.robotSegment']);
+  expect(keysOf({ tablet: { serial: 'T' }, network })).toEqual([]);
+  expect(keysOf({ tablet: { host: '192.0.2.4' } })).toEqual([]);
+});

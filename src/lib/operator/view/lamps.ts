@@ -108,12 +108,13 @@ function stopLamp(snapshot: ChassisSnapshot, motion: MotionStatus): Lamp {
 
 /** Whether it shows a page: by its address alone, since any browser on site may open one. */
 function tabletLamp(viewers: Parts['viewers'], { tablet }: Site): Lamp {
-  const isOpen = tablet !== undefined && viewers.onSite.includes(tablet.host);
+  const host = tablet?.host;
+  const isOpen = host !== undefined && viewers.onSite.includes(host);
   return lamp(
     'tablet',
     isOpen ? 'good' : tablet === undefined ? 'off' : 'unknown',
     [word(isOpen ? 'connected' : tablet === undefined ? 'not-configured' : 'not-checked')],
-    row('address', tablet === undefined ? [] : [text(tablet.host)]),
+    row('address', host === undefined ? [] : [text(host)]),
     row('viewers', count(viewers.onSite.length)),
     row('remoteViewers', count(viewers.remote.length)),
   );

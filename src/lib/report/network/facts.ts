@@ -68,6 +68,7 @@ export function networkRequestFacts(site: Site, enrolledBroker: string | null = 
     region: site.cloud?.region ?? CLOUD_REGION,
     segment,
     reservations,
+    tablet: tabletOf(site),
     outbound,
     house,
     inside: insideOf(site),
@@ -115,6 +116,14 @@ function reservation(
     mac: mac?.toLowerCase() ?? null,
     address: isAddress ? usable : null,
     name: isAddress ? null : usable,
+  };
+}
+
+function tabletOf({ tablet }: Site): NetworkRequestFacts['tablet'] {
+  const host = tablet?.host;
+  return {
+    mac: tablet?.mac?.toLowerCase() ?? null,
+    address: host === undefined || isIP(host) === 0 || isThisMachine(host) ? null : host,
   };
 }
 

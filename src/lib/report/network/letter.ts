@@ -121,7 +121,7 @@ function insidePort({ inside: connections }: NetworkRequestFacts, of: 'chassis')
   return connections.find(({ use }) => use === of)?.port ?? 0;
 }
 
-function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+function dhcp({ reservations, tablet }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const rows: Row[] = reservations.map(({ device, mac, address, name }) => ({
     cells: [
       texts.device[device],
@@ -132,7 +132,15 @@ function dhcp({ reservations }: NetworkRequestFacts, texts: LetterTexts): Block[
       texts.fixed,
     ],
   }));
-  rows.push({ cells: [texts.device.tablet, texts.none, texts.none, texts.plainDhcp] });
+  const isFixed = tablet.mac !== null && tablet.address !== null;
+  rows.push({
+    cells: [
+      texts.device.tablet,
+      tablet.mac === null ? texts.none : [code(tablet.mac)],
+      isFixed ? [code(tablet.address ?? '')] : texts.none,
+      isFixed ? texts.fixed : texts.plainDhcp,
+    ],
+  });
   return [
     { kind: 'heading', text: texts.dhcpTitle },
     table(texts.dhcpHead, [4, 6, 7, 7], rows),

@@ -19,10 +19,11 @@ import { firstOf, untilAborted } from '../../lifecycle/index.ts';
 import { isLoopback } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { type CheckVerdict, conclude } from '../verdict.ts';
+import type { KioskAccess } from './connection.ts';
 import type { KioskLock, LockOutcome } from './kiosk.result.ts';
-import { closingOf, type Kiosk, observeNow, openKiosk, remember } from './memory.ts';
+import { closingOf, isOfAnother, type Kiosk, observeNow, openKiosk, remember } from './memory.ts';
 import { readTablet, verdictOf } from './reading.ts';
-import { type KioskAccess, probe, statingPort, withTablet } from './session.ts';
+import { probe, statingPort, withTablet } from './session.ts';
 
 export interface LockOptions {
   /** Restart the tablet, and verify that its port stays closed. */
@@ -31,7 +32,7 @@ export interface LockOptions {
   readonly watchMs: number;
 }
 
-/** Any tablet may be locked, also one that does not match the profile. */
+/** Any tablet may be locked that the site file does not rule out, also one that does not match the profile. */
 const anyTablet = { minSdk: 1 };
 
 /**
@@ -43,18 +44,23 @@ export async function lockKiosk(
   options: KioskAccess & LockOptions,
   context: CheckContext,
 ): Promise<KioskLock> {
-  const kiosk = await openKiosk(toolkit, context);
+  const kiosk = await openKiosk(toolkit, context, { ...options, mayBeClosed: true });
   return await statingPort(kiosk, async () => {
     const port = await probe(kiosk);
     let reading: KioskLock['reading'] = null;
     const outcome =
       port === 'open' || options.usb === true
-        ? await withTablet(kiosk, { ...options, expected: anyTablet }, port, async (tablet) => {
-            // A missing profile does not keep the tablet open.
-            const profile = await loadKioskProfile(kiosk.profileFile).catch(() => null);
-            reading = await readWithinLimit(kiosk, tablet, profile);
-            return await lockTablet(kiosk, tablet, options, port === 'open', profile);
-          })
+        ? await withTablet(
+            kiosk,
+            { ...options, expected: { ...anyTablet, serial: kiosk.serial } },
+            port,
+            async (tablet) => {
+              // A missing profile does not keep the tablet open.
+              const profile = await loadKioskProfile(kiosk.profileFile, kiosk.serial).catch(() => null);
+              reading = await readWithinLimit(kiosk, tablet, profile);
+              return await lockTablet(kiosk, tablet, options, port === 'open', profile);
+            },
+          )
         : await confirmClosed(kiosk);
     return { ...outcome, reading, ...closingOf(kiosk) };
   });
@@ -113,7 +119,9 @@ async function confirmClosed(kiosk: Kiosk): Promise<LockOutcome> {
   const outcome = outcomeOf(port, false, bridge.afterRestart.verdict, null, answeredBy);
   if (port !== 'closed') return outcome;
   // The refusal of a device that was never connected is not that of the tablet.
-  const isKnown = answeredBy === 'same' || (answeredBy === 'unknown' && before !== null && before.tablet !== null);
+  const isHere =
+    answeredBy === 'unknown' && kiosk.foundBy !== 'remembered' && before !== null && before.tablet !== null;
+  const isKnown = !isOfAnother(kiosk, before) && (answeredBy === 'same' || isHere);
   return bridge.state === 'closed' && isKnown ? outcome : { ...outcome, verdict: 'not-verified' };
 }
 

@@ -13,29 +13,54 @@ import {
 } from '../../kiosk/index.ts';
 import { directDialer, type Endpoint, isLoopback, readNeighbourTable } from '../../net/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { KioskAccess } from './connection.ts';
+import { type FoundBy, findTablet, type SearchOptions } from './find.ts';
 import type { KioskLock } from './kiosk.result.ts';
 
 /** One command on the tablet: how it is reached, and what is remembered of it. */
 export interface Kiosk extends PortTarget {
   readonly site: Toolkit['site'];
   readonly profileFile: string;
+  /** Serial number of the tablet by the site file. */
+  readonly serial: string | undefined;
+  /** How its address became known. */
+  readonly foundBy: FoundBy;
   readonly beganMs: number;
   /** As of the last change by this command; null: no tablet was ever seen. */
   record: TabletRecord | null;
 }
 
-/** Throws USAGE when the site file names no tablet, FILE_UNREADABLE when the record is corrupt. */
-export async function openKiosk(toolkit: Toolkit, { signal, onProgress }: CheckContext): Promise<Kiosk> {
+/**
+ * Opens the tablet of the site file; where that has no `tablet.host`, it is looked for. Throws USAGE when the site file
+ * names no tablet, FILE_UNREADABLE when the record is corrupt, and the errors of {@link findTablet}.
+ */
+export async function openKiosk(
+  toolkit: Toolkit,
+  { signal, onProgress }: CheckContext,
+  access: KioskAccess & Pick<SearchOptions, 'mayBeClosed'>,
+): Promise<Kiosk> {
   const { clock, dialer, site } = toolkit;
-  if (site.tablet === undefined) {
+  const { tablet } = site;
+  if (tablet === undefined) {
     throw new GwError('USAGE', `${site.path} names no tablet.`, {
-      remedy: 'Add the section tablet with the address of the tablet to the site file.',
+      remedy: 'Add the section tablet with its serial number, MAC address or address to the site file.',
     });
   }
-  const { host, adbPort: port, profileFile } = site.tablet;
   const beganMs = clock.monotonicMs();
   const record = await readTabletRecord(site.stateDir);
-  return { endpoint: { host, port }, dialer, clock, signal, onProgress, site, profileFile, beganMs, record };
+  const { host, adbPort: port, profileFile, serial } = tablet;
+  const { endpoint, by } =
+    host === undefined
+      ? await findTablet(toolkit, { signal, onProgress }, { ...access, tablet, record })
+      : { endpoint: { host, port }, by: 'site-file' as const };
+  const found = { endpoint, foundBy: by, serial, profileFile };
+  return { ...found, dialer, clock, signal, onProgress, site, beganMs, record };
+}
+
+/** Whether a record is not of the tablet that the site file names by its serial number. */
+export function isOfAnother({ serial }: Pick<Kiosk, 'serial'>, record: Pick<TabletRecord, 'tablet'> | null): boolean {
+  const known = record?.tablet ?? null;
+  return serial !== undefined && known !== null && known.serial !== serial;
 }
 
 /** What every result ends with. */

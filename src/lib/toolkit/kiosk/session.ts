@@ -1,33 +1,17 @@
-import { join } from 'node:path';
 import { GwError } from '../../error/index.ts';
 import {
   afterConnection,
   afterOpen,
-  connectTablet,
   type KioskProfile,
-  openBridge,
-  openRelay,
   type PortState,
   probePort,
   redLineOf,
   type Tablet,
-  type TabletTransport,
 } from '../../kiosk/index.ts';
-import { directDialer, triedOver } from '../../net/index.ts';
-import { findAdb, startAdbServer } from './adb.ts';
+import { triedOver } from '../../net/index.ts';
+import { findAdb } from './adb.ts';
+import { type KioskAccess, overAdb } from './connection.ts';
 import { type Kiosk, observeNow, remember } from './memory.ts';
-
-/** Access to the tablet: options of every kiosk command. */
-export interface KioskAccess {
-  /** Path of the adb program; default: searched. */
-  readonly adb?: string | undefined;
-  /** PATH of the user. */
-  readonly searchPath?: string | undefined;
-  /** The tablet is connected over USB, not over the network. */
-  readonly usb?: boolean | undefined;
-  /** Time limit for the authorisation on the tablet. */
-  readonly authorizeMs: number;
-}
 
 /** Probes the port; one that is open is recorded at once. */
 export async function probe(kiosk: Kiosk): Promise<PortState> {
@@ -37,8 +21,8 @@ export async function probe(kiosk: Kiosk): Promise<PortState> {
 }
 
 /**
- * Runs `work` with the tablet: starts an adb server, connects, and always ends the server. `port`: as probed; anything
- * for USB. Throws ADB_NOT_FOUND, PART_ENDED, TABLET_NOT_CONNECTED and the errors of {@link connectTablet}.
+ * Runs `work` with the tablet, and records the connection. `port`: as probed; anything for USB. Throws TABLET_NOT_CONNECTED
+ * and the errors of {@link overAdb}.
  */
 export async function withTablet<T>(
   kiosk: Kiosk,
@@ -46,37 +30,19 @@ export async function withTablet<T>(
   port: PortState | null,
   work: (tablet: Tablet) => Promise<T>,
 ): Promise<T> {
-  const { clock, dialer, endpoint, site, signal, onProgress } = kiosk;
-  const { expected, authorizeMs } = access;
-  const adb = await findAdb({ named: access.adb, searchPath: access.searchPath });
+  const { endpoint } = kiosk;
   const usb = access.usb === true;
+  // A missing program is said first: it is the one of these two that the person can mend at the desk.
+  await findAdb({ named: access.adb, searchPath: access.searchPath });
   if (!usb && port !== 'open') throw unreachable(kiosk, port === 'closed');
-  onProgress('Starting adb');
-  await using server = await startAdbServer({ adb, keyDir: join(site.stateDir, 'adb'), usb, clock, signal });
-  // adb dials directly and accepts no IPv6 literals; the relay uses the dialer.
-  const needsRelay = !usb && (dialer !== directDialer || endpoint.host.includes(':'));
-  await using relay = needsRelay ? await openRelay(dialer, endpoint) : undefined;
-  const dialled = relay === undefined ? endpoint : { host: '127.0.0.1', port: relay.port };
-  const transport: TabletTransport = usb ? { kind: 'usb' } : { kind: 'tcp', endpoint, dialled };
-  const bridge = await openBridge(server.port, clock);
-  onProgress('Connecting to the tablet');
-  const { fingerprint } = server;
-  const tablet = await connectTablet({
-    bridge,
-    transport,
-    expected,
-    fingerprint,
-    clock,
-    signal,
-    onProgress,
-    authorizeMs,
+  return await overAdb(kiosk, usb ? null : endpoint, access, async (tablet) => {
+    const observed = await observeNow(kiosk, tablet.facts);
+    await remember(kiosk, observed, (before) => {
+      const connected = afterConnection(before, endpoint, usb ? { ...observed, mac: null } : observed, tablet.facts);
+      return usb ? connected : afterOpen(connected, endpoint, observed, 'gw connected to it by ADB');
+    });
+    return await work(tablet);
   });
-  const observed = await observeNow(kiosk, tablet.facts);
-  await remember(kiosk, observed, (before) => {
-    const connected = afterConnection(before, endpoint, usb ? { ...observed, mac: null } : observed, tablet.facts);
-    return usb ? connected : afterOpen(connected, endpoint, observed, 'gw connected to it by ADB');
-  });
-  return await work(tablet);
 }
 
 /**

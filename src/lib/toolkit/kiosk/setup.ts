@@ -7,11 +7,12 @@ import {
   type Tablet,
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { KioskAccess } from './connection.ts';
 import type { KioskSetup } from './kiosk.result.ts';
 import { type LockOptions, lockTablet } from './lock.ts';
 import { closingOf, type Kiosk, openKiosk } from './memory.ts';
 import { storeReading, verdictOf } from './reading.ts';
-import { type KioskAccess, probe, statingPort, withTablet } from './session.ts';
+import { probe, statingPort, withTablet } from './session.ts';
 
 export interface SetupOptions extends KioskAccess, LockOptions {
   /** Leave ADB over TCP open; later reports show that in red. */
@@ -23,8 +24,8 @@ export interface SetupOptions extends KioskAccess, LockOptions {
  * technician can continue. Throws KIOSK_PROFILE_INVALID and the connection errors of {@link withTablet}.
  */
 export async function setUpKiosk(toolkit: Toolkit, options: SetupOptions, context: CheckContext): Promise<KioskSetup> {
-  const kiosk = await openKiosk(toolkit, context);
-  const profile = await loadKioskProfile(kiosk.profileFile);
+  const kiosk = await openKiosk(toolkit, context, options);
+  const profile = await loadKioskProfile(kiosk.profileFile, kiosk.serial);
   return await statingPort(kiosk, async () => {
     const port = await probe(kiosk);
     return await withTablet(kiosk, { ...options, expected: profile.tablet }, port, async (tablet) => {

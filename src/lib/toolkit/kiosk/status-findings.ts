@@ -9,6 +9,7 @@ import {
   type TabletRecord,
 } from '../../kiosk/index.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
+import type { FoundBy } from './find.ts';
 import type { KioskFinding, KioskStatus } from './kiosk.result.ts';
 
 type SetUp = KioskStatus['setUp'];
@@ -18,6 +19,9 @@ export interface Seen {
   readonly now: { readonly wall: Date; readonly machine: MachineTime };
   readonly port: PortState;
   readonly answeredBy: Responder;
+  /** The record is of another tablet than the one that the site file names by its serial number. */
+  readonly isOfAnother: boolean;
+  readonly foundBy: FoundBy;
   readonly address: TabletRecord['address'];
   /** Whether this command read the tablet, and the error of an attempt, or of its profile. */
   readonly isRead: boolean;
@@ -83,13 +87,16 @@ function knownSetUp(record: TabletRecord | null, seen: Seen): SetUp {
 /** Reasons to doubt a remembered reading that are seen now. */
 function doubtsNow(
   { address: last, bridge }: TabletRecord,
-  { address, answeredBy, hash }: Seen,
+  { address, answeredBy, isOfAnother, foundBy, hash }: Seen,
   lastHash: string | null,
   ageS: number | null,
 ): SetUp['doubts'] {
-  const isElsewhere = last.host !== address.host || last.port !== address.port;
+  // A tablet that is looked for may move: its MAC address then says that it is the same one.
+  const mayMove = foundBy !== 'site-file' && answeredBy === 'same';
+  const isElsewhere = !mayMove && (last.host !== address.host || last.port !== address.port);
   const reasons: readonly (readonly [boolean, SetUp['doubts'][number]['id'], string])[] = [
-    [isElsewhere, 'address-changed', 'the address in the site file has changed since'],
+    [isElsewhere, 'address-changed', 'it was at another address then'],
+    [isOfAnother, 'other-device', 'the site file names another serial number'],
     [answeredBy === 'other', 'other-device', 'another MAC address answers at its address now'],
     [bridge.state === 'open', 'opened', 'its ADB port is open: any client can change its settings'],
     [hash === null, 'profile-unreadable', 'the profile cannot be read'],
@@ -108,11 +115,11 @@ function verdictOf(verdict: SetUp['verdict'], doubts: SetUp['doubts']): SetUp['v
 }
 
 /** The last verified behaviour at a restart; later events have already invalidated it in the record. */
-function knownRestart(record: TabletRecord | null, { now, answeredBy }: Seen): KioskStatus['restart'] {
+function knownRestart(record: TabletRecord | null, { now, answeredBy, isOfAnother }: Seen): KioskStatus['restart'] {
   const known = record?.bridge.afterRestart;
   if (known === undefined || known.observed === null) return { verdict: 'not-checked', ...NO_PROVENANCE };
   // The result of one tablet does not hold for another one.
-  const verdict = answeredBy === 'other' ? 'not-checked' : known.verdict;
+  const verdict = answeredBy === 'other' || isOfAnother ? 'not-checked' : known.verdict;
   return { verdict, ...provenanceOf(known.observed, 'remembered', now) };
 }
 
@@ -122,7 +129,7 @@ const IDENTIFY =
 
 function portFinding(
   record: TabletRecord | null,
-  { port, answeredBy, now, address }: Seen,
+  { port, answeredBy, now, address, isOfAnother, foundBy }: Seen,
   isMissing: boolean,
 ): KioskFinding {
   const base = {
@@ -143,17 +150,31 @@ function portFinding(
     return notChecked(
       base,
       'no answer from the address of the tablet',
-      'Wake the tablet, check its WLAN and tablet.host in the site file, then run the command again.',
+      'Wake the tablet, check its WLAN and section tablet of the site file, then run the command again.',
     );
   }
   if (answeredBy === 'other') {
     return notChecked(
       base,
       'refused by another device: its MAC address is not that of the tablet',
-      'Look up the address of the tablet, correct tablet.host in the site file, then run the command again.',
+      'Look up the address of the tablet and correct tablet.host in the site file, or name tablet.serial there in its place, then run the command again.',
+    );
+  }
+  if (isOfAnother) {
+    return notChecked(
+      base,
+      `refused, and the only known tablet is '${record?.tablet?.serial ?? ''}', which the site file does not name`,
+      'Connect the tablet of the site file once: `gw kiosk setup`.',
     );
   }
   if (answeredBy === 'same') return ok(base, 'connections are refused (MAC address of the tablet)');
+  if (foundBy === 'remembered') {
+    return notChecked(
+      base,
+      'refused at the remembered address; the tablet was not found in the robot segment',
+      IDENTIFY,
+    );
+  }
   const isHere = record?.tablet != null && record.address.host === address.host && record.address.port === address.port;
   if (!isHere) {
     return notChecked(base, 'refused by an unknown device: no tablet was ever connected at this address', IDENTIFY);

@@ -11,10 +11,11 @@ import {
 } from '../../kiosk/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
+import type { KioskAccess } from './connection.ts';
 import type { KioskStatus } from './kiosk.result.ts';
-import { closingOf, type Kiosk, observeNow, openKiosk, remember } from './memory.ts';
+import { closingOf, isOfAnother, type Kiosk, observeNow, openKiosk, remember } from './memory.ts';
 import { readTablet } from './reading.ts';
-import { type KioskAccess, withTablet } from './session.ts';
+import { withTablet } from './session.ts';
 import { statusOf } from './status-findings.ts';
 
 /**
@@ -23,7 +24,7 @@ import { statusOf } from './status-findings.ts';
  * names no tablet, FILE_UNREADABLE when the record is corrupt.
  */
 export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context: CheckContext): Promise<KioskStatus> {
-  const kiosk = await openKiosk(toolkit, context);
+  const kiosk = await openKiosk(toolkit, context, { ...access, mayBeClosed: true });
   const { site, clock, endpoint } = kiosk;
   const before = kiosk.record;
   const port = await probeAndVerify(kiosk);
@@ -33,7 +34,7 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
   else if (port === 'closed' && before !== null && before.bridge.state !== 'closed') {
     await remember(kiosk, observed, afterRefusal);
   }
-  const profile = await loadKioskProfile(kiosk.profileFile).catch(errorOf);
+  const profile = await loadKioskProfile(kiosk.profileFile, kiosk.serial).catch(errorOf);
   const isReadable = (port === 'open' || access.usb === true) && !('code' in profile);
   const read = isReadable
     ? withTablet(kiosk, { ...access, expected: profile.tablet }, port, (tablet) =>
@@ -51,6 +52,8 @@ export async function kioskStatus(toolkit: Toolkit, access: KioskAccess, context
     now: { wall: clock.wall(), machine: observed.machine },
     port,
     answeredBy,
+    isOfAnother: isOfAnother(kiosk, kiosk.record),
+    foundBy: kiosk.foundBy,
     address: endpoint,
     isRead: readError === null,
     notRead: 'code' in profile ? profile : (readError ?? null),

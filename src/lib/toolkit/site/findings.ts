@@ -110,7 +110,7 @@ async function checkReleaseKey({ cloud }: Site): Promise<Judged> {
 async function checkProfile({ tablet }: Site): Promise<Judged> {
   if (tablet === undefined) return notApplicable('no tablet is configured');
   const { checkAppFile, loadKioskProfile } = await import('../../kiosk/index.ts');
-  const { name, app } = await loadKioskProfile(tablet.profileFile);
+  const { name, app } = await loadKioskProfile(tablet.profileFile, tablet.serial);
   const { file, sha256 } = app;
   if (file === undefined || sha256 === undefined) return ok(`${tablet.profileFile} (${name}), which installs no app`);
   await checkAppFile(file, sha256);

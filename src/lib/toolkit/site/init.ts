@@ -53,7 +53,12 @@ const flags: Readonly<Record<Asked, string>> = {
   serial: '--serial',
   mac: '--mac',
   operatorPort: '--operator-port',
+  tabletSerial: '--tablet-serial',
+  tabletMac: '--tablet-mac',
 };
+
+/** Questions that may stay without an answer. */
+const optional: ReadonlySet<Asked> = new Set(['mac', 'tabletSerial', 'tabletMac']);
 
 /**
  * Writes the commented site file of one robot atomically. Throws FILE_EXISTS without `force`, USAGE when a required
@@ -89,7 +94,7 @@ async function askAll({ given, read, onRead }: SiteInitOptions, ask: Ask): Promi
     const { description } = askedKeys[key];
     const reported = key === 'serial' ? seen?.serial : undefined;
     answers[key] = await ask({
-      text: key === 'mac' ? `${description} Empty if unknown.` : description,
+      text: optional.has(key) ? `${description} Empty if unknown.` : description,
       fallback: given[key] ?? reported ?? defaultOf(key),
       check: (answer) => {
         const problems = problemsOf({ ...answers, [key]: answer });
@@ -109,7 +114,7 @@ async function askAll({ given, read, onRead }: SiteInitOptions, ask: Ask): Promi
 
 async function takeGiven({ given, read, onRead }: SiteInitOptions): Promise<Filled> {
   const answers = mapKeys((key) => given[key] ?? defaultOf(key) ?? '');
-  const missing = () => (Object.keys(answers) as Asked[]).filter((key) => answers[key] === '' && key !== 'mac');
+  const missing = () => (Object.keys(answers) as Asked[]).filter((key) => answers[key] === '' && !optional.has(key));
   let seen: SeenChassis | null = null;
   const isSerialOpen = missing().join() === 'serial' && problemsOf({ ...answers, serial: 'SN' }).length === 0;
   if (isSerialOpen && read !== undefined) {
@@ -153,7 +158,7 @@ function mapKeys(answerTo: (key: Asked) => string): Record<Asked, string> {
 }
 
 function defaultOf(key: Asked): string | undefined {
-  if (key === 'mac') return '';
+  if (optional.has(key)) return '';
   const { fallback } = askedKeys[key];
   return fallback === undefined ? undefined : String(fallback);
 }
@@ -163,7 +168,7 @@ function flagOf(path: string): string {
   return key === undefined ? path : flags[key];
 }
 
-function newSite({ name, host, port, serial, mac, operatorPort }: Answers): NewSite {
+function newSite({ name, host, port, serial, mac, operatorPort, tabletSerial, tabletMac }: Answers): NewSite {
   const portOf = (text: string) => (/^\d{1,10}$/.test(text) ? Number(text) : text);
   const chassisPort = portOf(port);
   return {
@@ -175,6 +180,9 @@ function newSite({ name, host, port, serial, mac, operatorPort }: Answers): NewS
       ...(mac !== '' && { mac }),
     },
     operator: { port: portOf(operatorPort) },
+    ...(tabletSerial + tabletMac !== '' && {
+      tablet: { ...(tabletSerial !== '' && { serial: tabletSerial }), ...(tabletMac !== '' && { mac: tabletMac }) },
+    }),
   };
 }
 

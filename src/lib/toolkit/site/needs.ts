@@ -20,11 +20,20 @@ const withMaps = (placesOf: (site: Site) => Pick<Site, 'stations'> & { readonly 
 const section = (name: 'fleet' | 'tablet' | 'cloud' | 'enrolment', what: string): Need =>
   unless((site) => site[name] !== undefined, { key: name, what, remedy: `Add ${name} to the site file.` });
 
+const isLookedFor = (tablet: Site['tablet']) => tablet !== undefined && tablet.host === undefined;
+
 /** What commands need of a site file beyond what makes it valid. The checks of the checklists ask the same. */
 export const needs = {
   cloud: section('cloud', 'no cloud endpoint is configured'),
   enrolment: section('enrolment', 'no enrolment endpoint is configured, so this device has no identity'),
-  tablet: section('tablet', 'no tablet is configured'),
+  tablet: (site: Site) => [
+    ...section('tablet', 'no tablet is configured')(site),
+    ...unless(({ tablet, network }) => !isLookedFor(tablet) || network.robotSegment !== undefined, {
+      key: 'network.robotSegment',
+      what: 'the segment of the robot is missing, in which the tablet is looked for',
+      remedy: 'Enter the range that was agreed with the IT.',
+    })(site),
+  ],
   fleet: section('fleet', 'no heartbeat is configured'),
   release: unless(({ cloud }) => cloud === undefined || cloud.release !== undefined, {
     key: 'cloud.release',
