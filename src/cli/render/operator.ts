@@ -46,7 +46,7 @@ function place({ host, port }: { readonly host: string; readonly port: number })
 }
 
 /** `gw operator password` */
-export function renderOperatorPassword({ file, replaced, same }: OperatorPassword): string {
+export function renderOperatorPassword({ file, replaced, same, earlier }: OperatorPassword): string {
   if (same) {
     return [
       chalk.yellow('Device password NOT changed: it is the same as before.'),
@@ -57,6 +57,7 @@ export function renderOperatorPassword({ file, replaced, same }: OperatorPasswor
   return [
     `Device password ${replaced ? 'changed' : 'set'}.`,
     '',
+    ...(earlier ? [chalk.yellow('It is one that was set on this gateway before: who knew it then knows it now.')] : []),
     `Its hash is in ${printable(file)}, readable for its owner only.`,
     'A running `gw serve` applies it within seconds, and ends every session of the old one.',
   ].join('\n');

@@ -23,7 +23,12 @@ describe('gw operator password', () => {
 
   it('writes a hash that only its owner reads, and never the password; another one replaces it as a whole', async () => {
     const result = await setOperatorPassword(sitePath, 'correct horse');
-    expect(result).toEqual({ file: join(dir, 'secrets', 'device-password'), replaced: false, same: false });
+    expect(result).toEqual({
+      file: join(dir, 'secrets', 'device-password'),
+      replaced: false,
+      same: false,
+      earlier: false,
+    });
     expect((await stat(result.file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
     const text = await readFile(result.file, 'utf8');
@@ -34,7 +39,8 @@ describe('gw operator password', () => {
     await chmod(result.file, 0o644);
     expect((await setOperatorPassword(sitePath, 'battery staple')).replaced).toBe(true);
     expect((await stat(result.file)).mode & 0o777).toBe(0o600);
-    expect(await readdir(join(dir, 'secrets'))).toEqual(['device-password']);
+    expect((await readdir(join(dir, 'secrets'))).sort()).toEqual(['device-password', 'device-password.former']);
+    expect((await stat(`${result.file}.former`)).mode & 0o777).toBe(0o600);
   });
 
   it('keeps the hash of the same password, so that it does not look like another one', async () => {
@@ -42,12 +48,24 @@ describe('gw operator password', () => {
     const before = await readFile(file, 'utf8');
     await chmod(file, 0o644);
     const again = await setOperatorPassword(sitePath, 'correct horse');
-    expect(again).toEqual({ file, replaced: true, same: true });
+    expect(again).toEqual({ file, replaced: true, same: true, earlier: false });
     expect(await readFile(file, 'utf8')).toBe(before);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(renderOperatorPassword(again)).toContain('the same as before');
     await writeFile(file, 'no hash\n');
     expect(await setOperatorPassword(sitePath, 'correct horse')).toMatchObject({ replaced: true, same: false });
+  });
+
+  it('gives an earlier password the hash that it had, and says so', async () => {
+    const { file } = await setOperatorPassword(sitePath, 'correct horse');
+    const first = await readFile(file, 'utf8');
+    expect(await setOperatorPassword(sitePath, 'battery staple')).toMatchObject({ same: false, earlier: false });
+    const back = await setOperatorPassword(sitePath, 'correct horse');
+    expect(back).toMatchObject({ same: false, earlier: true });
+    expect(renderOperatorPassword(back)).toContain('was set on this gateway before');
+    expect(await readFile(file, 'utf8')).toBe(first);
+    await writeFile(`${file}.former`, 'no hash\n');
+    expect(await setOperatorPassword(sitePath, 'battery staple')).toMatchObject({ earlier: false });
   });
 
   it('states what to add when the site file has no path for it', async () => {

@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -198,6 +198,38 @@ describe('the device password since the records', () => {
     const id = (await checkSite(sitePath)).passwordId ?? '';
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll(id, 'f'.repeat(id.length)));
     expect(await changed()).toMatchObject({ verdict: 'not-checked', findings: [{ detail: has('no record of site') }] });
+  });
+
+  it('is wrong when it is any earlier one, by a record of any checklist, or set before all of them', async () => {
+    await setOperatorPassword(sitePath, 'of the workshop');
+    await setOperatorPassword(sitePath, 'commissioning');
+    for (const list of ['premises', 'site']) await keep([await withPassword()], list);
+    await setOperatorPassword(sitePath, 'of a service');
+    await keep([await withPassword()], 'service', { endedAt: '2026-11-22T10:30:00.000Z' });
+    await setOperatorPassword(sitePath, 'of the hotel');
+    expect(await changed()).toMatchObject({ verdict: 'ok' });
+    await setOperatorPassword(sitePath, 'commissioning');
+    expect(await changed()).toMatchObject({ verdict: 'wrong', findings: [{ detail: has('the one of the record') }] });
+    await setOperatorPassword(sitePath, 'of a service');
+    expect(await changed()).toMatchObject({ verdict: 'wrong', findings: [{ detail: has('record service') }] });
+    await setOperatorPassword(sitePath, 'of the workshop');
+    expect(await changed()).toMatchObject({
+      verdict: 'wrong',
+      findings: [{ detail: has('set on this gateway before') }],
+    });
+  });
+
+  it('is not checked where a recorded one was never compared with it, since its hash is not kept', async () => {
+    const { file } = await setOperatorPassword(sitePath, 'commissioning');
+    for (const list of ['premises', 'site']) await keep([await withPassword()], list);
+    await setOperatorPassword(sitePath, 'of the hotel');
+    expect(await changed()).toMatchObject({ verdict: 'ok' });
+    // As an older gw left it, or a file that was copied: the password may be the recorded one with a new hash.
+    await rm(`${file}.former`);
+    expect(await changed()).toMatchObject({ verdict: 'not-checked', findings: [{ detail: has('never compared') }] });
+    await rm(file);
+    await setOperatorPassword(sitePath, 'commissioning');
+    expect(await changed()).toMatchObject({ verdict: 'not-checked' });
   });
 
   it('is wrong without a password, and not checked where no record says which one was set', async () => {

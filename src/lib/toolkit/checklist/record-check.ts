@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
-import { currentPasswordId, PASSWORD_VALUE } from '../site/password-id.ts';
+import { currentPasswordId, formerPasswordIds, PASSWORD_VALUE } from '../site/password-id.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { conclude } from '../verdict.ts';
 import { type KeptRecord, type KeptRecords, keptRecords } from './kept-records.ts';
@@ -109,9 +109,10 @@ async function deviceFinding(
 }
 
 /**
- * Whether another device password was set since the records of these checklists. Each carries an id of the stored hash,
- * which is the same only while no other password was set: `gw operator password` keeps the hash of the same one. Each of the
- * checklists must have left a record that says it, and that did not fail its verification.
+ * Whether the device password is one that this gateway never had, as far as it knows: by the ids of stored hashes in its
+ * records, of any checklist, and by the hashes of former passwords, to which `gw operator password` returns with such a password.
+ * Each of these checklists must have left a record with an id that did not fail its verification, and every id must be among the
+ * former ones: with another one the password was never compared.
  */
 export async function checkPasswordChange(
   toolkit: Toolkit,
@@ -124,19 +125,21 @@ export async function checkPasswordChange(
   if (now === null) return answer(wrong(start, 'no device password is set on this machine', setNew));
   const { records, folder, notes } = await keptRecords(toolkit);
   const compared = records.flatMap(({ robot, subject, state }) => {
-    if (!since.includes(subject.checklist)) return [];
     const values = robot.steps.flatMap((step) => step.values).filter(({ name }) => name === PASSWORD_VALUE);
     const { checklist: list, endedAt: at } = subject;
-    return values.map(({ value }) => ({ list, at, isSame: value === now, isGenuine: state !== 'wrong' }));
+    return values.map(({ value }) => ({ list, at, id: value, isSame: value === now, isGenuine: state !== 'wrong' }));
   });
   const same = compared.find(({ isSame }) => isSame);
   if (same !== undefined) {
     return answer(wrong(start, `it is the one of the record ${same.list} of ${same.at}`, setNew));
   }
+  const former = await formerPasswordIds(toolkit.site);
+  if (former.includes(now))
+    return answer(wrong(start, 'it was set on this gateway before, and another one since', setNew));
   // A password that was set between two of the checklists differs from that of the first one alone.
   const genuine = compared.filter(({ isGenuine }) => isGenuine);
   const silent = since.filter((list) => !genuine.some((one) => one.list === list));
-  const [newest] = genuine;
+  const newest = genuine.find(({ list }) => since.includes(list));
   if (newest === undefined || silent.length > 0) {
     const detail = [`no record of ${silent.join(' or ')} in ${folder} says which password was set then`, ...notes];
     return answer(notChecked(start, detail.join('; '), setNew));
@@ -144,6 +147,11 @@ export async function checkPasswordChange(
   if (notes.length > 0) {
     const remedy = `Move what is no record out of ${folder}, then repeat this step.`;
     return answer(notChecked(start, ['a record of this password may be among them', ...notes].join('; '), remedy));
+  }
+  const unknown = genuine.find(({ id }) => !former.includes(String(id)));
+  if (unknown !== undefined) {
+    const detail = `it was never compared with that of the record ${unknown.list} of ${unknown.at}, whose hash is not kept`;
+    return answer(notChecked(start, detail, setNew));
   }
   return answer(ok(start, `set after the record ${newest.list} of ${newest.at}`));
 }

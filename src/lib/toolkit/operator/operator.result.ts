@@ -41,5 +41,6 @@ export const operatorPasswordSchema = z.strictObject({
   file: z.string().describe('The file with the hash.'),
   replaced: z.boolean().describe('Whether a password was set before.'),
   same: z.boolean().describe('true: it is the password that was set before, so nothing changed.'),
+  earlier: z.boolean().describe('true: it is one that was set on this gateway earlier, and is in use again.'),
 });
 export type OperatorPassword = z.infer<typeof operatorPasswordSchema>;

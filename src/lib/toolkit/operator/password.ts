@@ -9,6 +9,7 @@ import {
   verifyPassword,
 } from '../../operator/index.ts';
 import { isCredential, loadSite } from '../../site/index.ts';
+import { formerHashesPath, formerPasswordHashes } from '../site/password-id.ts';
 import type { OperatorPassword } from './operator.result.ts';
 
 const MAX_HASH_BYTES = 4_096;
@@ -39,10 +40,13 @@ export async function passwordFileOf(sitePath: string): Promise<string> {
   });
 }
 
+/** More would make the command slow: each is compared by its own scrypt. Project decision. */
+const MAX_FORMER = 20;
+
 /**
- * Writes the hash of a new device password atomically, readable for its owner only. That of the same password stays as it
- * is: a new hash of it would look like another password. Throws USAGE for an unacceptable password, SITE_FILE_INVALID,
- * FILE_UNWRITABLE.
+ * Writes the hash of a new device password atomically, readable for its owner only, and keeps that of the one before. The
+ * same password and an earlier one get the hash that they had: a new one would look like another password. Throws USAGE for an
+ * unacceptable password, SITE_FILE_INVALID, FILE_UNWRITABLE.
  */
 export async function setOperatorPassword(sitePath: string, password: string): Promise<OperatorPassword> {
   const problem = passwordProblem(password);
@@ -54,18 +58,37 @@ export async function setOperatorPassword(sitePath: string, password: string): P
     () => true,
     () => false,
   );
-  const same = replaced ? await hashOfSame(file, password) : null;
-  await replaceFile(file, `${same ?? (await hashPassword(password))}\n`, { mode: 0o600, folderMode: 0o700 });
-  return { file, replaced, same: same !== null };
+  const current = replaced ? await hashIn(file) : null;
+  const former = await formerPasswordHashes(file);
+  const isSame = current !== null && (await isOf(password, current));
+  const earlier = isSame ? null : await firstOf(password, former);
+  const own = { mode: 0o600, folderMode: 0o700 };
+  // Before the hash is replaced: an end in between must not lose it.
+  if (current !== null && !isSame && !former.includes(current)) {
+    const kept = [...former, current].slice(-MAX_FORMER);
+    await replaceFile(formerHashesPath(file), `${kept.join('\n')}\n`, own);
+  }
+  const hash = isSame ? current : (earlier ?? (await hashPassword(password)));
+  await replaceFile(file, `${hash}\n`, own);
+  return { file, replaced, same: isSame, earlier: earlier !== null };
 }
 
-/** The hash in this file if it is of this password. */
-async function hashOfSame(file: string, password: string): Promise<string | null> {
+/** The hash in this file; null: none. */
+async function hashIn(file: string): Promise<string | null> {
   // Also one that others may read; a file that cannot be read, or holds no hash, is replaced.
   const text = await readWhole(file, MAX_HASH_BYTES).then(
-    (bytes) => Buffer.from(bytes).toString('utf8'),
+    (bytes) => Buffer.from(bytes).toString('utf8').trim(),
     () => '',
   );
+  return parsePasswordHash(text) === null ? null : text;
+}
+
+async function isOf(password: string, text: string): Promise<boolean> {
   const hash = parsePasswordHash(text);
-  return hash !== null && (await verifyPassword(password, hash)) ? text.trim() : null;
+  return hash !== null && (await verifyPassword(password, hash));
+}
+
+async function firstOf(password: string, hashes: readonly string[]): Promise<string | null> {
+  for (const hash of hashes) if (await isOf(password, hash)) return hash;
+  return null;
 }
