@@ -10,6 +10,7 @@ import {
   mediaCheckSchema,
   poseCheckSchema,
   signInCheckSchema,
+  sshSessionsSchema,
   stopCheckSchema,
 } from '../../src/lib/toolkit/gateway/gateway.result.ts';
 import { tunnelRehearsalSchema } from '../../src/lib/toolkit/tunnel/tunnel.result.ts';
@@ -31,6 +32,7 @@ const checklistOnly: Readonly<Record<string, z.ZodType>> = {
   'record state': recordCheckSchema,
   'password change': passwordChangeSchema,
   'gateway acts': actsCheckSchema,
+  'ssh sessions': sshSessionsSchema,
 };
 
 type Node = Readonly<Record<string, unknown>>;

@@ -157,7 +157,7 @@ export default class ChecklistRun extends GwCommand<Result> {
           motionAllowed: flags['robot-will-move'] === true,
           gwVersion: this.config.version,
           clock: systemClock,
-          checks: { searchPath: process.env.PATH, ssh, ...given },
+          checks: { searchPath: process.env.PATH, sshConnection: process.env.SSH_CONNECTION, ssh, ...given },
           signal,
           onProgress: () => {},
           onWarning: (text) => this.warn(printable(text)),

@@ -11,6 +11,12 @@ export function isInRange(address: string, range: string): boolean | null {
   return one.kind() === base.kind() && one.match(base, bits);
 }
 
+/** An address in one spelling: an IPv4-mapped IPv6 address as the IPv4 address, no zone; other text as it is. */
+export function plainAddress(address: string): string {
+  const text = address.replace(/%.*$/, '');
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : address;
+}
+
 /** The host addresses of an IPv4 range, in order, without those of network and broadcast; null: IPv6, or more than `max`. */
 export function hostsOfRange(range: string, max: number): string[] | null {
   if (!ipaddr.isValidCIDR(range)) return null;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseSocketTable, type SocketPlace } from '../listening-sockets.ts';
+import { parseSocketTable, readSocketTables, type SocketPlace } from '../listening-sockets.ts';
 
 /** An open TCP connection of this machine with its kernel queues. */
 export interface ConnectionQueues {
@@ -19,6 +19,11 @@ export function parseConnectionQueues(text: string): ConnectionQueues[] {
     if (state !== ESTABLISHED || remote === null || queues === null) return [];
     return [{ local, remote, sendQueueBytes: queues[0], receiveQueueBytes: queues[1] }];
   });
+}
+
+/** What `parse` finds in the TCP tables of the kernel. Throws FILE_UNREADABLE. */
+export function readTcpTables<T>(parse: (text: string) => readonly T[]): Promise<T[]> {
+  return readSocketTables(['/proc/net/tcp', '/proc/net/tcp6'], 'open', parse);
 }
 
 /** The open TCP connections of this machine; empty when the kernel's tables cannot be read. */

@@ -2,9 +2,14 @@
  * Network probes of the toolkit: certificate chains, TLS, MQTT, HTTPS, open sockets with their processes, connection
  * queues, path MTU. A separate entry point, so that the daemon loads only those that `net/path` uses.
  */
-export { hostsOfRange, isInRange } from './address-range.ts';
+export { hostsOfRange, isInRange, plainAddress } from './address-range.ts';
 export type { ChainFault } from './chain-fault.ts';
-export { type ConnectionQueues, parseConnectionQueues, readConnectionQueues } from './connection-queues.ts';
+export {
+  type ConnectionQueues,
+  parseConnectionQueues,
+  readConnectionQueues,
+  readTcpTables,
+} from './connection-queues.ts';
 export { clockDifference, type HttpProbe, parseHttpDate, parseHttpHead, probeHttps } from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
 export {

@@ -25,7 +25,8 @@ export function createCatalogue(options: CatalogueOptions = {}): Catalogue {
   };
   const tools: Omit<Run, keyof CheckContext> = {
     ...{ path, toolkit, who, fromHosts, givenPassword: password },
-    ...{ searchPath: options.searchPath, gwVersion: options.gwVersion, switchFault: options.switchFault },
+    ...{ searchPath: options.searchPath, sshConnection: options.sshConnection },
+    ...{ gwVersion: options.gwVersion, switchFault: options.switchFault },
     async onGateway() {
       if (ssh === undefined) return toolkit();
       throw new GwError('NEEDS_GATEWAY', `This check must run on the gateway itself, not through ${ssh.where}.`);

@@ -27,7 +27,9 @@ export interface Check<O> {
 export type Expected = Parameters<NonNullable<CatalogueEntry['missing']>>[1];
 
 /** What a check works with, beside its options. */
-export interface Run extends CheckContext, Pick<CatalogueOptions, 'searchPath' | 'gwVersion' | 'switchFault'> {
+export interface Run
+  extends CheckContext,
+    Pick<CatalogueOptions, 'searchPath' | 'sshConnection' | 'gwVersion' | 'switchFault'> {
   /** The path of the site file. Throws USAGE without one. */
   path(): string;
   /** Opened when the first check needs it, so that 'site check' reports an invalid site file. */
@@ -47,6 +49,8 @@ export interface CatalogueOptions {
   readonly sitePath?: string;
   /** The user's PATH, searched for programs such as adb. */
   readonly searchPath?: string | undefined;
+  /** `SSH_CONNECTION` of the command, where it was started in an SSH session. */
+  readonly sshConnection?: string | undefined;
   /** SSH connection to the host through which the robot is reached. */
   readonly ssh?: Ssh | undefined;
   readonly clock?: Clock;

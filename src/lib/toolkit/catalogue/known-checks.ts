@@ -30,6 +30,14 @@ export const knownChecks = {
     }),
     run: async (of, run) => (await import('../gateway/acts-check.ts')).checkActs(await run.toolkit(), of, run),
   }),
+  'ssh sessions': check({
+    summary: 'No other machine has an SSH session on this gateway now; the one of this command does not count.',
+    with: z.strictObject({}),
+    async run(_, run) {
+      await run.onGateway();
+      return await (await import('../gateway/ssh-sessions.ts')).checkSshSessions({ own: run.sshConnection });
+    },
+  }),
   'site contacts': check({
     summary: 'The site file names whom to call on both sides, with mail address and telephone number.',
     with: z.strictObject({}),

@@ -65,6 +65,10 @@ export const gatewayLogSchema = z.strictObject({
     .describe('The last acts of people and failed services of each kind, oldest first.'),
   clientAborts: z.int().min(0).describe('Requests aborted by their clients since the start.'),
 });
+/** Result of the check 'ssh sessions' of checklists. */
+export const sshSessionsSchema = z.strictObject({ verdict: checkVerdictSchema, findings });
+export type SshSessions = z.infer<typeof sshSessionsSchema>;
+
 /** Result of the check 'gateway acts' of checklists. */
 export const actsCheckSchema = z.strictObject({ verdict: checkVerdictSchema, findings: z.array(findingSchema) });
 export type ActsCheck = z.infer<typeof actsCheckSchema>;
