@@ -1,7 +1,8 @@
 import { Flags } from '@oclif/core';
 import { exitCodes, GwError } from '../lib/error/index.ts';
-import type { Finding, Toolkit } from '../lib/toolkit/index.ts';
+import type { Line, Toolkit } from '../lib/toolkit/index.ts';
 import { type FollowOptions, lossOfDrive } from '../lib/toolkit/motion/followed-run.ts';
+import { conclude } from '../lib/toolkit/verdict.ts';
 import { type CarefulContext, runCarefully } from './careful-run.ts';
 import type { GwCommand, Outcome } from './command.ts';
 import { gatewayFlags } from './flags.ts';
@@ -83,12 +84,12 @@ export async function drive<T extends Driven>(
 interface Driven {
   readonly state: string;
   readonly interrupted: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Line[];
 }
 
-/** 130 after an interruption, 1 when a finding is wrong. */
+/** 130 after an interruption, 1 when a finding is wrong or was not checked: a robot that may be elsewhere has not arrived. */
 export function driveOutcome<T extends Driven>(data: T): Outcome<T> {
   const isWhole = !data.interrupted || data.state === 'succeeded';
-  const ok = isWhole && data.findings.every(({ verdict }) => verdict !== 'wrong');
+  const ok = isWhole && conclude(data.findings) === 'ok';
   return { data, ok, exitCode: data.interrupted ? exitCodes.interrupted : exitCodes.checkFailed };
 }

@@ -121,4 +121,24 @@ describe('the built-in checklists', async () => {
     expect(follow(schema, [key('list'), key('id')])).toEqual([]);
     expect(follow(schema, [key('toString')])).toEqual([]);
   });
+
+  test('a result whose lines may be not checked has a verdict that may be so too', async () => {
+    const { checkVerdictSchema } = await import('../../src/lib/toolkit/finding.result.ts');
+    const own = Object.entries(checklistOnly).map(([name, schema]) => [name, async () => schema] as const);
+    const narrow: string[] = [];
+    let judged = 0;
+    for (const [name, load] of [...Object.entries(resultSchemas), ...own]) {
+      const schema = z.toJSONSchema(await load(), { io: 'output', unrepresentable: 'any' }) as Node;
+      const options = (path: PathPart[]) => follow(schema, path).flatMap((node) => (node.enum ?? []) as unknown[]);
+      const key = (of: string) => ({ kind: 'key', key: of }) as const;
+      const lines = options([key('findings'), { kind: 'index', index: 0 }, key('verdict')]);
+      const whole = options([key('verdict')]);
+      if (!lines.includes('not-checked') || !whole.includes('ok')) continue;
+      judged += 1;
+      for (const verdict of checkVerdictSchema.options)
+        if (!whole.includes(verdict)) narrow.push(`${name}: ${verdict}`);
+    }
+    expect(judged).toBeGreaterThan(8);
+    expect(narrow).toEqual([]);
+  });
 });

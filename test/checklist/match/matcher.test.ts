@@ -147,6 +147,8 @@ describe('matchers', () => {
       verdict: 'wrong',
       found: '1 of 3 wrong: Finding 1 (detail 1)',
     });
+    // What does not concern the device shows nothing.
+    expect(match('all-ok', findings('ok', 'not-applicable')).verdict).toBe('not-checked');
     expect(match('all-ok', []).verdict).toBe('wrong');
     expect(match('all-ok', [{ verdict: 'green' }]).verdict).toBe('wrong');
     expect(match('all-ok', [null, 3]).verdict).toBe('wrong');

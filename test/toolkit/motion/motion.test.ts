@@ -155,6 +155,8 @@ describe('gw motion go', () => {
     const data = await go();
     expect(first(renderMotionGo(data))).toBe('The chassis reports A reached; the final pose was not compared.');
     expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'not-checked', 'not-checked']);
+    // It may stand elsewhere.
+    expect(driveOutcome(data)).toMatchObject({ ok: false, exitCode: 1 });
   });
 
   it('is not green when the gateway has another place for the station than the site file of the command', async () => {
@@ -409,7 +411,8 @@ describe('gw tour run', () => {
   it('is green when the gateway found the standing robot at every station', async () => {
     const data = await tour('succeeded', [atA, atPlain]);
     expect(tourRunSchema.parse(data)).toEqual(data);
-    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'not-checked']);
+    expect(data.findings.map(({ verdict }) => verdict)).toEqual(['ok', 'ok', 'not-applicable']);
+    expect(driveOutcome(data).ok).toBe(true);
     expect(data.arrivals.map(({ station, verdict }) => [station, verdict])).toEqual([
       ['A', 'at-goal'],
       ['plain', 'at-goal'],

@@ -281,7 +281,9 @@ function allOk(fields: readonly (readonly [key: string, value: Scalar])[]): Matc
     if (meant.length === 0) return { verdict: 'wrong', found: 'no such finding' };
     const notOk = meant.filter((finding) => fieldOf(finding, 'verdict') !== 'ok');
     if (notOk.length === 0) return { verdict: 'ok', found: `${meant.length} of ${meant.length} ok` };
-    const bad = notOk.filter((finding) => !isOpen(fieldOf(finding, 'verdict')));
+    // What does not concern this machine shows nothing, neither fine nor wrong.
+    const shows = (verdict: unknown) => !isOpen(verdict) && verdict !== 'not-applicable';
+    const bad = notOk.filter((finding) => shows(fieldOf(finding, 'verdict')));
     const named = (bad.length > 0 ? bad : notOk).slice(0, NAMED).map(findingText);
     const more = (bad.length > 0 ? bad : notOk).length - named.length;
     const kind = bad.length > 0 ? 'wrong' : 'not checked';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cloudViewSchema } from '../../cloud/index.ts';
 import type { DeepReadonly } from '../../json/index.ts';
-import { findingSchema } from '../finding.result.ts';
+import { checkVerdictSchema, findingSchema } from '../finding.result.ts';
 
 /** `gw cloud status --json` */
 export { cloudViewSchema } from '../../cloud/index.ts';
@@ -27,7 +27,7 @@ export type CloudDiscarded = DeepReadonly<z.infer<typeof cloudDiscardedSchema>>;
 
 /** The check 'cloud link' of a checklist. */
 export const cloudLinkSchema = z.strictObject({
-  verdict: z.enum(['ok', 'wrong']).describe('wrong when a finding is, or when it is not connected.'),
+  verdict: checkVerdictSchema,
   status,
   path: z.enum(['direct', 'fallback']).nullable().describe('null while not connected.'),
   host: z.string().nullable(),

@@ -7,6 +7,7 @@ import type { Finding } from '../finding.result.ts';
 import { type FindingStart, notChecked, ok, wrong } from '../finding.ts';
 import { readGatewayHealth } from '../gateway/health.ts';
 import { type CheckContext, poll, type Toolkit } from '../toolkit.ts';
+import { conclude } from '../verdict.ts';
 import type { CloudLinkCheck } from './cloud.result.ts';
 import { isAccepting } from './outbox.ts';
 import { readCloudStatus } from './status.ts';
@@ -51,7 +52,7 @@ export async function checkCloudLink(
     outboxFinding(view),
   ];
   return {
-    verdict: connection === null || findings.some(({ verdict }) => verdict === 'wrong') ? 'wrong' : 'ok',
+    verdict: conclude(findings),
     status: view.status,
     path: connection?.path ?? null,
     host: connection?.host ?? null,

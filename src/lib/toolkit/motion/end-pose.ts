@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Finding } from '../finding.result.ts';
-import { notChecked } from '../finding.ts';
+import type { Finding, Line } from '../finding.result.ts';
+import { notApplicable, notChecked } from '../finding.ts';
 import type { EndPose, StationArrival } from './motion.result.ts';
 
 const pose = z.looseObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
@@ -63,7 +63,7 @@ export function notCompared(detail: string): Finding[] {
  * The gateway's judgement of the arrival as findings. A wrong heading detects a wrong angle unit in site file, order or
  * report. `place`: as the site file of this command has it; undefined where it has none.
  */
-export function endFindings(name: string, arrival: ReportedArrival, place: NamedPlace | undefined): Finding[] {
+export function endFindings(name: string, arrival: ReportedArrival, place: NamedPlace | undefined): Line[] {
   const { goal, pose: at, distanceM, turnDeg, isAtPlace, isAtHeading, reason } = arrival;
   if (at === null || distanceM === null || isAtPlace === null) return notCompared(reason);
   const isOther = place !== undefined && !isSame(goal, place);
@@ -80,7 +80,7 @@ export function endFindings(name: string, arrival: ReportedArrival, place: Named
           : 'Compare the place in the site file with the position of the robot.',
     },
     turnDeg === null || isAtHeading === null
-      ? notChecked(headingStart, `${name} has no heading`)
+      ? notApplicable(headingStart, `${name} has no heading: any is right`)
       : {
           ...headingStart,
           verdict: isAtHeading ? 'ok' : 'wrong',

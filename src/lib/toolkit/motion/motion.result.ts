@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { lineSchema } from '../finding.result.ts';
 
 const pose = z.strictObject({ xM: z.number(), yM: z.number(), yawDeg: z.number() });
 
@@ -39,7 +39,7 @@ export const motionGoSchema = z.strictObject({
     .nullable()
     .describe('What the poses show; null: the chassis did not report success, or the gateway does not judge it.'),
   end: endPoseSchema.nullable().describe('Pose of the standing robot, compared with the goal by the gateway.'),
-  findings: z.array(findingSchema),
+  findings: z.array(lineSchema),
   tookMs: z.number(),
 });
 export type MotionGo = z.infer<typeof motionGoSchema>;

@@ -1,7 +1,7 @@
 import type { Site } from '../../site/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { ok, wrong } from '../finding.ts';
-import type { CheckVerdict } from '../verdict.ts';
+import { type CheckVerdict, conclude } from '../verdict.ts';
 
 /** Whether the site file names whom to call on both sides: letters and reports take these from there. */
 export function checkContacts({ contacts }: Pick<Site, 'contacts'>): {
@@ -16,5 +16,5 @@ export function checkContacts({ contacts }: Pick<Site, 'contacts'>): {
     const keys = lacking.map((key) => `contacts.${side}.${key}`).join(', ');
     return wrong(start, `the site file has no ${keys}`, `Enter ${keys}.`);
   });
-  return { verdict: findings.every(({ verdict }) => verdict === 'ok') ? 'ok' : 'wrong', findings };
+  return { verdict: conclude(findings), findings };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from '../finding.result.ts';
+import { lineSchema } from '../finding.result.ts';
 import { arrivalSchema, endPoseSchema } from '../motion/motion.result.ts';
 
 /** Shape of `gw tour run --json`. */
@@ -20,7 +20,7 @@ export const tourRunSchema = z.strictObject({
   end: endPoseSchema
     .nullable()
     .describe('Pose of the standing robot at the last of them, compared with the goal by the gateway.'),
-  findings: z.array(findingSchema),
+  findings: z.array(lineSchema),
   tookMs: z.number(),
 });
 export type TourRun = z.infer<typeof tourRunSchema>;
