@@ -164,6 +164,12 @@ describe('the redaction of a support bundle', () => {
       'token\\"',
       'pass(',
       'key for ',
+      'password is ',
+      'Passwort ist',
+      'password for x is ',
+      'passwordA',
+      'password_',
+      'PIN was a ',
     ],
     ...[
       '?token=',

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readLoosely } from '../../document/index.ts';
 import { readBounded } from '../../lifecycle/index.ts';
+import { PRIVATE_KEY_BLOCK } from './secret-forms.ts';
 import { isSecretName, secretValues } from './secret-names.ts';
 
 /** The limit of a site file; that of a secret file is smaller. */
@@ -93,8 +94,5 @@ async function filesIn(folder: string): Promise<string[]> {
 
 /** The blocks in a file, also within a text of JSON, and not the certificates beside them, which are no secret. */
 function privateKeysOf(text: string): string[] {
-  const lines = text.replaceAll('\\n', '\n');
-  return (
-    lines.match(/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g) ?? []
-  );
+  return text.replaceAll('\\n', '\n').match(PRIVATE_KEY_BLOCK) ?? [];
 }

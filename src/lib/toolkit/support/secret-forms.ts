@@ -3,16 +3,16 @@ import { MARK } from './secret-names.ts';
 /** A whole run of characters, and what of it is no secret; the run itself for one without. */
 type Form = readonly [run: RegExp, clean: (run: string, ...parts: string[]) => string];
 
+/** The block of a private key. An unfinished one counts to the end of the text. */
+export const PRIVATE_KEY_BLOCK =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+
 /**
  * Forms that a secret has wherever it stands. Each pattern matches a run that begins at its own first characters and has no
  * way back into it, so that the work is linear in the size of the text; what is in a run, its function decides.
  */
 const forms: readonly Form[] = [
-  // An unfinished block of a key counts to the end of the text.
-  [
-    /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
-    () => MARK,
-  ],
+  [PRIVATE_KEY_BLOCK, () => MARK],
   [/\b(Bearer)\s{1,8}[^\s"'<>]{6,}/gi, (_run, word) => `${word} ${MARK}`],
   // A plain word behind it is English.
   [

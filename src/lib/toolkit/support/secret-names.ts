@@ -28,18 +28,27 @@ const harmless = /(?:public|host|öffentliche[rsn]?)[-_ ]?$/i;
 
 /** Passwords are also kept as these; a name that ends in File, Configured or the like is a place or a state. */
 const endings = '(?:[-_ ]?(?:hash|value|wert|plain|text|raw|base64|b64|hex|old|new|alt|neu|\\d{1,4}))?';
+/** `Admin` of passwordAdmin, `_gast` of passwort_gast: whose it is, unless it names a place, a state or a number. */
+const owners = '(?<owner>[-_]?\\p{L}[\\p{L}\\d]{0,30})?';
+const notAnOwner =
+  /(?:files?|path|dir|folder|configured|policy|length|ids?|count|at|until|names?|age|set|changed|url|types?|kind|status|state|verdict|problem|title|label|needed|required|expir\w*|valid\w*|enabled|prompt|field|form|manager|check|change|error|invalid|missing|hint)$/i;
 const closings = '[\\\\"\'`*_)\\]}]{0,6}';
 /** `(Gast)`, `für Gäste` or `WLAN` between a name and its separator. */
+const verbs = 'lautet|ist|war|is|was';
 const remarks = [
   '[ \\t]{0,4}\\([^()\\r\\n]{0,80}\\)',
-  '[ \\t]{1,4}(?:für|fuer|von|vom|des|der|im|zum|zur|for|of|to)[ \\t][^:=\\r\\n]{0,60}',
-  '[ \\t]{1,2}(?!lautet\\b)(?<noun>\\p{L}[\\p{L}\\d-]{0,30})',
+  `[ \\t]{1,2}(?!(?:${verbs})\\b)(?<noun>\\p{L}[\\p{L}\\d-]{0,30})`,
 ].join('|');
-const separators = '[ \\t]{0,16}(?::=|=>|[:=：])|%3[ad]|>|[ \\t]{1,4}lautet\\b|(?<bare>[ \\t,])';
+const longRemark = '[ \\t]{1,4}(?:für|fuer|von|vom|des|der|im|zum|zur|for|of|to)[ \\t][^:=\\r\\n]{0,60}';
+const verb = (name: string) => `[ \\t]{1,4}(?<${name}>${verbs})\\b(?![ \\t]{0,2}[:=])`;
+const separators = `[ \\t]{0,16}(?:(?:${verbs})[ \\t]{0,2})?(?::=|=>|[:=：])|%3[ad]|>`;
 
 const named = `(?:${words}|(?<short>${shortWords}))${endings}`;
-const assigned = new RegExp(`(?<head>${named}(?<closing>${closings}))(?:${remarks})?(?:${separators})`, 'giu');
-const ended = new RegExp(`${named}$`, 'iu');
+const assigned = new RegExp(
+  `(?<head>${named}${owners}(?<closing>${closings}))(?:${longRemark}(?:${separators}|${verb('verb')})|(?:${remarks})?(?:${separators}|${verb('verb')}|(?<bare>[ \\t,])))`,
+  'giu',
+);
+const ended = new RegExp(`${named}${owners}$`, 'iu');
 
 const MAX_NAME = 64;
 
@@ -47,7 +56,31 @@ const MAX_NAME = 64;
 export function isSecretName(name: string): boolean {
   const end = name.slice(-MAX_NAME);
   const found = ended.exec(end);
-  return found !== null && isName(end.slice(0, found.index), found.groups?.short);
+  const { short, owner } = found?.groups ?? {};
+  return found !== null && isName(end.slice(0, found.index), short) && isOwner(owner, short);
+}
+
+/** Whether this ends the name of a secret; `tokenizer`, `passwordless` and `keyFile` are others. */
+function isOwner(owner: string | undefined, short: string | undefined): boolean {
+  if (owner === undefined) return true;
+  return short === undefined && /^[_-]|^\p{Lu}/u.test(owner) && !notAnOwner.test(owner);
+}
+
+/** Words behind `is` that tell of a state and are no secret; participles beside them. */
+const states = new Set(
+  [
+    'a an the of in on at by for to too not no never only still now already used new old same wrong right correct missing unknown',
+    'invalid valid known empty open present readable unreadable needed ok true false null longer shorter unset set kept due',
+    'das der die den ein eine kein keine keines nicht nie nur noch jetzt schon zu im in am auf von für falsch richtig korrekt fehlerhaft',
+    'unbekannt bekannt leer offen da vorhanden lesbar unlesbar ungültig gültig nötig erforderlich neu alt gleich dasselbe',
+    'abgelaufen gesperrt gesetzt geändert gespeichert hinterlegt abgelehnt eingetragen',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Whether what stands behind `is` or `ist` may be a secret. */
+function isStated(text: string): boolean {
+  const word = /^\p{Ll}+(?=[.,;:!?]?(?:\s|$))/u.exec(text)?.[0];
+  return text !== '' && (word === undefined || !(states.has(word) || /ed$/.test(word)));
 }
 
 /** Whether a word behind these characters is one of its own, or a part of a name that begins with a capital. */
@@ -72,12 +105,14 @@ export function* secretValues(text: string): Generator<Span> {
   let lineEnd = -1;
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const { index, 0: all } = found;
-    const { head = '', short, closing = '', noun, bare } = found.groups ?? {};
+    const { head = '', short, owner, closing = '', noun, bare, verb: is } = found.groups ?? {};
     const before = text.slice(Math.max(0, index - MAX_NAME), index);
     const isOption = /(?:^|[^\w-])--[\w-]{0,62}$/.test(before);
     // Of two words without a separator nothing is known, nor of `Key mismatch: x`; a German noun is a remark.
     if (
       !isName(before, short) ||
+      !isOwner(owner, short) ||
+      (is !== undefined && /^keys?$|^pass$|^pw$/i.test(short ?? '')) ||
       (!isOption && (bare !== undefined || (noun !== undefined && !/^\p{Lu}/u.test(noun))))
     ) {
       pattern.lastIndex = index + 1;
@@ -85,6 +120,12 @@ export function* secretValues(text: string): Generator<Span> {
     }
     const start = after(isOption ? /[ \t=:,\\]*/y : /[ \t]*/y, text, index + (isOption ? head : all).length);
     if (lineEnd < start) lineEnd = endOfLine(text, start);
+    if (is !== undefined && !/lautet/i.test(is)) {
+      const isSecret = isStated(text.slice(start, Math.min(lineEnd, start + 256)));
+      if (isSecret) yield { start, end: lineEnd };
+      pattern.lastIndex = isSecret ? lineEnd : index + head.length;
+      continue;
+    }
     const end = /(?:[?&]|%3f|%26)[\w.-]*$/i.test(before)
       ? after(/(?:(?!%26)[^&\s"'<>])*/iy, text, start)
       : (quotedEnd(text, start, lineEnd) ??
