@@ -106,6 +106,28 @@ describe('the memory of incidents', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('lists the age of each by the clocks of this start, and none for one of an earlier start', async () => {
+    const earlier = await setUp();
+    await earlier.become(stopped);
+    await earlier.clock.advance(12_000);
+    await earlier.settled();
+    const { clock, become, recorder, settled } = await setUp();
+    await become(stopped);
+    await clock.advance(1_000);
+    await until(
+      async () => (await recorder.list()).incidents,
+      ({ length }) => length === 2,
+    );
+    clock.setWall(new Date('2020-01-01T00:00:00Z'));
+    await clock.advance(60_000);
+    const { incidents } = await recorder.list();
+    expect(incidents.map(({ id, ageMs }) => [id, ageMs])).toEqual([
+      [2, 61_000],
+      [1, null],
+    ]);
+    await settled();
+  });
+
   it('has each pose with the map on which it was observed, and each place with the map of the site file', async () => {
     const { drive, become, kept, settled, frame, places } = await setUp();
     const [hall, attic] = [

@@ -60,9 +60,24 @@ describe('the journal', () => {
           fields: { address: '10.0.0.1', reason: 'STOPP' },
           count: 100,
           lastFields: null,
+          ageMs: 60_000,
         },
       },
     ]);
+  });
+
+  it('gives each entry an age that neither a clock set back nor a sleep of the machine makes shorter', async () => {
+    const { clock, journal } = setUp();
+    const began = clock.wall().getTime();
+    const ages = () => journal.entries().map(({ ageMs }) => ageMs);
+    journal.log.info({}, 'tour started');
+    await clock.advance(3_600_000);
+    expect(ages()).toEqual([3_600_000]);
+    clock.setWall(new Date(began - 86_400_000));
+    expect(ages()).toEqual([3_600_000]);
+    // As after a suspend: the monotonic clock stood still.
+    clock.setWall(new Date(began + 30_000_000));
+    expect(ages()).toEqual([30_000_000]);
   });
 
   it('keeps single events unchanged, without debug, and truncates long texts', () => {

@@ -1,5 +1,5 @@
 import { asGwError } from '../error/index.ts';
-import { type Clock, type Log, orAfter } from '../lifecycle/index.ts';
+import { type Clock, type Log, longestAgeMs, orAfter } from '../lifecycle/index.ts';
 import type { Cause, IncidentBody, IncidentHead, IncidentList, KeptMap, KeptPose, Scene } from '../pages/index.ts';
 import { causesBetween, type Sight } from './causes.ts';
 import { INCIDENT_FORMAT } from './incident-file.ts';
@@ -21,6 +21,8 @@ const MIN_POSE_MS = 90;
 const FIRST_SAVE_MS = 1_000;
 const MAX_CAUSES = 32;
 const END_WITHIN_MS = 500;
+/** As many of this start have an age; more than a store keeps. */
+const MAX_AGED = 1_000;
 
 /** In bytes as they are written. */
 const bounds = { poses: 200_000, scenes: 400_000, log: 400_000 } as const;
@@ -86,6 +88,8 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   let due: Disposable | undefined;
   let writing: Promise<void> = Promise.resolve();
   let notKept: IncidentList['notKept'] = null;
+  /** By id: the monotonic clock at the first cause, for what happened since the start. */
+  const happenedAtMs = new Map<number, number>();
 
   function posed(): void {
     const newest = pose();
@@ -190,6 +194,9 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
     writing = writing
       .then(async () => {
         incident.id ??= await store.takeId();
+        happenedAtMs.set(incident.id, firstMs);
+        const [oldest] = happenedAtMs.keys();
+        if (happenedAtMs.size > MAX_AGED && oldest !== undefined) happenedAtMs.delete(oldest);
         await store.save({ ...head, id: incident.id }, body);
       })
       .then(
@@ -213,7 +220,10 @@ export function createIncidentRecorder(options: RecorderOptions): IncidentRecord
   const changes = subscriptions.move();
   return {
     list: async () => ({
-      incidents: [...(await store.heads())],
+      incidents: [...(await store.heads())].map((head) => {
+        const atMs = happenedAtMs.get(head.id);
+        return { ...head, ageMs: atMs === undefined ? null : longestAgeMs(clock, { atMs, at: head.at }) };
+      }),
       recording: pending?.id ?? null,
       unreadable: store.unreadable(),
       folderProblem: store.folderProblem(),

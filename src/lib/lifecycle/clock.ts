@@ -19,6 +19,18 @@ export interface Clock {
   random(): number;
 }
 
+/**
+ * At least so long ago was a moment of this run of the program: the longer span of both clocks, since the monotonic clock
+ * stands still while the machine sleeps, and the wall clock may have been set.
+ */
+export function longestAgeMs(
+  clock: Pick<Clock, 'monotonicMs' | 'wall'>,
+  { atMs, at }: { readonly atMs: number; readonly at: string },
+): number {
+  const byWall = clock.wall().getTime() - Date.parse(at);
+  return Math.max(0, Math.round(clock.monotonicMs() - atMs), Number.isNaN(byWall) ? 0 : byWall);
+}
+
 export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   wall: () => new Date(),

@@ -3,7 +3,7 @@
  * are written atomically and synced.
  */
 
-export { type Clock, systemClock } from './clock.ts';
+export { type Clock, longestAgeMs, systemClock } from './clock.ts';
 export { createFile, ensureFolder, openFresh, removeLeftDrafts, replaceFile, syncFolder } from './create-file.ts';
 export { createFoldedLog, type EmittedEvent, type Log, silentLog, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../json/index.ts';
-import { type Clock, createFoldedLog, type EmittedEvent, type Log, writeEvent } from '../lifecycle/index.ts';
+import {
+  type Clock,
+  createFoldedLog,
+  type EmittedEvent,
+  type Log,
+  longestAgeMs,
+  writeEvent,
+} from '../lifecycle/index.ts';
 
 const fields = z.record(z.string(), z.unknown());
 const time = z.string().describe('UTC, by the wall clock of the gateway.');
@@ -13,6 +20,13 @@ export const journalEntrySchema = z.strictObject({
   count: z.int().min(1).describe('Number of events in this entry; repeated events share one.'),
   lastTime: time.describe('Of the last event in it.'),
   lastFields: fields.nullable().describe('Of the last event in it; null: as those of the first.'),
+  ageMs: z
+    .number()
+    .min(0)
+    .exactOptional()
+    .describe(
+      'Since the last event, at least: the longer span of the monotonic and the wall clock of the gateway. Absent: a gateway that does not report it.',
+    ),
 });
 type JournalEntry = DeepReadonly<z.infer<typeof journalEntrySchema>>;
 
@@ -39,7 +53,7 @@ export interface JournalOptions {
   readonly maxAuditEntriesPerKind?: number;
 }
 
-type Kept = { -readonly [K in keyof JournalEntry]: JournalEntry[K] } & {
+type Kept = { -readonly [K in Exclude<keyof JournalEntry, 'ageMs'>]: JournalEntry[K] } & {
   readonly burst: object | null;
   readonly same: string;
   /** Of the last event in it, by the monotonic clock. */
@@ -108,11 +122,20 @@ export function createJournal(
     if (ring.length > maxLength) ring.splice(0, ring.length - maxLength);
   }
 
+  const aged = (kept: Kept): JournalEntry => ({
+    ...shown(kept),
+    ageMs: longestAgeMs(clock, { atMs: kept.atMs, at: kept.lastTime }),
+  });
+
   const folded = createFoldedLog({ clock, emit });
   return {
     log: folded,
-    entries: () => all.map(shown),
-    audit: () => [...audit.values()].flat().map(shown).sort(byTime),
+    entries: () => all.map(aged),
+    audit: () =>
+      [...audit.values()]
+        .flat()
+        .sort((a, b) => a.atMs - b.atMs)
+        .map(aged),
     since: (ms) => all.filter(({ atMs }) => atMs >= ms).map((kept) => ({ ...shown(kept), atMs: kept.atMs })),
     flush: () => folded.flush(),
   };
@@ -120,10 +143,6 @@ export function createJournal(
 
 function shown({ burst: _burst, same: _same, atMs: _atMs, ...entry }: Kept): JournalEntry {
   return entry;
-}
-
-function byTime(a: JournalEntry, b: JournalEntry): number {
-  return a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0;
 }
 
 /** Keeps only plain values: errors have no enumerable fields, and causes may hold anything. */

@@ -53,7 +53,13 @@ beforeEach(async () => {
   await writeSite(await closedPort());
 });
 
-const toolkit = async () => ({ site: await loadSite(sitePath), dialer: directDialer, clock: systemClock });
+/** After the records of these tests; the chain of the signatures is valid then. */
+let wall = () => new Date('2026-11-30T12:00:00Z');
+const toolkit = async () => ({
+  site: await loadSite(sitePath),
+  dialer: directDialer,
+  clock: { ...systemClock, wall: () => wall() },
+});
 const robot = (steps: Parameters<typeof robotOf>[0], change: Partial<RobotRecord> = {}) =>
   robotOf(steps, { serial: SERIAL, simulated: false, ...change });
 
@@ -129,6 +135,17 @@ describe('the record of a checklist on this machine', () => {
     await keep([robot([stepOf(), measuredStep])], 'site', { endedAt: '2026-11-21T10:30:00.000Z' });
     await keep([robot([stepOf(), openStep])], 'site', { endedAt: '2026-11-22T10:30:00.000Z' });
     expect(await look()).toMatchObject({ recorded: 'incomplete', endedAt: '2026-11-22T10:30:00.000Z' });
+  });
+
+  it('is not checked while a record is dated in the future: an older complete one may not be the newest', async () => {
+    await keep([robot([stepOf(), openStep])], 'site', { endedAt: '2026-11-21T10:30:00.000Z' });
+    const ahead = await keep([robot([stepOf(), measuredStep])], 'site', { endedAt: '2027-11-21T10:30:00.000Z' });
+    const result = await look();
+    expect(result.findings[0]).toMatchObject({ verdict: 'not-checked', detail: has(`${ahead} is dated 2027-11-21`) });
+    expect(result.verdict).not.toBe('ok');
+    wall = () => new Date('2027-11-30T12:00:00Z');
+    expect((await look()).findings[0]).toMatchObject({ verdict: 'ok' });
+    wall = () => new Date('2026-11-30T12:00:00Z');
   });
 
   it('is not checked without a signature or a CA, and wrong where it was altered', async () => {

@@ -10,9 +10,15 @@ import { context, has, httpServer, ownFolder, verdictsOf } from '../kit.ts';
 
 const clock = createPacedClock();
 const at = (minutesAgo: number) => new Date(clock.wall().getTime() - minutesAgo * 60_000).toISOString();
+/** Of a gateway whose clock is as that of this machine. */
 const event = (message: string, minutesAgo: number, fields: object = {}) => ({
   ...{ time: at(minutesAgo), level: 'info', message, fields, count: 1 },
-  ...{ lastTime: at(minutesAgo), lastFields: null },
+  ...{ lastTime: at(minutesAgo), lastFields: null, ageMs: minutesAgo * 60_000 },
+});
+const incident = (minutesAgo: number, code: string) => ({
+  ...{ format: 'gw/incident/1', id: 1, serial: 'SN-1', site: 'T', version: '1.0.0', at: at(minutesAgo) },
+  ...{ timeZone: 'UTC', causes: [{ code, atMs: 0, failure: null }], moreCauses: 0, fromMs: -60_000, toMs: 0 },
+  ...{ isComplete: true, ageMs: minutesAgo * 60_000 },
 });
 
 let site: ReturnType<typeof parseSite>;
@@ -50,7 +56,9 @@ describe('what the gateway saw of an act', () => {
       entries: [event('the tour has ended', 10, { tour: 'lunch', state: 'succeeded' })],
     });
     expect(verdictsOf(result.findings)).toEqual({ 'tour-1': 'ok', 'tour-2': 'ok' });
-    expect(result.findings[0]?.detail).toBe(`at ${started.lastTime}, from 192.0.2.20`);
+    expect(result.findings[0]?.detail).toBe(
+      `12 min ago, at ${started.lastTime} by the clock of the gateway, from 192.0.2.20`,
+    );
   });
 
   it('is not checked for a tour that failed, or that was long ago', async () => {
@@ -65,14 +73,34 @@ describe('what the gateway saw of an act', () => {
   });
 
   it('is ok for a lost link by the incident that the gateway keeps', async () => {
-    const incident = (minutesAgo: number, code: string) => ({
-      ...{ format: 'gw/incident/1', id: 1, serial: 'SN-1', site: 'T', version: '1.0.0', at: at(minutesAgo) },
-      ...{ timeZone: 'UTC', causes: [{ code, atMs: 0, failure: null }], moreCauses: 0, fromMs: -60_000, toMs: 0 },
-      isComplete: true,
-    });
     expect(await look('lost-link', { incidents: [incident(5, 'link-lost')] })).toMatchObject({ verdict: 'ok' });
     const others = [incident(300, 'link-lost'), incident(5, 'does-not-stop')];
     expect(await look('lost-link', { incidents: others })).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  it('goes by the age that the gateway reports, whatever the wall clocks of the two machines say', async () => {
+    // The laptop is a day behind, or the gateway a day ahead: by their wall clocks each act is recent, or in the future.
+    for (const minutesOff of [0, 1_440, -1_440]) {
+      const off = (one: object, ageMs: number) => ({ ...one, ageMs });
+      const old = 241 * 60_000;
+      const acts = [off(event('stop requested', minutesOff), old), off(event('stop cleared', minutesOff), 60_000)];
+      expect(verdictsOf((await look('stop', { audit: acts })).findings)).toEqual({
+        'stop-1': 'not-checked',
+        'stop-2': 'ok',
+      });
+      const lost = { incidents: [off(incident(minutesOff, 'link-lost'), old)] };
+      expect(await look('lost-link', lost)).toMatchObject({ verdict: 'not-checked' });
+    }
+  });
+
+  it('is not checked by a gateway that reports no age, and for an incident of an earlier start', async () => {
+    const { ageMs: _none, ...acted } = event('stop requested', 1);
+    const { ageMs: _no, ...lost } = incident(1, 'link-lost');
+    const older = await look('stop', { audit: [acted] });
+    expect(older.findings[0]).toMatchObject({ verdict: 'not-checked', detail: has('reports no age') });
+    expect(await look('lost-link', { incidents: [lost] })).toMatchObject({ verdict: 'not-checked' });
+    const restarted = await look('lost-link', { incidents: [{ ...lost, ageMs: null }] });
+    expect(restarted.findings[0]).toMatchObject({ verdict: 'not-checked', detail: has('an earlier start') });
   });
 
   it('is not checked, and not wrong, where the log cannot be read', async () => {

@@ -1,7 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordText } from '../../../src/lib/checklist/index.ts';
 import { asGwError, type GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
@@ -11,7 +13,8 @@ import type { Site } from '../../../src/lib/site/index.ts';
 import { judgeStatus, readStatus } from '../../../src/lib/toolkit/gateway/status.ts';
 import { freePort } from '../../free-port.ts';
 import { latched, ready } from '../../pages/states.ts';
-import { context, forAll, httpServer, sharedFolder } from '../kit.ts';
+import { recordOf, robotOf } from '../../report/records.ts';
+import { context, forAll, httpServer, ownFolder, sharedFolder } from '../kit.ts';
 
 let server: Awaited<ReturnType<typeof httpServer>>;
 let events: (response: ServerResponse) => void;
@@ -96,6 +99,30 @@ describe('the status by the gateway', () => {
       expect(status).toMatchObject({ verdict: 'not-checked', incidents: { status: 'not-checked' } });
     }
     incidents = before;
+  });
+
+  it('does not decide which incidents were after the record while the clocks of both machines differ', async () => {
+    const stateDir = ownFolder();
+    const nowMs = Date.parse('2026-11-25T12:00:00.000Z');
+    const recordedAt = '2026-11-25T11:00:00.000Z';
+    const clock = { ...systemClock, wall: () => new Date(nowMs) };
+    const site = { ...toolkit.site, stateDir, path: join(stateDir, 'site.yaml') } as Site;
+    const near = { ...toolkit, clock, site };
+    const { serial } = ready.site;
+    writeFileSync(site.path, `name: T\nchassis: { host: 127.0.0.1, serial: ${serial} }\n`);
+    mkdirSync(join(stateDir, 'records'));
+    const record = recordOf([robotOf([], { serial })], { attachments: [], endedAt: recordedAt });
+    writeFileSync(join(stateDir, 'records', 'a.json'), recordText({ ...record, signature: null }));
+    const at = async (time: Date) => {
+      events = streamed({ ...ready, time: time.toISOString() });
+      return (await readStatus(near, {}, context())).status;
+    };
+    expect(await at(new Date(nowMs))).toMatchObject({ incidents: { status: 'listed', count: 0, since: recordedAt } });
+    for (const offMs of [-7_200_000, 7_200_000]) {
+      const status = await at(new Date(nowMs + offMs));
+      expect(status).toMatchObject({ verdict: expect.not.stringMatching('ok'), incidents: { status: 'not-checked' } });
+      expect(status.incidents.detail).toContain('clocks of the gateway and of this machine differ');
+    }
   });
 });
 

@@ -19,7 +19,11 @@ const get = (url: string, more: Partial<HttpOptions> = {}, kit = toolkit()) =>
 const served = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/a?b=c`;
 const secure = async (names: readonly [string], validity = {}) => {
   const { keyPem: key, certificatePem: cert } = await authority.issueServer({ names, ...validity });
-  return `https://127.0.0.1:${await listening(createTlsServer({ key, cert }, (_, answer) => answer.end('safe')))}/`;
+  const server = createTlsServer({ key, cert }, (_, answer) => {
+    answer.setHeader('Date', toolkit().clock.wall().toUTCString());
+    answer.end('safe');
+  });
+  return `https://127.0.0.1:${await listening(server)}/`;
 };
 
 test('status, headers and body of one request, with the headers of the list', async () => {
@@ -120,6 +124,15 @@ test('https is verified, and its certificate is reported', async () => {
   const found = await get(await secure(['127.0.0.1']), { caFile });
   expect(found).toMatchObject({ answered: true, body: 'safe', tls: { verified: true } });
   expect(found.tls?.daysLeft).toBeGreaterThan(300);
+});
+
+test('the days that a certificate lasts are not checked over a clock that the server contradicts', async () => {
+  const caFile = join(await tempDir(), 'ca.pem');
+  await writeFile(caFile, authority.caPem);
+  const url = await secure(['127.0.0.1']);
+  const kit = toolkit();
+  const behind = { ...kit, clock: { ...kit.clock, wall: () => new Date(kit.clock.wall().getTime() - 3 * 86_400_000) } };
+  expect((await get(url, { caFile }, behind)).tls).toMatchObject({ verified: true, daysLeft: 'not-checked' });
 });
 
 test('an untrusted, an expired and a foreign certificate are no answer, and nothing is sent', async () => {

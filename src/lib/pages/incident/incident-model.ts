@@ -130,7 +130,20 @@ export type IncidentBody = z.infer<typeof incidentBodySchema>;
 
 /** `GET /api/vorfaelle` */
 export const incidentListSchema = z.strictObject({
-  incidents: z.array(incidentHeadSchema).describe('Newest first.'),
+  incidents: z
+    .array(
+      incidentHeadSchema.extend({
+        ageMs: z
+          .number()
+          .min(0)
+          .nullable()
+          .exactOptional()
+          .describe(
+            'Since the first cause, at least: the longer span of the monotonic and the wall clock of the gateway. null: of an earlier start. Absent: a gateway that does not report it.',
+          ),
+      }),
+    )
+    .describe('Newest first.'),
   recording: z.int().nullable().describe('Id of the incident that is being recorded.'),
   unreadable: z.int().nonnegative().describe('Files of incidents that cannot be read.'),
   folderProblem: z

@@ -10,6 +10,9 @@ import { subjectOf } from './verify.ts';
 /** Of a full folder the newest of these are read; each may have 16 MiB. */
 const MAX_READ = 20;
 
+/** Project decision: of a record that another machine wrote, whose clock may differ by so much. */
+const AHEAD_MS = 60_000;
+
 /** A record of this robot, by its content. */
 export interface KeptRecord {
   readonly path: string;
@@ -24,7 +27,7 @@ export interface KeptRecords {
   readonly folder: string;
   /** The newest end first. */
   readonly records: readonly KeptRecord[];
-  /** Why there may be more than these; empty: there are not. */
+  /** Why there may be more than these, or another may be the newest; empty: neither. */
   readonly notes: readonly string[];
 }
 
@@ -33,7 +36,7 @@ export interface KeptRecords {
  * site. Where one was written to another place it is not among them.
  */
 export async function keptRecords(
-  { site }: Pick<Toolkit, 'site'>,
+  { site, clock }: Pick<Toolkit, 'site' | 'clock'>,
   /** Of this robot, by default that of the site file, which must have signed them. */
   serial: string = site.chassis.serial,
 ): Promise<KeptRecords> {
@@ -66,6 +69,8 @@ export async function keptRecords(
     if (robot === undefined) continue;
     records.push({ path, state: signatureState(record, verification), subject: subjectOf(record), record, robot });
   }
+  const nowMs = clock.wall().getTime();
+  const early = records.find(({ record }) => Date.parse(record.endedAt) > nowMs + AHEAD_MS);
   return {
     folder,
     records: records.sort((a, b) => Date.parse(b.record.endedAt) - Date.parse(a.record.endedAt)),
@@ -74,6 +79,11 @@ export async function keptRecords(
       ...(files.length === newest.length
         ? []
         : [`of ${files.length} files only the newest ${newest.length} were read`]),
+      ...(early === undefined
+        ? []
+        : [
+            `${early.path} is dated ${early.record.endedAt}, in the future by the clock of this machine: which record is the newest is not decided`,
+          ]),
     ],
   };
 }

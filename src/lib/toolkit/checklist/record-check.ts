@@ -43,13 +43,16 @@ function foundFinding(list: string, { folder, notes }: KeptRecords, record: Kept
     return notChecked(
       start,
       [`the newest that can be read is ${record.path}, of ${record.record.endedAt}`, ...notes].join('; '),
-      `Move what is no record out of ${folder}, then repeat this step.`,
+      clear(folder),
     );
   }
   if (record !== undefined) return ok(start, `${record.path}, of ${record.record.endedAt}`);
   const detail = [`no record of this robot by the checklist ${list} in ${folder}`, ...notes].join('; ');
   return notChecked(start, detail, `Run \`gw checklist run ${list}\` here, or copy its record into that folder.`);
 }
+
+const clear = (folder: string) =>
+  `Check the clock of this machine, and move what is no record, or has a wrong time, out of ${folder}; then repeat this step.`;
 
 const NONE = 'there is no record';
 
@@ -145,8 +148,9 @@ export async function checkPasswordChange(
     return answer(notChecked(start, detail.join('; '), setNew));
   }
   if (notes.length > 0) {
-    const remedy = `Move what is no record out of ${folder}, then repeat this step.`;
-    return answer(notChecked(start, ['a record of this password may be among them', ...notes].join('; '), remedy));
+    return answer(
+      notChecked(start, ['a record of this password may be among them', ...notes].join('; '), clear(folder)),
+    );
   }
   const unknown = genuine.find(({ id }) => !former.includes(String(id)));
   if (unknown !== undefined) {

@@ -1,5 +1,5 @@
 import { asGwError, type GwError } from '../../error/index.ts';
-import { incidentListSchema } from '../../pages/index.ts';
+import { type IncidentList, incidentListSchema } from '../../pages/index.ts';
 import type { Finding } from '../finding.result.ts';
 import { type FindingStart, finding, notChecked, ok } from '../finding.ts';
 import { signedInAccess } from '../operator/signed-in-access.ts';
@@ -53,50 +53,71 @@ export async function checkActs(
   { of, withinMin }: { readonly of: ActName; readonly withinMin: number },
   context: CheckContext,
 ): Promise<ActsCheck> {
-  const sinceMs = toolkit.clock.wall().getTime() - withinMin * 60_000;
-  const window = `in the last ${withinMin} min`;
-  const findings = await seen(toolkit, of, { sinceMs, window }, context).catch((error: unknown) => [
+  const findings = await seen(toolkit, of, withinMin, context).catch((error: unknown) => [
     unreadable(of, asGwError(error), context),
   ]);
   return { verdict: conclude(findings), findings };
 }
 
-interface Window {
-  readonly sinceMs: number;
-  readonly window: string;
-}
-
-async function seen(toolkit: Toolkit, of: ActName, window: Window, context: CheckContext): Promise<Finding[]> {
+async function seen(toolkit: Toolkit, of: ActName, withinMin: number, context: CheckContext): Promise<Finding[]> {
   await using access = await signedInAccess(toolkit, {}, context);
-  if (of === 'lost-link') return [lostLink(await access.ask('GET', '/api/vorfaelle', incidentListSchema), window)];
+  if (of === 'lost-link') return [lostLink(await access.ask('GET', '/api/vorfaelle', incidentListSchema), withinMin)];
   const { entries, audit } = await access.ask('GET', '/api/protokolle', gatewayLogSchema);
-  return acts[of].map((trace, index) => traceFinding(`${of}-${index + 1}`, trace, [...audit, ...entries], window));
+  return acts[of].map((trace, index) => traceFinding(`${of}-${index + 1}`, trace, [...audit, ...entries], withinMin));
 }
 
 const AGAIN = 'Do it now, while `gw serve` runs, then repeat this step.';
 
-function traceFinding(id: string, trace: Trace, entries: readonly Entry[], { sinceMs, window }: Window): Finding {
+function traceFinding(id: string, trace: Trace, entries: readonly Entry[], withinMin: number): Finding {
   const start: FindingStart = { id, title: trace.title, spec: null };
-  const fits = ({ message, fields, lastTime }: Entry) =>
-    message === trace.message &&
-    Date.parse(lastTime) >= sinceMs &&
-    Object.entries(trace.has ?? {}).every(([key, value]) => fields[key] === value);
-  const found = entries.filter(fits).sort((a, b) => b.lastTime.localeCompare(a.lastTime))[0];
-  if (found === undefined) return notChecked(start, `the log of the gateway has none ${window}`, AGAIN);
-  const { address } = found.fields;
-  return ok(start, `at ${found.lastTime}${typeof address === 'string' ? `, from ${address}` : ''}`);
+  const fits = ({ message, fields }: Entry) =>
+    message === trace.message && Object.entries(trace.has ?? {}).every(([key, value]) => fields[key] === value);
+  const found = newestOf(entries.filter(fits));
+  return judge(start, found, withinMin, 'the log of the gateway has none', (entry) => {
+    const { address } = entry.fields;
+    return `${entry.lastTime} by the clock of the gateway${typeof address === 'string' ? `, from ${address}` : ''}`;
+  });
 }
 
-function lostLink(
-  { incidents }: { readonly incidents: readonly { at: string; causes: readonly { code: string }[] }[] },
-  { sinceMs, window }: Window,
-): Finding {
+function lostLink({ incidents }: IncidentList, withinMin: number): Finding {
   const start: FindingStart = { id: 'lost-link', title: 'The gateway lost its link to the chassis', spec: null };
-  const lost = incidents.find(
-    ({ at, causes }) => Date.parse(at) >= sinceMs && causes.some(({ code }) => code === 'link-lost'),
-  );
-  if (lost === undefined) return notChecked(start, `the gateway keeps no such incident ${window}`, AGAIN);
-  return ok(start, `at ${lost.at}`);
+  const lost = newestOf(incidents.filter(({ causes }) => causes.some(({ code }) => code === 'link-lost')));
+  return judge(start, lost, withinMin, 'the gateway keeps no such incident', ({ at }) => {
+    return `${at} by the clock of the gateway`;
+  });
+}
+
+interface Aged {
+  readonly ageMs?: number | null;
+}
+
+/** The one of the least age; one without an age only where none has one. */
+function newestOf<T extends Aged>(all: readonly T[]): T | undefined {
+  const ageOf = ({ ageMs }: Aged) => ageMs ?? Number.POSITIVE_INFINITY;
+  return all.toSorted((a, b) => ageOf(a) - ageOf(b))[0];
+}
+
+/**
+ * The age comes from the gateway, by its monotonic clock: the wall clocks of two machines are not compared, since over one
+ * that is behind an old act would count as a new one.
+ */
+function judge<T extends Aged>(
+  start: FindingStart,
+  found: T | undefined,
+  withinMin: number,
+  none: string,
+  shown: (one: T) => string,
+): Finding {
+  const missing = `${none} in the last ${withinMin} min`;
+  if (found === undefined) return notChecked(start, missing, AGAIN);
+  const { ageMs } = found;
+  if (ageMs === undefined) {
+    const remedy = 'Update gw on the gateway, restart `gw serve`, and do it again.';
+    return notChecked(start, `at ${shown(found)}; that gateway reports no age, and its clock may be another`, remedy);
+  }
+  if (ageMs === null) return notChecked(start, `${missing}; the newest is of an earlier start, ${shown(found)}`, AGAIN);
+  if (ageMs > withinMin * 60_000) return notChecked(start, missing, AGAIN);
+  return ok(start, `${Math.floor(ageMs / 60_000)} min ago, at ${shown(found)}`);
 }
 
 /** Without a way to sign in, or in a gateway of another version, nothing was looked at. */

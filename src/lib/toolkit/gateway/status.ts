@@ -33,7 +33,8 @@ export async function readStatus(
     const access = await gatewayAccess(toolkit, context, options.host);
     const state = await access.askEvent('/api/events', 'state', pageStateSchema);
     const now = toolkit.clock.wall();
-    const incidents = await incidentsSince(record, state.time, toolkit, options, context);
+    const times = { gatewayMs: Date.parse(state.time), ownMs: now.getTime() };
+    const incidents = await incidentsSince(record, times, toolkit, options, context);
     return { status: ofGateway(state, { record, incidents, ...seenFrom(toolkit, now) }), error: null };
   } catch (error) {
     const gwError = asGwError(error);
@@ -154,9 +155,12 @@ function remediesOf({ headline, gate, stop, failed }: PageState): string[] {
   return remedies.filter((remedy) => remedy !== false);
 }
 
+/** Project decision: up to such a difference two clocks count as one. */
+const SAME_CLOCK_MS = 60_000;
+
 async function incidentsSince(
   record: Status['record'],
-  gatewayTime: string,
+  { gatewayMs, ownMs }: { readonly gatewayMs: number; readonly ownMs: number },
   toolkit: Toolkit,
   { host }: StatusOptions,
   context: CheckContext,
@@ -175,6 +179,13 @@ async function incidentsSince(
     list.folderProblem,
     list.unreadable > 0 ? `${list.unreadable} cannot be read` : null,
     list.notKept && `${list.notKept.count} not kept: ${list.notKept.reason}`,
+    // The record has the time of this machine, the incidents have that of the gateway.
+    since !== null && !(Math.abs(gatewayMs - ownMs) <= SAME_CLOCK_MS)
+      ? 'the clocks of the gateway and of this machine differ, so which incidents were after the record is not decided'
+      : null,
+    since !== null && Date.parse(since) > ownMs + SAME_CLOCK_MS
+      ? 'the record is dated in the future, so which incidents were after it is not decided'
+      : null,
   ].filter((one) => one !== null);
   return {
     status: lost.length === 0 ? 'listed' : 'not-checked',
@@ -186,7 +197,7 @@ async function incidentsSince(
         : {
             id: newest.id,
             at: newest.at,
-            ageMs: sinceMs(newest.at, gatewayTime),
+            ageMs: newest.ageMs ?? sinceMs(newest.at, new Date(gatewayMs).toISOString()),
             summary: newest.summary,
           },
     detail: lost.join('; ') || null,

@@ -3,7 +3,9 @@ import { incidentBodySchema, incidentHeadSchema, incidentListSchema } from '../.
 
 /** `gw incident list --json` */
 export const incidentsSchema = incidentListSchema.extend({
-  incidents: z.array(incidentHeadSchema.extend({ summary: z.string().describe('Its causes in words.') })),
+  incidents: z.array(
+    incidentListSchema.shape.incidents.element.extend({ summary: z.string().describe('Its causes in words.') }),
+  ),
 });
 export type Incidents = z.infer<typeof incidentsSchema>;
 

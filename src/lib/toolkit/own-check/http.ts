@@ -26,7 +26,10 @@ interface TlsFacts {
   readonly subject: string;
   readonly issuer: string;
   readonly notAfter: string;
-  /** Whole days until then by the clock of this machine; negative once it has expired. */
+  /**
+   * Whole days until then by the clock of this machine; negative once it has expired. not-checked: no time, or the server
+   * has another time, by more than a day.
+   */
   readonly daysLeft: number | NotChecked;
 }
 
@@ -96,6 +99,9 @@ export async function checkHttp(
       }
     }
     const answer = await request(stream, options, over);
+    if (tls !== null && (await isClockDoubted(answer.headers.date, clock.wall()))) {
+      tls = { ...tls, daysLeft: NOT_CHECKED };
+    }
     const text = answer.body === null ? NOT_CHECKED : textOf(answer.body);
     const cut = answer.body === null ? ', of which 1 MiB was read' : '';
     const unverified = tls?.verified === NOT_CHECKED ? ', certificate not verified' : '';
@@ -159,6 +165,13 @@ function tlsFailureText(failure: Extract<TlsProbe, { kind: 'failed' }>['failure'
     default:
       return `TLS: ${failure.alert}`;
   }
+}
+
+/** Over a clock that is behind, a certificate would last longer than it does. */
+async function isClockDoubted(date: string | undefined, now: Date): Promise<boolean> {
+  const { parseHttpDate } = await import('../../net/probe/index.ts');
+  const at = parseHttpDate(date ?? '');
+  return at !== null && Math.abs(at.getTime() - now.getTime()) > DAY_MS;
 }
 
 function factsOf(
