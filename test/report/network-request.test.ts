@@ -89,6 +89,31 @@ describe('the facts of a network request', () => {
     ]);
   });
 
+  it('name each address whose time is read, and for which of them alone it is', async () => {
+    const yaml = `${fullSite}time: { urls: ["https://time.example.com:8443", "https://storage.example.com", "https://127.0.0.1"] }\n`;
+    expect(
+      factsOf(yaml).outbound.flatMap(({ use, host, port, need, readsTime }) =>
+        readsTime ? [[use, host, port, need]] : [],
+      ),
+    ).toEqual([
+      ['storage', 'storage.example.com', 443, 'needed'],
+      ['enrolment', 'enrol.example.com', 443, 'optional'],
+      ['time', 'time.example.com', 8443, 'optional'],
+    ]);
+    expect(factsOf(fullSite).outbound.some(({ readsTime }) => readsTime)).toBe(false);
+    for (const [lang, what, where] of [
+      ['de', 'Vergleich der Uhrzeit, alle sechs Stunden', 'können anderswo liegen'],
+      ['en', 'comparison of the time of day, one request without content every six hours', 'may be elsewhere'],
+    ] as const) {
+      const text = await textOfLetter(yaml, lang);
+      expect(text.split(what).length - 1).toBe(3);
+      expect(text).toContain(where);
+      const without = await textOfLetter(fullSite, lang);
+      expect(without).not.toContain(what);
+      expect(without).not.toContain(where);
+    }
+  });
+
   it('list everything missing in the site file, with its key and who can provide it', () => {
     const keysFrom = (who: string) => factsOf(smallSite).open.flatMap(({ key, from }) => (from === who ? [key] : []));
     expect(keysFrom('operator')).toEqual([

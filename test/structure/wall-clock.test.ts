@@ -33,6 +33,7 @@ const allowed = {
   'cloud/storage/spool.ts': 'when an archive was added; in the process of the command',
   'cloud/storage/uploads.ts':
     'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
+  'gateway/clock-jumps.ts': 'what is watched: the wall clock beside the monotonic one; a lamp, a metric and a fault',
   'gateway/certificate-watch.ts': 'how long the device certificate lasts; a warning, and nothing is closed by it',
   'incident/recorder.ts': 'when an incident was, for display; its times are monotonic',
   'operator/incidents/incidents.ts': 'which drafts of a crash are old enough to be removed',

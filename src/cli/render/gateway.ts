@@ -8,7 +8,8 @@ import { ageText, printable, renderTable } from '../output.ts';
 
 /** `gw health` */
 export function renderHealth(health: JudgedHealth): string {
-  const { verdict, version, upForMs, services, evidence, disk, cloud, support, fleet, certificate, log } = health;
+  const { verdict, version, upForMs, services, evidence, disk, cloud, support, fleet, certificate, clock, log } =
+    health;
   const rows: readonly (readonly [part: string, status: string, detail: string])[] = [
     ...services.map(({ name, status, restarts, detail, lastError }) => {
       const again = restarts === 0 ? '' : `; ${plural(restarts, 'restart')}, last error: ${lastError ?? 'unknown'}`;
@@ -23,14 +24,14 @@ export function renderHealth(health: JudgedHealth): string {
       certificate?.status ?? 'not checked',
       certificate?.detail ?? 'this gateway does not report it',
     ],
+    ['wall clock', clock?.status ?? 'not checked', clockDetail(clock)],
     ['remote support', support.status, support.detail],
     ['its records', support.records === 'not-checked' ? 'not checked' : support.records, ''],
     ['other robots', fleet?.status ?? 'not checked', fleet?.detail ?? 'this gateway does not report them'],
     ['log output', log.status, log.detail],
   ];
-  const remedies = [...services, disk.state, disk.media, ...(certificate ? [certificate] : [])].flatMap(
-    ({ remedy }) => remedy ?? [],
-  );
+  const optional = [certificate, clock].filter((one) => one !== undefined);
+  const remedies = [...services, disk.state, disk.media, ...optional].flatMap(({ remedy }) => remedy ?? []);
   return [
     `Gateway ${verdictText[verdict]}: gw ${printable(version)}, up for ${ageText(upForMs)}.`,
     ...new Set(remedies.map((remedy) => `  do next  ${printable(remedy)}`)),
@@ -40,6 +41,17 @@ export function renderHealth(health: JudgedHealth): string {
       rows.map(([part, found, detail]) => [printable(part), stateText(found), printable(detail)]),
     ),
   ].join('\n');
+}
+
+function clockDetail(clock: JudgedHealth['clock']): string {
+  if (clock === undefined) return 'this gateway does not report it';
+  const { detail, ageMs, jumps, lastJump } = clock;
+  const age = ageMs === null ? '' : ` Compared ${ageText(ageMs)} ago.`;
+  const set =
+    lastJump === null
+      ? ''
+      : ` Set ${plural(jumps, 'time')} since the start, or the machine slept; last at ${lastJump.at}.`;
+  return `${detail}${age}${set}`;
 }
 
 const verdictText: Readonly<Record<JudgedHealth['verdict'], string>> = {

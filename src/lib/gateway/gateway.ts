@@ -20,6 +20,8 @@ import {
 import { claimStateWithin, loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
 import { watchCertificate } from './certificate-watch.ts';
+import { createClockReader } from './clock-reader.ts';
+import { watchClock } from './clock-watch.ts';
 import { type CloudParts, createIdentityReader, noCloud, openCloud, watchCloud } from './cloud.ts';
 import { watchDisk } from './disk-watch.ts';
 import type { OutputState } from './line-writer.ts';
@@ -126,6 +128,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const certificate = starting.use(
     watchCertificate({ isConfigured: site.enrolment !== undefined, read: createIdentityReader(site), clock, log }),
   );
+  const wallClock = starting.use(
+    watchClock({ read: createClockReader(site, { clock, dialer: directDialer }), clock, log }),
+  );
   const cloudView = () => cloud?.view() ?? noCloud;
   const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
@@ -141,6 +146,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       cloudIsDown: cloudHealth.isDown(),
       support: supportHealth(support),
       certificate: certificate.view(),
+      clock: wallClock.view(),
       fleet: fleetHealth(neighbours()),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },
@@ -302,6 +308,7 @@ export function gatewayHealth({
     !cloudIsDown &&
     parts.support.records !== 'failing' &&
     isCertificateSound(parts.certificate) &&
+    parts.clock?.status !== 'wrong' &&
     parts.fleet.status !== 'conflict' &&
     stop.saved !== false &&
     Object.values(disk).every(({ status }) => status === 'ok');

@@ -1,4 +1,13 @@
 /** Reaching robot-side addresses: dialers, what kind of failure a failed dial is, and what the machine knows. */
+export {
+  type ClockAgreement,
+  type ClockDifference,
+  type ClockReading,
+  compareClocks,
+  doAgree,
+  judgeOffset,
+  secondsText,
+} from './clock-agreement.ts';
 export { foreignCoding } from './content-coding.ts';
 export {
   createDirectDialer,

@@ -18,8 +18,8 @@ export const gatewayHealthSchema = z.strictObject({
   /**
    * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
    * saved, a folder has too little free space, two devices send with one serial number, the cloud of an enrolled device
-   * is not connected for a minute, its device certificate ends within 30 days, or the sessions of remote support cannot
-   * be recorded.
+   * is not connected for a minute, its device certificate ends within 30 days, its clock is more than a minute off, or the
+   * sessions of remote support cannot be recorded.
    */
   status: z.enum(['ok', 'degraded']),
   version: z.string(),
@@ -91,6 +91,31 @@ export const gatewayHealthSchema = z.strictObject({
     })
     .optional()
     .describe('The device certificate of the cloud. Absent: a gateway that does not report it.'),
+  clock: z
+    .strictObject({
+      status: z
+        .enum(['ok', 'wrong', 'not-decided', 'not-checked', 'not-configured'])
+        .describe(
+          'Of the wall clock, by at least two endpoints that agree. ok: within a minute with all of the uncertainty. wrong: more than a minute off, degraded. not-decided: they disagree, only one gave a time, or no certificate could be verified by this clock. It decides about no movement.',
+        ),
+      behindMs: z
+        .number()
+        .nullable()
+        .describe('Positive: the clock of the gateway is behind. null: no comparison that still counts.'),
+      uncertainMs: z.number().nullable().describe('Either way; it grows with the age.'),
+      ageMs: z.number().nullable().describe('Since the comparison, by the monotonic clock.'),
+      from: z.array(z.string()).readonly().describe('Hosts that agreed.'),
+      jumps: z
+        .int()
+        .describe(
+          'How often the wall clock moved by more than a second against the monotonic one since the start: it was set, or the machine slept.',
+        ),
+      lastJump: z.strictObject({ at: z.string(), byMs: z.number().describe('Positive: forwards.') }).nullable(),
+      detail: z.string(),
+      remedy: z.string().nullable(),
+    })
+    .optional()
+    .describe('The wall clock of the gateway. Absent: a gateway that does not report it.'),
   log: z
     .strictObject({
       status: z
@@ -106,6 +131,7 @@ export const gatewayHealthSchema = z.strictObject({
 type Reported = DeepReadonly<z.infer<typeof gatewayHealthSchema>>;
 /** As this gateway reports it. */
 export type GatewayHealth = Reported & { readonly fleet: NonNullable<Reported['fleet']> };
+export type ClockHealth = NonNullable<Reported['clock']>;
 export type CertificateHealth = NonNullable<Reported['certificate']>;
 /** Whether the certificate is no reason to act. */
 export const isCertificateSound = (certificate: CertificateHealth | undefined): boolean =>

@@ -8,6 +8,7 @@ export { neighboursSchema } from './answers/neighbours.ts';
 export { type AnsweredCode, describeCode, requestSchemas } from './contract.ts';
 export {
   type CertificateHealth,
+  type ClockHealth,
   type FolderHealth,
   type GatewayHealth,
   gatewayHealthSchema,

@@ -16,13 +16,14 @@ const person = z.strictObject({
 
 /** A connection out of the site, from the gateway. */
 const outboundSchema = z.strictObject({
-  use: z.enum(['mqtt-443', 'mqtt', 'storage', 'tunnel', 'enrolment']).describe('What it is for.'),
+  use: z.enum(['mqtt-443', 'mqtt', 'storage', 'tunnel', 'enrolment', 'time']).describe('What it is for.'),
   host: z.string().nullable().describe('null: not in the site file, open in the letter.'),
   port: z.int(),
   alpn: z.string().nullable().describe('ALPN identifier that is used on it; null for none or not known.'),
   need: z
     .enum(['needed', 'optional', 'in-session', 'before-delivery'])
     .describe('in-session: only while remote support is open. before-delivery: done once before the robot comes.'),
+  readsTime: z.boolean().describe('Whether the gateway also reads the time of day there, every six hours.'),
 });
 
 /** A connection into the house network, from the gateway to one agreed address. */

@@ -22,6 +22,7 @@ export {
 } from './rules.ts';
 export { type Site, siteSchema } from './schema.ts';
 export { isAbsentCredential, isCredential, readSecret } from './secret.ts';
+export { type TimeEndpoint, timeEndpoints } from './time-endpoints.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export {
   askedKeys,

@@ -30,7 +30,7 @@ function resolvePaths(file: SiteFile, path: string): Site {
   const absolute = (name: string) => resolve(dir, name);
   const { secretFile } = file.chassis;
   const { passwordFile } = file.operator;
-  const { fleet, enrolment, cloud, tablet } = file;
+  const { fleet, enrolment, cloud, tablet, time } = file;
   return {
     ...file,
     path,
@@ -68,6 +68,9 @@ function resolvePaths(file: SiteFile, path: string): Site {
           },
         }),
       },
+    }),
+    ...(time !== undefined && {
+      time: { ...time, ...(time.caFile !== undefined && { caFile: absolute(time.caFile) }) },
     }),
     ...(tablet !== undefined && { tablet: { ...tablet, profileFile: absolute(tablet.profileFile) } }),
     maps: withoutPrototype(file.maps),

@@ -143,6 +143,7 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
   checkForwards(value, report);
   checkDevices(value, report);
   checkTopics(value, report);
+  checkTime(value, report);
   checkWishes(value, [], report);
 }
 
@@ -231,6 +232,23 @@ function checkDevices({ network, operator }: Record<string, unknown>, report: Re
       });
     }
   }
+}
+
+/** One endpoint alone never decides, since its own clock may be the wrong one. */
+function checkTime({ time, enrolment, cloud }: Record<string, unknown>, report: Report): void {
+  if (!isRecord(time)) return;
+  const urls = [
+    isRecord(enrolment) ? enrolment.url : undefined,
+    isRecord(cloud) ? cloud.storageUrl : undefined,
+    ...(Array.isArray(time.urls) ? time.urls : []),
+  ];
+  const hosts = urls.flatMap((url) =>
+    typeof url === 'string' && URL.canParse(url) ? [writtenHost(placeOf(url).host)] : [],
+  );
+  if (new Set(hosts).size >= 2) return;
+  report(['time'], {
+    expected: 'addresses of at least two hosts among enrolment.url, cloud.storageUrl and time.urls',
+  });
 }
 
 /** Keys that the schema deliberately does not have, at any depth. */

@@ -224,6 +224,29 @@ const enrolment = z
     example: { url: 'https://enrol.example.com' },
   });
 
+const time = z
+  .strictObject({
+    urls: z
+      .array(httpsUrl)
+      .max(6)
+      .default([])
+      .meta({
+        description:
+          'Further https:// addresses whose time is read; the letter to the IT and the network check name each of them.',
+        example: ['https://time.example.com'],
+      }),
+    caFile: file.optional().meta({
+      description:
+        'File with the CA certificates (PEM) trusted for these addresses, instead of those of Node and the operating system.',
+      example: 'time-ca.pem',
+    }),
+  })
+  .meta({
+    description:
+      'Comparison of the clock of the gateway over 443, every six hours: the Date of enrolment.url, cloud.storageUrl and the addresses here, of at least two hosts. The clock is never set. Absent: none is read.',
+    example: { urls: ['https://time.example.com'] },
+  });
+
 const tablet = z
   .strictObject({
     host: host.optional().meta({
@@ -358,6 +381,7 @@ export const siteSchema = z.strictObject({
   fleet: fleet.optional(),
   enrolment: enrolment.optional(),
   cloud: cloud.optional(),
+  time: time.optional(),
   tablet: tablet.optional(),
   network,
   contacts,

@@ -82,6 +82,28 @@ describe('metrics', () => {
     expect(samples('gw_cloud_discarded_messages_total', at(null)).length).toBeGreaterThan(5);
   });
 
+  it('have the offset of the clock only where a comparison counts, and its jumps always', () => {
+    const { health } = source();
+    const clock = (behindMs: number | null, ageMs: number | null) => ({
+      health: {
+        ...health,
+        clock: {
+          ...{ status: 'ok' as const, behindMs, uncertainMs: behindMs === null ? null : 700, ageMs, from: [] },
+          ...{ jumps: 3, lastJump: null, detail: '', remedy: null },
+        },
+      },
+    });
+    expect(samples('gw_clock_offset_seconds', clock(1_500, 60_000))).toEqual(['gw_clock_offset_seconds -1.5']);
+    expect(samples('gw_clock_offset_seconds', clock(0, 60_000))).toEqual(['gw_clock_offset_seconds 0']);
+    expect(samples('gw_clock_comparison_age_seconds', clock(0, 60_000))).toEqual([
+      'gw_clock_comparison_age_seconds 60',
+    ]);
+    for (const name of ['offset_seconds', 'offset_uncertainty_seconds', 'comparison_age_seconds']) {
+      expect(samples(`gw_clock_${name}`, clock(null, null))).toEqual([]);
+    }
+    expect(samples('gw_clock_jumps_total', clock(null, null))).toEqual(['gw_clock_jumps_total 3']);
+  });
+
   it('have few label values, none of them a serial number or an address', () => {
     const about = { presence: 'alive', address: '192.0.2.9' };
     const robots = Array.from({ length: 500 }, (_, index) => ({ ...about, serial: `SN${index}` }));

@@ -168,6 +168,32 @@ describe('the lamps', () => {
     expect(lamps.find(({ id }) => id === 'clock')?.level).toBe('unknown');
   });
 
+  const clock = (status: 'ok' | 'wrong' | 'not-decided' | 'not-checked' | 'not-configured') => ({
+    health: standInHealth({
+      clock: {
+        ...{ status, behindMs: -1_234, uncertainMs: 700, ageMs: 60_000, from: ['a.example', 'b.example'], jumps: 2 },
+        ...{ lastJump: { at: now.toISOString(), byMs: -3_000 }, detail: 'd', remedy: null },
+      },
+    }),
+  });
+
+  it('show the clock as right or wrong only where several endpoints agreed, with its age and how often it was set', () => {
+    const levels = { ok: 'good', wrong: 'bad', 'not-decided': 'unknown', 'not-checked': 'unknown' } as const;
+    for (const [status, level] of Object.entries(levels)) {
+      const state = stateOf(clock(status as keyof typeof levels));
+      expect(pageStateSchema.parse(state)).toEqual(state);
+      expect(lampOf(state, 'clock').level).toBe(level);
+    }
+    const rows = lampOf(stateOf(clock('ok')), 'clock').rows;
+    expect(rows.find(({ label }) => label === 'timeSource')?.cells).toEqual([
+      ...[{ text: 'a.example' }, { text: 'b.example' }, { word: 'compared-ago' }, { spanMs: 60_000 }],
+    ]);
+    expect(rows.find(({ label }) => label === 'clockJumps')?.cells[0]).toEqual({ number: 2, digits: 0, unit: '×' });
+    expect(lampOf(stateOf(clock('not-configured')), 'clock')).toMatchObject({
+      ...{ level: 'unknown', state: [{ word: 'no-time-source' }] },
+    });
+  });
+
   it.each<[LampId, Partial<Parts>, string]>([
     ['chassis', { snapshot: { ...connected, unitContradicted: true } }, 'bad'],
     [

@@ -162,6 +162,40 @@ describe('gw doctor', () => {
     });
   });
 
+  it('judges the clock by what the running gateway compared, and needs none where none is configured', async () => {
+    const held = { sockets: async () => [socket(port)] };
+    const clock = {
+      ...{ behindMs: 100, uncertainMs: 600, ageMs: 120_000, from: ['a', 'b'], jumps: 0, lastJump: null },
+      ...{ detail: 'd.', remedy: null },
+    };
+    const answers = (status: string) => {
+      answer = JSON.stringify({ version, status: 'ok', upForMs: 1, clock: { ...clock, status } });
+    };
+    answers('wrong');
+    expect((await lineOf('clock-compared', held)).verdict).toBe('not-applicable');
+    const before = readFileSync(site, 'utf8');
+    writeFileSync(site, `${before}time: { urls: ["https://a.example", "https://b.example"] }\n`);
+    try {
+      for (const [status, verdict] of [
+        ['ok', 'ok'],
+        ['wrong', 'wrong'],
+        ['not-decided', 'not-checked'],
+        ['not-checked', 'not-checked'],
+        ['not-configured', 'not-checked'],
+      ] as const) {
+        answers(status);
+        expect({ status, verdict: (await lineOf('clock-compared', held)).verdict }).toEqual({ status, verdict });
+      }
+      answers('ok');
+      expect((await lineOf('clock-compared', held)).detail).toBe('d. Compared 2 min ago.');
+      answer = JSON.stringify({ version, status: 'ok', upForMs: 1 });
+      expect((await lineOf('clock-compared', held)).verdict).toBe('not-checked');
+      expect((await lineOf('clock-compared', {})).verdict).toBe('not-checked');
+    } finally {
+      writeFileSync(site, before);
+    }
+  });
+
   it('runs without a site file and with an invalid one, and says what was not checked', async () => {
     expect(await lineOf('site-file', {}, join(dir, 'none.yaml'))).toMatchObject({ verdict: 'not-checked' });
     const bad = join(dir, 'bad.yaml');

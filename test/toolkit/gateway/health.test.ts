@@ -17,6 +17,26 @@ describe('the verdict on the health of a gateway', () => {
     );
   });
 
+  it('is open where the site file names time sources and the clock is not decided, and wrong where it is wrong', () => {
+    const time = { urls: [] };
+    const clock = (status: 'ok' | 'wrong' | 'not-decided' | 'not-checked' | 'not-configured') =>
+      health({
+        ...(status === 'wrong' && { status: 'degraded' }),
+        clock: {
+          ...{ status, behindMs: null, uncertainMs: null, ageMs: null, from: [], jumps: 0, lastJump: null },
+          ...{ detail: '', remedy: null },
+        },
+      });
+    expect(judgeHealth(clock('ok'), { time })).toBe('ok');
+    expect(judgeHealth(clock('wrong'), { time })).toBe('wrong');
+    for (const status of ['not-decided', 'not-checked', 'not-configured'] as const) {
+      expect(judgeHealth(clock(status), { time })).toBe('not-checked');
+      expect(judgeHealth(clock(status), {})).toBe('ok');
+    }
+    // A gateway of an earlier version does not report it.
+    expect(judgeHealth(health(), { time })).toBe('not-checked');
+  });
+
   it('is open where a part that the site file configures was not checked', () => {
     const unsure = { status: 'not-checked', detail: '' } as const;
     const configured = { cloud, fleet };

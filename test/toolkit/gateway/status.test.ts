@@ -145,6 +145,14 @@ describe('the verdict of the status', () => {
     });
   });
 
+  it('is wrong by a clock that is known to be wrong, and not open by one that no endpoint is compared with', () => {
+    const headline = { level: 'good', code: 'ready', notes: [] } as unknown as PageState['headline'];
+    const judged = (id: 'clock' | 'tablet', level: PageState['lamps'][number]['level']) =>
+      judgeStatus({ headline, lamps: [{ id, level, state: [], rows: [] }] }, { status: 'listed' });
+    expect([judged('clock', 'bad'), judged('clock', 'good')]).toEqual(['wrong', 'ok']);
+    expect([judged('clock', 'unknown'), judged('tablet', 'unknown')]).toEqual(['ok', 'ok']);
+  });
+
   it('is not-checked, and not wrong, where only values of the robot were not received', () => {
     const notes: PageState['headline']['notes'] = [{ code: 'not-checked', conditions: ['emergency-stop'] }];
     const headline = { level: 'attention', code: 'limited', notes } as PageState['headline'];

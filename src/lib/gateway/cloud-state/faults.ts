@@ -15,7 +15,7 @@ import { shorten } from '../../text/index.ts';
 export interface FaultSources {
   readonly snapshot: ChassisSnapshot;
   readonly motion: Pick<MotionStatus, 'stop' | 'keepingTrouble'>;
-  readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence' | 'certificate'>;
+  readonly health: Pick<GatewayHealth, 'services' | 'disk' | 'evidence' | 'certificate' | 'clock'>;
 }
 
 const MAX_TEXT_CHARACTERS = 300;
@@ -37,6 +37,7 @@ export function faultsOf({ snapshot, motion, health }: FaultSources): CurrentFau
     ...diskFaults(health.disk),
     evidenceFault(health.evidence),
     certificateFault(health.certificate),
+    clockFault(health.clock),
     ...stopFaults(motion),
   ];
   return { present: parts.flatMap((part) => part.present), unchecked: parts.flatMap((part) => part.unchecked) };
@@ -185,6 +186,21 @@ function certificateFault(certificate: GatewayHealth['certificate']): CurrentFau
   const { status, withinDays, detail, daysLeft } = certificate;
   const key = status === 'expired' || status === 'not-yet-valid' ? status : `ends-within-${withinDays}-days`;
   return fault(`certificate.${key}`, detail, { number: daysLeft });
+}
+
+/** Only what several endpoints agreed on; what is not decided is neither a fault nor the end of one. */
+function clockFault(clock: GatewayHealth['clock']): CurrentFaults {
+  switch (clock?.status) {
+    case 'wrong':
+      return fault('clock.wrong', clock.detail, {
+        number: clock.behindMs === null ? null : Math.round(-clock.behindMs / 1_000),
+      });
+    case 'not-checked':
+    case 'not-decided':
+      return uncheckedFrom('clock.');
+    default:
+      return none;
+  }
 }
 
 function stopFaults({ stop, keepingTrouble }: FaultSources['motion']): CurrentFaults[] {

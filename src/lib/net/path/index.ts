@@ -23,4 +23,5 @@ export {
   probePath,
   type SerialQueue,
 } from './probe-path.ts';
+export { type ClockAnswer, readClock } from './read-clock.ts';
 export { alpnOutcome, tlsOutcome } from './tls-outcome.ts';

@@ -160,7 +160,7 @@ export function createNameCache({ lookup, clock }: Pick<PathTools, 'lookup' | 'c
   };
 }
 
-function hostHeaderOf({ host, port }: PathPlan): string {
+export function hostHeaderOf({ host, port }: PathPlan): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === 443 ? name : `${name}:${port}`;
 }

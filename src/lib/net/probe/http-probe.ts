@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, onAbort, systemClock } from '../../lifecycle/index.ts';
+import type { ClockDifference } from '../clock-agreement.ts';
 import { type TlsFailure, tlsFailureOf } from './tls-probe.ts';
 
 /** Status and header fields of an HTTP/1.x response; names in lower case, the first value of each. */
@@ -40,14 +41,6 @@ export type HttpProbe = { readonly tookMs: number } & (
   | { readonly kind: 'not-http' }
   | Unanswered
 );
-
-/** Difference between the clocks of the server and of this machine. */
-export interface ClockDifference {
-  /** Positive: the clock of this machine is behind, in milliseconds. */
-  readonly behindMs: number;
-  /** Uncertainty either way: the whole seconds of an HTTP date, and the transit time. */
-  readonly uncertainMs: number;
-}
 
 /** At least three packets of 1500 bytes, and below the header limits of common servers. */
 const PADDING = 'x'.repeat(4_096);
@@ -107,31 +100,64 @@ async function requestTwice(stream: Duplex, options: HttpProbeOptions): Promise<
   signal.throwIfAborted();
   const beganMs = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
-  const send = (text: string, ms: number) => {
-    let received = Buffer.alloc(0);
-    const read = (bytes: Buffer) => {
-      received = Buffer.concat([received, bytes.subarray(0, MAX_HEAD_BYTES)]);
-      const head = parseHttpHead(received);
-      if (head === null) return { kind: 'not-http' } as const;
-      return head === 'unfinished' ? undefined : ({ kind: 'answered', head } as const);
-    };
-    return exchange(stream, text, { read, timeoutMs: ms, signal, clock });
-  };
-  const sentAt = clock.wall().getTime();
-  const first = await send(requestText(hostHeader), timeoutMs);
-  const roundTripMs = clock.monotonicMs() - beganMs;
+  const first = await probeDate(stream, { hostHeader, timeoutMs, signal, clock });
   if (first.kind !== 'answered') return { ...first, tookMs: tookMs() };
-  const { status, headers } = first.head;
+  const left = timeoutMs - (clock.monotonicMs() - beganMs);
+  const large = { read: headReader(), timeoutMs: left, signal, clock };
+  const second = first.isOpen && left > 0 ? await exchange(stream, requestText(hostHeader, PADDING), large) : null;
+  return {
+    kind: 'answered',
+    status: first.status,
+    clock: first.clock,
+    large: second?.kind === 'answered' ? 'answered' : second?.kind === 'no-answer' ? 'no-answer' : 'not-checked',
+    tookMs: tookMs(),
+  };
+}
+
+/** The response to one `HEAD /`; `clock` is null without a date, or where a cache answered. */
+type DateProbe =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly clock: ClockDifference | null;
+      /** Whether the server keeps the connection. */
+      readonly isOpen: boolean;
+    }
+  | { readonly kind: 'not-http' }
+  | Unanswered;
+
+/**
+ * Sends `HEAD /` once over an open stream and compares the date of the answer with the wall clock. Sends no data of this
+ * device; the stream stays open. Throws only the reason of the signal.
+ */
+export async function probeDate(
+  stream: Duplex,
+  { hostHeader, timeoutMs, signal, clock = systemClock }: HttpProbeOptions,
+): Promise<DateProbe> {
+  signal.throwIfAborted();
+  const [beganMs, sentAt] = [clock.monotonicMs(), clock.wall().getTime()];
+  const answer = await exchange(stream, requestText(hostHeader), { read: headReader(), timeoutMs, signal, clock });
+  const roundTripMs = clock.monotonicMs() - beganMs;
+  if (answer.kind !== 'answered') return answer;
+  const { status, headers } = answer.head;
   const date = parseHttpDate(headers.get('date') ?? '');
-  const isOpen = headers.get('connection')?.toLowerCase() !== 'close';
-  const left = timeoutMs - roundTripMs;
-  const second = isOpen && left > 0 ? await send(requestText(hostHeader, PADDING), left) : null;
+  // A cache passes on the date at which the origin answered. @source RFC 9111, 5.1
+  const isCached = !/^0*$/.test(headers.get('age') ?? '');
   return {
     kind: 'answered',
     status,
-    clock: date === null ? null : clockDifference(date, sentAt, roundTripMs),
-    large: second?.kind === 'answered' ? 'answered' : second?.kind === 'no-answer' ? 'no-answer' : 'not-checked',
-    tookMs: tookMs(),
+    clock: date === null || isCached ? null : clockDifference(date, sentAt, roundTripMs),
+    isOpen: headers.get('connection')?.toLowerCase() !== 'close',
+  };
+}
+
+function headReader() {
+  let received = Buffer.alloc(0);
+  return (bytes: Buffer) => {
+    received = Buffer.concat([received, bytes.subarray(0, MAX_HEAD_BYTES)]);
+    const head = parseHttpHead(received);
+    if (head === null) return { kind: 'not-http' } as const;
+    return head === 'unfinished' ? undefined : ({ kind: 'answered', head } as const);
   };
 }
 
@@ -145,7 +171,7 @@ export function clockDifference(date: Date, sentAtMs: number, roundTripMs: numbe
 
 function requestText(hostHeader: string, padding?: string): string {
   const more = padding === undefined ? [] : [`X-Padding: ${padding}`];
-  return `${['HEAD / HTTP/1.1', `Host: ${hostHeader}`, 'User-Agent: gw', 'Accept: */*', ...more].join('\r\n')}\r\n\r\n`;
+  return `${['HEAD / HTTP/1.1', `Host: ${hostHeader}`, 'User-Agent: gw', 'Accept: */*', 'Cache-Control: no-cache', ...more].join('\r\n')}\r\n\r\n`;
 }
 
 /** How a request over an open stream failed. */

@@ -10,7 +10,14 @@ export {
   readConnectionQueues,
   readTcpTables,
 } from './connection-queues.ts';
-export { clockDifference, type HttpProbe, parseHttpDate, parseHttpHead, probeHttps } from './http-probe.ts';
+export {
+  clockDifference,
+  type HttpProbe,
+  parseHttpDate,
+  parseHttpHead,
+  probeDate,
+  probeHttps,
+} from './http-probe.ts';
 export { type Connack, createConnackReader, type MqttProbe, probeMqtt, returnCodeText } from './mqtt-probe.ts';
 export {
   type OwnedSocket,

@@ -38,6 +38,7 @@ export function metricsOf(source: MetricsSource): readonly Metric[] {
     ...robotMetrics(source),
     ...cloudMetrics(source),
     ...certificateMetrics(source),
+    ...clockMetrics(source),
     ...siteMetrics(source),
     ...processMetrics(source),
   ];
@@ -133,6 +134,26 @@ function certificateMetrics({ health: { certificate }, now }: MetricsSource): Me
       'gw_certificate_end_seconds',
       'Until the first end of the device certificate and the CAs above it, by the clock of the gateway; negative: over.',
       known(notAfter === null ? null : (Date.parse(notAfter) - now.getTime()) / 1_000),
+    ),
+  ];
+}
+
+function clockMetrics({ health: { clock } }: MetricsSource): Metric[] {
+  const seconds = (ms: number | null | undefined) => known(typeof ms === 'number' ? ms / 1_000 : null);
+  const behindMs = clock?.behindMs ?? null;
+  return [
+    gauge(
+      'gw_clock_offset_seconds',
+      'Wall clock of the gateway minus the time that several endpoints agreed on; absent: no comparison that still counts.',
+      // Not -0.
+      seconds(behindMs === null ? null : 0 - behindMs),
+    ),
+    gauge('gw_clock_offset_uncertainty_seconds', 'Of that offset, either way.', seconds(clock?.uncertainMs)),
+    gauge('gw_clock_comparison_age_seconds', 'Since that comparison, by the monotonic clock.', seconds(clock?.ageMs)),
+    counter(
+      'gw_clock_jumps_total',
+      'How often the wall clock moved by more than a second against the monotonic one: it was set, or the machine slept.',
+      known(clock?.jumps),
     ),
   ];
 }

@@ -4,7 +4,7 @@ import type { MotionStatus } from '../../motion/index.ts';
 import type { Cell, Lamp, WordCode } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
-import type { FolderHealth, GatewayHealth } from '../health.ts';
+import type { ClockHealth, FolderHealth, GatewayHealth } from '../health.ts';
 import type { NeighboursView } from '../model.ts';
 import { cloudLamp, outboxLamp, releaseLamp } from './cloud-lamps.ts';
 import { gateNotes, stoppedState } from './headline.ts';
@@ -28,7 +28,7 @@ export function lampsOf({ snapshot, motion, health, cloud, support, neighbours, 
     tabletLamp(viewers, site),
     diskLamp(health),
     gatewayLamp(health),
-    lamp('clock', 'unknown', [word('no-time-source')], row('gatewayTime', { at: cloud.now.toISOString() })),
+    clockLamp(health.clock, cloud.now),
   ];
   return lamps.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
 }
@@ -212,5 +212,34 @@ function gatewayLamp({ status, version, upForMs, services, evidence, log }: Gate
       ),
     row('evidence', word(evidence.status), technical(evidence.detail)),
     row('log', word(log.status), technical(log.detail)),
+  );
+}
+
+function clockLamp(clock: ClockHealth | undefined, now: Date): Lamp {
+  const status = clock?.status ?? 'not-configured';
+  const levels = { ok: 'good', wrong: 'bad' } as const;
+  const words = { ok: 'clock-right', wrong: 'clock-wrong', 'not-decided': 'not-decided' } as const;
+  const { behindMs = null, uncertainMs = null, ageMs = null, from = [], jumps = 0, lastJump = null } = clock ?? {};
+  const seconds = (ms: number): Cell => ({ number: Math.round(ms / 100) / 10, digits: 1, unit: 's' });
+  return lamp(
+    'clock',
+    status === 'ok' || status === 'wrong' ? levels[status] : 'unknown',
+    [word(status === 'not-configured' ? 'no-time-source' : status === 'not-checked' ? 'not-checked' : words[status])],
+    row('gatewayTime', { at: now.toISOString() }),
+    row(
+      'clockOffset',
+      behindMs === null
+        ? []
+        : [word(behindMs > 0 ? 'clock-behind' : 'clock-ahead'), seconds(Math.abs(behindMs)), text('±')],
+      uncertainMs === null ? [] : [seconds(uncertainMs)],
+    ),
+    row('timeSource', ...from.map(text), ageMs === null ? [] : [word('compared-ago'), { spanMs: ageMs }]),
+    row(
+      'clockJumps',
+      jumps === 0 ? [] : [count(jumps, '×')],
+      lastJump === null ? [] : [{ at: lastJump.at }, seconds(lastJump.byMs)],
+    ),
+    row('technical', status === 'ok' || status === 'not-configured' ? [] : technical(clock?.detail)),
+    row('remedy', technical(clock?.remedy)),
   );
 }

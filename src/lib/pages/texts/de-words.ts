@@ -51,7 +51,9 @@ export const deLabels = {
   viewers: 'Geöffnete Seiten',
   remoteViewers: 'Seiten in der Fernwartung',
   gatewayTime: 'Uhrzeit des Gateways',
-  timeSource: 'Zeitquelle',
+  timeSource: 'Verglichen mit',
+  clockOffset: 'Uhr des Gateways',
+  clockJumps: 'Seit dem Start verstellt, oder der Rechner schlief',
 } as const;
 
 export const deWords = {
@@ -145,6 +147,12 @@ export const deWords = {
   uploaded: 'übertragen',
   more: 'weitere',
   'no-time-source': 'nicht geprüft: ob die Uhr gestellt wird, ist nicht bekannt',
+  'clock-right': 'richtig, nach mehreren übereinstimmenden Zeitquellen',
+  'clock-wrong': 'FALSCH: Zertifikate und Aufzeichnungen hängen davon ab',
+  'not-decided': 'nicht entschieden',
+  'clock-behind': 'geht nach um',
+  'clock-ahead': 'geht vor um',
+  'compared-ago': 'verglichen vor',
   since: 'seit',
   tunnel: 'Tunnel',
   'closed-by-cloud': 'von der Cloud beendet',

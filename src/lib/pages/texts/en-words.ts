@@ -54,7 +54,9 @@ export const enLabels: Readonly<Record<LabelCode, string>> = {
   viewers: 'Open pages',
   remoteViewers: 'Pages in remote support',
   gatewayTime: 'Time of the gateway',
-  timeSource: 'Time source',
+  timeSource: 'Compared with',
+  clockOffset: 'Clock of the gateway',
+  clockJumps: 'Set since the start, or the machine slept',
 };
 
 export const enWords: Readonly<Record<WordCode, string>> = {
@@ -148,6 +150,12 @@ export const enWords: Readonly<Record<WordCode, string>> = {
   uploaded: 'uploaded',
   more: 'more',
   'no-time-source': 'not checked: whether the clock is set is not known',
+  'clock-right': 'right, by several time sources that agree',
+  'clock-wrong': 'WRONG: certificates and records depend on it',
+  'not-decided': 'not decided',
+  'clock-behind': 'behind by',
+  'clock-ahead': 'ahead by',
+  'compared-ago': 'compared before',
   since: 'since',
   tunnel: 'tunnel',
   'closed-by-cloud': 'closed by the cloud',

@@ -1,5 +1,12 @@
 import { isIP } from 'node:net';
-import { CLOUD_REGION, calledServices, HEARTBEAT_PORT, isThisMachine, type Site } from '../../site/index.ts';
+import {
+  CLOUD_REGION,
+  calledServices,
+  HEARTBEAT_PORT,
+  isThisMachine,
+  type Site,
+  timeEndpoints,
+} from '../../site/index.ts';
 import type { NetworkRequestFacts, OpenPoint } from '../network-request.result.ts';
 
 /**
@@ -40,7 +47,7 @@ export function networkRequestFacts(site: Site, enrolledBroker: string | null = 
 
   const outbound = outboundOf(site, enrolledBroker);
   for (const { use, host } of outbound) {
-    if (host !== null || use === 'mqtt') continue;
+    if (host !== null || use === 'mqtt' || use === 'time') continue;
     const [key, what] = hostKeys[use];
     ask('operator', `${use === 'mqtt-443' ? 'mqtt' : use}-host`, key, what);
   }
@@ -127,7 +134,7 @@ function tabletOf({ tablet }: Site): NetworkRequestFacts['tablet'] {
   };
 }
 
-function outboundOf({ cloud, enrolment }: Site, enrolledBroker: string | null): NetworkRequestFacts['outbound'] {
+function outboundOf({ cloud, enrolment, time }: Site, enrolledBroker: string | null): NetworkRequestFacts['outbound'] {
   const elsewhere = (host: string | undefined) => (host === undefined || isThisMachine(host) ? null : host);
   const ofUrl = (url: string | undefined) => {
     const parsed = url === undefined ? undefined : new URL(url);
@@ -136,18 +143,32 @@ function outboundOf({ cloud, enrolment }: Site, enrolledBroker: string | null): 
   const mqtt = elsewhere(cloud && (cloud.mqtt.host ?? enrolledBroker ?? undefined));
   const port = cloud?.mqtt.port ?? 8883;
   const fallbackPort = cloud?.mqtt.fallbackPort ?? 443;
+  const readsTime = time !== undefined;
+  const plain = { alpn: null, readsTime: false } as const;
+  const further = timeEndpoints({ time, enrolment, cloud }).filter(
+    ({ use, host }) => use === 'time' && elsewhere(host),
+  );
   return [
-    { use: 'mqtt-443', host: mqtt, port: fallbackPort, alpn: cloud?.mqtt.alpn ?? null, need: 'needed' },
-    ...(port === fallbackPort ? [] : [{ use: 'mqtt', host: mqtt, port, alpn: null, need: 'optional' } as const]),
-    { use: 'storage', ...ofUrl(cloud?.storageUrl), alpn: null, need: 'needed' },
+    { ...plain, use: 'mqtt-443', host: mqtt, port: fallbackPort, alpn: cloud?.mqtt.alpn ?? null, need: 'needed' },
+    ...(port === fallbackPort ? [] : [{ ...plain, use: 'mqtt', host: mqtt, port, need: 'optional' } as const]),
+    { ...plain, use: 'storage', ...ofUrl(cloud?.storageUrl), need: 'needed', readsTime },
     {
+      ...plain,
       use: 'tunnel',
       host: elsewhere(cloud?.tunnel?.host),
       port: cloud?.tunnel?.port ?? 443,
-      alpn: null,
       need: 'in-session',
     },
-    { use: 'enrolment', ...ofUrl(enrolment?.url), alpn: null, need: 'before-delivery' },
+    {
+      ...plain,
+      use: 'enrolment',
+      ...ofUrl(enrolment?.url),
+      need: readsTime ? 'optional' : 'before-delivery',
+      readsTime,
+    },
+    ...further.map(
+      ({ host, port: at }) => ({ ...plain, use: 'time', host, port: at, need: 'optional', readsTime }) as const,
+    ),
   ];
 }
 

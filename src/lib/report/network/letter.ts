@@ -150,17 +150,20 @@ function dhcp({ reservations, tablet }: NetworkRequestFacts, texts: LetterTexts)
 
 function outgoing({ region, outbound }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const where = region === 'eu-central-1' ? texts.frankfurt : region;
-  const rows: Row[] = outbound.map(({ use, host, port, alpn, need }) => ({
+  const rows: Row[] = outbound.map(({ use, host, port, alpn, need, readsTime }) => ({
     cells: [
       host === null ? [open(texts.openOperator)] : [code(host)],
       `${texts.outProtocol[use](port)}${alpn === null ? '' : `, ${texts.alpn(alpn)}`}`,
-      texts.outPurpose[use],
+      `${texts.outPurpose[use]}${readsTime && use !== 'time' ? `; ${texts.outPurpose.time}` : ''}`,
       texts.need[need],
     ],
   }));
   return [
     { kind: 'heading', text: texts.outTitle },
-    { kind: 'paragraph', text: texts.outRegion(where) },
+    {
+      kind: 'paragraph',
+      text: outbound.some(({ use }) => use === 'time') ? texts.outRegionButTime(where) : texts.outRegion(where),
+    },
     table(texts.outHead, [8, 6, 8, 7], [...rows, ...texts.outBasics.map((cells) => ({ cells }))]),
     { kind: 'list', items: texts.outNotes },
   ];

@@ -60,6 +60,8 @@ export const letterDe: typeof letterEn = {
 
   outTitle: '3. Ausgehende Verbindungen in die Cloud',
   outRegion: (region) => `Alle Verbindungen gehen vom Gateway aus und führen in die Cloud-Region ${region}.`,
+  outRegionButTime: (region) =>
+    `Alle Verbindungen gehen vom Gateway aus und führen in die Cloud-Region ${region}; die Adressen, die nur der Uhrzeit dienen, können anderswo liegen.`,
   frankfurt: 'Frankfurt am Main (eu-central-1)',
   outHead: ['Ziel', 'Port und Protokoll', 'Zweck', 'Erforderlich'],
   outProtocol: {
@@ -68,6 +70,7 @@ export const letterDe: typeof letterEn = {
     storage: (port) => `${port} TCP, HTTPS`,
     tunnel: (port) => `${port} TCP, TLS`,
     enrolment: (port) => `${port} TCP, HTTPS`,
+    time: (port) => `${port} TCP, HTTPS`,
   },
   outPurpose: {
     'mqtt-443': 'Betriebsdaten, Störungen, Hinweis auf Updates',
@@ -75,6 +78,7 @@ export const letterDe: typeof letterEn = {
     storage: 'Update-Pakete und Kartensicherungen, nur über kurzlebige vorsignierte Adressen',
     tunnel: 'Fernwartung',
     enrolment: 'Gerätezertifikat',
+    time: 'Vergleich der Uhrzeit, alle sechs Stunden eine Anfrage ohne Inhalt',
   },
   alpn: (name) => `ALPN ${name}`,
   need: {

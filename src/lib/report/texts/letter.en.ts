@@ -57,6 +57,8 @@ export const letterEn = {
 
   outTitle: '3. Outgoing connections to the cloud',
   outRegion: (region: string) => `All connections are opened by the gateway, to the cloud region ${region}.`,
+  outRegionButTime: (region: string) =>
+    `All connections are opened by the gateway, to the cloud region ${region}; the addresses that are only for the time of day may be elsewhere.`,
   frankfurt: 'Frankfurt (eu-central-1)',
   outHead: ['Destination', 'Port and protocol', 'Purpose', 'Needed'] as readonly string[],
   outProtocol: {
@@ -65,6 +67,7 @@ export const letterEn = {
     storage: (port: number) => `${port} TCP, HTTPS`,
     tunnel: (port: number) => `${port} TCP, TLS`,
     enrolment: (port: number) => `${port} TCP, HTTPS`,
+    time: (port: number) => `${port} TCP, HTTPS`,
   },
   outPurpose: {
     'mqtt-443': 'Telemetry, faults, notice of updates',
@@ -72,6 +75,7 @@ export const letterEn = {
     storage: 'Update packages and map backups, only by short-lived pre-signed addresses',
     tunnel: 'Remote support',
     enrolment: 'Device certificate',
+    time: 'comparison of the time of day, one request without content every six hours',
   },
   alpn: (name: string) => `ALPN ${name}`,
   need: {

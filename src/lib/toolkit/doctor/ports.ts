@@ -2,10 +2,10 @@ import { asGwError } from '../../error/index.ts';
 import { systemClock, withDeadline } from '../../lifecycle/index.ts';
 import { directDialer } from '../../net/index.ts';
 import type { OwnedSocket } from '../../net/probe/index.ts';
-import { gatewayHealthSchema } from '../../operator/index.ts';
+import { type ClockHealth, gatewayHealthSchema } from '../../operator/index.ts';
 import { READ_ONLY_PORT, type Site } from '../../site/index.ts';
 import type { Line } from '../finding.result.ts';
-import { notChecked, ok, wrong } from '../finding.ts';
+import { notApplicable, notChecked, ok, wrong } from '../finding.ts';
 import { operatorAccess } from '../operator/access.ts';
 import type { DoctorLine } from './doctor.result.ts';
 import { type DoctorHost, linesOf, orNotChecked, start } from './host.ts';
@@ -27,6 +27,7 @@ export async function gatewayLines(site: Site | null, host: DoctorHost): Promise
       ),
     ]),
     ...linesOf('versions', [await versionLine(full.version ?? readOnly.version, site, host)]),
+    ...linesOf('clock', [comparedLine(full.clock ?? readOnly.clock, site)]),
   ];
 }
 
@@ -36,6 +37,8 @@ interface PortState {
   readonly why: string | null;
   /** Of the gateway that answers there; null: none does. */
   readonly version: string | null;
+  /** Of that gateway; null: none answers, or it does not report it. */
+  readonly clock: ClockHealth | null;
 }
 
 async function look(
@@ -46,14 +49,18 @@ async function look(
   const holders =
     sockets instanceof Error ? null : sockets.filter((one) => one.protocol === 'tcp' && one.port === port);
   const why = sockets instanceof Error ? sockets.message : null;
-  if (holders?.length === 0) return { holders, why, version: null };
+  if (holders?.length === 0) return { holders, why, version: null, clock: null };
   const place = { site: { operator: { port } }, dialer: directDialer, clock: systemClock };
   const context = { signal: withDeadline(signal, ANSWER_MS), onProgress: () => {} };
   const health = await operatorAccess(place, context)
-    .ask('GET', '/api/health', gatewayHealthSchema.pick({ version: true, status: true, upForMs: true }).loose())
+    .ask(
+      'GET',
+      '/api/health',
+      gatewayHealthSchema.pick({ version: true, status: true, upForMs: true, clock: true }).loose(),
+    )
     .catch(() => null);
   signal.throwIfAborted();
-  return { holders, why, version: health?.version ?? null };
+  return { holders, why, version: health?.version ?? null, clock: health?.clock ?? null };
 }
 
 function portLine(id: string, port: number, { holders, why, version }: PortState): Line {
@@ -65,6 +72,21 @@ function portLine(id: string, port: number, { holders, why, version }: PortState
   const who = owners.size === 0 ? 'a program that this user cannot see' : [...owners].join(', ');
   const remedy = `sudo ss -ltnp 'sport = :${port}' shows it; end it, since gw serve needs this port`;
   return wrong(line, `held by ${who}, which does not answer as gw serve`, remedy);
+}
+
+/** By the running gateway, which alone reads the time of others. */
+function comparedLine(clock: ClockHealth | null, site: Site | null): Line {
+  const line = start('clock-compared', 'Clock beside that of several endpoints');
+  if (site !== null && site.time === undefined) {
+    return notApplicable(line, 'the site file has no `time`, so the gateway compares it with none');
+  }
+  if (clock === null) return notChecked(line, 'no gateway on this machine reports it', 'sudo systemctl start gw');
+  const { status, detail, ageMs, remedy } = clock;
+  const shown = ageMs === null ? detail : `${detail} Compared ${Math.floor(ageMs / 60_000)} min ago.`;
+  if (status === 'ok') return ok(line, shown);
+  return status === 'wrong'
+    ? wrong(line, shown, remedy ?? 'Set it with timedatectl.')
+    : notChecked(line, shown, remedy);
 }
 
 async function versionLine(running: string | null, site: Site | null, host: DoctorHost): Promise<Line> {

@@ -33,8 +33,11 @@ export async function readJudgedHealth(
  * What the gateway says of itself; parts that it has not checked stay open where the site file configures them. Of the
  * records of remote support nothing is known before the first session, which is no fault.
  */
-export function judgeHealth(health: GatewayHealth, site: Pick<Site, 'cloud' | 'fleet' | 'enrolment'>): CheckVerdict {
-  const { status, disk, cloud, support, fleet, certificate } = health;
+export function judgeHealth(
+  health: GatewayHealth,
+  site: Pick<Site, 'cloud' | 'fleet' | 'enrolment' | 'time'>,
+): CheckVerdict {
+  const { status, disk, cloud, support, fleet, certificate, clock } = health;
   const isOpen = [
     disk.state.status,
     disk.media.status,
@@ -42,6 +45,7 @@ export function judgeHealth(health: GatewayHealth, site: Pick<Site, 'cloud' | 'f
     site.cloud?.tunnel && support.status,
     site.enrolment && (certificate?.status ?? 'not-checked'),
     site.fleet && (fleet?.status ?? 'not-checked'),
+    site.time && !['ok', 'wrong'].includes(clock?.status ?? '') && 'not-checked',
   ].includes('not-checked');
   return conclude([{ verdict: status === 'ok' ? 'ok' : 'wrong' }, { verdict: isOpen ? 'not-checked' : 'ok' }]);
 }

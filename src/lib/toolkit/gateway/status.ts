@@ -121,8 +121,8 @@ function batteryOf(battery: PageState['battery'], inWords: string | null, isConn
   return { percent: value?.percent ?? null, status: value?.status ?? null, ageMs, doubt };
 }
 
-/** gw has no way to look at them: whether the clock is set, and whether the tablet shows its page. */
-const neverDecides: ReadonlySet<string> = new Set(['clock', 'tablet']);
+/** As long as they are not checked: the time is read only where the site file says so, and a tablet may show another page. */
+const neverOpen: ReadonlySet<string> = new Set(['clock', 'tablet']);
 
 /** Of the robot and of every part that is set up. What calls for attention and does not fail is named, and decides by the headline. */
 export function judgeStatus(
@@ -130,7 +130,7 @@ export function judgeStatus(
   incidents: Pick<Status['incidents'], 'status'>,
 ): CheckVerdict {
   const parts = lamps
-    .filter(({ id }) => !neverDecides.has(id))
+    .filter(({ id, level }) => !(neverOpen.has(id) && level === 'unknown'))
     .map(({ level }): Deciding => {
       if (level === 'bad') return { verdict: 'wrong' };
       if (level === 'off') return { verdict: 'not-applicable' };

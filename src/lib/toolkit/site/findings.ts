@@ -83,11 +83,12 @@ async function checkChassisSecret({ chassis: { secretFile } }: Site): Promise<Ju
   return ok(`${secretFile} is readable for its owner only`);
 }
 
-async function checkCaFiles({ enrolment, cloud }: Site): Promise<Judged> {
+async function checkCaFiles({ enrolment, cloud, time }: Site): Promise<Judged> {
   const named = [
     ['enrolment.caFile', enrolment?.caFile],
     ['cloud.caFile', cloud?.caFile],
     ['cloud.mqtt.caFile', cloud?.mqtt.caFile],
+    ['time.caFile', time?.caFile],
   ] as const;
   const files = named.filter(([, path]) => path !== undefined);
   if (files.length === 0) return notApplicable('none is named, so the CAs that this machine trusts are used');

@@ -1,12 +1,12 @@
 import { endOfIdentity } from '../../../enrolment/index.ts';
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
-import { calledServices, type Site, sameHost } from '../../../site/index.ts';
+import { calledServices, type Site, sameHost, timeEndpoints } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
 /** A path to check, with what its lines are called. */
 export interface PlannedPath extends PathPlan {
-  /** `mqtt-fallback`, `mqtt-direct`, `enrolment`, `storage`, `tunnel`. */
+  /** `mqtt-fallback`, `mqtt-direct`, `enrolment`, `storage`, `tunnel`, `time-1`. */
   readonly id: string;
   /** For people: `MQTT broker on 443`. */
   readonly title: string;
@@ -23,7 +23,7 @@ export type Outcome = Pick<NetworkLine, 'verdict' | 'detail'> & {
 const PATHS = 'Cloud and other network paths';
 
 /** The cloud endpoints of the site file, needed ones first. */
-export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdentity): Promise<PlannedPath[]> {
+export async function pathPlans({ cloud, enrolment, time }: Site, identity: KnownIdentity): Promise<PlannedPath[]> {
   const plans: PlannedPath[] = [];
   const isEnrolled = identity.kind === 'enrolled';
   const plain = { credentials: null, alpn: null, need: 'needed', spec: PATHS } as const;
@@ -68,6 +68,15 @@ export async function pathPlans({ cloud, enrolment }: Site, identity: KnownIdent
       trusted: (await readSiteCa(enrolment.caFile, 'enrolment.caFile'))?.pem ?? 'system',
       application: 'https',
       spec: 'Enrolment',
+    });
+  }
+  const onlyTime = timeEndpoints({ time, enrolment, cloud }).filter(({ use }) => use === 'time');
+  for (const [index, { host, port, ca }] of onlyTime.entries()) {
+    plans.push({
+      ...plain,
+      ...{ host, port, id: `time-${index + 1}`, title: `Address for the time ${index + 1}`, need: 'optional' },
+      trusted: (await readSiteCa(ca.path, ca.key))?.pem ?? 'system',
+      application: 'https',
     });
   }
   return plans;

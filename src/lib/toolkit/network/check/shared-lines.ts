@@ -1,11 +1,9 @@
-import { formatEndpoint } from '../../../net/index.ts';
+import { compareClocks, formatEndpoint, judgeOffset, secondsText } from '../../../net/index.ts';
 import { FULL_SIZE_ASK, lastIssuer, type PathResult, quoted } from '../../../net/path/index.ts';
 import { verifiedByText } from '../../../net/probe/index.ts';
 import type { NetworkLine } from '../network.result.ts';
 import { networkLine, type Outcome, type PlannedPath } from './plans.ts';
 
-/** Project decision: the validity of certificates and pre-signed URLs depends on the clock. */
-const MAX_CLOCK_OFFSET_MS = 60_000;
 /** Project decision: a longer connect time is noticeable at the tablet. */
 const MAX_CONNECT_MS = 1_000;
 /** Minimum MTU of IPv6. @source RFC 8200, 5 */
@@ -83,23 +81,42 @@ function judgeInspection(paths: Paths): Outcome {
 }
 
 function judgeClock(paths: Paths): Outcome {
-  const dates = paths.flatMap(({ plan, tls, https }) =>
-    https?.kind === 'answered' && https.clock !== null && tls?.kind === 'established'
-      ? [{ host: plan.host, isTrusted: tls.trust.kind === 'trusted', ...https.clock }]
-      : [],
-  );
-  const best = dates.toSorted((a, b) => Number(b.isTrusted) - Number(a.isTrusted) || a.uncertainMs - b.uncertainMs)[0];
+  const dates = paths.flatMap(({ plan, name, tls, https }) => {
+    if (https?.kind !== 'answered' || https.clock === null || tls?.kind !== 'established') return [];
+    const addresses = name.kind === 'literal' || name.kind === 'resolved' ? name.addresses : [];
+    return [{ host: plan.host, addresses, isTrusted: tls.trust.kind === 'trusted', ...https.clock }];
+  });
+  const trusted = dates.filter(({ isTrusted }) => isTrusted);
+  const together = compareClocks(trusted);
+  if (together.kind === 'disagree') {
+    const [one, other] = together.readings.map((reading) => offsetText(reading));
+    return { verdict: 'not-checked', detail: `not decided: the endpoints disagree: ${one}, and ${other}` };
+  }
+  const best = (trusted.length > 0 ? trusted : dates).toSorted((a, b) => a.uncertainMs - b.uncertainMs)[0];
   if (best === undefined) return { verdict: 'not-checked', detail: 'no HTTPS response with a Date header' };
-  const { behindMs, uncertainMs, host, isTrusted } = best;
-  const proof = isTrusted ? '' : ', whose certificate is untrusted';
-  const off = `${secondsText(Math.abs(behindMs))} ${behindMs >= 0 ? 'behind' : 'ahead of'} ${host}${proof} (± ${secondsText(uncertainMs)})`;
-  if (Math.abs(behindMs) - uncertainMs <= MAX_CLOCK_OFFSET_MS) return { verdict: 'ok', detail: off };
+  const found = { ...best, ...(together.kind === 'agreed' && together) };
+  const off = `${offsetText(found)}${best.isTrusted ? '' : ', whose certificate is untrusted'}`;
+  const verdict = judgeOffset(found);
+  if (verdict === 'right' && best.isTrusted) return { verdict: 'ok', detail: off };
+  if (verdict !== 'wrong') return { verdict: 'not-checked', detail: `not decided: ${off}` };
   return {
     verdict: 'wrong',
     detail: `${off}; certificates and pre-signed URLs then look expired or not yet valid`,
     remedy: 'Set the clock of the gateway with timedatectl, and configure a time server if the site has one.',
     ask: 'Provide a time server (NTP, UDP 123) that the gateway can reach.',
   };
+}
+
+function offsetText({
+  behindMs,
+  uncertainMs,
+  host,
+}: {
+  readonly behindMs: number;
+  readonly uncertainMs: number;
+  readonly host: string;
+}): string {
+  return `${secondsText(Math.abs(behindMs))} ${behindMs >= 0 ? 'behind' : 'ahead of'} ${host} (± ${secondsText(uncertainMs)})`;
 }
 
 function judgeMtu(paths: Paths): Outcome {
@@ -156,12 +173,4 @@ function judgeLatency(paths: Paths): Outcome {
     remedy: 'Check for a congested uplink or a weak WLAN; driving does not depend on the cloud.',
     ask: 'Check whether the Internet uplink is congested, or the WLAN of the robot segment is weak.',
   };
-}
-
-function secondsText(ms: number): string {
-  return ms < 10_000
-    ? `${(ms / 1000).toFixed(1)} s`
-    : ms < 7_200_000
-      ? `${Math.round(ms / 1000)} s`
-      : `${Math.round(ms / 3_600_000)} h`;
 }
