@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { extensionsOf } from '../../src/lib/enrolment/answer.ts';
 import {
   CLOCK_TOLERANCE_MS,
   installedCertificate,
@@ -8,7 +9,6 @@ import {
   judgeValidity,
   readCertificates,
 } from '../../src/lib/enrolment/certificate.ts';
-import { extensionsOf } from '../../src/lib/enrolment/enrol.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 
 const serial = 'SN-0815';

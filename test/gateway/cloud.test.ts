@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openCloud } from '../../src/lib/gateway/cloud.ts';
+import { createIdentityReader, openCloud } from '../../src/lib/gateway/cloud.ts';
 import { silentLog, systemClock } from '../../src/lib/lifecycle/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { startCloud } from '../../src/lib/sim/cloud/cloud.ts';
@@ -33,7 +33,8 @@ cloud: { mqtt: { host: ${mqtt.host}, port: ${mqtt.port}, fallbackPort: ${mqtt.fa
 `,
   );
   const used = parts();
-  const cloud = await openCloud(await loadSite(join(dir, 'site.yaml')), used);
+  const site = await loadSite(join(dir, 'site.yaml'));
+  const cloud = await openCloud(site, { ...used, readIdentity: createIdentityReader(site) });
   if (cloud === null) throw new Error('no cloud');
   const ending = new AbortController();
   await cloud.start({ signal: ending.signal, fail: (error) => expect.fail(String(error)) });
@@ -65,7 +66,9 @@ const world = shared(await gatewayWithCloud());
 describe('the cloud of the gateway', () => {
   it('is null for a site file without cloud', async () => {
     const site = parseSite(`name: Lobby\nchassis: { host: 127.0.0.1, serial: ${SERIAL} }\n`, 'site.yaml');
-    expect(await openCloud({ ...site, stateDir: '/nonexistent' }, parts())).toBeNull();
+    expect(
+      await openCloud({ ...site, stateDir: '/nonexistent' }, { ...parts(), readIdentity: async () => null }),
+    ).toBeNull();
   });
 
   it('publishes the state of the robot in telemetry and shadow', async () => {

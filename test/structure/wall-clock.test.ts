@@ -35,6 +35,8 @@ const allowed = {
     'the age of an abandoned copy, against its time in the file system; at worst the command that copies has to be repeated',
   'gateway/clock-jumps.ts': 'what is watched: the wall clock beside the monotonic one; a lamp, a metric and a fault',
   'gateway/certificate-watch.ts': 'how long the device certificate lasts; a warning, and nothing is closed by it',
+  'gateway/certificate-renewal.ts':
+    'whether the device certificate ends soon; a new one is taken only where the clock agrees with the endpoint, and after its proof',
   'incident/recorder.ts': 'when an incident was, for display; its times are monotonic',
   'operator/incidents/incidents.ts': 'which drafts of a crash are old enough to be removed',
   'motion/run/runs.ts': 'part of the id of a tour; a counter makes it unique',

@@ -24,13 +24,14 @@ export function renderHealth(health: JudgedHealth): string {
       certificate?.status ?? 'not checked',
       certificate?.detail ?? 'this gateway does not report it',
     ],
+    ...(certificate?.renewal ? [['its renewal', certificate.renewal.status, certificate.renewal.detail] as const] : []),
     ['wall clock', clock?.status ?? 'not checked', clockDetail(clock)],
     ['remote support', support.status, support.detail],
     ['its records', support.records === 'not-checked' ? 'not checked' : support.records, ''],
     ['other robots', fleet?.status ?? 'not checked', fleet?.detail ?? 'this gateway does not report them'],
     ['log output', log.status, log.detail],
   ];
-  const optional = [certificate, clock].filter((one) => one !== undefined);
+  const optional = [certificate, certificate?.renewal, clock].filter((one) => one !== undefined);
   const remedies = [...services, disk.state, disk.media, ...optional].flatMap(({ remedy }) => remedy ?? []);
   return [
     `Gateway ${verdictText[verdict]}: gw ${printable(version)}, up for ${ageText(upForMs)}.`,
@@ -60,8 +61,8 @@ const verdictText: Readonly<Record<JudgedHealth['verdict'], string>> = {
   'not-checked': chalk.yellow('not completely checked'),
 };
 
-const fine: ReadonlySet<string> = new Set(['ok', 'running', 'as-read', 'connected', 'waiting', 'writing']);
-const unused: ReadonlySet<string> = new Set(['not-configured', 'not-enrolled', 'discarded']);
+const fine: ReadonlySet<string> = new Set(['ok', 'not-due', 'running', 'as-read', 'connected', 'waiting', 'writing']);
+const unused: ReadonlySet<string> = new Set(['not-configured', 'not-enrolled', 'off', 'discarded']);
 
 /** Only what is as it should be has no colour: green would be a verdict of its own. */
 function stateText(found: string): string {

@@ -4,7 +4,14 @@
  */
 
 export { createCloud } from './cloud.ts';
-export { type LinkIdentity, type LinkPath, linkTroubleKinds, type PathCheck, pathCheckSchema } from './link/model.ts';
+export {
+  type CandidateIdentity,
+  type LinkIdentity,
+  type LinkPath,
+  linkTroubleKinds,
+  type PathCheck,
+  pathCheckSchema,
+} from './link/model.ts';
 export type * from './model.ts';
 export { cloudViewSchema } from './model.ts';
 export { isThere } from './release/folder.ts';

@@ -4,7 +4,13 @@ import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { Site } from '../site/index.ts';
 import { discardedMessageSchema, discardReasons, type ReceivedStop, seenViewSchema } from './gate/model.ts';
-import { type LinkIdentity, type LinkPath, linkViewSchema, type PathCheck } from './link/model.ts';
+import {
+  type CandidateIdentity,
+  type LinkIdentity,
+  type LinkPath,
+  linkViewSchema,
+  type PathCheck,
+} from './link/model.ts';
 import { outboxViewSchema } from './outbox/model.ts';
 import type { ReleaseAgentOptions } from './release/agent-model.ts';
 import { type ReleaseHealth, releaseViewSchema } from './release/model.ts';
@@ -17,6 +23,8 @@ export interface CloudOptions {
   readonly site: Site & { readonly cloud: NonNullable<Site['cloud']> };
   /** The installed identity, read again when its file changes; null: not enrolled. Throws IDENTITY_BROKEN. */
   readonly readIdentity: () => Promise<LinkIdentity | null>;
+  /** Absent: the device has never another identity beside the installed one. */
+  readonly candidate?: CandidateIdentity | undefined;
   readonly dialer: Dialer;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,23 +3,17 @@ import { GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import type { VerifiedBy } from '../net/probe/index.ts';
-import {
-  CA_TEXT,
-  type CertificateProblem,
-  CLOCK_TOLERANCE_MS,
-  judgeCertificate,
-  readCertificates,
-} from './certificate.ts';
-import { type Exchanged, type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
+import { type ClockComparison, compareClock, type ExpectedAnswer, judgeAnswer } from './answer.ts';
+import { type ExchangeLimits, exchange, exchangeLimits } from './exchange.ts';
 import { lockFolder, type OnStored, pendingPath } from './folder.ts';
 import type { Identity } from './model.ts';
+import { dropRenewal } from './renewal-file.ts';
 import {
   dropPending,
   installIdentity,
   isInstalled,
   keepPending,
   loadIdentity,
-  type NewIdentity,
   type Pending,
   readPending,
 } from './store.ts';
@@ -43,17 +37,13 @@ export const enrolmentSteps = [
 ] as const;
 export type EnrolmentStep = (typeof enrolmentSteps)[number];
 
-export interface EnrolOptions {
+export interface EnrolOptions extends ExpectedAnswer {
   /** `enrolment.url` of the site file. */
   readonly url: string;
   readonly identityDir: string;
   /** Certificates (PEM) to trust for the endpoint; absent for Node's bundled list and the operating system's. */
   readonly trust?: string | undefined;
-  /** As reported by the chassis. */
-  readonly serial: string;
   readonly device: { readonly model: string | null; readonly software: string | null };
-  /** `cloud.region` of the site file; absent without `cloud`. */
-  readonly expectedRegion?: string | undefined;
   /** Replaces an existing identity. */
   readonly renew: boolean;
   /** Called after all other checks, so that no code is typed in vain. */
@@ -74,16 +64,6 @@ export interface Enrolled {
   readonly clock: ClockComparison;
   /** What the certificate of the endpoint was verified with; null where this run did not connect. */
   readonly verifiedBy: VerifiedBy | null;
-}
-
-/** The clock of this device against the `Date` of the answer, which came over the verified connection. */
-interface ClockComparison {
-  readonly verdict: 'ok' | 'wrong' | 'not-checked';
-  /** UTC ISO. */
-  readonly deviceAt: string;
-  readonly serverAt: string | null;
-  /** By how much the device is ahead (negative: behind), in milliseconds. */
-  readonly aheadMs: number | null;
 }
 
 /**
@@ -153,10 +133,12 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const compared = compareClock(clock.wall(), exchanged.serverAt);
   await onStep('answered');
 
-  const identity = await judgeAnswer(exchanged, pending, options);
+  const identity = await judgeAnswer(exchanged, pending.keyPem, options);
   await onStep('verified');
   await installIdentity(identityDir, identity, stored(onStep, 'identity'));
   await dropPending(identityDir);
+  // What a person has done goes before what the gateway had begun; left by a cut, it counts for nothing.
+  await dropRenewal(identityDir);
   await onStep('cleaned-up');
   const installed = await loadIdentity(identityDir);
   if (installed === null) throw new GwError('INTERNAL', 'The identity disappeared after installation.');
@@ -187,68 +169,6 @@ function stored(onStep: NonNullable<EnrolOptions['onStep']>, what: 'key' | 'iden
   return (step) => onStep(`${what}-${step}`);
 }
 
-/** Verifies the answer completely. Throws CERTIFICATE_UNUSABLE. */
-async function judgeAnswer(
-  { answer, serverAt }: Exchanged,
-  pending: Pending,
-  options: EnrolOptions,
-): Promise<NewIdentity> {
-  const { serial, expectedRegion, clock } = options;
-  const chain = readCertificates(answer.certificate);
-  if (chain === undefined) throw unusable('unreadable', '`certificate` is not PEM');
-  const cas = readCertificates(answer.ca);
-  if (cas === undefined) throw unusable('unreadable', '`ca` is not PEM');
-  const own = clock.wall();
-  const at = serverAt ?? own;
-  const publicKey = createPublicKey(pending.keyPem);
-  const problems = judgeCertificate(chain, { publicKey, serial, cas, at });
-  const [problem] = problems;
-  if (problem !== undefined) throw unfit(problems, problem, own, serverAt);
-  const extensions = await extensionsOf(String(chain[0]));
-  if (extensions === null) throw unusable('unreadable', 'certificate rejected: malformed extensions');
-  if (extensions.isCa) throw unusable('is-ca', `certificate rejected: ${CA_TEXT}`);
-  if (!extensions.allowsSignatures) {
-    throw unusable('not-for-clients', 'certificate rejected: key usage does not include digitalSignature');
-  }
-  if (expectedRegion !== undefined && answer.region !== expectedRegion) {
-    throw unusable(
-      'wrong-region',
-      `region mismatch: ${answer.region}, expected ${expectedRegion} by the site file`,
-      'Check cloud.region in the site file; if it is right, contact the cloud operator.',
-    );
-  }
-  const { endpoint, region } = answer;
-  return { serial, endpoint, region, enrolledAt: at.toISOString(), keyPem: pending.keyPem, chain, cas };
-}
-
-function unfit(
-  problems: readonly CertificateProblem[],
-  { reason, text }: CertificateProblem,
-  own: Date,
-  serverAt: Date | null,
-): GwError {
-  if (reason !== 'expired' && reason !== 'not-yet-valid') {
-    const reasons = problems.map((problem) => problem.reason);
-    return unusable(reason, `certificate rejected: ${text}`, undefined, { reasons });
-  }
-  const by =
-    serverAt === null
-      ? `by the clock of this device, ${own.toISOString()} (no Date header in the answer)`
-      : `by the clock of the endpoint, ${serverAt.toISOString()}`;
-  const remedy =
-    serverAt === null
-      ? 'Check the clock of this device with timedatectl. If it is right, contact the cloud operator.'
-      : 'Contact the cloud operator: the endpoint issues certificates that are not valid now.';
-  return unusable(reason, `the certificate is not valid ${by}: ${text}`, remedy);
-}
-
-function unusable(reason: string, text: string, remedy?: string, more: object = {}): GwError {
-  return new GwError('CERTIFICATE_UNUSABLE', `Enrolment answer rejected: ${text}.`, {
-    remedy,
-    details: { reason, ...more },
-  });
-}
-
 function alreadyEnrolled(present: Identity, serial: string, begun: Pending | undefined): GwError {
   if (present.serial !== serial) {
     return new GwError('ALREADY_ENROLLED', `This gateway is enrolled as ${present.serial}; its chassis is ${serial}.`, {
@@ -270,44 +190,10 @@ function foreignPending(identityDir: string, begun: Pending, serial: string): Gw
   );
 }
 
-function compareClock(own: Date, server: Date | null): ClockComparison {
-  const aheadMs = server === null ? null : own.getTime() - server.getTime();
-  return {
-    verdict: aheadMs === null ? 'not-checked' : Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS ? 'ok' : 'wrong',
-    deviceAt: own.toISOString(),
-    serverAt: server?.toISOString() ?? null,
-    aheadMs,
-  };
-}
-
 /** A new device key: EC P-256, PKCS#8 in PEM. Only its public key ever leaves this machine. */
 export function makeDeviceKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-/**
- * What Node does not show of the extensions: whether the key usage allows digitalSignature, which TLS client
- * authentication requires, and whether the basic constraints say CA, which Node denies without keyCertSign. null:
- * malformed.
- */
-export async function extensionsOf(
-  certificatePem: string,
-): Promise<{ isCa: boolean; allowsSignatures: boolean } | null> {
-  await import('reflect-metadata');
-  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, X509Certificate } = await import(
-    '@peculiar/x509'
-  );
-  try {
-    const certificate = new X509Certificate(certificatePem);
-    const usages = certificate.getExtension(KeyUsagesExtension);
-    return {
-      isCa: certificate.getExtension(BasicConstraintsExtension)?.ca === true,
-      allowsSignatures: usages === null || (usages.usages & KeyUsageFlags.digitalSignature) !== 0,
-    };
-  } catch {
-    return null;
-  }
 }
 
 /** A certificate request (PKCS#10, PEM) for the key: the subject is the serial number alone, signed with SHA-256. */

@@ -1,6 +1,6 @@
 import { GwError, type Tried } from '../error/index.ts';
 import { quote, readJsonBytes } from '../json/index.ts';
-import type { TlsFailure, TlsProbe } from '../net/probe/index.ts';
+import { type TlsFailure, type TlsProbe, tlsFailureOf } from '../net/probe/index.ts';
 import { refusalSchema } from './wire.ts';
 
 type UnverifiedEndpoint = Pick<Extract<TlsProbe, { kind: 'established' }>, 'trust' | 'chain'>;
@@ -30,11 +30,23 @@ const refusals: Readonly<Record<number, RefusalText>> = {
   429: { text: 'too many attempts', remedy: 'Wait a few minutes, then run the command again.' },
 };
 
+/** The same for a request without a code, by the client certificate of the device. */
+const renewalRefusals: Readonly<Record<number, RefusalText>> = {
+  ...refusals,
+  401: { text: 'no client certificate, or one that is not known' },
+  403: { text: 'the certificate of this device is not accepted for a renewal' },
+  409: { text: 'a renewal with another key was made already' },
+  410: { text: 'the certificate of this device has expired' },
+};
+const NEEDS_CODE = 'Ask the cloud operator, or renew with a new one-time code: `gw enrol --renew`.';
+
 /** Errors of the operating system and the HTTP parser have a code; others are not connection failures. */
 export function exchangeFailure(cause: unknown, tried: Tried): unknown {
   if (!(cause instanceof Error) || cause instanceof GwError) return cause;
   const { code } = cause as NodeJS.ErrnoException;
   if (typeof code !== 'string') return cause;
+  const failure = tlsFailureOf(cause);
+  if (failure.kind === 'certificate-refused') return certificateRefused(failure.alert, tried, cause);
   if (code.startsWith('HPE_')) return badAnswer('the response is not HTTP', tried, 'no-http');
   return notReachable('connection closed before the response was complete', tried, 'cut', cause);
 }
@@ -51,7 +63,12 @@ export function redirected(location: string | undefined, status: number, tried: 
   });
 }
 
-export function refusal(status: number, bytes: Uint8Array, tried: Tried, hide: (text: string) => string): GwError {
+export function refusal(
+  status: number,
+  bytes: Uint8Array,
+  tried: Tried,
+  { hide, isByCode }: { readonly hide: (text: string) => string; readonly isByCode: boolean },
+): GwError {
   const reading = readJsonBytes(bytes);
   const parsed = reading.ok ? refusalSchema.safeParse(reading.value) : undefined;
   const { code, message } = parsed?.success === true ? parsed.data.error : {};
@@ -64,6 +81,7 @@ export function refusal(status: number, bytes: Uint8Array, tried: Tried, hide: (
   if (status >= 500) {
     return new GwError('ENROLMENT_UNAVAILABLE', `The endpoint returned a server error, status ${status}${detail}.`, {
       tried,
+      remedy: isByCode ? undefined : 'The gateway asks again by itself; if it lasts, report it to the cloud operator.',
       details,
     });
   }
@@ -71,12 +89,20 @@ export function refusal(status: number, bytes: Uint8Array, tried: Tried, hide: (
   if (parsed?.success !== true && !reading.ok && isHtml(bytes)) {
     return badAnswer(`it answered with status ${status} and a web page`, tried, 'not-json', { status });
   }
-  const known = refusals[status];
+  const known = (isByCode ? refusals : renewalRefusals)[status];
   return new GwError(
     'ENROLMENT_REFUSED',
     `Enrolment refused: ${known?.text ?? 'unknown reason'} (status ${status})${detail}.`,
-    { tried, remedy: known?.remedy, details },
+    { tried, remedy: known?.remedy ?? (isByCode ? undefined : NEEDS_CODE), details },
   );
+}
+
+/** TLS 1.3 says it after the handshake. */
+function certificateRefused(alert: string, tried: Tried, cause?: unknown): GwError {
+  return new GwError('ENROLMENT_REFUSED', `Enrolment refused: the certificate of this device, TLS alert ${alert}.`, {
+    ...{ tried, remedy: NEEDS_CODE, cause },
+    details: { alert },
+  });
 }
 
 function isHtml(bytes: Uint8Array): boolean {
@@ -111,6 +137,7 @@ export function handshakeFailure(failure: TlsFailure, tried: Tried): GwError {
     case 'alpn-refused':
       return badAnswer('TLS alert no_application_protocol', tried, 'tls-alert');
     case 'certificate-refused':
+      return certificateRefused(failure.alert, tried);
     case 'alert':
       return badAnswer(`TLS alert ${failure.alert}`, tried, 'tls-alert');
   }

@@ -17,6 +17,7 @@ import {
   refusal,
   untrusted,
 } from './exchange-failure.ts';
+import type { Credentials } from './model.ts';
 import { answerSchema, ENROLMENT_PATH, type EnrolmentAnswer } from './wire.ts';
 
 /** Project decision: timeouts in milliseconds, and the maximum size of an answer. */
@@ -39,6 +40,8 @@ export interface ExchangeOptions {
   readonly url: string;
   /** Certificates (PEM) to trust; undefined for Node's bundled list and the operating system's. */
   readonly trust: string | undefined;
+  /** The client certificate, shown to an endpoint that asks for one; absent: none. */
+  readonly credentials?: Pick<Credentials, 'keyPem' | 'certificatePem'> | undefined;
   readonly dialer: Dialer;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -59,9 +62,9 @@ export interface Exchanged {
  * Sends one request over TLS and reads its answer. Nothing is sent before the endpoint is verified, and no redirect is
  * followed, so that the one-time code is sent only to the configured address. Throws
  * ENROLMENT_NOT_REACHABLE, ENROLMENT_UNTRUSTED, ENROLMENT_BAD_ANSWER, ENROLMENT_UNAVAILABLE, ENROLMENT_REFUSED.
- * `secret` is removed from texts of the endpoint in errors.
+ * `secret` is removed from texts of the endpoint in errors; null: there is none.
  */
-export async function exchange(body: string, secret: string, options: ExchangeOptions): Promise<Exchanged> {
+export async function exchange(body: string, secret: string | null, options: ExchangeOptions): Promise<Exchanged> {
   const { clock, signal, limits } = options;
   const target = targetOf(options.url);
   const began = clock.monotonicMs();
@@ -75,7 +78,11 @@ export async function exchange(body: string, secret: string, options: ExchangeOp
   try {
     const { tls, verifiedBy } = await secure(stream, target, options, tried);
     await options.onConnected(verifiedBy);
-    return await post(tls, body, target, options, { tried, hide: (text) => text.split(secret).join('[redacted]') });
+    return await post(tls, body, target, options, {
+      tried,
+      isByCode: secret !== null,
+      hide: (text) => (secret === null ? text : text.split(secret).join('[redacted]')),
+    });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error;
@@ -109,12 +116,13 @@ function targetOf(url: string): Endpoint & { readonly path: string; readonly hos
 async function secure(
   stream: Duplex,
   target: Endpoint,
-  { trust, clock, signal, limits }: ExchangeOptions,
+  { trust, credentials, clock, signal, limits }: ExchangeOptions,
   tried: () => Tried,
 ): Promise<{ readonly tls: TLSSocket; readonly verifiedBy: VerifiedBy }> {
   const probe = await probeTls(stream, {
     host: target.host,
     trusted: trust ?? 'system',
+    credentials,
     timeoutMs: limits.handshakeMs,
     signal,
     clock,
@@ -134,7 +142,7 @@ async function post(
   body: string,
   target: ReturnType<typeof targetOf>,
   { clock, signal, limits, onSent }: ExchangeOptions,
-  say: { readonly tried: () => Tried; readonly hide: (text: string) => string },
+  say: { readonly tried: () => Tried; readonly hide: (text: string) => string; readonly isByCode: boolean },
 ): Promise<Exchanged> {
   const late = new AbortController();
   using _timer = clock.after(limits.answerMs, () => late.abort());
@@ -168,7 +176,7 @@ async function post(
     const at = say.tried();
     if (status >= 300 && status < 400) throw redirected(headers.location, status, at);
     const bytes = await readBounded(response, limits.answerBytes, at);
-    if (status !== 200 && status !== 201) throw refusal(status, bytes, at, say.hide);
+    if (status !== 200 && status !== 201) throw refusal(status, bytes, at, say);
     return {
       answer: readAnswer(bytes, headers['content-encoding'], at, say.hide),
       serverAt: headers.date === undefined ? null : parseHttpDate(headers.date),

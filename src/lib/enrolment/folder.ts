@@ -14,11 +14,12 @@ import {
 /**
  * The identity folder. An installed identity is one file, so that there is no moment at which a part of it is there:
  * `identity.json`. The key of an enrolment that is under way is `pending.json`; it becomes part of the identity, and
- * the file goes. Both belong to their owner only. Project decision, see docs/enrolment.md.
+ * the file goes. A renewal by the gateway has its key and what was issued for it in `renewal.json`. All belong to their owner only. Project decision, see docs/enrolment.md.
  */
 export const IDENTITY_FILE = 'identity.json';
 const PENDING_FILE = 'pending.json';
-const DRAFT = /^\.(identity|pending)\.json\.[0-9a-f-]{36}$/;
+export const RENEWAL_FILE = 'renewal.json';
+const DRAFT = /^\.(identity|pending|renewal)\.json\.[0-9a-f-]{36}$/;
 
 /**
  * Creates the private folder and locks it for this process until disposed. Removes drafts of interrupted runs. Throws
@@ -127,5 +128,9 @@ export function lockFailure(folder: string, cause: NodeJS.ErrnoException): GwErr
 }
 
 function running(folder: string, cause: unknown): GwError {
-  return new GwError('ENROLMENT_RUNNING', `Another \`gw enrol\` is running in ${folder}.`, { cause });
+  return new GwError(
+    'ENROLMENT_RUNNING',
+    `Another \`gw enrol\`, or a renewal by \`gw serve\`, is running in ${folder}.`,
+    { cause },
+  );
 }

@@ -4,6 +4,7 @@
  */
 export { CLOCK_TOLERANCE_MS, judgeValidity, readCertificates } from './certificate.ts';
 export {
+  type CertificateEnd,
   END_WARNING_DAYS,
   endOfIdentity,
   judgeEnd,
@@ -12,6 +13,16 @@ export {
 export { type EnrolmentStep, enrol } from './enrol.ts';
 export { IDENTITY_FILE, identityFolderProblem, pendingPath } from './folder.ts';
 export type { Credentials, Identity } from './model.ts';
+export {
+  failedRecord,
+  forgetRenewal,
+  installCandidate,
+  keepRenewal,
+  type RenewalRequest,
+  type RenewalStep,
+  requestRenewal,
+} from './renew.ts';
+export { type Candidate, candidateOf, type RenewalRecord, readRenewal, renewalPath } from './renewal-file.ts';
 export {
   assertIdentityOf,
   isInstalled,

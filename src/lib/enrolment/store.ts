@@ -9,7 +9,7 @@ import { certificatesPem, installedCertificate, judgeCertificate, readCertificat
 import { IDENTITY_FILE, type OnStored, pendingPath, placeFile, removeFile } from './folder.ts';
 import type { Credentials, Identity, Signer } from './model.ts';
 
-const pem = z.string().min(1).max(32_768);
+export const pem = z.string().min(1).max(32_768);
 const identitySchema = z.strictObject({
   format: z.literal('gw/identity/1'),
   serial: z.string().min(1).max(128),
@@ -129,7 +129,7 @@ export async function dropPending(identityDir: string): Promise<void> {
  * The private key of a PEM text, when it is one for EC P-256 that works: a damaged one may still carry its public half
  * unharmed, and then only a signature shows it.
  */
-function deviceKey(keyPem: string): KeyObject | undefined {
+export function deviceKey(keyPem: string): KeyObject | undefined {
   try {
     const key = createPrivateKey(keyPem);
     if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return undefined;
@@ -185,7 +185,7 @@ async function readStored(identityDir: string): Promise<Stored | undefined> {
 }
 
 /** Reads a file with a key; undefined when it does not exist. Throws IDENTITY_BROKEN, never with its content. */
-async function readOwn(path: string, what: string): Promise<string | undefined> {
+export async function readOwn(path: string, what: string): Promise<string | undefined> {
   const there = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw new GwError('IDENTITY_BROKEN', `${path} (${what}) cannot be read (${error.code}).`, {

@@ -12,16 +12,18 @@ export interface EnrolmentRequest {
   readonly serial: string;
   /** PKCS#10 in PEM. */
   readonly certificateRequest: string;
-  readonly oneTimeCode: string;
+  /** null: none, the client certificate of the connection stands for the device. */
+  readonly oneTimeCode: string | null;
   /** Whether the device asks for another identity in place of the one it has. */
   readonly renewal: boolean;
   readonly device: { readonly model: string | null; readonly software: string | null };
 }
 
-/** The members in this order, without blanks. */
+/** The members in this order, without blanks; without a code that member is missing. */
 export function encodeRequest({ serial, certificateRequest, oneTimeCode, renewal, device }: EnrolmentRequest): string {
   const { model, software } = device;
-  return JSON.stringify({ serial, certificateRequest, oneTimeCode, renewal, device: { model, software } });
+  const code = oneTimeCode === null ? {} : { oneTimeCode };
+  return JSON.stringify({ serial, certificateRequest, ...code, renewal, device: { model, software } });
 }
 
 /** The answer to an accepted request. Unknown members are ignored. */

@@ -11,7 +11,11 @@ import type { Site } from '../site/index.ts';
 import { faultsOf, shadowOf, telemetryOf } from './cloud-state/index.ts';
 import { robotMoves } from './robot-moves.ts';
 
-export interface CloudParts extends Pick<CloudOptions, 'launched' | 'version' | 'restart' | 'onTunnelNotification'> {
+export interface CloudParts
+  extends Pick<
+    CloudOptions,
+    'launched' | 'version' | 'restart' | 'onTunnelNotification' | 'readIdentity' | 'candidate'
+  > {
   readonly link: ChassisLink;
   readonly motion: Motion;
   readonly health: () => GatewayHealth;
@@ -32,7 +36,6 @@ export async function openCloud(site: Site, parts: CloudParts): Promise<Cloud | 
   const cloud: Cloud = createCloud({
     ...parts,
     site: { ...site, cloud: config },
-    readIdentity: createIdentityReader(site),
     dialer: directDialer,
     onStop({ reason, by }) {
       void motion.stopRobot(reason ?? 'Stop from the cloud', by === undefined ? 'cloud' : `cloud, ${by}`);

@@ -19,6 +19,7 @@ import {
 } from '../operator/index.ts';
 import { claimStateWithin, loadSite, readSecret, type Site } from '../site/index.ts';
 import type { Support, SupportOptions } from '../tunnel/index.ts';
+import { type CertificateRenewal, createCertificateRenewal } from './certificate-renewal.ts';
 import { watchCertificate } from './certificate-watch.ts';
 import { createClockReader } from './clock-reader.ts';
 import { watchClock } from './clock-watch.ts';
@@ -26,6 +27,7 @@ import { type CloudParts, createIdentityReader, noCloud, openCloud, watchCloud }
 import { watchDisk } from './disk-watch.ts';
 import type { OutputState } from './line-writer.ts';
 import { coarseState, currentMapMark, fleetHealth, neighboursView, notListening } from './neighbours.ts';
+import { renewalHold, renewalOf } from './renewal-parts.ts';
 import { nameHolder } from './running-gateway.ts';
 import type { ServeEvent } from './serve.result.ts';
 
@@ -118,15 +120,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       watchDisk({ path: site.operator.mediaDir, key: 'operator.mediaDir', reserveBytes, isHeld: false, clock, log }),
     ),
   };
-  const cloud = await openCloud(site, {
+  const identity = createIdentityReader(site);
+  const renewal: CertificateRenewal = starting.use(
+    createCertificateRenewal({
+      ...renewalOf(site, { link, dialer: directDialer }),
+      ...{ read: identity, hold: () => renewalHold(link.state(), cloud?.view().release ?? null), clock, log },
+    }),
+  );
+  const cloud: Cloud | null = await openCloud(site, {
     ...{ link, motion, health, version, clock, log },
+    ...{ readIdentity: renewal.readIdentity, candidate: renewal.candidate },
     launched: options.launched ?? null,
     restart: options.onRestart,
     onTunnelNotification: (notification, isRepeated) => support?.offer(notification, isRepeated),
   });
   const support = await openSupport(site, cloud, { program: options.program, clock, log });
   const certificate = starting.use(
-    watchCertificate({ isConfigured: site.enrolment !== undefined, read: createIdentityReader(site), clock, log }),
+    watchCertificate({ isConfigured: site.enrolment !== undefined, read: identity, clock, log }),
   );
   const wallClock = starting.use(
     watchClock({ read: createClockReader(site, { clock, dialer: directDialer }), clock, log }),
@@ -145,7 +155,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       cloud: cloudHealth.view(),
       cloudIsDown: cloudHealth.isDown(),
       support: supportHealth(support),
-      certificate: certificate.view(),
+      certificate: { ...certificate.view(), renewal: renewal.view() },
       clock: wallClock.view(),
       fleet: fleetHealth(neighbours()),
       operatorTrouble: operator.trouble(),

@@ -243,11 +243,13 @@ export interface ServiceHealth {
 interface BackoffOptions {
   readonly firstMs: number;
   readonly maxMs: number;
+  /** Waits that were made before; none by default. */
+  readonly attempt?: number;
 }
 
 /** Exponential backoff up to a limit, with jitter in the upper half, so that a fleet does not retry in step. */
 export function createBackoff(options: BackoffOptions, clock: Pick<Clock, 'random'>) {
-  let attempt = 0;
+  let attempt = options.attempt ?? 0;
   return {
     /** The wait before the next attempt, in milliseconds. */
     nextMs(): number {

@@ -13,13 +13,41 @@ const folder = z.strictObject({
   remedy: z.string().nullable(),
 });
 
+/** The renewal of the device certificate by the gateway itself. */
+const renewal = z.strictObject({
+  status: z
+    .enum(['off', 'not-enrolled', 'not-due', 'due', 'not-proved', 'failing', 'over', 'not-checked'])
+    .describe(
+      'off: enrolment.renewal is not set. not-proved: a new certificate is kept, and the broker has not proved it yet. failing: the last attempt failed. over: the certificate has expired, and only a one-time code helps. These three: degraded.',
+    ),
+  beforeDays: z.int().nullable().describe('enrolment.renewal.beforeDays.'),
+  candidate: z
+    .strictObject({
+      fingerprintSha256: z.string(),
+      notAfter: z.string(),
+      keptAt: z.string().describe('UTC: since when it is kept beside the certificate in use.'),
+      failedProofs: z.int(),
+    })
+    .nullable()
+    .describe('The new certificate that is not proved yet.'),
+  failed: z.int().describe('Failed attempts since the last renewal.'),
+  last: z
+    .strictObject({ at: z.string(), detail: z.string() })
+    .nullable()
+    .describe('The last failed attempt; null: none since the last renewal.'),
+  nextAt: z.string().nullable().describe('UTC: no new request before; null: at once when it is due.'),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+export type RenewalHealth = DeepReadonly<z.infer<typeof renewal>>;
+
 /** Health of the whole daemon, as `GET /api/health` reports it. */
 export const gatewayHealthSchema = z.strictObject({
   /**
    * 'degraded': at least one service is not running, evidence was withdrawn or cannot be read, a stop could not be
    * saved, a folder has too little free space, two devices send with one serial number, the cloud of an enrolled device
-   * is not connected for a minute, its device certificate ends within 30 days, its clock is more than a minute off, or the
-   * sessions of remote support cannot be recorded.
+   * is not connected for a minute, its device certificate ends within 30 days or its renewal failed, its clock is more than a
+   * minute off, or the sessions of remote support cannot be recorded.
    */
   status: z.enum(['ok', 'degraded']),
   version: z.string(),
@@ -88,6 +116,7 @@ export const gatewayHealthSchema = z.strictObject({
       notAfter: z.string().nullable().describe('UTC: the first end of the device certificate and the CAs above it.'),
       detail: z.string(),
       remedy: z.string().nullable(),
+      renewal: renewal.optional().describe('Its renewal without a visit. Absent: a gateway that does not report it.'),
     })
     .optional()
     .describe('The device certificate of the cloud. Absent: a gateway that does not report it.'),
@@ -133,7 +162,12 @@ type Reported = DeepReadonly<z.infer<typeof gatewayHealthSchema>>;
 export type GatewayHealth = Reported & { readonly fleet: NonNullable<Reported['fleet']> };
 export type ClockHealth = NonNullable<Reported['clock']>;
 export type CertificateHealth = NonNullable<Reported['certificate']>;
-/** Whether the certificate is no reason to act. */
-export const isCertificateSound = (certificate: CertificateHealth | undefined): boolean =>
+/** Whether the end of the certificate is no reason to act. */
+export const isEndSound = (certificate: CertificateHealth | undefined): boolean =>
   certificate === undefined || !['ending', 'ending-now', 'expired', 'not-yet-valid'].includes(certificate.status);
+/** Whether its renewal is none. */
+export const isRenewalSound = ({ renewal: found }: Pick<CertificateHealth, 'renewal'> = {}): boolean =>
+  found === undefined || !['not-proved', 'failing', 'over'].includes(found.status);
+export const isCertificateSound = (certificate: CertificateHealth | undefined): boolean =>
+  isEndSound(certificate) && isRenewalSound(certificate);
 export type FolderHealth = GatewayHealth['disk']['state'];

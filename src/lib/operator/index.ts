@@ -13,6 +13,9 @@ export {
   type GatewayHealth,
   gatewayHealthSchema,
   isCertificateSound,
+  isEndSound,
+  isRenewalSound,
+  type RenewalHealth,
 } from './health.ts';
 export { createJournal, journalEntrySchema } from './journal.ts';
 export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';

@@ -66,6 +66,8 @@ export interface SimEnrolment {
   readonly codePath: string | null;
   /** Creates a further code for this serial number, by default that of the robot. */
   newCode(serial?: string): string;
+  /** Accepts no certificate any more that it has issued for this serial number, by default that of the robot. */
+  revoke(serial?: string): void;
   /** Every complete request, also refused ones; oldest first, at most the last 1000. */
   requests(): readonly ReceivedEnrolment[];
 }

@@ -138,6 +138,9 @@ const WITHOUT_USER = 'an http:// or https:// address with the port it needs, wit
 export function checkAcrossKeys(value: unknown, report: Report): void {
   if (!isRecord(value)) return;
   checkMaps(value, report);
+  if (isRecord(value.enrolment) && value.enrolment.renewal !== undefined && value.cloud === undefined) {
+    report(['enrolment', 'renewal'], { expected: 'a `cloud` section beside it: its broker proves a new certificate' });
+  }
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);

@@ -218,6 +218,19 @@ const enrolment = z
     identityDir: file
       .default('identity')
       .describe('Folder for the key, the certificate and the endpoint of this device, accessible to its owner only.'),
+    renewal: z
+      .strictObject({
+        beforeDays: z.int().min(1).max(365).meta({
+          description:
+            'So many days before its end `gw serve` asks the enrolment endpoint for another device certificate.',
+          example: 21,
+        }),
+      })
+      .optional()
+      .meta({
+        description: 'Renewal of the device certificate without a visit; needs `cloud`. Absent: off.',
+        example: { beforeDays: 21 },
+      }),
   })
   .meta({
     description: 'Enrolment of this device in the cloud. Absent: it cannot be enrolled.',

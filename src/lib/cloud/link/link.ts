@@ -79,7 +79,16 @@ export function createCloudLink(options: CloudLinkOptions): CloudLink {
           signal.throwIfAborted();
           if (session !== null) {
             sessions.begin(session, renewal);
-            await holdSession(run, { cloud, clock, state, pollMs, readIdentity, direct, replacements });
+            await holdSession(run, {
+              candidate: options.candidate,
+              cloud,
+              clock,
+              state,
+              pollMs,
+              readIdentity,
+              direct,
+              replacements,
+            });
           }
           const waitMs = retry.nextMs();
           state.retryAtMs = clock.monotonicMs() + waitMs;

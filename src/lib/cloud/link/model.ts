@@ -150,6 +150,23 @@ export interface LinkIdentity {
 }
 
 /**
+ * An identity beside the installed one, which the broker has to prove: it counts as proved by a connection with it whose
+ * subscriptions are acknowledged. Until then the installed one is used wherever it works.
+ */
+export interface CandidateIdentity {
+  /** The one to try now beside this installed one; null: there is none, or not now. */
+  due(installed: LinkIdentity): LinkIdentity | null;
+  /**
+   * It was tried. A null failure: it is the one in use. `isUnreachable`: the broker was not reached, so it has not judged.
+   * `wasConnected`: the installed one was in use meanwhile; otherwise it had been rejected.
+   */
+  tried(
+    candidate: LinkIdentity,
+    result: { readonly failure: FailedAttempt | null; readonly isUnreachable: boolean; readonly wasConnected: boolean },
+  ): void;
+}
+
+/**
  * The connection to the broker. One client identifier is used by one connection at a time, except that with a new
  * certificate the next connection is tried before the old one is given up.
  */
@@ -173,6 +190,8 @@ export interface CloudLinkOptions {
   readonly cloud: Pick<NonNullable<Site['cloud']>, 'mqtt' | 'region'>;
   /** The installed identity; null: not enrolled. Called every few seconds. Throws a GwError when it cannot be used. */
   readonly readIdentity: () => Promise<LinkIdentity | null>;
+  /** Absent: there is never another one. */
+  readonly candidate?: CandidateIdentity | undefined;
   readonly dialer: Dialer;
   readonly clock: Clock;
   readonly log: Log;

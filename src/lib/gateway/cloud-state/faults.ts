@@ -9,7 +9,7 @@ import type { CurrentFaults } from '../../cloud/index.ts';
 import { formatTried } from '../../error/index.ts';
 import type { Mark } from '../../evidence/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import { type GatewayHealth, isCertificateSound } from '../../operator/index.ts';
+import { type GatewayHealth, isEndSound, isRenewalSound } from '../../operator/index.ts';
 import { shorten } from '../../text/index.ts';
 
 export interface FaultSources {
@@ -37,6 +37,7 @@ export function faultsOf({ snapshot, motion, health }: FaultSources): CurrentFau
     ...diskFaults(health.disk),
     evidenceFault(health.evidence),
     certificateFault(health.certificate),
+    renewalFault(health.certificate),
     clockFault(health.clock),
     ...stopFaults(motion),
   ];
@@ -182,7 +183,7 @@ function evidenceFault({ status, detail }: GatewayHealth['evidence']): CurrentFa
 /** Each threshold is a fault of its own, so that the cloud is warned anew. */
 function certificateFault(certificate: GatewayHealth['certificate']): CurrentFaults {
   if (certificate?.status === 'not-checked') return uncheckedFrom('certificate.');
-  if (certificate === undefined || isCertificateSound(certificate)) return none;
+  if (certificate === undefined || isEndSound(certificate)) return none;
   const { status, withinDays, detail, daysLeft } = certificate;
   const key = status === 'expired' || status === 'not-yet-valid' ? status : `ends-within-${withinDays}-days`;
   return fault(`certificate.${key}`, detail, { number: daysLeft });
@@ -201,6 +202,15 @@ function clockFault(clock: GatewayHealth['clock']): CurrentFaults {
     default:
       return none;
   }
+}
+
+function renewalFault(certificate: GatewayHealth['certificate']): CurrentFaults {
+  const renewal = certificate?.renewal;
+  if (renewal?.status === 'not-checked') return uncheckedFrom('certificate.renewal');
+  // A new certificate is proved within seconds; only that it was not is a fault.
+  const isNew = renewal?.status === 'not-proved' && renewal.candidate?.failedProofs === 0;
+  if (renewal === undefined || isRenewalSound(certificate) || isNew) return none;
+  return fault(`certificate.renewal-${renewal.status}`, renewal.detail, { number: renewal.failed });
 }
 
 function stopFaults({ stop, keepingTrouble }: FaultSources['motion']): CurrentFaults[] {

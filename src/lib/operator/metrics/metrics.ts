@@ -129,11 +129,18 @@ function robotMetrics({ snapshot, motion }: MetricsSource): Metric[] {
 
 function certificateMetrics({ health: { certificate }, now }: MetricsSource): Metric[] {
   const notAfter = certificate?.notAfter ?? null;
+  const renewal = certificate?.renewal;
+  const isRenewalUsed = renewal !== undefined && renewal.status !== 'off' && renewal.status !== 'not-checked';
   return [
     gauge(
       'gw_certificate_end_seconds',
       'Until the first end of the device certificate and the CAs above it, by the clock of the gateway; negative: over.',
       known(notAfter === null ? null : (Date.parse(notAfter) - now.getTime()) / 1_000),
+    ),
+    gauge(
+      'gw_certificate_renewal_failed_attempts',
+      'Failed attempts to renew the device certificate without a visit, and to prove a new one, since the last renewal; absent: off, or not checked yet.',
+      known(isRenewalUsed ? renewal.failed + (renewal.candidate?.failedProofs ?? 0) : null),
     ),
   ];
 }

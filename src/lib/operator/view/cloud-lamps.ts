@@ -1,6 +1,6 @@
 import type { CloudView } from '../../cloud/index.ts';
 import type { Cell, Lamp } from '../../pages/index.ts';
-import { type CertificateHealth, isCertificateSound } from '../health.ts';
+import { type CertificateHealth, isCertificateSound, isEndSound, isRenewalSound } from '../health.ts';
 import { type CloudNow, count, lamp, row, technical, text, word } from './parts.ts';
 
 type MessageClass = keyof NonNullable<NonNullable<CloudView['outbox']>['kept']>;
@@ -40,9 +40,10 @@ export function cloudLamp({ view, now }: CloudNow, end?: CertificateHealth): Lam
     ...failures.map(({ port, path, at, outcome }) =>
       row('failures', count(port), word(path), { at }, technical(outcome.detail)),
     ),
-    row('technical', isEnding ? technical(end?.detail) : []),
-    ...[...new Set([remedy, link?.remedy, seen?.remedy, isEnding ? end?.remedy : null])].map((one) =>
-      row('remedy', technical(one)),
+    row('technical', isEndSound(end) ? [] : technical(end?.detail)),
+    row('technical', isRenewalSound(end) ? [] : technical(end?.renewal?.detail)),
+    ...[...new Set([remedy, link?.remedy, seen?.remedy, ...(isEnding ? [end?.remedy, end?.renewal?.remedy] : [])])].map(
+      (one) => row('remedy', technical(one)),
     ),
     row('ask', technical(link?.ask)),
     row('subscriptions', connection === null ? [] : [count(connection.filters.length), word('accepted')]),

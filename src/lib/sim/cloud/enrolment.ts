@@ -2,6 +2,7 @@ import { createPrivateKey, randomInt, X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { type Clock, replaceFile } from '../../lifecycle/index.ts';
 import { isRecord } from '../chassis/maps/map-store.ts';
 import type { Faults } from '../faults.ts';
@@ -20,12 +21,15 @@ import { parseRequest } from './services/request.ts';
 
 /**
  * An enrolment endpoint as in docs/enrolment.md, on 127.0.0.1: it issues client certificates of its CA for one-time
- * codes. Its checks share no code with the client.
+ * codes, and for a certificate of the same serial number that is valid by its clock and not revoked. Its checks share no
+ * code with the client.
  */
 export interface EnrolmentEndpoint extends AsyncDisposable {
   readonly url: string;
   /** Creates a code that is valid for one key of this serial number. */
   newCode(serial: string): string;
+  /** Accepts no certificate any more that it has issued for this serial number so far. */
+  revoke(serial: string): void;
   /** Every complete request, also refused ones; oldest first, at most the last 1000. */
   requests(): readonly ReceivedEnrolment[];
 }
@@ -37,11 +41,13 @@ export interface ReceivedEnrolment {
   readonly body: string;
   /** Status of the answer; 0 when none was sent. */
   readonly status: number;
+  /** SHA-256 of the client certificate; null: it showed none. */
+  readonly byCertificate: string | null;
 }
 
 export interface EnrolmentEndpointOptions {
   readonly ca: CertificateAuthority;
-  readonly clock: Pick<Clock, 'wall'>;
+  readonly clock: Pick<Clock, 'wall' | 'sleep'>;
   readonly faults: Pick<Faults, 'is'>;
   /** Host of the broker and region in every answer. */
   readonly broker: string;
@@ -59,6 +65,10 @@ const MAX_REQUESTS = 1000;
 /** Beyond it the oldest code is dropped. */
 const MAX_CODES = 1000;
 const DAY_MS = 86_400_000;
+/** Of the fault `enrolment-slow`; below the limit of the client. */
+const SLOW_MS = 20_000;
+/** Of the fault `enrolment-short-lived`. */
+const SHORT_DAYS = 22;
 const FOREIGN = 'The one-time code was issued for another device.';
 /** Letters and digits without characters that look alike. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -99,6 +109,8 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   const past = expiredPeriod();
   const codes = new Map<string, Code>();
   const enrolled = new Map<string, Enrolment>();
+  const issued = new Map<string, Set<string>>();
+  const revoked = new Set<string>();
   const received: ReceivedEnrolment[] = [];
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -106,7 +118,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     answer(request, response).catch(() => response.destroy());
   };
   const [own, foreign, expired, elsewhere] = await Promise.all([
-    createHttpsHandler(ca, onRequest, { names }),
+    createHttpsHandler(ca, onRequest, { names }, { clientCa: ca.caPem }),
     createHttpsHandler(otherCa, onRequest, { names }),
     createHttpsHandler(ca, onRequest, { names, ...past }),
     createHttpsHandler(ca, onRequest, { names: ['elsewhere.example'] }),
@@ -124,9 +136,12 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '' } = request;
     const body = await readBody(request);
-    const outcome = await outcomeOf(method, path, body);
+    const client = clientOf(request);
+    const outcome = await outcomeOf(method, path, body, client);
+    if (faults.is('enrolment-slow')) await clock.sleep(SLOW_MS);
     const isAnswered = typeof outcome === 'object';
-    received.push({ method, path, body: body ?? '', status: isAnswered ? outcome.status : 0 });
+    const byCertificate = client?.fingerprint256 ?? null;
+    received.push({ method, path, body: body ?? '', status: isAnswered ? outcome.status : 0, byCertificate });
     if (received.length > MAX_REQUESTS) received.shift();
     if (!isAnswered) {
       if (outcome === 'cut') request.socket.destroy();
@@ -144,7 +159,12 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   }
 
   /** Checks in order: faults of a proxy, the form of the request, its code. */
-  async function outcomeOf(method: string, path: string, body: string | undefined): Promise<Outcome> {
+  async function outcomeOf(
+    method: string,
+    path: string,
+    body: string | undefined,
+    client: X509Certificate | null,
+  ): Promise<Outcome> {
     if (faults.is('enrolment-no-answer')) return 'unanswered';
     if (faults.is('enrolment-html'))
       return { status: 200, type: 'text/html', text: '<!doctype html><title>Sign in</title>' };
@@ -155,13 +175,14 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
       return { status: 200, type: 'application/json', text: `"${'x'.repeat(4_000_000)}"` };
     }
     if (faults.is('enrolment-error')) return refusal(500, 'INTERNAL', 'Internal error.');
+    if (faults.is('enrolment-busy')) return refusal(503, 'BUSY', 'Try again later.');
     if (body === undefined) return refusal(413, 'TOO_LONG', 'Request body is too large.');
     if (path !== '/anmeldung') return refusal(404, 'NOT_FOUND', 'Not found.');
     if (method !== 'POST') return refusal(405, 'METHOD', 'Only POST is allowed.');
     const request = await readEnrolment(body);
     if (request === undefined) return refusal(400, 'REQUEST_INVALID', 'Invalid request.');
     // One at a time: two concurrent requests must not both find the code unused.
-    const done = queue.then(() => enrol(request));
+    const done = queue.then(() => (request.oneTimeCode === null ? renew(request, client) : enrol(request)));
     queue = done.catch(() => {});
     return done;
   }
@@ -169,7 +190,7 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   async function enrol({ serial, requestPem, publicKeyPem, oneTimeCode, renewal }: EnrolmentRequest): Promise<Outcome> {
     // The refusal does not depend on the code and does not reveal which codes exist.
     if (faults.is('enrolment-refused')) return refusal(403, 'CODE_FOREIGN', FOREIGN);
-    const code = codes.get(oneTimeCode);
+    const code = codes.get(oneTimeCode ?? '');
     if (code === undefined) return refusal(401, 'CODE_INVALID', 'Unknown one-time code.');
     if (code.serial !== serial) return refusal(403, 'CODE_FOREIGN', FOREIGN);
     // The same key may repeat its request: the answer may have been lost.
@@ -180,16 +201,44 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
     if (before !== undefined && before.publicKeyPem !== publicKeyPem && !renewal) {
       return refusal(409, 'ENROLLED', 'This device is enrolled with another key.');
     }
-    const kept = before?.publicKeyPem === publicKeyPem ? before.certificatePem : undefined;
-    const certificatePem = kept ?? (await ca.issueClient(requestPem));
     const isFirst = code.publicKeyPem === undefined;
     code.publicKeyPem = publicKeyPem;
-    enrolled.set(serial, { publicKeyPem, certificatePem });
+    const certificatePem = await issue(serial, requestPem, publicKeyPem);
     if (isFirst) await onUsed();
+    return await answerOf(serial, requestPem, certificatePem);
+  }
+
+  /** Without a code: by a certificate that it has issued for the same serial number. */
+  async function renew(
+    { serial, requestPem, publicKeyPem, renewal }: EnrolmentRequest,
+    client: X509Certificate | null,
+  ): Promise<Outcome> {
+    if (!renewal || client === null) return refusal(401, 'NO_CERTIFICATE', 'No client certificate of this service.');
+    if (faults.is('enrolment-refused')) return refusal(403, 'NOT_ALLOWED', 'No renewal for this device.');
+    const name = /^CN=([^\n]*)$/.exec(client.subject)?.[1];
+    if (name !== serial) return refusal(403, 'CERTIFICATE_FOREIGN', 'The certificate is of another device.');
+    if (revoked.has(client.fingerprint256)) return refusal(403, 'CERTIFICATE_REVOKED', 'The certificate is revoked.');
+    if (client.validToDate <= clock.wall()) return refusal(410, 'CERTIFICATE_EXPIRED', 'The certificate has expired.');
+    return await answerOf(serial, requestPem, await issue(serial, requestPem, publicKeyPem));
+  }
+
+  /** The same certificate again for the same key. */
+  async function issue(serial: string, requestPem: string, publicKeyPem: string): Promise<string> {
+    const before = enrolled.get(serial);
+    if (before?.publicKeyPem === publicKeyPem) return before.certificatePem;
+    const certificatePem = await ca.issueClient(requestPem);
+    enrolled.set(serial, { publicKeyPem, certificatePem });
+    return certificatePem;
+  }
+
+  async function answerOf(serial: string, requestPem: string, certificatePem: string): Promise<Outcome> {
+    const certificate = await issuedOrWrong(requestPem, serial, certificatePem);
+    const all = issued.get(serial) ?? new Set();
+    issued.set(serial, all.add(new X509Certificate(certificate).fingerprint256));
     if (faults.is('enrolment-answer-lost')) return 'cut';
     return json(200, {
-      certificate: await issuedOrWrong(requestPem, serial, certificatePem),
-      ca: ca.caPem,
+      certificate,
+      ca: faults.is('enrolment-unknown-ca') ? ca.caPem + otherCa.caPem : ca.caPem,
       endpoint: broker,
       region: faults.is('enrolment-wrong-region') ? 'xx-nowhere-1' : region,
     });
@@ -199,7 +248,11 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
   async function issuedOrWrong(requestPem: string, serial: string, certificatePem: string): Promise<string> {
     if (faults.is('enrolment-wrong-serial')) return ca.issueClient(requestPem, { commonName: `${serial}-X` });
     if (faults.is('enrolment-expired')) return ca.issueClient(requestPem, past);
-    if (faults.is('enrolment-other-ca')) return otherCa.issueClient(requestPem);
+    if (faults.is('enrolment-short-lived')) {
+      const notAfter = new Date(clock.wall().getTime() + SHORT_DAYS * DAY_MS);
+      return ca.issueClient(requestPem, { notAfter });
+    }
+    if (faults.is('enrolment-other-ca') || faults.is('enrolment-unknown-ca')) return otherCa.issueClient(requestPem);
     if (faults.is('enrolment-server-purpose')) return ca.issueClient(requestPem, { purpose: 'server' });
     if (faults.is('enrolment-wrong-key')) return (await ca.issueClientPair(serial)).certificatePem;
     return certificatePem;
@@ -216,12 +269,21 @@ export async function startEnrolment(options: EnrolmentEndpointOptions): Promise
       return code;
     },
     requests: () => [...received],
+    revoke(serial) {
+      for (const fingerprint of issued.get(serial) ?? []) revoked.add(fingerprint);
+    },
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
 
 function letter(): string {
   return LETTERS[randomInt(LETTERS.length)] ?? 'A';
+}
+
+/** The client certificate, if it is of the CA of this endpoint. */
+function clientOf({ socket }: IncomingMessage): X509Certificate | null {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
+  return socket.getPeerX509Certificate() ?? null;
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
@@ -238,7 +300,8 @@ interface EnrolmentRequest {
   readonly serial: string;
   readonly requestPem: string;
   readonly publicKeyPem: string;
-  readonly oneTimeCode: string;
+  /** null: the request has no such member. */
+  readonly oneTimeCode: string | null;
   readonly renewal: boolean;
 }
 
@@ -246,8 +309,9 @@ interface EnrolmentRequest {
 async function readEnrolment(body: string): Promise<EnrolmentRequest | undefined> {
   const value = parseRequest(Buffer.from(body));
   if (value === undefined) return undefined;
-  const { serial, certificateRequest: requestPem, oneTimeCode, renewal, device } = value;
-  if (typeof serial !== 'string' || typeof requestPem !== 'string' || typeof oneTimeCode !== 'string') return undefined;
+  const { serial, certificateRequest: requestPem, oneTimeCode = null, renewal, device } = value;
+  if (typeof serial !== 'string' || typeof requestPem !== 'string') return undefined;
+  if (typeof oneTimeCode !== 'string' && (oneTimeCode !== null || 'oneTimeCode' in value)) return undefined;
   if (typeof renewal !== 'boolean' || !isRecord(device)) return undefined;
   const read = await readRequest(requestPem);
   if (read === undefined || read.commonName !== serial || read.curve !== CURVE) return undefined;

@@ -36,17 +36,20 @@ interface HttpsOptions {
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Limit of request line and headers; 431 above it. */
   readonly maxRequestBytes?: number;
+  /** CA of the client certificates that it asks for; a client may have none, or one of another CA. */
+  readonly clientCa?: string;
 }
 
 export async function createHttpsHandler(
   ca: CertificateAuthority,
   onRequest: RequestListener,
   fields: Partial<ServerCertificateOptions> = {},
-  { onUpgrade, maxRequestBytes }: HttpsOptions = {},
+  { onUpgrade, maxRequestBytes, clientCa }: HttpsOptions = {},
 ): Promise<ConnectionHandler> {
   const { keyPem, certificatePem } = await ca.issueServer({ names: CLOUD_NAMES, ...fields });
   const limits = maxRequestBytes === undefined ? {} : { maxHeaderSize: maxRequestBytes };
-  const server = createHttpsServer({ ...MIN_TLS, ...limits, key: keyPem, cert: certificatePem }, onRequest);
+  const asks = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientCa };
+  const server = createHttpsServer({ ...MIN_TLS, ...limits, ...asks, key: keyPem, cert: certificatePem }, onRequest);
   if (onUpgrade !== undefined) server.on('upgrade', onUpgrade);
   server.on('tlsClientError', () => {});
   return server;

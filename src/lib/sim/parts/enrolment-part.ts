@@ -29,5 +29,6 @@ export async function startEnrolmentPart(start: PartStart, ca: CertificateAuthor
   const codePath = await newCodeFile();
   const { url, requests } = endpoint;
   onEvent({ event: 'listening', part: 'enrolment', url });
-  return { url, requests, caPem: ca.caPem, newCode, codePath };
+  const revoke = (of = serial) => endpoint.revoke(of);
+  return { url, requests, caPem: ca.caPem, newCode, revoke, codePath };
 }

@@ -44,6 +44,7 @@ export function judgeHealth(
     site.cloud && cloud.status,
     site.cloud?.tunnel && support.status,
     site.enrolment && (certificate?.status ?? 'not-checked'),
+    site.enrolment?.renewal && (certificate?.renewal?.status ?? 'not-checked'),
     site.fleet && (fleet?.status ?? 'not-checked'),
     site.time && !['ok', 'wrong'].includes(clock?.status ?? '') && 'not-checked',
   ].includes('not-checked');

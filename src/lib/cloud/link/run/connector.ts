@@ -71,6 +71,24 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
     return failure;
   }
 
+  /** A broker that rejects the installed certificate may have been given the next one already. */
+  async function connectCandidate(identity: LinkIdentity, paths: readonly LinkPath[]): Promise<LinkSession | null> {
+    const candidate = options.candidate?.due(identity) ?? null;
+    if (candidate === null) return null;
+    let failure: FailedAttempt | null = null;
+    for (const path of paths) {
+      const result = await connect(path, candidate);
+      if ('mqtt' in result) {
+        options.candidate?.tried(candidate, { failure: null, isUnreachable: false, wasConnected: false });
+        return result;
+      }
+      failure = result;
+    }
+    const isUnreachable = failure !== null && isNetworkFailure(failure);
+    options.candidate?.tried(candidate, { failure, isUnreachable, wasConnected: false });
+    return null;
+  }
+
   return {
     connect,
 
@@ -88,15 +106,16 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
       }
       const { proven } = renewal;
       const [rejection] = rejections;
-      if (proven === null || proven.fingerprintSha256 === identity.fingerprintSha256 || rejection === undefined)
-        return null;
-      // The certificate before the renewal may still work when the broker rejects the new one.
-      renewal.failed(rejection);
-      for (const path of paths) {
-        const result = await connect(path, proven);
-        if ('mqtt' in result) return result;
+      if (rejection === undefined) return null;
+      if (proven !== null && proven.fingerprintSha256 !== identity.fingerprintSha256) {
+        // The certificate before the renewal may still work when the broker rejects the new one.
+        renewal.failed(rejection);
+        for (const path of paths) {
+          const result = await connect(path, proven);
+          if ('mqtt' in result) return result;
+        }
       }
-      return null;
+      return await connectCandidate(identity, paths);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { firstOf } from '../../../lifecycle/index.ts';
-import type { CloudLinkOptions, LinkIdentity } from '../model.ts';
+import type { CloudLinkOptions, LinkIdentity, LinkPath } from '../model.ts';
 import { linkPaths } from '../plans.ts';
 import type { LinkState } from '../state.ts';
+import { isNetworkFailure } from './connector.ts';
 import type { DirectRetry } from './direct-retry.ts';
 import type { LinkRun, Replacements } from './replacements.ts';
 
-export interface HoldOptions extends Pick<CloudLinkOptions, 'cloud' | 'clock'> {
+export interface HoldOptions extends Pick<CloudLinkOptions, 'cloud' | 'clock' | 'candidate'> {
   readonly state: Pick<LinkState, 'session' | 'identity'>;
   /** How often the identity is read. */
   readonly pollMs: number;
@@ -19,6 +20,7 @@ export interface HoldOptions extends Pick<CloudLinkOptions, 'cloud' | 'clock'> {
 export async function holdSession(run: LinkRun, options: HoldOptions): Promise<void> {
   const { cloud, clock, state, direct, replacements } = options;
   const { signal, renewal } = run;
+  const pathsFrom = (path: LinkPath) => [path, ...linkPaths(cloud).filter((other) => other !== path)];
   while (state.session !== null) {
     const { session } = state;
     await clock.sleep(options.pollMs, firstOf(signal, session.mqtt.ended)).catch(() => signal.throwIfAborted());
@@ -34,9 +36,13 @@ export async function holdSession(run: LinkRun, options: HoldOptions): Promise<v
     const { path, identity: inUse } = session.plan;
     const isRenewed = identity.fingerprintSha256 !== inUse.fingerprintSha256;
     if (!isRenewed) renewal.done();
+    const candidate = isRenewed ? null : (options.candidate?.due(identity) ?? null);
     if (isRenewed && renewal.isDue(identity)) {
-      const paths = [path, ...linkPaths(cloud).filter((other) => other !== path)];
-      renewal.tried(identity, await replacements.replace(identity, paths, run));
+      renewal.tried(identity, await replacements.replace(identity, pathsFrom(path), run));
+    } else if (candidate !== null) {
+      const failure = await replacements.replace(candidate, pathsFrom(path), run);
+      const isUnreachable = failure !== null && isNetworkFailure(failure);
+      options.candidate?.tried(candidate, { failure, isUnreachable, wasConnected: true });
     } else if (path === 'fallback' && linkPaths(cloud).includes('direct') && direct.isDue()) {
       const failed = await replacements.replace(isRenewed ? inUse : identity, ['direct'], run);
       if (failed !== null) direct.postpone();
