@@ -34,6 +34,7 @@ interface RawStep {
   readonly unavailable?: string;
   readonly expect?: Raw;
   readonly remark?: string;
+  readonly values?: Readonly<Record<string, string | { readonly path: string }>>;
   /** What gw looks at beside the question. */
   readonly known?: { readonly run?: string; readonly reads?: string; readonly expect: Raw };
 }
@@ -100,6 +101,11 @@ function resultsOf(steps: readonly RawStep[], broken?: { readonly id: string; re
       for (const [path, written] of Object.entries(expected ?? {})) {
         put(result, path, structuredClone(meeting(written)));
       }
+    }
+    for (const [name, written] of Object.entries(step.values ?? {})) {
+      if (!steps.some(({ confirm }) => confirm?.includes(`{${step.id}.${name}}`))) continue;
+      const path = typeof written === 'string' ? written : written.path;
+      put(results.get(step.reads ?? step.id) ?? {}, path, { value: 'x', mark: 'BELEGT', source: 'test', unit: null });
     }
   }
   const step = steps.find(({ id }) => id === broken?.id);

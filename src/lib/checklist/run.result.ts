@@ -19,6 +19,10 @@ const answerSchema = z.strictObject({
   value: z.number().nullable().describe('The measured value; null for questions.'),
   attachments: z.array(z.string()).describe('Names of photos, see `attachments` of the record.'),
   at: z.iso.datetime().nullable().describe('Wall clock, UTC; null for an answer from a file.'),
+  question: z
+    .string()
+    .optional()
+    .describe('The question as it was asked, with its values; absent in records of older versions.'),
 });
 
 const measuredValueSchema = z.strictObject({

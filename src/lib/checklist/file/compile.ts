@@ -1,7 +1,7 @@
 import type { Catalogue, CatalogueEntry } from '../catalogue.ts';
 import { compileExpectations } from '../match/matcher.ts';
 import { parsePath } from '../match/path.ts';
-import { parseTemplate } from '../match/template.ts';
+import { parseTemplate, pathsOf } from '../match/template.ts';
 import {
   type ChecklistFile,
   DEFAULT_WITHIN_S,
@@ -10,7 +10,7 @@ import {
   type SectionFile,
   type StepFile,
 } from './schema.ts';
-import type { Checklist, Requirement, RunStep, Step, StepBase, Titled, WantedValue } from './step.ts';
+import type { Checklist, QuestionTemplate, Requirement, RunStep, Step, StepBase, Titled, WantedValue } from './step.ts';
 
 /** A checklist from its valid file: checks joined with the catalogue, matchers compiled. */
 export function compile(
@@ -76,6 +76,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
       facts,
       moves: false,
       question: step.measure,
+      template: questionTemplate(step.measure),
       unit: step.unit ?? '',
       mark: step.mark ?? 'BELEGT',
       tool: step.tool ?? null,
@@ -96,6 +97,7 @@ function compileStep(placed: Placed, all: readonly Placed[], catalogue: Catalogu
       facts,
       moves: false,
       question: step.confirm ?? '',
+      template: questionTemplate(step.confirm ?? ''),
       instead,
       expires: step.expires !== undefined,
       personMoves: step.moves ?? false,
@@ -151,6 +153,11 @@ function compileRun(base: Omit<StepBase, 'moves'>, { file: step, run, entry }: R
 function ownLimitMs(entry: CatalogueEntry, step: RunParts['file'], options: unknown): number {
   const own = step.reads === undefined ? entry.withinMs?.(options) : undefined;
   return own ?? DEFAULT_WITHIN_S * 1_000;
+}
+
+function questionTemplate(question: string): QuestionTemplate {
+  const template = parseTemplate(question) ?? [];
+  return pathsOf(template).length === 0 ? null : template;
 }
 
 /** The title is the English one; in a list of one language, what stands there. */

@@ -59,7 +59,12 @@ const stepSchema = z.strictObject({
     .record(id, valueSchema)
     .optional()
     .describe('Measured values for the record, by name: a path into the result, with unit and mark where it has none.'),
-  confirm: line.max(1000).optional().describe('A yes/no question to the technician; yes means ok.'),
+  confirm: line
+    .max(1000)
+    .optional()
+    .describe(
+      'A yes/no question to the technician; yes means ok. {step.value} shows a measured value of a step that it needs.',
+    ),
   expires: z
     .literal('with-the-run')
     .optional()

@@ -3,8 +3,8 @@ import { findFact } from '../../evidence/index.ts';
 import { isRecord } from '../../json/index.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { compileExpectations } from '../match/matcher.ts';
-import { PATH_SYNTAX, parsePath } from '../match/path.ts';
-import { parseTemplate } from '../match/template.ts';
+import { PATH_SYNTAX, parsePath, partsText } from '../match/path.ts';
+import { parseTemplate, pathsOf } from '../match/template.ts';
 import { MAX_STEPS } from './schema.ts';
 
 /** Kinds of step; a step has exactly one of these keys. */
@@ -177,6 +177,7 @@ function checkKind(step: Loose, at: Path, around: Around): void {
     const expected = `${key} only with ${kinds.join(', ')}`;
     report([...at, key], { found: `${key} beside ${kind}`, expected, at: 'key' });
   }
+  for (const key of ['confirm', 'measure']) checkQuestion(step, [...at, key], around);
   if (kind === 'run') checkRun(step, at, around);
   if (kind === 'reads') checkReads(step, at, around);
   if (kind === 'measure' && step.unit === undefined) {
@@ -195,6 +196,30 @@ function checkKnown(known: Loose, at: Path, around: Around): void {
     else checkRun(known, at, around);
   } else checkReads(known, at, around);
   checkExpect(known, at, 'run', around.report);
+}
+
+/** The values that a question shows are those of steps that must be ok before it is asked. */
+function checkQuestion({ needs, ...step }: Loose, at: Path, { places, report }: Around): void {
+  const text = step[String(at.at(-1))];
+  if (typeof text !== 'string') return;
+  const template = parseTemplate(text);
+  if (template === undefined) report(at, { expected: 'a question with values in braces: {step.value}' });
+  for (const path of template === undefined ? [] : pathsOf(template)) {
+    const [id, name, more] = path.map((part) => (part.kind === 'key' ? part.key : undefined));
+    const found = `{${partsText(path)}}`;
+    const source = places.find((place) => place.step.id === id)?.step;
+    const names = source?.measure === undefined ? Object.keys(isRecord(source?.values) ? source.values : {}) : [id];
+    if (id === undefined || source === undefined || !listOf(needs).includes(id)) {
+      report(at, { found, expected: 'the value of a step that this one needs: {step.value}' });
+    } else if (name === undefined || more !== undefined || !names.includes(name)) {
+      const some = names.length === 0 ? 'none' : names.join(', ');
+      report(at, {
+        found,
+        expected: `one of the values of '${id}' (${some})`,
+        suggestion: nearest(name ?? '', names.map(String)),
+      });
+    }
+  }
 }
 
 function checkRun(step: Loose, at: Path, { catalogue, report }: Around): void {

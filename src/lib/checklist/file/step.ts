@@ -65,10 +65,14 @@ export interface RunStep extends StepBase {
   readonly retry: { readonly times: number; readonly everyMs: number };
 }
 
+/** Values of earlier steps that a question shows, by `{step.value}`; null: it shows none. */
+export type QuestionTemplate = Template | null;
+
 /** The technician answers a question. */
 export interface ConfirmStep extends StepBase {
   readonly kind: 'confirm';
   readonly question: string;
+  readonly template: QuestionTemplate;
   /** With this input gw runs the check instead of asking; null for a plain question. */
   readonly instead: Given | null;
   /** The answer holds only for the session in which it was given. */
@@ -85,6 +89,7 @@ export interface ConfirmStep extends StepBase {
 export interface MeasureStep extends StepBase {
   readonly kind: 'measure';
   readonly question: string;
+  readonly template: QuestionTemplate;
   readonly unit: string;
   readonly mark: Mark;
   readonly tool: string | null;

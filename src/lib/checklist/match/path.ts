@@ -71,6 +71,11 @@ function own(here: unknown, key: string): { readonly value: unknown } | undefine
   return { value: here[key] };
 }
 
+/** The path as its text. */
+export function partsText(path: readonly PathPart[]): string {
+  return path.map((part, at) => partText(part, at === 0)).join('');
+}
+
 function partText(part: PathPart, first: boolean): string {
   switch (part.kind) {
     case 'key':

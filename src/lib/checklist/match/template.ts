@@ -26,6 +26,11 @@ export function parseTemplate(text: string): Template | undefined {
   return template;
 }
 
+/** The paths of a template, in its order. */
+export function pathsOf(template: Template): readonly (readonly PathPart[])[] {
+  return template.filter((part) => typeof part !== 'string');
+}
+
 /** Renders a template from a result: a list as its length, a missing value as '(not there)'. */
 export function fillTemplate(template: Template, value: unknown): string {
   const texts = template.map((part) => {

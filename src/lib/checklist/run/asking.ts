@@ -55,7 +55,7 @@ export async function askPerson(step: AskedStep, options: AskingOptions): Promis
     by: answer.by ?? (answer.initials === null ? technician.name : null),
     initials: someoneElse ? null : (answer.initials ?? technician.initials),
   };
-  return answered(step, { ...given, attachments: [...given.attachments], at });
+  return answered(step, { ...given, attachments: [...given.attachments], at, question: step.question });
 }
 
 type GivenAnswer = NonNullable<StepResult['answer']>;

@@ -3,6 +3,7 @@ import type { ChecklistResult, StepResult } from '../run.result.ts';
 import { planned } from './dry-run.ts';
 import { isOutdated } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
+import { isOfOtherValues } from './question.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import {
   createRunState,
@@ -31,7 +32,8 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     const again = (selection?.again.has(step.id) ?? false) || anew.has(step.id);
     const source = readBy(step);
     const follows = before !== undefined && source !== null && run.ran.has(source);
-    const outdated = isOutdated(step, { checklist, completed: run.completed, earlier });
+    const outdated =
+      isOutdated(step, { checklist, completed: run.completed, earlier }) || isOfOtherValues(step, before, run.results);
     const isKept = !again && !follows && !outdated && (!chosen || isSettled(before, step));
     if (before && isKept) {
       run.results.set(step.id, await withApproval(before, earlier?.get(step.id), options));

@@ -6,6 +6,7 @@ import { askBeside, askPerson } from './asking.ts';
 import { type Checked, check } from './checking.ts';
 import { drives, drivesSeenBy, expiringFor } from './expiry.ts';
 import type { Outcome } from './outcome.ts';
+import { isOfOtherValues, questionOf } from './question.ts';
 import type { CompletedStep, Decision, RunnerOptions } from './runner-options.ts';
 
 /** Results so far, for the steps that depend on them. */
@@ -128,7 +129,8 @@ async function rerunSource(step: Step, id: string, run: RunState, options: Runne
   const readers = new Set(readersOf(id, run).map((reader) => reader.id));
   for (const follower of checklist.steps) {
     const before = results.get(follower.id);
-    const outdated = drivesSeenBy(follower, checklist).includes(id);
+    const seen = drivesSeenBy(follower, checklist).includes(id);
+    const outdated = seen || isOfOtherValues(follower, results.get(follower.id), results);
     if (!outdated && !readers.has(follower.id)) continue;
     if (follower.id === step.id || before === undefined || before.leftOut || options.signal.aborted) continue;
     const again = { before, isNamed: false, outdated, keepsAnswer: !outdated };
@@ -197,21 +199,23 @@ async function performStep(
   const isStill = !drives(step) || (step.moves && !options.motionAllowed);
   const expired = isStill ? undefined : await renewAnswers(step, run, options);
   if (expired) return alone(expired);
-  if (step.kind === 'confirm' && step.known !== null) {
-    const { known } = step;
+  const asked = step.kind === 'run' ? step : questionOf(step, run.results);
+  if ('missing' in asked) return alone(gapIn(asked.missing));
+  if (asked.kind === 'confirm' && asked.known !== null) {
+    const { known } = asked;
     const looked = known.reads === null ? await check(known, [], options) : alone(readingOf(known, known.reads, run));
-    return { ...looked, outcome: await askBeside(step, looked.outcome, options) };
+    return { ...looked, outcome: await askBeside(asked, looked.outcome, options) };
   }
-  if (step.kind !== 'run') return alone(await askPerson(step, options));
-  if (step.moves && !options.motionAllowed) {
+  if (asked.kind !== 'run') return alone(await askPerson(asked, options));
+  if (asked.moves && !options.motionAllowed) {
     return alone({
       verdict: 'not-checked',
       why: 'This step moves the robot, and movement is not allowed.',
       remedy: 'Make sure that the way is clear, then run again with --robot-will-move.',
     });
   }
-  if (step.reads === null) return check(step, readersOf(step.id, run), options);
-  return alone(readingOf(step, step.reads, run));
+  if (asked.reads === null) return check(asked, readersOf(asked.id, run), options);
+  return alone(readingOf(asked, asked.reads, run));
 }
 
 function readingOf({ id }: RunStep, source: string, { readings }: RunState): Outcome {
@@ -240,6 +244,12 @@ async function renewAnswers(step: Step, run: RunState, options: RunnerOptions): 
     if (renewed.verdict !== 'ok') break;
   }
   return missingFor(step, run);
+}
+
+function gapIn(path: string): Outcome {
+  const [step = path] = path.split('.');
+  const why = `Not asked: the question shows the value '${path}', which was not measured.`;
+  return { verdict: 'not-checked', why, remedy: `Repeat '${step}' with --only ${step}.` };
 }
 
 function unavailable({ lacking }: UnavailableStep): Outcome {
