@@ -69,6 +69,46 @@ export function doNextLine(remedy: string | null): Part {
   return remedy !== null && `  do next  ${printable(remedy)}`;
 }
 
+/** A line with a verdict. */
+interface Judged {
+  readonly verdict: Verdict | 'not-decided';
+  /** An optional one does not decide. */
+  readonly need?: string;
+}
+
+/** What is wrong, then what is open, then the rest; of each the ones that decide first. The order inside stays. */
+export function worstFirst<T extends Judged>(lines: readonly T[]): readonly T[] {
+  return lines.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+function rankOf({ verdict, need }: Judged): number {
+  const isOptional = need === 'optional';
+  if (verdict === 'wrong') return isOptional ? 2 : 0;
+  if (verdict === 'not-checked' || verdict === 'not-decided') return isOptional ? 3 : 1;
+  return MIN_FINE_RANK;
+}
+
+const MIN_FINE_RANK = 4;
+
+/** Lines in groups: of every group what is open or wrong, and after all of that the rest of every group. */
+export function groupsWorstFirst<T extends Judged>(
+  groups: readonly { readonly title: string; readonly lines: readonly T[] }[],
+  render: (line: T) => readonly string[],
+): string[] {
+  const blocks = (isFine: boolean) =>
+    groups.flatMap(({ title, lines }) => {
+      const own = worstFirst(lines.filter((line) => rankOf(line) >= MIN_FINE_RANK === isFine));
+      const name = isFine && own.length < lines.length ? `${title} (the rest)` : title;
+      return own.length === 0 ? [] : [[chalk.bold(name), ...own.flatMap((line) => render(line))].join('\n')];
+    });
+  return [...blocks(false), ...blocks(true)];
+}
+
+/** All findings, each with its remedy below it, the worst first. */
+export function findingsLines(findings: readonly Found[], lead = ''): string[] {
+  return worstFirst(findings).flatMap((finding) => findingLines(finding, lead));
+}
+
 /** A finding on a line of its own, its remedy below. `lead`: text before the remedy. */
 export function findingLines({ verdict, title, detail, remedy }: Found, lead = ''): string[] {
   const first = `${renderVerdict(verdict)} ${printable(title)}: ${printable(detail)}`;

@@ -8,6 +8,7 @@ import { renderDemo, renderRehearsalLine } from '../cli/render/demo.ts';
 import { builtInChecklists } from '../cli/shipped.ts';
 import { GwError } from '../lib/error/index.ts';
 import { firstOf } from '../lib/lifecycle/index.ts';
+import { countText } from '../lib/text/index.ts';
 import type { Demo as Result } from '../lib/toolkit/demo/demo.result.ts';
 import type { DemoRun } from '../lib/toolkit/demo/demo.ts';
 
@@ -40,7 +41,7 @@ export default class Demo extends GwCommand<Result> {
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { flags } = await this.parse(Demo);
-    const [{ countText, runDemo }, { controlSim }, { cloudOfSim }, { systemClock }] = await Promise.all([
+    const [{ runDemo }, { controlSim }, { cloudOfSim }, { systemClock }] = await Promise.all([
       import('../lib/toolkit/demo/demo.ts'),
       import('../lib/sim/index.ts'),
       import('../lib/sim/control/cloud-of-sim.ts'),

@@ -80,7 +80,7 @@ describe('a checklist on the screen', () => {
 
   test('shows reason and fix of steps that are not ok', () => {
     const bad = step({ verdict: 'wrong', why: 'unit: expected degrees', remedy: 'Stop it.', shown: null });
-    expect(plain(renderChecklistRun(run(step({}), bad)))).toBe(
+    expect(plain(renderChecklistRun(run(step({}), bad), { all: true }))).toBe(
       `NOT OK  A robot: 1 wrong, 1 ok of 2 steps.
 Lobby, chassis S1, 2.0 s
 
@@ -89,6 +89,39 @@ FAIL  It answers  (a)
         unit: expected degrees
         fix: Stop it.`,
     );
+  });
+
+  test('lists only what is not ok, unless every step is asked for, and says how many were ok', () => {
+    const bad = step({ id: 'b', title: 'It stops', verdict: 'wrong', remedy: 'Stop it.' });
+    const lines = (result: ChecklistRun, all = false) => plain(renderChecklistRun(result, { all })).split('\n');
+    const short = lines(run(step({}), step({ id: 'c' }), bad));
+    expect(short.filter((line) => /^(?:ok|FAIL|--|skip) /.test(line))).toEqual(['FAIL  It stops  (b) serial S1']);
+    expect(short.at(-1)).toBe('2 steps are ok; --all lists every step.');
+    expect(lines(run(step({}), bad), true).join()).not.toContain('--all');
+    expect(lines(run(step({}))).filter((line) => line.startsWith('ok '))).toEqual([]);
+    // Nothing of a rehearsal was printed before.
+    const planned = step({ verdict: 'not-checked', why: 'Would run it.' });
+    expect(lines({ ...run(planned), dryRun: true }).join()).toContain('Would run it.');
+  });
+
+  test('puts steps that are skipped for the same reason on one line, with what to fix', () => {
+    const skip = (id: string, section: string, why: string) =>
+      step({ id, section, verdict: 'skipped', why, remedy: "Fix 'net' first.", shown: null });
+    const sections = [
+      { id: 's', title: 'Network' },
+      { id: 't', title: 'Tablet' },
+    ];
+    const steps = [step({ section: 's' }), skip('b', 's', 'no net'), skip('c', 't', 'no t'), skip('d', 't', 'no t')];
+    const lines = plain(renderChecklistRun({ ...run(...steps), sections }, { all: true })).split('\n');
+    expect(lines.slice(3)).toEqual([
+      'Network',
+      'ok    It answers  serial S1',
+      'skip  It answers  (b)',
+      '        no net',
+      "        fix: Fix 'net' first.",
+      'skip  Tablet: 2 steps  (c, d) no t',
+      "        fix: Fix 'net' first.",
+    ]);
   });
 
   test('shows the four verdicts apart, also without colour', () => {
@@ -276,7 +309,7 @@ describe('the output of a run beside its steps', () => {
     ];
     const steps = [step({ section: 's' }), step({ id: 'b', section: 's' }), step({ id: 'c', section: 't' })];
     const record = { file: '/p/x.json', id: 'i', edition: 1, signedBy: null, attachments: 0 };
-    const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, record }));
+    const text = plain(renderChecklistRun({ ...run(...steps), sections, interrupted: true, record }, { all: true }));
     expect(text.match(/First things|Last things/g)).toEqual(['First things', 'Last things']);
     expect(text).toContain('Resume with the same command and --resume.');
     expect(text).toContain('Record (not signed):\n  /p/x.json');

@@ -3,7 +3,7 @@ import { type Basis, type Mark, markText } from '../../lib/evidence/index.ts';
 import type { ChassisProbe, RobotCondition } from '../../lib/toolkit/chassis/chassis.result.ts';
 import type { ChassisView, ChassisWatchEvent } from '../../lib/toolkit/chassis/watch.result.ts';
 import type { Finding } from '../../lib/toolkit/index.ts';
-import { ageText, findingLines, page, printable, renderTable, right } from '../output.ts';
+import { ageText, findingLines, groupsWorstFirst, page, printable, renderTable, right } from '../output.ts';
 import { placeText, triedText } from './chassis-address.ts';
 
 const conditionColumns = ['reported by the robot', 'value', 'mark', right('age'), 'source'];
@@ -53,14 +53,16 @@ interface Shown {
 export function renderChassisProbe(data: ChassisProbe): string {
   const { findings, topics, complaints, condition, poseUnit, relied } = data;
   const reported = new Set<string>(condition.map(({ id }) => id));
-  const linesOf = (ofRobot: boolean) =>
-    findings.filter(({ id }) => reported.has(id) === ofRobot).flatMap((finding) => findingLines(finding));
+  const groups = [
+    { title: 'Checked by gw', lines: findings.filter(({ id }) => !reported.has(id)) },
+    { title: 'The robot reports', lines: findings.filter(({ id }) => reported.has(id)) },
+  ];
   const doubt = poseUnit.misfit === true ? 'THE HEADING FITS NO COURSE' : 'THE POSE MAY BE IN RADIANS';
   return page(
     poseUnit.verdict === 'radians'
       ? chalk.red.bold('THE POSE IS IN RADIANS. Do not drive this robot with gw.')
       : poseUnit.doubt !== null && chalk.red.bold(`${doubt}. Do not drive this robot with gw before that is decided.`),
-    [probeHeadline(data), '', linesOf(false), '', chalk.bold('The robot reports'), linesOf(true)],
+    [probeHeadline(data), groupsWorstFirst(groups, findingLines).flatMap((block) => ['', block])],
     ['', renderTable(conditionColumns, condition.map(conditionRow)), '', renderTable(valueColumns, probeRows(data))],
     relied !== null && ['', renderTable(reliedColumns, relied.map(reliedRow))],
     ['', renderTable(topicColumns, topics.map(topicRow)), ''],

@@ -7,7 +7,7 @@ import type {
   ChecklistShow,
   Prerequisite,
 } from '../../lib/toolkit/checklist/checklist.result.ts';
-import { printable, renderTable, renderVerdict, right } from '../output.ts';
+import { printable, renderTable, renderVerdict, right, spanText } from '../output.ts';
 import { SIMULATED } from './record.ts';
 
 const MAX_TITLE_WIDTH = 52;
@@ -104,9 +104,12 @@ const flagOf: Readonly<Record<string, string>> = {
   password: '--password-file',
 };
 
-/** `gw checklist run` */
-export function renderChecklistRun(result: ChecklistRun): string {
+/** `gw checklist run`: the verdict and what is not ok; `all`: every step. */
+export function renderChecklistRun(result: ChecklistRun, { all = false }: { readonly all?: boolean } = {}): string {
   const { steps, sections, robots, subject, tookMs, written, interrupted, record } = result;
+  const taken = steps.filter((step) => !step.leftOut);
+  const shown = all || result.dryRun ? taken : taken.filter(({ verdict }) => verdict !== 'ok');
+  const hidden = taken.length - shown.length;
   const redLines = robots.flatMap(({ redLines: lines, serial }) => lines.map((line) => ({ ...line, serial })));
   return [
     renderChecklistVerdict(result),
@@ -126,11 +129,8 @@ export function renderChecklistRun(result: ChecklistRun): string {
       const who = robots.length > 1 ? `${printable(serial ?? '')}: ` : '';
       return `${chalk.red.bold('RED LINE')}  ${who}${printable(title)}: ${printable(detail)}\n        ${chalk.cyan('fix:')} ${printable(remedy)}`;
     }),
-    '',
-    ...renderSteps(
-      steps.filter((step) => !step.leftOut),
-      sections,
-    ),
+    ...(shown.length > 0 ? ['', ...renderSteps(shown, sections)] : []),
+    ...(hidden > 0 ? ['', chalk.dim(`${plural(hidden, 'step is', 'steps are')} ok; --all lists every step.`)] : []),
     ...renderLeftOut(steps),
     ...(record ? ['', renderRecordLine(record)] : []),
     ...(interrupted ? ['', 'Resume with the same command and --resume.'] : []),
@@ -169,9 +169,43 @@ export function renderRobotHead({ site, serial }: { readonly site: string; reado
   return `\n${chalk.bold(`${printable(site)}, chassis ${printable(serial)}`)}`;
 }
 
+/** A step of a run, counted from 0. */
+interface Place {
+  readonly index: number;
+  readonly of: number;
+  readonly leftMs: number | null;
+}
+
+/** `step 7 of 47, about 6 min left`; the time only where earlier runs have it. */
+export function renderPlace({ index, of, leftMs }: Place): string {
+  return `step ${index + 1} of ${of}${leftMs === null ? '' : `, about ${spanText(leftMs)} left`}`;
+}
+
 /** Above the steps of a section, while they run. */
-export function renderSectionHead(title: string): string {
-  return chalk.bold(printable(title));
+export function renderSectionHead(title: string, place: Place): string {
+  return `${chalk.bold(printable(title))} ${chalk.dim(`(${renderPlace(place)})`)}`;
+}
+
+/** Whether a step is skipped as the one before it in its section: they wait for the same thing, or for each other. */
+export function joinsSkipped(before: StepResult | undefined, step: StepResult): boolean {
+  if (before?.verdict !== 'skipped' || step.verdict !== 'skipped') return false;
+  return before.section === step.section && !before.deviation && !step.deviation;
+}
+
+/** Steps that are skipped one after the other, on one line. `section`: its title, where nothing else of it is shown. */
+export function renderSkipped(steps: readonly StepResult[], section: string | null = null): string {
+  const [first] = steps;
+  if (first === undefined) return '';
+  if (steps.length === 1 && section === null) return renderStepLine(first);
+  const name = section === null ? plural(steps.length, 'step') : `${section}: ${plural(steps.length, 'step')}`;
+  const isOne = steps.every(({ why }) => why === first.why);
+  const why = `${isOne ? '' : `${idOf(first)}: `}${printable(first.why)}`;
+  return `${chalk.yellow('skip')}  ${printable(name)}  ${chalk.dim(`(${steps.map(idOf).join(', ')}) ${why}`)}`;
+}
+
+/** Below a step that is not ok, as soon as a person accepts it. */
+export function renderAcceptance(deviation: Deviation): string {
+  return `        ${renderDeviation(deviation)}`;
 }
 
 /** The first line: verdict and title. */
@@ -231,11 +265,38 @@ function idOf({ id }: StepResult): string {
 /** The steps, one below the other, under their sections; their figures stand in a column. */
 export function renderSteps(steps: readonly StepResult[], sections: ChecklistRun['sections'] = []): string[] {
   const width = Math.min(MAX_TITLE_WIDTH, Math.max(0, ...steps.map(({ title }) => title.length)));
-  return steps.flatMap((step, index) => {
+  return joined(steps).flatMap((group, index, groups) => {
+    const [step] = group;
     const section = sections.find(({ id }) => id === step.section);
-    const begins = section !== undefined && steps[index - 1]?.section !== section.id;
-    return [...(begins ? [chalk.bold(printable(section.title))] : []), renderStep(step, width)];
+    const isSame = (other: readonly StepResult[] | undefined) => other?.[0]?.section === step.section;
+    // Where a section holds nothing else, its title stands on the same line.
+    const isAlone = step.verdict === 'skipped' && ![groups[index - 1], groups[index + 1]].some(isSame);
+    const title = section !== undefined && isAlone ? section.title : null;
+    const begins = section !== undefined && title === null && !isSame(groups[index - 1]);
+    const isJoined = title !== null || group.length > 1;
+    const lines = isJoined ? skippedLines(group, title) : [renderStep(step, width)];
+    return [...(begins ? [chalk.bold(printable(section.title))] : []), ...lines];
   });
+}
+
+/** The steps; those that are skipped one after the other are together. */
+function joined(steps: readonly StepResult[]): (readonly [StepResult, ...StepResult[]])[] {
+  const groups: [StepResult, ...StepResult[]][] = [];
+  for (const step of steps) {
+    const group = groups.at(-1);
+    if (group !== undefined && joinsSkipped(group.at(-1), step)) group.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
+function skippedLines(steps: readonly [StepResult, ...StepResult[]], section: string | null): string[] {
+  const { remedy } = steps[0];
+  return [renderSkipped(steps, section), ...(remedy === null ? [] : [fixLine(remedy)])];
+}
+
+function fixLine(remedy: string): string {
+  return `        ${chalk.cyan('fix:')} ${printable(remedy)}`;
 }
 
 /** A step with its result in words; one that is not ok with reason and fix. */
@@ -246,7 +307,7 @@ function renderStep(step: StepResult, width: number): string {
     renderStepLine(step, width),
     why,
     ...(step.deviation === null ? [] : [`        ${renderDeviation(step.deviation)}`]),
-    ...(step.remedy === null ? [] : [`        ${chalk.cyan('fix:')} ${printable(step.remedy)}`]),
+    ...(step.remedy === null ? [] : [fixLine(step.remedy)]),
   ].join('\n');
 }
 

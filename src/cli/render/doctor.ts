@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { Doctor, DoctorLine } from '../../lib/toolkit/doctor/doctor.result.ts';
-import { countsText, findingLines, page, printable } from '../output.ts';
+import { countsText, findingLines, groupsWorstFirst, page, printable } from '../output.ts';
 
 const titles: Readonly<Record<DoctorLine['group'], string>> = {
   runtime: 'Runtime',
@@ -22,13 +22,9 @@ export function renderDoctor(result: Doctor): string {
   }));
   return page(
     firstLine(result),
-    groups.map(({ title, lines: own }) => [
-      '',
-      chalk.bold(title),
-      own.map((line) =>
-        findingLines({ ...line, title: line.need === 'optional' ? `${line.title} (optional)` : line.title }),
-      ),
-    ]),
+    groupsWorstFirst(groups, (line) =>
+      findingLines({ ...line, title: line.need === 'optional' ? `${line.title} (optional)` : line.title }),
+    ).flatMap((block) => ['', block]),
   );
 }
 

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { Enrol, EnrolStatus } from '../../lib/toolkit/enrol/enrol.result.ts';
-import { DO_NEXT, findingLines, page, printable, renderTable, spanText } from '../output.ts';
+import { DO_NEXT, findingsLines, page, printable, renderTable, spanText } from '../output.ts';
 
 /** `gw enrol` */
 export function renderEnrol({ url, resumed, replaced, clock, verifiedBy, status }: Enrol): string {
@@ -77,6 +77,6 @@ function details({ identity, identityDir, findings }: EnrolStatus): string[] {
       rows.map((cells) => cells.map(printable)),
     ),
     '',
-    ...findings.flatMap((finding) => findingLines(finding, DO_NEXT)),
+    ...findingsLines(findings, DO_NEXT),
   ];
 }

@@ -9,7 +9,7 @@ import type {
   Here,
   PlainFact,
 } from '../../lib/toolkit/evidence/evidence.result.ts';
-import { printable, remedyLine, renderVerdict } from '../output.ts';
+import { printable, remedyLine, renderVerdict, worstFirst } from '../output.ts';
 import { colourMark, type Evidence } from './mark.ts';
 
 const basisTexts: Readonly<Record<FactBasis, string>> = {
@@ -226,7 +226,7 @@ export function renderEvidenceVerified({ trial, verdict, findings, interrupted, 
   if (verdict === 'refused') {
     lines.push(...trial.refusals.map((reason) => `- ${printable(reason)}`), '', nextStep(trial.kind));
   } else {
-    for (const { id, verdict: found, detail, remedy } of findings) {
+    for (const { id, verdict: found, detail, remedy } of worstFirst(findings)) {
       lines.push(`${renderVerdict(found)} ${id}: ${printable(detail)}`);
       if (remedy !== null && found === 'wrong') lines.push(remedyLine(remedy));
     }

@@ -6,7 +6,7 @@ import type {
   HeartbeatSend,
   HeartbeatSniffEvent,
 } from '../../lib/toolkit/heartbeat/heartbeat.result.ts';
-import { DO_NEXT, findingLines, page, printable, renderTable, renderVerdict, right, spanText } from '../output.ts';
+import { DO_NEXT, findingsLines, page, printable, renderTable, renderVerdict, right, spanText } from '../output.ts';
 
 /** `gw heartbeat key new` */
 export function renderHeartbeatKey({ file, key }: HeartbeatKey): string {
@@ -252,7 +252,7 @@ export function renderHeartbeatCheck({
   const of = expected.length === 0 ? '' : ` of ${expected.length}`;
   const robots = `${received.length}${of} other ${received.length === 1 && of === '' ? 'robot' : 'robots'} received`;
   return page(
-    [`${headline(verdict, counts)}: ${robots}.`, '', findings.map((finding) => findingLines(finding, DO_NEXT)), ''],
+    [`${headline(verdict, counts)}: ${robots}.`, '', findingsLines(findings, DO_NEXT), ''],
     // The own lines do not prove arrival.
     expected.length === 0 &&
       'Arrival of own heartbeats can be checked only at the other robots: run this check on each of them.',

@@ -7,7 +7,7 @@ import type {
   LockOutcome,
 } from '../../lib/toolkit/kiosk/kiosk.result.ts';
 import { portVerdict, restartVerdict } from '../../lib/toolkit/kiosk/lock.ts';
-import { findingLines, printable, remedyLine, renderVerdict, spanText } from '../output.ts';
+import { findingLines, printable, remedyLine, renderVerdict, spanText, worstFirst } from '../output.ts';
 
 /** `gw kiosk plan` */
 export function renderKioskPlan(data: KioskPlan): string {
@@ -118,7 +118,7 @@ export function renderKioskStatus(data: KioskStatus): string {
   const lines = [first, ''];
   if (tablet !== null)
     lines.push(`${tabletLine({ tablet })}${chalk.dim(setUp.basis === 'read-now' ? '' : ' (remembered)')}`);
-  for (const finding of findings) {
+  for (const finding of worstFirst(findings)) {
     lines.push(...findingLines({ ...finding, detail: `${provenanceText(finding)}${finding.detail}` }));
   }
   lines.push(...setUp.steps.filter(({ state }) => state !== 'ok').map(differenceLine));

@@ -3,7 +3,7 @@ import { markText } from '../../lib/evidence/index.ts';
 import { plural, shorten } from '../../lib/text/index.ts';
 import type { MapSelect } from '../../lib/toolkit/map/change.result.ts';
 import type { MapArchiveView, MapList, MapOverlays, MapShow } from '../../lib/toolkit/map/map.result.ts';
-import { page, printable, renderTable, renderVerdict, right } from '../output.ts';
+import { page, printable, renderTable, renderVerdict, right, worstFirst } from '../output.ts';
 import { backupLines, changeEnd, differenceLines, runningClause, runningLines } from './map-restore.ts';
 import { stillnessLine } from './motion.ts';
 
@@ -130,7 +130,7 @@ function archiveLines({ sha256, bytes, createdAt, gwVersion, chassis, maps, find
     lines.push('', renderTable(columns, maps.map(archivedRow)));
   }
   lines.push('');
-  for (const { title, verdict, detail, remedy } of findings) {
+  for (const { title, verdict, detail, remedy } of worstFirst(findings)) {
     const lead = detail.includes('\n') ? '\n     ' : ' ';
     lines.push(`${renderVerdict(verdict)} ${title}:${lead}${textOf(detail)}`);
     if (remedy !== null) lines.push(`     ${textOf(remedy)}`);

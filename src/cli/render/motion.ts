@@ -3,7 +3,7 @@ import type { MapRestore } from '../../lib/toolkit/map/change.result.ts';
 import type { MotionClear, MotionGo, MotionPose, MotionStop } from '../../lib/toolkit/motion/motion.result.ts';
 import { isOtherRobot } from '../../lib/toolkit/motion/not-stopped.ts';
 import type { TourRun } from '../../lib/toolkit/tour/run.result.ts';
-import { findingLines, page, printable, renderTable, renderVerdict } from '../output.ts';
+import { findingsLines, page, printable, renderTable, renderVerdict } from '../output.ts';
 
 /**
  * First line of a drive or tour that did not succeed. The cancel of a move, and its reported end, do not prove that the
@@ -79,7 +79,7 @@ function driveHeadline(
 }
 
 function drivenLines({ findings, tookMs }: Pick<MotionGo, 'findings' | 'tookMs'>) {
-  return [findings.map((finding) => findingLines(finding)), '', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`)];
+  return [findingsLines(findings), '', chalk.dim(`took ${(tookMs / 1000).toFixed(1)} s`)];
 }
 
 /** The alerts that were passed, under the headline. */

@@ -6,7 +6,7 @@ import type {
   NetworkRequest,
   NetworkSocket,
 } from '../../lib/toolkit/network/network.result.ts';
-import { DO_NEXT, printable, remedyLine, renderTable, renderVerdict, right } from '../output.ts';
+import { DO_NEXT, groupsWorstFirst, printable, remedyLine, renderTable, renderVerdict, right } from '../output.ts';
 
 const sections = [
   ['outward', 'Outward, from this gateway'],
@@ -17,10 +17,8 @@ const sections = [
 /** `gw network check` */
 export function renderNetworkCheck(data: NetworkCheck): string {
   const { lines, sockets, paths, tookMs, checks } = data;
-  const blocks = sections.map(([section, title]) => {
-    const own = lines.filter((line) => line.section === section);
-    return own.length === 0 ? '' : [chalk.bold(title), ...own.flatMap(renderLine)].join('\n');
-  });
+  const groups = sections.map(([id, title]) => ({ title, lines: lines.filter(({ section }) => section === id) }));
+  const blocks = groupsWorstFirst(groups, renderLine);
   // TLS interception is requested once, not again for every path.
   const isInspected = lines.some(({ id, verdict }) => id === 'tls-inspection' && verdict === 'wrong');
   const failed = lines.filter(({ id, verdict }) => verdict === 'wrong' && !(isInspected && id.endsWith('.tls')));

@@ -1,6 +1,6 @@
 import chalk from 'chalk';
 import type { OperatorCheck, OperatorPassword, RouteRow } from '../../lib/toolkit/operator/operator.result.ts';
-import { findingLines, printable, renderTable, renderVerdict, right } from '../output.ts';
+import { findingsLines, printable, renderTable, renderVerdict, right, worstFirst } from '../output.ts';
 
 /** `gw operator check` */
 export function renderOperatorCheck(data: OperatorCheck): string {
@@ -22,18 +22,23 @@ export function renderOperatorCheck(data: OperatorCheck): string {
     right('specified'),
     'meaning',
   ];
-  const lines = [first, '', renderTable(columns, routes.map(routeCells)), ''];
+  const lines = [first, '', renderTable(columns, worstFirst(routes.map(judged)).map(routeCells)), ''];
   for (const { note, path } of routes)
     if (note !== null) lines.push(chalk.dim(`${printable(path)}: ${printable(note)}`));
   const shown = findings.filter(({ id, verdict }) => !id.startsWith('route ') || verdict === 'wrong');
-  lines.push(...shown.flatMap((finding) => findingLines(finding)));
+  lines.push(...findingsLines(shown));
   lines.push('', chalk.dim(`${requests} requests in ${(tookMs / 1000).toFixed(1)} s, read-only`));
   return lines.join('\n');
 }
 
-function routeCells({ method, path, meaning, full, readOnly }: RouteRow): string[] {
-  const verdicts = [full.verdict, readOnly.verdict];
+/** A route with the worse verdict of its two sockets. */
+function judged(row: RouteRow) {
+  const verdicts = [row.full.verdict, row.readOnly.verdict];
   const verdict = verdicts.includes('wrong') ? 'wrong' : verdicts.includes('not-checked') ? 'not-checked' : 'ok';
+  return { ...row, verdict } as const;
+}
+
+function routeCells({ verdict, method, path, meaning, full, readOnly }: ReturnType<typeof judged>): string[] {
   const cells = ({ expected, found, verdict: of }: RouteRow['full']) => [
     of === 'not-checked' ? '--' : of === 'wrong' ? chalk.red.bold(String(found ?? 'none')) : String(found),
     expected.join('/'),

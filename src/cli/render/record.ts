@@ -7,7 +7,7 @@ import type {
   RecordVerify,
   RobotDiff,
 } from '../../lib/toolkit/checklist/checklist.result.ts';
-import { printable, renderTable, renderVerdict, right } from '../output.ts';
+import { printable, renderTable, renderVerdict, right, worstFirst } from '../output.ts';
 
 type State = RecordVerify['state'];
 
@@ -23,7 +23,7 @@ export function renderRecordVerify({ path, state, signedBy, findings, subject }:
     wrong: `${chalk.red.bold('INVALID')}  ${name}, do not rely on it.`,
     'not-signed': `${chalk.yellow.bold('NOT SIGNED')}  ${name} carries no device signature.`,
   };
-  const lines = findings.map(({ title, verdict, detail }) => {
+  const lines = worstFirst(findings).map(({ title, verdict, detail }) => {
     return `${renderVerdict(verdict)}  ${printable(title)}${chalk.dim(`: ${printable(detail)}`)}`;
   });
   const needsCa = findings.some(({ id, verdict }) => id === 'chain' && verdict === 'not-checked');

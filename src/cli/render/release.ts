@@ -8,7 +8,7 @@ import type {
   ReleaseStatus,
   ReleaseVerify,
 } from '../../lib/toolkit/release/release.result.ts';
-import { DO_NEXT, findingLines, printable, renderTable, right } from '../output.ts';
+import { DO_NEXT, findingsLines, printable, renderTable, right } from '../output.ts';
 
 const table = (rows: readonly (readonly string[])[]) =>
   renderTable(
@@ -103,9 +103,7 @@ export function renderReleaseStatus(data: ReleaseStatus): string {
   if (onSite !== null) {
     rows.push(['on site', `rolled back from ${onSite.fromVersion} to ${onSite.toVersion} at ${onSite.at}`]);
   }
-  return [firstLine(data), '', table(rows), '', ...findings.flatMap((finding) => findingLines(finding, DO_NEXT))].join(
-    '\n',
-  );
+  return [firstLine(data), '', table(rows), '', ...findingsLines(findings, DO_NEXT)].join('\n');
 }
 
 /** The launcher starts it next; whether it runs already only the gateway knows. */

@@ -1,7 +1,7 @@
 import chalk from 'chalk';
 import { plural } from '../../lib/text/index.ts';
 import type { SiteCheck, SiteInit, SiteMap } from '../../lib/toolkit/site/site.result.ts';
-import { printable, remedyLine, renderVerdict } from '../output.ts';
+import { printable, remedyLine, renderVerdict, worstFirst } from '../output.ts';
 
 /** `gw site init` */
 export function renderSiteInit({ path, serial, host, read }: SiteInit): string {
@@ -71,7 +71,7 @@ export function renderSiteCheck({ path, valid, verdict, errors, problems, findin
     const titles = findings.map(({ title }) => title).join(', ');
     lines.push(`${renderVerdict(one.verdict)} not checked, because ${printable(one.detail)}: ${titles}`);
   }
-  for (const { title, verdict, detail, remedy } of isOneReason ? [] : findings) {
+  for (const { title, verdict, detail, remedy } of isOneReason ? [] : worstFirst(findings)) {
     lines.push(`${renderVerdict(verdict)} ${title}: ${detail.split('\n').map(printable).join('\n     ')}`);
     if (remedy !== null) lines.push(remedyLine(remedy));
   }

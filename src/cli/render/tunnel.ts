@@ -8,7 +8,7 @@ import type {
   TunnelStatus,
 } from '../../lib/toolkit/tunnel/tunnel.result.ts';
 import type { TunnelAudit } from '../../lib/tunnel/audit/audit.result.ts';
-import { ageText, printable, renderTable, renderVerdict, right } from '../output.ts';
+import { ageText, printable, renderTable, renderVerdict, right, worstFirst } from '../output.ts';
 
 type Running = NonNullable<TunnelStatus['running']>;
 
@@ -240,7 +240,7 @@ export function renderTunnelAudit(data: TunnelAudit): string {
   const { checks, findings, information, report } = data;
   const blocks = [
     firstLine(data),
-    checks
+    worstFirst(checks)
       .map(
         ({ verdict, title, text }) => `${renderVerdict(verdict)} ${title}${text === '' ? '' : `: ${printable(text)}`}`,
       )

@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { Args, Errors, Flags } from '@oclif/core';
 import { canAsk } from '../../cli/ask.ts';
-import { createChecklistReporter } from '../../cli/checklist-reporter.ts';
+import { reportedTechnician, withChecklistReporter } from '../../cli/checklist-reporter.ts';
 import { GwCommand, type Outcome } from '../../cli/command.ts';
 import { viaFlag } from '../../cli/flags.ts';
 import { unended } from '../../cli/lost-write.ts';
@@ -100,11 +100,13 @@ export default class ChecklistRun extends GwCommand<Result> {
       summary: 'New file for the record; default records/NAME-SERIAL-TIME.json in the state folder.',
       helpValue: 'FILE',
     }),
+    all: Flags.boolean({ summary: 'List every step at the end, not only those that are not ok.' }),
     results: Flags.directory({ summary: 'Folder for the result as JSON, JUnit and Markdown.', helpValue: 'DIR' }),
   };
   static override readonly schema = 'gw/checklist-run/1';
 
-  #print: (data: Result) => string = renderChecklistRun;
+  #print: ((data: Result) => string) | null = null;
+  #all = false;
 
   protected override async execute(): Promise<Outcome<Result>> {
     const { args, flags } = await this.parse(ChecklistRun);
@@ -124,7 +126,7 @@ export default class ChecklistRun extends GwCommand<Result> {
       const { toJUnit, toMarkdown } = await import('../../lib/report/index.ts');
       this.#print = flags.format === 'junit' ? toJUnit : toMarkdown;
     }
-    const quiet = this.isQuiet;
+    this.#all = flags.all === true;
     const usual = process.env.GW_SITE || defaultSiteFile();
     const [firstSite = usual, ...moreSites] = flags.site ?? [];
     const technician = createTechnician({
@@ -135,43 +137,51 @@ export default class ChecklistRun extends GwCommand<Result> {
     const isPiped = flags.answers === '-';
     const canPrompt = canAsk() && !this.jsonEnabled() && !isPiped;
     let lost: GwError | undefined;
-    const data = await this.through(
-      flags.via,
-      (ssh, signal) =>
-        runChecklist({
-          nameOrFile: args.checklist,
-          dir: builtInChecklists(this.config.root),
-          sitePaths: [firstSite, ...moreSites],
-          answersPath: isPiped ? undefined : flags.answers,
-          readAnswers: isPiped ? () => readInput(signal) : undefined,
-          failFast: flags['fail-fast'],
-          dryRun: flags['dry-run'],
-          noRecord: flags['no-record'],
-          outDir: flags.results,
-          only: flags.only,
-          from: flags.from,
-          resume: flags.resume,
-          recordPath: flags.out,
-          technician: { name: flags.who ?? null, initials: flags.initials ?? null },
-          // An absent flag is undefined and not false.
-          motionAllowed: flags['robot-will-move'] === true,
-          gwVersion: this.config.version,
-          clock: systemClock,
-          checks: { searchPath: process.env.PATH, sshConnection: process.env.SSH_CONNECTION, ssh, ...given },
-          signal,
-          onProgress: () => {},
-          onWarning: (text) => this.warn(printable(text)),
-          ...(canPrompt && { ask: technician.ask, decide: technician.decide }),
-          ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
-          ...(!quiet && createChecklistReporter((text) => this.note(text))),
-        }),
-      {
-        onLost: (loss) => {
-          lost = loss;
-          this.warn(loss.message);
+    const shown = { quiet: this.isQuiet, note: (text: string) => this.note(text), clock: systemClock };
+    const data = await withChecklistReporter(shown, (reporter) => {
+      const warn = (text: string) => {
+        reporter?.pause();
+        this.warn(text);
+        reporter?.resume();
+      };
+      return this.through(
+        flags.via,
+        (ssh, signal) =>
+          runChecklist({
+            nameOrFile: args.checklist,
+            dir: builtInChecklists(this.config.root),
+            sitePaths: [firstSite, ...moreSites],
+            answersPath: isPiped ? undefined : flags.answers,
+            readAnswers: isPiped ? () => readInput(signal) : undefined,
+            failFast: flags['fail-fast'],
+            dryRun: flags['dry-run'],
+            noRecord: flags['no-record'],
+            outDir: flags.results,
+            only: flags.only,
+            from: flags.from,
+            resume: flags.resume,
+            recordPath: flags.out,
+            technician: { name: flags.who ?? null, initials: flags.initials ?? null },
+            // An absent flag is undefined and not false.
+            motionAllowed: flags['robot-will-move'] === true,
+            gwVersion: this.config.version,
+            clock: systemClock,
+            checks: { searchPath: process.env.PATH, sshConnection: process.env.SSH_CONNECTION, ssh, ...given },
+            signal,
+            onProgress: () => {},
+            onWarning: (text) => warn(printable(text)),
+            ...(canPrompt && (reporter ? reportedTechnician(reporter, technician) : technician)),
+            ...(canPrompt && given.password === undefined && { askPassword: askDevicePassword }),
+            ...reporter?.events,
+          }),
+        {
+          onLost: (loss) => {
+            lost = loss;
+            warn(loss.message);
+          },
         },
-      },
-    );
+      );
+    });
     const ok = isInOrder(data);
     // Without a valid site file nothing was run against a robot.
     const isUnread = data.robots.some(({ serial }) => serial === null);
@@ -189,11 +199,11 @@ export default class ChecklistRun extends GwCommand<Result> {
   }
 
   protected override isDocument(): boolean {
-    return this.#print !== renderChecklistRun;
+    return this.#print !== null;
   }
 
   protected override render(data: Result): string {
-    return this.#print(data);
+    return this.#print === null ? renderChecklistRun(data, { all: this.#all }) : this.#print(data);
   }
 }
 

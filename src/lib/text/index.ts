@@ -4,6 +4,7 @@
  */
 export {
   codeSpan,
+  countText,
   eachOnce,
   escapeMarkdown,
   joinWords,

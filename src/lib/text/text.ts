@@ -3,6 +3,11 @@ export function plural(count: number, one: string, many?: string): string {
   return `${count} ${pluralWord(count, one, many)}`;
 }
 
+/** `7/25`. */
+export function countText({ n, of }: { readonly n: number; readonly of: number }): string {
+  return `${String(n).padStart(String(of).length)}/${of}`;
+}
+
 /** The word without the number. */
 export function pluralWord(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many;

@@ -347,3 +347,21 @@ describe('several robots in one run', () => {
     expect(result).toMatchObject({ ok: true, resumed: true });
   });
 });
+
+test('a run knows how long its rest takes once a record of this robot has every step', async () => {
+  const path = await site('SN1');
+  const left: (number | null)[] = [];
+  const onStep: ChecklistRunOptions['onStep'] = ({ leftMs }) => void left.push(leftMs);
+  // The last step was skipped in the first record, so nothing is known of it.
+  await run([path], { answersPath: await answers('label: yes\n'), onStep });
+  await run([path], { answersPath: await answers('label: yes\ndoor: 0.9\n'), onStep });
+  expect(left).toEqual(Array(6).fill(null));
+  left.length = 0;
+  await run([path], { onStep });
+  expect(left.every((ms) => typeof ms === 'number')).toBe(true);
+  expect(left).toEqual((left as number[]).toSorted((a, b) => b - a));
+  // That of another robot is not its own.
+  left.length = 0;
+  await run([await site('SN2', 'operator: {}\n')], { onStep });
+  expect(left).toEqual([null, null, null]);
+});

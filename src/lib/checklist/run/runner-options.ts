@@ -38,11 +38,15 @@ export interface RunnerOptions extends AskingOptions, CheckingOptions {
   readonly selection?: Selection;
   /** Steps completed in earlier sessions of this run. */
   readonly earlier?: ReadonlyMap<string, CompletedStep>;
+  /** How long steps took in earlier runs, in ms, by their ids. */
+  readonly durations?: ReadonlyMap<string, number> | undefined;
   readonly onStep?: (event: {
     readonly step: Step;
     readonly section: Section | null;
     readonly index: number;
     readonly of: number;
+    /** What the steps from this one on are expected to take; null where one of them was never timed. */
+    readonly leftMs: number | null;
   }) => void;
   /** Awaited before the result is shown: it is written to disk here. */
   readonly onCompleted?: (completed: CompletedStep) => Promise<void>;

@@ -51,7 +51,8 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
       continue;
     }
     const section = checklist.sections.find(({ id }) => id === step.section) ?? null;
-    options.onStep?.({ step, section, index, of: checklist.steps.length });
+    const leftMs = expectedMs(checklist.steps.slice(index), options);
+    options.onStep?.({ step, section, index, of: checklist.steps.length, leftMs });
     const isNamed = selection?.named.has(step.id) ?? false;
     const keepsAnswer = follows && !again && !outdated;
     const attempt = { before, isNamed, outdated, keepsAnswer };
@@ -84,6 +85,21 @@ export async function runSteps(checklist: Checklist, options: RunnerOptions): Pr
     })),
     steps,
   };
+}
+
+/** Of steps that keep their result, are left out or may not move the robot: nothing. */
+function expectedMs(steps: readonly Step[], options: RunnerOptions): number | null {
+  const { selection, earlier, durations, motionAllowed } = options;
+  let sum = 0;
+  for (const step of steps) {
+    const isChosen = selection === undefined || selection.chosen.has(step.id);
+    const isKept = isSettled(earlier?.get(step.id)?.result, step) && selection?.again.has(step.id) !== true;
+    if (!isChosen || isKept || step.kind === 'unavailable' || (step.moves && !motionAllowed)) continue;
+    const took = durations?.get(step.id);
+    if (took === undefined) return null;
+    sum += took;
+  }
+  return sum;
 }
 
 export function countVerdicts(steps: readonly Pick<StepResult, 'verdict'>[]): ChecklistResult['counts'] {

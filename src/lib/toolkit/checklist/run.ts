@@ -26,6 +26,7 @@ import { toJson, toJUnit, toMarkdown } from '../../report/index.ts';
 import type { Site } from '../../site/index.ts';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import type { ChecklistList, ChecklistRun, ChecklistShow, Prerequisite } from './checklist.result.ts';
+import { earlierDurations } from './durations.ts';
 import { checkRecordFree, openJournal, redLinesOf, writeRecord } from './finished-record.ts';
 import type { ChecklistRunOptions, RunRobot } from './run-options.ts';
 
@@ -78,8 +79,11 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   await using journal = isKept ? await openJournal(robots, { ...options, checklist, onWarning }) : undefined;
   const prerequisites = await findPrerequisites(robots, wanted, journal?.state.completed ?? []);
   if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
+  const [{ site }] = robots;
+  const durations = options.onStep && site ? await earlierDurations(site, checklist.name) : undefined;
   const sessions = await runSession({
     ...options,
+    durations,
     technician,
     robots,
     wanted,

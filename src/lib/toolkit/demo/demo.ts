@@ -5,6 +5,7 @@ import { asGwError, GwError } from '../../error/index.ts';
 import { aborted, type Clock, firstOf, onAbort } from '../../lifecycle/index.ts';
 import { READ_ONLY_SOCKET } from '../../operator/index.ts';
 import { readSecret } from '../../site/index.ts';
+import { countText } from '../../text/index.ts';
 import { runChecklist } from '../checklist/run.ts';
 import type { ChecklistRunOptions } from '../checklist/run-options.ts';
 import { checkRecord } from '../checklist/verify.ts';
@@ -22,7 +23,7 @@ import { createPrograms, type Programs } from './programs.ts';
 import { untilAnswered, waitedForProcessor, whyAgain } from './repeats.ts';
 
 /** The place of a step or part among all of the demo. */
-export interface Count {
+interface Count {
   readonly n: number;
   readonly of: number;
 }
@@ -255,11 +256,6 @@ async function runSteps(
 
 /** Of a step of the checklist, or of a part of the rehearsal behind its `steps`. */
 const countOf = (index: number, steps: number): Count => ({ n: index + 1, of: steps + PARTS });
-
-/** `7/25`. */
-export function countText({ n, of }: Count): string {
-  return `${String(n).padStart(String(of).length)}/${of}`;
-}
 
 interface Circumstances extends Pick<Demo, 'dir' | 'tookMs' | 'lastRecord'> {
   readonly operatorPort: number;
