@@ -46,7 +46,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   let ui: Interaction = { ...still, choice };
   const Shown = kind === 'surface' ? Surface : Service;
   const element = () => {
-    const { t, f } = textsOf(viewer.language, state.timeZone);
+    const { t, f } = textsOf(viewer.language, state.timeZone, kind === 'service' ? 'technician' : 'staff');
     return <Shown state={state} viewer={viewer} ui={ui} t={t} f={f} />;
   };
   /** Changes within a frame are painted once. */

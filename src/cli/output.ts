@@ -206,9 +206,15 @@ function renderBlock(titles: readonly string[], row: readonly string[]): string 
   return [first, ...others].join('\n');
 }
 
-/** Makes external text safe for a terminal: no control characters, escape sequences or bidirectional controls. */
+/**
+ * Makes external text safe for a terminal: no control characters, escape sequences or bidirectional controls, but the two that
+ * isolate a title from right to left, where they stand as a pair.
+ */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
+  return text.replace(
+    /\u2068([^\p{Cc}\p{Bidi_Control}\u2028\u2029]*)\u2069|[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (found, inner?: string) => (inner === undefined ? '\uFFFD' : found),
+  );
 }
 
 /** In the largest unit with a value of at least two: `90 s`, `4 min`. */

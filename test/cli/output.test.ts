@@ -52,6 +52,10 @@ describe('text from a device', () => {
   it('cannot reverse the text direction or break its line, and keeps every other character', () => {
     expect(printable('a\u061cb\u200ec\u202ed\u2069e\u2028f')).toBe('a\uFFFDb\uFFFDc\uFFFDd\uFFFDe\uFFFDf');
     expect(printable('Küche 👩‍🚀 مطبخ')).toBe('Küche 👩‍🚀 مطبخ');
+    // A title in isolation; half of it, or a control of direction within it, is none.
+    expect(printable('to \u2068مطبخ\u2069 (k)')).toBe('to \u2068مطبخ\u2069 (k)');
+    expect(printable('a\u2068b')).toBe('a\uFFFDb');
+    expect(printable('\u2068a\u202eb\u2069')).toBe('\uFFFDa\uFFFDb\uFFFD');
   });
 });
 

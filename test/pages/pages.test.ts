@@ -293,7 +293,7 @@ describe('the technician page', () => {
 const notes: readonly Note[] = noteSchema.options.map((option) => {
   const samples: Readonly<Record<string, unknown>> = {
     ...{ moveId: 7, isBeingCancelled: true, topic: '/wheel_state', mode: 'manual', state: 'poor', isCritical: true },
-    ...{ percent: 6, alerts: ['7005'], more: 2, conditions: ['battery', 'alerts'], count: 3 },
+    ...{ percent: 6, alerts: ['7005'], more: 2, conditions: ['battery', 'alerts'], count: 3, map: 'X', measured: 'Y' },
   };
   const shape = option.shape as Readonly<Record<string, { readonly value?: unknown }>>;
   return Object.fromEntries(

@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       // What changes while it is under way is the answer to it.
       await fed.feed(locked);
       await ask(fed, 'B');
-      expect(await fed.page.locator('.sheet h2').textContent()).toBe(fed.t.ask({ kind: 'station', name: 'A' }));
+      expect(await fed.page.locator('.sheet h2').textContent()).toBe(fed.t.ask({ kind: 'station', name: 'A' }, 'A'));
       expect(fed.orders()).toEqual(['/api/fahrt {"station":"A","seen":"p-1"}']);
       answer();
       const refusal = fed.page.locator('.sheet [role=alert]');

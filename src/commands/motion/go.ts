@@ -21,7 +21,9 @@ export default command({
   schema: 'gw/motion-go/1',
   async run({ args, flags }) {
     const { driveTo } = await import('../../lib/toolkit/motion/go.ts');
-    const words = { does: `drives the robot to station '${args.station}'`, what: `drive to ${args.station}` };
+    const { nameInFile } = await import('../../lib/toolkit/motion/shown-name.ts');
+    const station = await nameInFile(flags.site, 'stations', args.station);
+    const words = { does: `drives the robot to station '${station}'`, what: `drive to ${station}` };
     return await drive(this, flags, words, (toolkit, follow, context) =>
       driveTo(toolkit, { station: args.station, ...follow }, context),
     );

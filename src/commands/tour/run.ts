@@ -21,7 +21,9 @@ export default command({
   schema: 'gw/tour-run/1',
   async run({ args, flags }) {
     const { runTour } = await import('../../lib/toolkit/tour/run.ts');
-    const words = { does: `drives the robot through tour '${args.name}'`, what: `tour '${args.name}'` };
+    const { nameInFile } = await import('../../lib/toolkit/motion/shown-name.ts');
+    const tour = await nameInFile(flags.site, 'tours', args.name);
+    const words = { does: `drives the robot through tour '${tour}'`, what: `tour '${tour}'` };
     return await drive(this, flags, words, (toolkit, follow, context) =>
       runTour(toolkit, { tour: args.name, ...follow }, context),
     );

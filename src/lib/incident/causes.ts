@@ -89,9 +89,11 @@ function moveFailed(before: Sight, after: Sight): Move[] {
       old.run.kind === run.kind &&
       old.run.name === run.name &&
       (after.runForMs ?? 0) >= (before.runForMs ?? 0);
-    const { kind, name, failReason } = run;
+    const { kind, name, title, failReason } = run;
     const { offM = null, offDeg = null } = after.runFailure ?? {};
-    return isSame ? [] : [{ kind, name: name && cut(name), failReason, offM, offDeg }];
+    return isSame
+      ? []
+      : [{ kind, name: name && cut(name), ...(title !== undefined && { title }), failReason, offM, offDeg }];
   }
   // A move that no run of this gateway ordered.
   if (run?.state === 'running' && run.kind !== 'order') return [];

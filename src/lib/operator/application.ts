@@ -4,6 +4,7 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, type Fastif
 import { asGwError, GwError } from '../error/index.ts';
 import { orAfter } from '../lifecycle/index.ts';
 import type { Viewer } from '../pages/index.ts';
+import type { Title } from '../text/index.ts';
 import { buildOf, loadAssets } from './assets.ts';
 import { createChassisReads } from './chassis/chassis-reads.ts';
 import { peerAddress } from './connections/address.ts';
@@ -46,7 +47,7 @@ declare module 'fastify' {
     row?: Route;
   }
   interface FastifyInstance {
-    readonly siteName: string;
+    readonly siteName: () => Title;
     /** Who looks at a page: by the socket, the session and the language of the request. */
     readonly viewerOf: (request: FastifyRequest) => Viewer;
     readonly withoutPaths: <T>(data: T) => T;
@@ -104,7 +105,7 @@ export async function createApplication(
     },
   });
   const withoutPaths = createPathFilter(site);
-  app.decorate('siteName', site.name);
+  app.decorate('siteName', () => site.title ?? site.name);
   app.decorate('withoutPaths', withoutPaths);
   await app.register(cookie, { hook: false });
   // Pages of other sites may post text/plain without a CORS preflight.

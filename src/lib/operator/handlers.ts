@@ -157,14 +157,17 @@ function pageHandlers({ site, pageState, sessions, assets }: Parts) {
       const { query, viewer } = asked(request, reply);
       // Numbers in place of the map, for a page without script.
       if (query.setzen !== undefined && viewer.signedIn) {
-        return sendPage(reply, setPosePage({ site: site.name, viewer, order: 'none' }));
+        return sendPage(reply, setPosePage({ site: site.title ?? site.name, viewer, order: 'none' }));
       }
       return sendPage(reply, servicePage({ state: pageState(), viewer }));
     },
     signIn(request: FastifyRequest, reply: FastifyReply) {
       const { viewer } = asked(request, reply);
       const problem = sessions.unreadable ? 'SIGN_IN_UNAVAILABLE' : null;
-      return sendPage(reply, signInPage({ site: site.name, viewer, isConfigured: sessions.configured, problem }));
+      return sendPage(
+        reply,
+        signInPage({ site: site.title ?? site.name, viewer, isConfigured: sessions.configured, problem }),
+      );
     },
     style: asset('style.css'),
     script: asset('main.js'),
@@ -260,6 +263,7 @@ function gatewayHandlers(parts: Parts) {
     settings: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
         name: site.name,
+        title: site.title,
         chassis: {
           host: site.chassis.host,
           port: site.chassis.port,

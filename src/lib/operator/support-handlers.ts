@@ -85,7 +85,7 @@ export function supportHandlers({ site, support, supportView, sessions, clock, l
         sendPage(
           reply,
           supportEndedPage({
-            site: site.name,
+            site: site.title ?? site.name,
             viewer: request.server.viewerOf(request),
             hasEnded: ended,
             isRunning: supportView().status === 'running',

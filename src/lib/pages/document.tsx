@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { type Title, titleIn } from '../text/index.ts';
 import type { PageState } from './model.ts';
 import { noteText } from './texts/catalogue.ts';
 import type { Props } from './ui.ts';
@@ -12,7 +13,7 @@ export const STATE_ID = 'page-state';
 
 interface DocumentProps extends Pick<Props, 't' | 'viewer'> {
   readonly title: string;
-  readonly site: string;
+  readonly site: Title;
   readonly kind: PageKind;
   /** What the script of the page needs; null: the page has none. */
   readonly data: string | null;
@@ -29,7 +30,7 @@ export function Document({ title, site, kind, data, isAsking = false, viewer, ch
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${title} – ${site}`}</title>
+        <title>{`${title} – ${titleIn(site, viewer.language)}`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/style.css" />
         {(kind === 'surface' || kind === 'service') && (
@@ -56,7 +57,7 @@ export function Document({ title, site, kind, data, isAsking = false, viewer, ch
 }
 
 interface HeaderProps extends Pick<Props, 't' | 'viewer'> {
-  readonly site: string;
+  readonly site: Title;
   readonly kind: PageKind;
   readonly children?: ComponentChildren;
 }
@@ -70,7 +71,9 @@ export function Header({ site, kind, t, viewer, children }: HeaderProps) {
   const other = viewer.language === 'de' ? 'en' : 'de';
   return (
     <header>
-      <strong class="site">{site}</strong>
+      <strong class="site" dir="auto">
+        {titleIn(site, viewer.language)}
+      </strong>
       {children}
       <nav>
         {link('/', 'surface', t.ui.surface)}

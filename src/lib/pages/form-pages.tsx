@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { Title } from '../text/index.ts';
 import { Document, Header, StopForm } from './document.tsx';
 import { mediaRefusal } from './media/media-model.ts';
 import type { PoseDraft } from './service/pose-draft.ts';
@@ -8,7 +9,7 @@ import type { Viewer } from './viewer.ts';
 
 /** What the pages around a form need: they show no state of the robot. */
 export interface Frame {
-  readonly site: string;
+  readonly site: Title;
   readonly viewer: Viewer;
   readonly t: Texts;
 }

@@ -19,7 +19,15 @@ export { causeTexts, incidentEventTexts } from './incident/incident-texts.ts';
 export { type LastHour, lastHourSchema } from './last-hour.ts';
 export type { MediaLibraryView } from './media/media-model.ts';
 export type { Cell, FailedRun, Lamp, LampId, Live, Note, PageState, Posed, Run } from './model.ts';
-export { failedRunSchema, headlineCodes, lampIds, lampLevels, pageStateSchema, posedSchema } from './model.ts';
+export {
+  failedRunSchema,
+  headlineCodes,
+  lampIds,
+  lampLevels,
+  pageStateSchema,
+  posedSchema,
+  titleSchema,
+} from './model.ts';
 export {
   mediaPage,
   refusedPage,

@@ -13,6 +13,12 @@ const foreign = z.string().describe('Text of another program or person, unchange
 
 const condition = (state: readonly string[]) => z.enum(state as [string, ...string[]]);
 
+const oneTitle = z.string();
+export const titleSchema = z
+  .union([oneTitle, z.strictObject({ de: oneTitle, en: oneTitle })])
+  .describe('Name for people, as the site file has it. Beside a `name`, which is a key; absent: that is shown.');
+const title = titleSchema.exactOptional();
+
 /** One sentence for a person: its code, and what it names. */
 export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('stop-latched') }),
@@ -23,11 +29,11 @@ export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('moves') }),
   z.strictObject({ code: z.literal('standing-awaited') }),
   z.strictObject({ code: z.literal('stop-not-kept') }),
-  z.strictObject({ code: z.literal('pose-alarm'), map: foreign.nullable().exactOptional() }),
+  z.strictObject({ code: z.literal('pose-alarm'), map: titleSchema.nullable().exactOptional() }),
   z.strictObject({ code: z.literal('map-unknown') }),
   z.strictObject({ code: z.literal('map-unnamed') }),
-  z.strictObject({ code: z.literal('other-map'), map: foreign, measured: foreign }),
-  z.strictObject({ code: z.literal('map-changed'), map: foreign }),
+  z.strictObject({ code: z.literal('other-map'), map: titleSchema, measured: titleSchema }),
+  z.strictObject({ code: z.literal('map-changed'), map: titleSchema }),
   z.strictObject({ code: z.literal('no-pose') }),
   z.strictObject({ code: z.literal('unowned-move'), moveId: z.int(), isBeingCancelled: z.boolean() }),
   z.strictObject({ code: z.literal('unreadable'), topic: foreign }),
@@ -89,7 +95,7 @@ const live = <T extends z.ZodType>(value: T) =>
   });
 export type Live<T> = Omit<z.infer<ReturnType<typeof live>>, 'value'> & { readonly value: T | null };
 
-const place = z.strictObject({ name: foreign, xM: z.number(), yM: z.number() });
+const place = z.strictObject({ name: foreign, title, xM: z.number(), yM: z.number() });
 export const poseSchema = z.strictObject({
   xM: z.number(),
   yM: z.number(),
@@ -152,7 +158,9 @@ const run = z.strictObject({
   kind: z.enum(['tour', 'drive', 'dock', 'trial', 'order']),
   /** Of the tour or the station; null for the dock and for a trial. */
   name: foreign.nullable(),
+  title,
   stations: z.array(foreign),
+  stationTitles: z.array(titleSchema).exactOptional().describe('Of `stations`, one each.'),
   at: count,
   state: z.enum(['running', 'paused', 'succeeded', 'failed', 'stopped']),
   /** Since the order of the current station, or since the pause. */
@@ -212,11 +220,12 @@ export const pageStateSchema = z.strictObject({
   clock: z.string().describe('Hours and minutes of `time` in that time zone.'),
   site: z.strictObject({
     name: foreign,
+    title,
     serial: z.string(),
     contact: z.strictObject({ name: foreign.nullable(), phone: foreign.nullable() }).nullable(),
-    stations: z.array(place),
+    stations: z.array(place.extend({ group: title })),
     dock: poseSchema.nullable(),
-    tours: z.array(z.strictObject({ name: foreign, stations: z.array(foreign) })),
+    tours: z.array(z.strictObject({ name: foreign, title, stations: z.array(foreign) })),
     needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),
   }),
   screen: z
@@ -292,6 +301,7 @@ export const pageStateSchema = z.strictObject({
   map: live(
     z.strictObject({
       name: foreign,
+      title,
       uid: foreign,
       mapVersion: z.number().nullable(),
       overlaysVersion: z.number().nullable(),

@@ -35,12 +35,12 @@ function livePage(
   { state, viewer }: Live,
   choice: Choice | null,
 ): string {
-  const { t, f } = textsOf(viewer.language, state.timeZone);
+  const { t, f } = textsOf(viewer.language, state.timeZone, kind === 'service' ? 'technician' : 'staff');
   const title = kind === 'surface' ? t.ui.surface : t.ui.service;
   return html(
     <Document
       title={title}
-      site={state.site.name}
+      site={state.site.title ?? state.site.name}
       kind={kind}
       viewer={viewer}
       t={t}

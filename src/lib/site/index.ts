@@ -9,7 +9,7 @@ export { regionOfHost } from './host-region.ts';
 export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } from './key-types.ts';
 export { loadSite, parseSite } from './load.ts';
 export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
-export { mapMark, mapOfPlace, mapsOfPlaces, nameOfMap, type PlaceMap } from './place-map.ts';
+export { mapMark, mapOfPlace, mapsOfPlaces, type PlaceMap } from './place-map.ts';
 export { claimStateWithin, openClaim, otherRobots } from './robot-state.ts';
 export {
   calledServices,
@@ -23,6 +23,7 @@ export {
 export { type Site, siteSchema } from './schema.ts';
 export { isAbsentCredential, isCredential, readSecret } from './secret.ts';
 export { type TimeEndpoint, timeEndpoints } from './time-endpoints.ts';
+export { namesOf, titleOf } from './title-rules.ts';
 export { resolveTemplate, type TopicKey, topicKeys, topicUses } from './topic-uses.ts';
 export {
   askedKeys,

@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { MAX_TITLE_LENGTH, titleProblem } from '../text/index.ts';
 
 /** The types of keys that several sections of the site file share. */
 
@@ -9,6 +10,15 @@ export const words = (most: number) =>
     .min(1)
     .max(most)
     .regex(/^\P{Cc}*$/u, 'text without control characters');
+const oneTitle = z
+  .string()
+  .min(1)
+  .max(MAX_TITLE_LENGTH)
+  .superRefine((text, context) => {
+    const problem = titleProblem(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+export const title = z.union([oneTitle, z.strictObject({ de: oneTitle, en: oneTitle })]).meta({ type: 'title' });
 export const host = z
   .string()
   .max(253)

@@ -1,6 +1,5 @@
 import { nearest, type Report } from '../document/index.ts';
 import { isRecord } from '../json/index.ts';
-import { nameOfMap } from './place-map.ts';
 
 /** Each place belongs to one map: with several, every place names its own. */
 export function checkMaps({ maps, stations, dock }: Record<string, unknown>, report: Report): void {
@@ -21,20 +20,17 @@ export function checkMaps({ maps, stations, dock }: Record<string, unknown>, rep
   }
 }
 
-/** One map has one version, and people distinguish maps by number and name. */
+/** One map has one version, and people distinguish maps by number. */
 function checkSameMaps(maps: readonly (readonly [string, unknown])[], report: Report): void {
   const marks = [
     ['uid', 'a uid that no other map has', ({ uid }) => uid],
     ['id', 'a number that no other map has', ({ id }) => id],
-    ['title', 'a name that no other map has', ({ title }, key) => nameOfMap(key, title)],
-  ] as const satisfies readonly (readonly [string, string, (map: Record<string, unknown>, key: string) => unknown])[];
+  ] as const satisfies readonly (readonly [string, string, (map: Record<string, unknown>) => unknown])[];
   const known = maps.flatMap(([key, map]) => (isRecord(map) ? [{ key, map }] : []));
   for (const [field, expected, markOf] of marks) {
     for (const [at, { key, map }] of known.entries()) {
-      const mark = markOf(map, key);
-      const other = known
-        .slice(0, at)
-        .find((before) => typeof mark === 'string' && markOf(before.map, before.key) === mark);
+      const mark = markOf(map);
+      const other = known.slice(0, at).find((before) => typeof mark === 'string' && markOf(before.map) === mark);
       if (other === undefined) continue;
       const remedy =
         field === 'uid'

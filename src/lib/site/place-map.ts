@@ -1,4 +1,5 @@
 import { sha256 } from '../lifecycle/index.ts';
+import { titleIn } from '../text/index.ts';
 import type { SiteFile } from './schema.ts';
 
 /** The map in which a place was measured. */
@@ -6,7 +7,7 @@ export interface PlaceMap {
   readonly uid: string;
   /** `map_version` at the measurement; null where the chassis reported none. */
   readonly version: number | null;
-  /** For people. */
+  /** For people, in English; the pages have it in their language. */
   readonly title: string;
 }
 
@@ -18,12 +19,9 @@ export function mapOfPlace(
   const names = Object.keys(maps);
   const name = place.map ?? (names.length === 1 ? names[0] : undefined);
   const map = name === undefined || !Object.hasOwn(maps, name) ? undefined : maps[name];
-  return map === undefined ? null : { uid: map.uid, version: map.version, title: map.title ?? String(name) };
-}
-
-/** The name by which people distinguish this entry of `maps`, for comparison: its title, without one its key. */
-export function nameOfMap(key: string, title: unknown): string {
-  return (typeof title === 'string' ? title : key).trim().toLowerCase();
+  return map === undefined
+    ? null
+    : { uid: map.uid, version: map.version, title: titleIn(map.title ?? String(name), 'en') };
 }
 
 /**

@@ -4,6 +4,7 @@ import { isRecord } from '../json/index.ts';
 import { shorten } from '../text/index.ts';
 import { checkMaps } from './map-rules.ts';
 import { deviceKinds, type SiteFile } from './schema.ts';
+import { checkTitles } from './title-rules.ts';
 import { defaultTemplates, resolveTemplate, SERIAL_ELEMENT, type TopicKey, topicKeys, usesOf } from './topic-uses.ts';
 
 /** Limit of a common MQTT service. @source vendor, quota page (HINWEIS) */
@@ -141,6 +142,7 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
   if (isRecord(value.enrolment) && value.enrolment.renewal !== undefined && value.cloud === undefined) {
     report(['enrolment', 'renewal'], { expected: 'a `cloud` section beside it: its broker proves a new certificate' });
   }
+  checkTitles(value, report);
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { cloud } from './cloud-schema.ts';
-import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, timeZone, words } from './key-types.ts';
+import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, timeZone, title, words } from './key-types.ts';
 
 /**
  * The site file: one YAML file per robot. One schema gives type, validation, the commented example and the page
@@ -128,7 +128,7 @@ const measuredMap = z.strictObject({
     .nullable()
     .describe('`map_version` when the places were measured; null where the chassis reports none.'),
   id: words(64).optional().describe('Number of the map in `gw map list`, for people only.'),
-  title: words(120).optional().describe('Name of the map, for people only.'),
+  title: title.optional().describe('Name of the map or floor, for people only.'),
 });
 
 const mapOfPlace = name
@@ -137,6 +137,8 @@ const mapOfPlace = name
 
 const station = z
   .strictObject({
+    title: title.optional().describe('Name for people, on pages and in questions: one text, or `{ de: …, en: … }`.'),
+    group: title.optional().describe('Name of the group in which the pages list it, such as a floor or a wing.'),
     xM: metres.describe('Metres on its map.'),
     yM: metres.describe('Metres on its map.'),
     yawDeg: heading.optional().describe('Heading in degrees, counter-clockwise, 0 along +x.'),
@@ -152,6 +154,7 @@ const dock = z.strictObject({
 });
 
 const tour = z.strictObject({
+  title: title.optional().describe('Name for people, as that of a station.'),
   stations: z.array(name).min(1).max(200).describe('Names of stations, in driving order.'),
 });
 
@@ -389,6 +392,10 @@ const checklists = z
 
 export const siteSchema = z.strictObject({
   name: words(120).meta({ description: 'Display name of this site and robot.', example: 'Lobby, robot 7' }),
+  title: title.optional().meta({
+    description: 'Name of the robot on its pages, for the people on site; without it they show `name`.',
+    example: { de: 'Lobby-Roboter', en: 'Lobby robot' },
+  }),
   chassis,
   operator: operator.prefault({}).describe('The operator server.'),
   fleet: fleet.optional(),

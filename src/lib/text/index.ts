@@ -1,6 +1,6 @@
 /**
  * Helpers for output texts: shortening, plural, repeated texts, Markdown escaping, lists of JSON texts, changing all texts of plain
- * data. Every module may import it, and it imports none.
+ * data, titles for people. Every module may import it, and it imports none.
  */
 export {
   codeSpan,
@@ -17,3 +17,13 @@ export {
   shorten,
   tableCell,
 } from './text.ts';
+export {
+  isolated,
+  MAX_TITLE_LENGTH,
+  searchText,
+  type Title,
+  titleForms,
+  titleIn,
+  titleMark,
+  titleProblem,
+} from './title.ts';

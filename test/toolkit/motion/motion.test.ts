@@ -39,6 +39,7 @@ beforeEach(async () => {
   const maps = { lobby: { uid: 'u1', version: 2 } };
   const site = {
     ...fake.toolkit.site,
+    tours: {},
     maps,
     stations,
     dock: { xM: 1, yM: 1, yawDeg: -90 },

@@ -11,6 +11,7 @@ import {
   stopLatchSchema,
   tourRunSchema,
 } from '../../motion/index.ts';
+import { titleSchema } from '../../pages/index.ts';
 
 /** Answers of the routes that no command prints as they are. Their handlers load the types only. */
 
@@ -24,12 +25,14 @@ export const errorBodySchema = z.strictObject({
   }),
 });
 
-const place = { xM: z.number(), yM: z.number() };
+const title = titleSchema.optional();
+const place = { xM: z.number(), yM: z.number(), map: z.string().optional() };
 const url = z.string().nullable().describe('Without user name, password and query; null: not configured.');
 
 /** `GET /api/einstellungen` */
 export const settingsSchema = z.strictObject({
   name: z.string(),
+  title,
   chassis: z.strictObject({ host: z.string(), port: z.int(), serial: z.string(), mac: z.string().nullable() }),
   operator: z.strictObject({
     port: z.int(),
@@ -44,9 +47,9 @@ export const settingsSchema = z.strictObject({
     voice: url,
     building: url,
   }),
-  stations: z.record(z.string(), z.strictObject({ ...place, yawDeg: z.number().optional() })),
+  stations: z.record(z.string(), z.strictObject({ title, group: title, ...place, yawDeg: z.number().optional() })),
   dock: z.strictObject({ ...place, yawDeg: z.number() }).nullable(),
-  tours: z.record(z.string(), z.strictObject({ stations: z.array(z.string()) })),
+  tours: z.record(z.string(), z.strictObject({ title, stations: z.array(z.string()) })),
   motion: z.strictObject({
     requireVerified: z.boolean(),
     moveLimitS: z.int(),
@@ -76,7 +79,9 @@ export const answerSchemas = {
   stopped: z.strictObject({ stop: stopLatchSchema, robot: z.string().describe('Serial number of the stopped robot.') }),
   cleared: z.strictObject({ stop: stopLatchSchema }),
   tours: motionStatusSchema.extend({
-    tours: z.array(z.strictObject({ name: z.string(), stations: z.array(z.string()) })),
+    tours: z.array(
+      z.strictObject({ name: z.string(), title: titleSchema.exactOptional(), stations: z.array(z.string()) }),
+    ),
   }),
   tour: z.strictObject({ run: tourRunSchema.nullable().describe('null: none yet.') }),
   drive: z.strictObject({ run: driveRunSchema.nullable().describe('null: none yet.') }),

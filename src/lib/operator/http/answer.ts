@@ -36,14 +36,14 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
   if (refusal.headers) reply.headers(refusal.headers);
   if (opensUnknownPage(request, refusal)) {
     const { siteName, viewerOf } = request.server;
-    return sendPage(reply, unknownPage({ site: siteName, viewer: viewerOf(request) }));
+    return sendPage(reply, unknownPage({ site: siteName(), viewer: viewerOf(request) }));
   }
   if (!wantsPage(request)) return sendJson(reply, refusal.body);
   const { code, message, tried, remedy } = refusal.body.error;
   return sendPage(
     reply,
     refusedPage({
-      site: request.server.siteName,
+      site: request.server.siteName(),
       viewer: request.server.viewerOf(request),
       code,
       technical: `${message} ${remedy ?? ''}`.trimEnd(),

@@ -12,7 +12,7 @@ import {
 } from '../../incident/index.ts';
 import type { Clock, Log } from '../../lifecycle/index.ts';
 import { frameNow } from '../../motion/index.ts';
-import { mapOfPlace, type Site } from '../../site/index.ts';
+import { mapOfPlace, type Site, titleOf } from '../../site/index.ts';
 import type { Journal } from '../journal.ts';
 
 export interface Incidents extends IncidentRecorder, Pick<IncidentStore, 'read'> {}
@@ -64,7 +64,11 @@ export function openIncidents(options: IncidentsOptions): Incidents {
 function placesOf(site: Site): Places {
   const { stations, dock } = site;
   return {
-    stations: Object.entries(stations).map(([name, at]) => ({ name, xM: at.xM, yM: at.yM, map: mapOfPlace(site, at) })),
+    stations: Object.entries(stations).map(([name, at]) => ({
+      name,
+      ...titleOf(at),
+      ...{ xM: at.xM, yM: at.yM, map: mapOfPlace(site, at) },
+    })),
     dock: dock === undefined ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg, map: mapOfPlace(site, dock) },
   };
 }

@@ -42,7 +42,7 @@ export function mediaHandlers({ site, library, outflow, log, clock }: Parts) {
         const key = JSON.stringify([viewer, asks]);
         let body = pages.get(key);
         if (body === undefined) {
-          const page = mediaPage({ site: site.name, viewer, library, chosen: asks ?? null });
+          const page = mediaPage({ site: site.title ?? site.name, viewer, library, chosen: asks ?? null });
           body = Buffer.from(request.server.withoutPaths(page));
           // The questions about a thousand files would be a thousand pages.
           if (asks === undefined) pages.set(key, body);

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { chosenPose, frameNow } from '../../motion/index.ts';
 import { orderEnd, setPosePage } from '../../pages/index.ts';
+import { titleOf } from '../../site/index.ts';
 import type { Answer } from '../answers/answers.ts';
 import { peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
@@ -144,7 +145,7 @@ export function tourHandlers(parts: Parts) {
     },
     list: (_request: FastifyRequest, reply: FastifyReply) =>
       sendJson(reply, {
-        tours: Object.entries(site.tours).map(([name, { stations }]) => ({ name, stations })),
+        tours: Object.entries(site.tours).map(([name, tour]) => ({ name, ...titleOf(tour), stations: tour.stations })),
         ...motion.status(),
       }),
     current: (_request: FastifyRequest, reply: FastifyReply) => sendJson(reply, { run: motion.status().tour }),
@@ -270,7 +271,7 @@ export function poseHandlers(parts: Parts) {
         log.warn({ audit: true, address: peerAddress(request), pose, state: outcome.state }, 'pose set');
         if (!isForm(request)) return () => sendJson(reply, { outcome } satisfies Answer<'pose'>);
         const [viewer, order] = [request.server.viewerOf(request), orderEnd({ ok: true, body: { outcome } })];
-        return () => sendPage(reply, setPosePage({ site: site.name, viewer, order }));
+        return () => sendPage(reply, setPosePage({ site: site.title ?? site.name, viewer, order }));
       } catch (error) {
         log.warn({ address: peerAddress(request), pose, error }, 'pose not set');
         return () => sendRefusal(request, reply, refusalOf(error));

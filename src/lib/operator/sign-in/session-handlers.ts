@@ -30,7 +30,7 @@ export function sessionHandlers({ site, sessions, log }: Parts) {
       sendPage(
         reply.code(outcome.status),
         signInPage({
-          site: site.name,
+          site: site.title ?? site.name,
           viewer: request.server.viewerOf(request),
           isConfigured: true,
           problem: outcome.body.error.code,

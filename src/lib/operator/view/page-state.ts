@@ -3,8 +3,9 @@ import { formatTried } from '../../error/index.ts';
 import type { Sight } from '../../incident/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
-import type { Live, PageState, Posed } from '../../pages/index.ts';
-import { mapOfPlace, type Site } from '../../site/index.ts';
+import type { Live, Note, PageState, Posed } from '../../pages/index.ts';
+import { mapOfPlace, type Site, titleOf } from '../../site/index.ts';
+import type { Title } from '../../text/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
 import { alertText, positioningState } from './conditions.ts';
 import { gateNotes, headlineOf, stoppedState } from './headline.ts';
@@ -95,14 +96,20 @@ function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'ma
   const contact = contacts?.operator;
   return {
     name,
+    ...titleOf(site),
     serial: chassis.serial,
     contact:
       contact?.name === undefined && contact?.phone === undefined
         ? null
         : { name: contact.name ?? null, phone: contact.phone ?? null },
-    stations: stations.map(([station, { xM, yM }]) => ({ name: station, xM, yM })),
+    stations: stations.map(([station, { title, group, xM, yM }]) => ({
+      name: station,
+      ...titleOf({ title }),
+      ...(group !== undefined && { group }),
+      ...{ xM, yM },
+    })),
     dock: dock === undefined || !isHere(dock) ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg },
-    tours: tours.map(([tour, { stations: via }]) => ({ name: tour, stations: [...via] })),
+    tours: tours.map(([tour, { title, stations: via }]) => ({ name: tour, ...titleOf({ title }), stations: [...via] })),
     needsSignIn: operator.tourNeedsSignIn,
   };
 }
@@ -114,8 +121,9 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
   const { link, values, identity } = snapshot;
   const { stop } = motion;
   const headline = headlineOf(snapshot, motion, health, run, failed);
+  const titled = mapTitles(site, values);
   return {
-    headline,
+    headline: { ...headline, notes: headline.notes.map(titled) },
     link: {
       kind: link.kind,
       failure: link.kind === 'not-connected' ? link.failure : null,
@@ -143,7 +151,7 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
     },
     gate: {
       isOpen: motion.gate.open,
-      notes: gateNotes(snapshot, motion),
+      notes: gateNotes(snapshot, motion).map(titled),
       unverified: [...(motion.gate.unverified ?? [])],
       technical: [...motion.gate.reasons],
       passable: passable(snapshot, motion),
@@ -171,7 +179,11 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
       remainingDistanceM: moveProgress(moveState) === 'ended' ? null : remainingDistanceM,
     })),
     alerts: live(values.alerts, (alerts) => alerts.map(({ code, level, message }) => ({ code, level, message }))),
-    map: live(values.map, ({ name, uid, mapVersion, overlaysVersion }) => ({ name, uid, mapVersion, overlaysVersion })),
+    map: live(values.map, ({ name, uid, mapVersion, overlaysVersion }) => ({
+      name,
+      ...titleOf(siteMap(site, { uid })),
+      ...{ uid, mapVersion, overlaysVersion },
+    })),
     neighbours: neighbours.robots.map(({ serial, presence, ageMs, pose, isOnThisMap, address, conflictWith }) => ({
       serial,
       presence,
@@ -184,6 +196,37 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
     })),
     support: supportState(support),
     lamps: lampsOf(parts, site),
+  };
+}
+
+/** The entry of the site file for a map: by its uid, or by the name that commands show. */
+function siteMap({ maps }: Pick<Site, 'maps'>, by: { readonly uid?: string; readonly name?: Title }) {
+  const entries = Object.entries(maps);
+  return entries.find(([key, map]) =>
+    by.uid === undefined ? mapOfPlace({ maps }, { map: key })?.title === by.name : map.uid === by.uid,
+  )?.[1];
+}
+
+/** Names of maps in notes as the site file has them in the languages of the pages. */
+function mapTitles(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'map'>): (note: Note) => Note {
+  const now = live.status === 'received' ? live.value : null;
+  const titled = (name: Title): Title =>
+    siteMap(site, now !== null && name === now.name ? { uid: now.uid } : { name })?.title ?? name;
+  return (note) => {
+    switch (note.code) {
+      case 'other-map':
+        return {
+          ...note,
+          map: titled(note.map),
+          measured: siteMap(site, { name: note.measured })?.title ?? note.measured,
+        };
+      case 'map-changed':
+        return { ...note, map: titled(note.map) };
+      case 'pose-alarm':
+        return note.map === undefined || note.map === null ? note : { ...note, map: titled(note.map) };
+      default:
+        return note;
+    }
   };
 }
 

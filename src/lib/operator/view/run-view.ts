@@ -8,6 +8,7 @@ import {
   type TourRun,
 } from '../../motion/index.ts';
 import type { Run } from '../../pages/index.ts';
+import { type Site, titleOf } from '../../site/index.ts';
 import type { OperatorOptions } from '../model.ts';
 import { createFailedDrive, type FailedDrive, type RunAsShown } from './failed-drive.ts';
 
@@ -24,14 +25,21 @@ export interface RunView {
 }
 
 /** Also says since when it drives to its present station, or since when it has ended. */
-export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: FailedDrive): RunView {
+export function createRunView(
+  clock: Pick<Clock, 'monotonicMs'>,
+  failedDrive: FailedDrive,
+  site: Named = { stations: {}, tours: {} },
+): RunView {
   let [key, sinceMs] = ['', 0];
   /** The last run that a person, or a stop, has ended. */
   let endedId = '';
   const ended = { tour: '', drive: '' };
 
   function follow({ tour, drive, stop }: ReturnType<Motion['runs']>): void {
-    for (const [kind, run] of [['tour', tour && ofTour(tour)] as const, ['drive', drive && ofDrive(drive)] as const]) {
+    for (const [kind, run] of [
+      ['tour', tour && ofTour(tour, site)] as const,
+      ['drive', drive && ofDrive(drive, site)] as const,
+    ]) {
       if (run === null) continue;
       if (run.state === 'running' || run.state === 'paused') {
         ended[kind] = '';
@@ -52,7 +60,7 @@ export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: Fa
   return {
     now(motion) {
       follow(motion);
-      const run = runOf(motion);
+      const run = runOf(motion, site);
       const next = `${run?.id} ${run?.kind} ${run?.at} ${run?.state}`;
       if (next !== key) [key, sinceMs] = [next, clock.monotonicMs()];
       return run === null ? null : { ...withoutOwnEnd(run), forMs: clock.monotonicMs() - sinceMs };
@@ -60,7 +68,7 @@ export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: Fa
     failed: failedDrive.now,
     follow,
     endAsked(motion, id) {
-      const run = runOf(motion);
+      const run = runOf(motion, site);
       const isOpen = run?.state === 'running' || run?.state === 'paused';
       if (isOpen && (id === undefined || id === run.id)) endedId = run.id;
     },
@@ -70,24 +78,28 @@ export function createRunView(clock: Pick<Clock, 'monotonicMs'>, failedDrive: Fa
 /** Runs and failures outlive an application: the server may be started again while the robot drives. */
 export function createRuns({ site, clock, log }: Pick<OperatorOptions, 'site' | 'clock' | 'log'>) {
   const failedDrive = createFailedDrive({ stateDir: site.stateDir, serial: site.chassis.serial, clock, log });
-  return { failedDrive, runs: createRunView(clock, failedDrive) };
+  return { failedDrive, runs: createRunView(clock, failedDrive, site) };
 }
+
+/** Where a run takes the titles from. */
+type Named = Pick<Site, 'stations' | 'tours'>;
 
 const none = { stations: [], at: 0, failReason: null, although: [], failure: null };
 
-function runOf({ tour, drive, trial }: MotionStatus): RunAsShown | null {
+function runOf({ tour, drive, trial }: MotionStatus, site: Named): RunAsShown | null {
   if (trial !== null) return { ...none, id: '', kind: 'trial', name: null, state: 'running' };
   const isLater = drive !== null && (tour === null || drive.state === 'running' || drive.id > tour.id);
-  if (drive !== null && isLater && !isOpenRun(tour)) return ofDrive(drive);
-  return tour && ofTour(tour);
+  if (drive !== null && isLater && !isOpenRun(tour)) return ofDrive(drive, site);
+  return tour && ofTour(tour, site);
 }
 
-function ofDrive({ id, kind, station, state, outcome, reason, although = [] }: DriveRun): RunAsShown {
+function ofDrive({ id, kind, station, state, outcome, reason, although = [] }: DriveRun, site: Named): RunAsShown {
   return {
     ...none,
     id,
     kind: kind === 'dock' ? 'dock' : 'drive',
     name: station,
+    ...(station !== null && titleOf(own(site.stations, station))),
     state,
     failReason: outcome?.failReason ?? null,
     although: [...although],
@@ -95,14 +107,19 @@ function ofDrive({ id, kind, station, state, outcome, reason, although = [] }: D
   };
 }
 
-function ofTour({ id, tour: name, stations, at, state, outcomes, reason, although = [] }: TourRun): RunAsShown {
+function ofTour(run: TourRun, site: Named): RunAsShown {
+  const { id, tour: name, stations, at, state, outcomes, reason, although = [] } = run;
   // Of a station that it never set out for, the last outcome is that of the one before.
   const outcome = outcomes.length > at ? (outcomes.at(-1) ?? null) : null;
   return {
     id,
     kind: 'tour',
     name,
+    ...titleOf(own(site.tours, name)),
     stations: [...stations],
+    ...(stations.some((key) => own(site.stations, key)?.title !== undefined) && {
+      stationTitles: stations.map((key) => own(site.stations, key)?.title ?? key),
+    }),
     at,
     state,
     failReason: outcome?.failReason ?? null,
@@ -110,6 +127,9 @@ function ofTour({ id, tour: name, stations, at, state, outcomes, reason, althoug
     failure: failureOf(state, outcome, reason),
   };
 }
+
+const own = <T>(entries: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(entries, key) ? entries[key] : undefined;
 
 /** Why a run did not reach its goal; null where it did, or has not ended. */
 function failureOf(state: Run['state'], outcome: MoveOutcome | null, technical: string | null): Run['failure'] {

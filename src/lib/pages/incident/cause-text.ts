@@ -13,7 +13,7 @@ export function causeText(cause: Cause, t: Texts, f: Format): string {
     case 'link-lost':
       return texts['link-lost'](cause.failure === null ? null : (t.failure[cause.failure] ?? cause.failure));
     case 'move-failed':
-      return texts['move-failed'](whereTo(cause, t), reasonOf(cause, t, f));
+      return texts['move-failed'](whereTo(cause, t, f), reasonOf(cause, t, f));
     default:
       return texts[cause.code]();
   }
@@ -21,9 +21,9 @@ export function causeText(cause: Cause, t: Texts, f: Format): string {
 
 type Move = Extract<Cause, { code: 'move-failed' }>;
 
-function whereTo({ kind, name }: Move, { incident: { to } }: Texts): string | null {
+function whereTo({ kind, name, title }: Move, { incident: { to } }: Texts, f: Format): string | null {
   if (kind === 'dock') return to.dock;
-  return name !== null && (kind === 'tour' || kind === 'drive') ? to[kind](name) : null;
+  return name !== null && (kind === 'tour' || kind === 'drive') ? to[kind](f.named(name, title)) : null;
 }
 
 /** How far off it stood, or what the robot reported. */

@@ -108,7 +108,10 @@ function runLines(
   if (isSame && before.at === run.at) return [];
   if (run.state === 'paused') return [t.headline.paused(state, f)];
   if (run.state !== 'running') return run.state === 'failed' && own.has('move-failed') ? [] : [t.run(run, f)];
-  if (isSame) return [t.incident.station(run.at + 1, run.stations.length, run.stations[run.at] ?? '')];
+  if (isSame) {
+    const station = f.named(run.stations[run.at] ?? '', run.stationTitles?.[run.at]);
+    return [t.incident.station(run.at + 1, run.stations.length, station)];
+  }
   return [run.kind === 'trial' || run.kind === 'order' ? t.run(run, f) : t.headline.drives(state, f)];
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageStateSchema, poseSchema } from '../model.ts';
+import { pageStateSchema, poseSchema, titleSchema } from '../model.ts';
 
 /**
  * An incident as it is kept: what the pages could have shown in the last minute before it and the seconds after, without the
@@ -76,6 +76,7 @@ export const causeSchema = z.discriminatedUnion('code', [
     atMs,
     kind: run.unwrap().shape.kind,
     name: foreign.nullable(),
+    title: titleSchema.exactOptional(),
     failReason: z.int().nullable(),
     offM: z
       .number()

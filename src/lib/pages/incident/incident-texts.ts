@@ -6,12 +6,12 @@ import type { IncidentBody, IncidentHead } from './incident-model.ts';
 
 /** The causes of an incident in English, for commands; one that occurred several times once, with their number. */
 export function causeTexts({ causes, timeZone }: IncidentHead): readonly string[] {
-  const { t, f } = textsOf('en', timeZone);
+  const { t, f } = textsOf('en', timeZone, 'technician');
   return eachOnce(causes.map((cause) => causeText(cause, t, f)));
 }
 
 /** What happened in an incident, in English. */
 export function incidentEventTexts(head: IncidentHead, body: IncidentBody): readonly IncidentEvent[] {
-  const { t, f } = textsOf('en', head.timeZone);
+  const { t, f } = textsOf('en', head.timeZone, 'technician');
   return incidentEvents({ head, body }, t, f);
 }

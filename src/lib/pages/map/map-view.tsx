@@ -60,7 +60,7 @@ export function MapView(props: MapProps) {
               key={station.name}
               choice={{ kind: 'station', name: station.name }}
               at={station}
-              label={station.name}
+              label={props.f.label(station.name, station.title)}
             />
           ))}
           {state.neighbours.map(
@@ -94,7 +94,7 @@ export function MapView(props: MapProps) {
       <p class="map-note">
         {isAway(props) && <strong class="away">{model === null ? t.ui.robotAway : t.ui.lastMap}</strong>}
         {isAway(props) && ' '}
-        {[state.map.value?.name, mapNote(props, model), otherRobotsNote(props)].filter(Boolean).join(' · ')}
+        {[floorOf(props), mapNote(props, model), otherRobotsNote(props)].filter(Boolean).join(' · ')}
       </p>
     </section>
   );
@@ -102,6 +102,9 @@ export function MapView(props: MapProps) {
 
 /** Stations and the last map are shown also then, and the page says that they are no present position. */
 const isAway = ({ state, isRecorded = false }: MapProps) => !isRecorded && state.link.kind !== 'connected';
+
+const floorOf = ({ state: { map }, f }: MapProps) =>
+  map.value === null ? null : f.named(map.value.name, map.value.title);
 
 function mapNote(props: MapProps, model: MapModel | null): string {
   const { state, ui, t } = props;

@@ -1,3 +1,4 @@
+import type { Title } from '../../text/index.ts';
 import type { Format } from '../texts/format.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { Viewer } from '../viewer.ts';
@@ -81,7 +82,7 @@ export const stillMedia: MediaInteraction = {
 /** What the page is rendered with, and hydrated. */
 export interface MediaPage {
   readonly kind: 'media';
-  readonly site: string;
+  readonly site: Title;
   readonly library: MediaLibraryView;
   readonly viewer: Viewer;
   readonly chosen: string | null;

@@ -14,7 +14,7 @@ export function Service(props: Props) {
   const { state, viewer, ui, t } = props;
   return (
     <div class="service" data-stop={state.stop.latched ? 'latched' : 'free'} data-silent={ui.isSilent ? '' : undefined}>
-      <Header site={state.site.name} kind="service" t={t} viewer={viewer} />
+      <Header site={state.site.title ?? state.site.name} kind="service" t={t} viewer={viewer} />
       <Banners t={t} viewer={viewer} />
       <Truth {...props} isTechnical />
       <main>

@@ -3,7 +3,7 @@ import { type Choice, choiceText } from '../viewer.ts';
 
 /** Stations, tours and the charging station: a touch chooses, and the sheet asks. */
 export function Orders(props: Props) {
-  const { state, viewer, t } = props;
+  const { state, viewer, t, f } = props;
   const { stations, tours, dock, needsSignIn } = state.site;
   if (viewer.readOnly) return null;
   return (
@@ -16,14 +16,20 @@ export function Orders(props: Props) {
       )}
       {stations.length === 0 && tours.length === 0 && dock === null && <p>{t.ui.noStations}</p>}
       <ul class="targets">
-        {stations.map(({ name }) => (
-          <Target {...props} key={name} choice={{ kind: 'station', name }} title={name} />
+        {stations.map(({ name, title }) => (
+          <Target {...props} key={name} choice={{ kind: 'station', name }} title={f.label(name, title)} />
         ))}
       </ul>
       {tours.length > 0 && <h2>{t.ui.tours}</h2>}
       <ul class="targets">
-        {tours.map(({ name, stations: via }) => (
-          <Target {...props} key={name} choice={{ kind: 'tour', name }} title={name} detail={via.join(' → ')} />
+        {tours.map(({ name, title, stations: via }) => (
+          <Target
+            {...props}
+            key={name}
+            choice={{ kind: 'tour', name }}
+            title={f.label(name, title)}
+            detail={via.map((key) => f.named(key, stations.find((one) => one.name === key)?.title)).join(' → ')}
+          />
         ))}
         {dock !== null && <Target {...props} choice={{ kind: 'dock' }} title={t.ui.dock} />}
       </ul>
@@ -52,7 +58,7 @@ function Target({ choice, title, detail, ...props }: TargetProps) {
           ui.act.choose(choice);
         }}
       >
-        <span>{title}</span>
+        <bdi>{title}</bdi>
         {detail !== undefined && <small>{detail}</small>}
       </a>
     </li>

@@ -1,6 +1,7 @@
 import { noteText } from '../texts/catalogue.ts';
 import { isFreeFor, mayGo, type Props } from '../ui.ts';
 import { type Choice, orderPath } from '../viewer.ts';
+import { choiceLabel } from './situation.ts';
 
 /**
  * The question before a drive: nothing moves by one touch. It says why where the robot cannot drive now. A page without script sends
@@ -34,7 +35,7 @@ export function Sheet(props: Props) {
       }}
     >
       <h2 id="sheet-title" tabIndex={-1}>
-        {t.ask(choice)}
+        {t.ask(choice, choiceLabel(choice, props.state, f))}
       </h2>
       {choice.kind === 'dock' ? (
         <input type="hidden" name="dock" value="true" />

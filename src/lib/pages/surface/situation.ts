@@ -1,4 +1,6 @@
+import type { Title } from '../../text/index.ts';
 import type { PageState } from '../model.ts';
+import type { Format } from '../texts/format.ts';
 import type { Choice } from '../viewer.ts';
 
 /**
@@ -15,9 +17,16 @@ export function situationOf({ site, headline, link, stop, gate, run, map }: Page
         ? placeOf(choice.name)
         : (tour?.stations.map((name) => [name, placeOf(name)]) ?? null);
   return JSON.stringify([
-    [choice, target, map.value?.uid, map.value?.mapVersion],
+    [choice, target, tour?.title, map.value?.uid, map.value?.mapVersion],
     [headline.code, link.kind, stop.latched],
     [gate.isOpen, gate.notes.map(({ code }) => code), gate.passable.map(({ code }) => code)],
     run && [run.kind, run.name, run.state, run.at],
   ]);
+}
+
+/** The place or tour of a choice by its title; empty for the charging station, which the texts name. */
+export function choiceLabel(choice: Choice, { site: { stations, tours } }: PageState, f: Format): string {
+  if (choice.kind === 'dock') return '';
+  const of: readonly { readonly name: string; readonly title?: Title }[] = choice.kind === 'station' ? stations : tours;
+  return f.named(choice.name, of.find(({ name }) => name === choice.name)?.title);
 }

@@ -11,7 +11,7 @@ export function Surface(props: Props) {
   const { state, viewer, ui, t } = props;
   return (
     <div class="surface" data-stop={state.stop.latched ? 'latched' : 'free'} data-silent={ui.isSilent ? '' : undefined}>
-      <Header site={state.site.name} kind="surface" t={t} viewer={viewer}>
+      <Header site={state.site.title ?? state.site.name} kind="surface" t={t} viewer={viewer}>
         <Battery {...props} />
         <time class="clock">{ui.isSilent ? '' : state.clock}</time>
       </Header>

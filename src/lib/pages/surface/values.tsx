@@ -30,9 +30,9 @@ const writers: { readonly [K in ValueKey]: (value: never, props: Props) => strin
       : value
           .map(({ code, level, message }) => `${code} ${t.ui.alertLevel(level)}${message === '' ? '' : `: ${message}`}`)
           .join('\n'),
-  map: ({ name, mapVersion, overlaysVersion }: NonNullable<PageState['map']['value']>, { t }) =>
+  map: ({ name, title, mapVersion, overlaysVersion }: NonNullable<PageState['map']['value']>, { t, f }) =>
     [
-      name,
+      f.named(name, title),
       ...(mapVersion === null ? [] : [`${t.ui.mapVersion} ${mapVersion}`]),
       ...(overlaysVersion === null ? [] : [`${t.ui.overlaysVersion} ${overlaysVersion}`]),
     ].join(', '),

@@ -2,14 +2,18 @@ import type { Cell, Note } from '../model.ts';
 import type { Language } from '../viewer.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
-import { type Format, formatFor } from './format.ts';
+import { type Format, formatFor, type Reader } from './format.ts';
 import type { Texts, WordCode } from './texts.ts';
 
 const catalogues: Readonly<Record<Language, Texts>> = { de, en };
 
 /** The texts of a language, and how it writes numbers, spans and times. */
-export function textsOf(language: Language, timeZone: string): { readonly t: Texts; readonly f: Format } {
-  return { t: catalogues[language], f: formatFor(language, timeZone) };
+export function textsOf(
+  language: Language,
+  timeZone: string,
+  reader: Reader = 'staff',
+): { readonly t: Texts; readonly f: Format } {
+  return { t: catalogues[language], f: formatFor(language, timeZone, reader) };
 }
 
 /** The language of a visitor: the one that was chosen, or the first known one that the browser accepts. */

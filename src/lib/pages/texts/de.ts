@@ -22,24 +22,34 @@ const positioning: Readonly<Record<string, string>> = {
   mapping: 'Der Roboter nimmt gerade eine Karte auf.',
 };
 
-type Named = Pick<Run, 'kind' | 'name'>;
+type Named = Pick<Run, 'kind' | 'name' | 'title'>;
 
-const where = ({ kind, name }: Named) =>
-  kind === 'dock' ? 'zur Ladestation' : kind === 'tour' ? `Tour ${name}` : kind === 'drive' ? `zu ${name}` : '';
+const where = ({ kind, name, title }: Named, f: Format) =>
+  kind === 'dock'
+    ? 'zur Ladestation'
+    : kind === 'tour'
+      ? `Tour ${f.named(name ?? '', title)}`
+      : kind === 'drive'
+        ? `zu ${f.named(name ?? '', title)}`
+        : '';
 
 const ending = ({ state }: Pick<Run, 'state'>) => (state === 'stopped' ? 'abgebrochen' : 'gescheitert');
 
 const NOT_READ = 'Ob eine Fahrt gescheitert ist, ist nicht bekannt';
 
 /** Also of a run that an incident has kept, which may be a later one. */
-function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null): string {
+function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null, f: Format): string {
   if (run?.failure?.cause === 'not-read') return NOT_READ;
   const hasFailed = run?.state === 'failed' || run?.state === 'stopped';
-  return hasFailed ? `Fahrt ${where(run)} ${ending(run)}` : 'Fahrt gescheitert';
+  return hasFailed ? `Fahrt ${where(run, f)} ${ending(run)}` : 'Fahrt gescheitert';
 }
 
-const stationOf = ({ kind, stations, at }: Pick<Run, 'kind' | 'stations' | 'at'>) =>
-  kind === 'tour' ? ` · Station ${at + 1} von ${stations.length} (${stations[at] ?? ''})` : '';
+const stationOf = (run: Pick<Run, 'kind' | 'stations' | 'stationTitles' | 'at'>, f: Format) =>
+  run.kind === 'tour' ? ` · Station ${run.at + 1} von ${run.stations.length} (${goalOf(run, f)})` : '';
+
+/** The station that a tour drives to, or is to drive to. */
+const goalOf = ({ stations, stationTitles, at }: Pick<Run, 'stations' | 'stationTitles' | 'at'>, f: Format) =>
+  f.named(stations[at] ?? '', stationTitles?.[at]);
 
 /** Why a run did not reach its goal, as a clause. */
 function failureText({ failure, failReason }: Pick<Run, 'failure' | 'failReason'>, f: Format): string {
@@ -71,11 +81,11 @@ const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` trot
 export const de: Texts = {
   headline: {
     ready: () => 'Bereit',
-    drives: ({ run }) => (run === null ? 'Fährt' : `Fahrt ${where(run)}`),
-    paused: ({ run }) => (run === null ? 'Pause' : `Pause: ${where(run)}`),
+    drives: ({ run }, f) => (run === null ? 'Fährt' : `Fahrt ${where(run, f)}`),
+    paused: ({ run }, f) => (run === null ? 'Pause' : `Pause: ${where(run, f)}`),
     trial: () => 'Begleiteter Versuch läuft',
     limited: () => 'Bereit, mit Einschränkungen',
-    failed: ({ failed, run }) => failedTitle(failed ?? run),
+    failed: ({ failed, run }, f) => failedTitle(failed ?? run, f),
     'comes-to-rest': () => 'Kommt zum Stehen',
     locked: () => 'Fahrt gesperrt',
     stopped: () => 'Angehalten',
@@ -98,15 +108,15 @@ export const de: Texts = {
     'standing-awaited': () => 'Ob der Roboter seit dem letzten Abbruch steht, wird noch geprüft.',
     'stop-not-kept': () =>
       'Ein Stopp kann zurzeit nicht gespeichert werden. Bis das wieder geht, bleibt die Fahrt gesperrt.',
-    'pose-alarm': ({ map = null }) =>
-      `Die Position des Roboters${map === null ? '' : ` auf der Karte „${map}“`} ist falsch oder nicht bekannt. Bis ein Techniker sie setzt, bleibt die Fahrt gesperrt.`,
+    'pose-alarm': ({ map = null }, f) =>
+      `Die Position des Roboters${map === null ? '' : ` auf der Karte „${f.titled(map)}“`} ist falsch oder nicht bekannt. Bis ein Techniker sie setzt, bleibt die Fahrt gesperrt.`,
     'map-unknown': () => 'Der Roboter meldet nicht, welche Karte er benutzt.',
     'map-unnamed': () =>
       'Zu welcher Karte die Stationen gehören, ist nicht eingetragen. Bis ein Techniker das nachholt, bleibt die Fahrt gesperrt.',
-    'other-map': ({ map, measured }) =>
-      `Der Roboter ist auf der Karte „${map}“; die Stationen gehören zur Karte „${measured}“.`,
-    'map-changed': ({ map }) =>
-      `Die Karte „${map}“ wurde geändert, seit die Stationen vermessen wurden. Ein Techniker muss sie prüfen.`,
+    'other-map': ({ map, measured }, f) =>
+      `Der Roboter ist auf der Karte „${f.titled(map)}“; die Stationen gehören zur Karte „${f.titled(measured)}“.`,
+    'map-changed': ({ map }, f) =>
+      `Die Karte „${f.titled(map)}“ wurde geändert, seit die Stationen vermessen wurden. Ein Techniker muss sie prüfen.`,
     'no-pose': () => 'Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `Der Roboter fährt nach einem fremden Auftrag (Nr. ${moveId}).${
@@ -253,16 +263,17 @@ export const de: Texts = {
   labels: deLabels,
   words: deWords,
   run: (run, f) => {
-    const station = run.stations[run.at] ?? '';
     if (run.kind === 'trial') return 'Begleiteter Versuch läuft';
     if (run.kind === 'order') return 'Ein Auftrag läuft';
     switch (run.state) {
       case 'running':
-        return `Fahrt ${where(run)}${stationOf(run)}${although(run)} · seit ${f.seconds(run.forMs)}`;
+        return `Fahrt ${where(run, f)}${stationOf(run, f)}${although(run)} · seit ${f.seconds(run.forMs)}`;
       case 'paused':
-        return `Pause vor Station ${run.at + 1} von ${run.stations.length} (${station}), seit ${f.seconds(run.forMs)} · ${where(run)}`;
+        return `Pause vor Station ${run.at + 1} von ${run.stations.length} (${goalOf(run, f)}), seit ${f.seconds(run.forMs)} · ${where(run, f)}`;
       case 'succeeded':
-        return run.kind === 'tour' ? `Tour ${run.name} beendet` : `Angekommen ${where(run)}`;
+        return run.kind === 'tour'
+          ? `Tour ${f.named(run.name ?? '', run.title)} beendet`
+          : `Angekommen ${where(run, f)}`;
       case 'failed':
       case 'stopped':
         return de.failed(run, f);
@@ -271,17 +282,17 @@ export const de: Texts = {
   failed: (run, f) =>
     run.failure?.cause === 'not-read'
       ? NOT_READ
-      : `Fahrt ${where(run)}${stationOf(run)} ${ending(run)}${failureText(run, f)}`,
+      : `Fahrt ${where(run, f)}${stationOf(run, f)} ${ending(run)}${failureText(run, f)}`,
   failedEarlier: (count) =>
     count === 1 ? 'Davor ist eine weitere Fahrt gescheitert.' : `Davor sind ${count} weitere Fahrten gescheitert.`,
-  ask: (choice) =>
-    choice.kind === 'dock'
+  ask: ({ kind }, label) =>
+    kind === 'dock'
       ? 'Zur Ladestation fahren?'
       : {
-          tour: `Tour ${choice.name} starten?`,
-          resume: `Tour ${choice.name} fortsetzen?`,
-          station: `${choice.name} anfahren?`,
-        }[choice.kind],
+          tour: `Tour ${label} starten?`,
+          resume: `Tour ${label} fortsetzen?`,
+          station: `${label} anfahren?`,
+        }[kind],
   ui: deUi,
   service: deService,
   media: deMedia,

@@ -21,10 +21,16 @@ const positioning: Readonly<Record<string, string>> = {
   mapping: 'The robot is recording a map.',
 };
 
-type Named = Pick<Run, 'kind' | 'name'>;
+type Named = Pick<Run, 'kind' | 'name' | 'title'>;
 
-const where = ({ kind, name }: Named) =>
-  kind === 'dock' ? 'to the charging station' : kind === 'tour' ? `tour ${name}` : kind === 'drive' ? `to ${name}` : '';
+const where = ({ kind, name, title }: Named, f: Format) =>
+  kind === 'dock'
+    ? 'to the charging station'
+    : kind === 'tour'
+      ? `tour ${f.named(name ?? '', title)}`
+      : kind === 'drive'
+        ? `to ${f.named(name ?? '', title)}`
+        : '';
 
 const although = ({ although: codes }: Run) => (codes.length === 0 ? '' : ` despite alert ${codes.join(', ')}`);
 
@@ -57,14 +63,18 @@ function failureText({ failure, failReason }: Pick<Run, 'failure' | 'failReason'
 const NOT_READ = 'Whether a drive failed is not known';
 
 /** Also of a run that an incident has kept, which may be a later one. */
-function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null): string {
+function failedTitle(run: (Named & Pick<Run, 'state' | 'failure'>) | null, f: Format): string {
   if (run?.failure?.cause === 'not-read') return NOT_READ;
   const hasFailed = run?.state === 'failed' || run?.state === 'stopped';
-  return hasFailed ? `${capital(`drive ${where(run)}`)} ${ending(run)}` : 'Drive failed';
+  return hasFailed ? `${capital(`drive ${where(run, f)}`)} ${ending(run)}` : 'Drive failed';
 }
 
-const stationOf = ({ kind, stations, at }: Pick<Run, 'kind' | 'stations' | 'at'>) =>
-  kind === 'tour' ? ` · station ${at + 1} of ${stations.length} (${stations[at] ?? ''})` : '';
+const stationOf = (run: Pick<Run, 'kind' | 'stations' | 'stationTitles' | 'at'>, f: Format) =>
+  run.kind === 'tour' ? ` · station ${run.at + 1} of ${run.stations.length} (${goalOf(run, f)})` : '';
+
+/** The station that a tour drives to, or is to drive to. */
+const goalOf = ({ stations, stationTitles, at }: Pick<Run, 'stations' | 'stationTitles' | 'at'>, f: Format) =>
+  f.named(stations[at] ?? '', stationTitles?.[at]);
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -72,11 +82,11 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const en: Texts = {
   headline: {
     ready: () => 'Ready',
-    drives: ({ run }) => (run === null ? 'Driving' : `Driving ${where(run)}`),
-    paused: ({ run }) => (run === null ? 'Paused' : `Paused: ${where(run)}`),
+    drives: ({ run }, f) => (run === null ? 'Driving' : `Driving ${where(run, f)}`),
+    paused: ({ run }, f) => (run === null ? 'Paused' : `Paused: ${where(run, f)}`),
     trial: () => 'A supervised trial is running',
     limited: () => 'Ready, with restrictions',
-    failed: ({ failed, run }) => failedTitle(failed ?? run),
+    failed: ({ failed, run }, f) => failedTitle(failed ?? run, f),
     'comes-to-rest': () => 'Coming to rest',
     locked: () => 'Driving is locked',
     stopped: () => 'Stopped',
@@ -98,14 +108,14 @@ export const en: Texts = {
     moves: () => 'The robot moves. It accepts a drive only when it stands.',
     'standing-awaited': () => 'Whether the robot stands since the last cancel is still being checked.',
     'stop-not-kept': () => 'A stop cannot be saved at the moment. Driving stays locked until it can.',
-    'pose-alarm': ({ map = null }) =>
-      `The position of the robot${map === null ? '' : ` on the map ‘${map}’`} is wrong or not known. Driving stays locked until a technician sets it.`,
+    'pose-alarm': ({ map = null }, f) =>
+      `The position of the robot${map === null ? '' : ` on the map ‘${f.titled(map)}’`} is wrong or not known. Driving stays locked until a technician sets it.`,
     'map-unknown': () => 'The robot does not report which map it uses.',
     'map-unnamed': () => 'The map of the stations is not entered. Driving stays locked until a technician enters it.',
-    'other-map': ({ map, measured }) =>
-      `The robot is on the map ‘${map}’; the stations belong to the map ‘${measured}’.`,
-    'map-changed': ({ map }) =>
-      `The map ‘${map}’ has changed since the stations were measured. A technician must check them.`,
+    'other-map': ({ map, measured }, f) =>
+      `The robot is on the map ‘${f.titled(map)}’; the stations belong to the map ‘${f.titled(measured)}’.`,
+    'map-changed': ({ map }, f) =>
+      `The map ‘${f.titled(map)}’ has changed since the stations were measured. A technician must check them.`,
     'no-pose': () => 'The position is not known: the robot reports no current one.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `The robot is driving by an order of another program (no. ${moveId}).${
@@ -253,16 +263,17 @@ export const en: Texts = {
   labels: enLabels,
   words: enWords,
   run: (run, f) => {
-    const station = run.stations[run.at] ?? '';
     if (run.kind === 'trial') return 'A supervised trial is running';
     if (run.kind === 'order') return 'An order is running';
     switch (run.state) {
       case 'running':
-        return `Driving ${where(run)}${stationOf(run)}${although(run)} · for ${f.seconds(run.forMs)}`;
+        return `Driving ${where(run, f)}${stationOf(run, f)}${although(run)} · for ${f.seconds(run.forMs)}`;
       case 'paused':
-        return `Paused before station ${run.at + 1} of ${run.stations.length} (${station}), for ${f.seconds(run.forMs)} · ${where(run)}`;
+        return `Paused before station ${run.at + 1} of ${run.stations.length} (${goalOf(run, f)}), for ${f.seconds(run.forMs)} · ${where(run, f)}`;
       case 'succeeded':
-        return run.kind === 'tour' ? `Tour ${run.name} finished` : `Arrived ${where(run).replace(/^to /, 'at ')}`;
+        return run.kind === 'tour'
+          ? `Tour ${f.named(run.name ?? '', run.title)} finished`
+          : `Arrived ${where(run, f).replace(/^to /, 'at ')}`;
       case 'failed':
       case 'stopped':
         return en.failed(run, f);
@@ -271,17 +282,17 @@ export const en: Texts = {
   failed: (run, f) =>
     run.failure?.cause === 'not-read'
       ? NOT_READ
-      : `${capital(`drive ${where(run)}${stationOf(run)}`)} ${ending(run)}${failureText(run, f)}`,
+      : `${capital(`drive ${where(run, f)}${stationOf(run, f)}`)} ${ending(run)}${failureText(run, f)}`,
   failedEarlier: (count) =>
     count === 1 ? 'Another drive failed before it.' : `${count} other drives failed before it.`,
-  ask: (choice) =>
-    choice.kind === 'dock'
+  ask: ({ kind }, label) =>
+    kind === 'dock'
       ? 'Drive to the charging station?'
       : {
-          tour: `Start tour ${choice.name}?`,
-          resume: `Continue tour ${choice.name}?`,
-          station: `Drive to ${choice.name}?`,
-        }[choice.kind],
+          tour: `Start tour ${label}?`,
+          resume: `Continue tour ${label}?`,
+          station: `Drive to ${label}?`,
+        }[kind],
   ui: enUi,
   service: enService,
   media: enMedia,

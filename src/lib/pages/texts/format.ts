@@ -1,6 +1,16 @@
+import { isolated, type Title, titleIn } from '../../text/index.ts';
 import type { Language } from '../viewer.ts';
 
+/** Who reads: technicians get the key of a place with its title, since commands take keys. */
+export type Reader = 'staff' | 'technician';
+
 export interface Format {
+  /** A place, a tour or a map for the middle of a sentence: its title in this language, without one its key. */
+  readonly named: (name: string, title?: Title) => string;
+  /** A title that stands beside no key, for the middle of a sentence. */
+  readonly titled: (title: Title) => string;
+  /** A place or a tour alone, as a label. */
+  readonly label: (name: string, title?: Title) => string;
   /** A number with this many decimals; zero has no sign. */
   readonly number: (value: number, digits: number) => string;
   /** `0,4 s`, `45 s`, `12 min`, `5 h`: number and unit stay on one line. */
@@ -17,11 +27,11 @@ const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 const formats = new Map<string, Format>();
 
-export function formatFor(language: Language, timeZone: string): Format {
-  const key = `${language} ${timeZone}`;
+export function formatFor(language: Language, timeZone: string, reader: Reader = 'staff'): Format {
+  const key = `${language} ${reader} ${timeZone}`;
   let format = formats.get(key);
   if (format === undefined) {
-    format = create(language, timeZone);
+    format = create(language, timeZone, reader);
     formats.set(key, format);
   }
   return format;
@@ -31,7 +41,7 @@ export function formatFor(language: Language, timeZone: string): Format {
  * Numbers are written here, and the formatter of times is made when it is first used: a slow tablet takes a tenth of a
  * second for the first formatter of each kind, before its page can be used (measured).
  */
-function create(language: Language, timeZone: string): Format {
+function create(language: Language, timeZone: string, reader: Reader): Format {
   const moment = once(() => dateFormat(language === 'de' ? 'de-DE' : 'en-GB', timeZone));
   const number = (value: number, digits: number) => {
     const text = value.toFixed(digits);
@@ -50,7 +60,14 @@ function create(language: Language, timeZone: string): Format {
     for (; value >= 999.5 && at < units.length - 1; at += 1) value /= 1000;
     return `${number(value, at === 0 || value >= 99.95 ? 0 : 1)}\u00a0${units[at]}`;
   };
+  const labelOf = (show: (text: string) => string) => (name: string, title?: Title) => {
+    const shown = titleIn(title ?? name, language);
+    return reader === 'technician' && shown !== name ? `${show(shown)} (${name})` : show(shown);
+  };
   return {
+    named: labelOf(isolated),
+    titled: (title) => isolated(titleIn(title, language)),
+    label: labelOf((text) => text),
     number,
     span,
     size,

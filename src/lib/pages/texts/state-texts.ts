@@ -14,7 +14,7 @@ const trailing: ReadonlySet<string> = new Set(['since', 'kept']);
 
 /** The view model in English sentences, for commands. */
 export function stateTexts(state: PageState) {
-  const { t, f } = textsOf('en', state.timeZone);
+  const { t, f } = textsOf('en', state.timeZone, 'technician');
   // A terminal cell of its own between number and unit would be cut as any other.
   const plain = (text: string) => text.replaceAll('\u00a0', ' ');
   const texts = (all: readonly Cell[]) =>

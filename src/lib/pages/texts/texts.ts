@@ -33,7 +33,8 @@ export interface Texts {
   readonly run: (run: Run, format: Format) => string;
   readonly failed: (run: Omit<Run, 'forMs'>, format: Format) => string;
   readonly failedEarlier: (count: number) => string;
-  readonly ask: (choice: Choice) => string;
+  /** `label`: the place or tour, as `Format.named` has it. */
+  readonly ask: (choice: Choice, label: string) => string;
   readonly ui: Readonly<typeof deUi>;
   readonly service: Readonly<typeof deService>;
   readonly media: Readonly<typeof deMedia>;

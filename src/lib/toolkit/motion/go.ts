@@ -5,6 +5,7 @@ import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { arrivalOf, endFindings, endOf, type NamedPlace, notCompared, outcomeSchema } from './end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from './followed-run.ts';
 import type { MotionGo } from './motion.result.ts';
+import { shownName } from './shown-name.ts';
 import { isSeenToStand, MAY_DRIVE_ON, standstillFinding } from './standstill.ts';
 
 export interface MotionGoOptions extends FollowOptions {
@@ -28,11 +29,12 @@ export async function driveTo(toolkit: Toolkit, options: MotionGoOptions, contex
   const { station } = options;
   const beganMs = clock.monotonicMs();
   const to = station ?? 'the dock';
+  const shown = station === null ? to : shownName(toolkit.site, 'stations', station);
   const kind: RunKind<typeof runSchema> = {
     path: '/api/fahrt',
     schema: runSchema,
-    what: `drive to ${to}`,
-    progress: () => `Driving to ${to}`,
+    what: `drive to ${shown}`,
+    progress: () => `Driving to ${shown}`,
   };
   const body = station === null ? { dock: true } : { station };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, body, options, context);

@@ -1,6 +1,7 @@
 import { createChassisClient } from '../../chassis/index.ts';
 import { GwError } from '../../error/index.ts';
-import { editSiteFile, mapOfPlace, nameOfMap, type Site, type SiteEdit } from '../../site/index.ts';
+import { editSiteFile, mapOfPlace, namesOf, type Site, type SiteEdit } from '../../site/index.ts';
+import { MAX_TITLE_LENGTH, type Title, titleMark, titleProblem } from '../../text/index.ts';
 import { chassisAccess } from '../chassis/access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { SiteMap } from './site.result.ts';
@@ -34,7 +35,13 @@ export async function nameMap(toolkit: Toolkit, options: SiteMapOptions, { signa
   }
   const map = { uid: current.uid, version: current.mapVersion, id: String(current.id), title: current.name };
   const known = Object.entries(site.maps).find(([, { uid }]) => uid === map.uid);
-  const key = known?.[0] ?? options.key ?? keyOf(map.title ?? '', Object.keys(site.maps));
+  const key =
+    known?.[0] ??
+    options.key ??
+    keyOf(
+      map.title ?? '',
+      Object.entries(site.maps).flatMap(([name, one]) => namesOf(name, one)),
+    );
   const before = known === undefined ? null : { version: known[1].version };
   const places = placesOf(site).filter(({ at }) => {
     const measured = mapOfPlace(site, at);
@@ -68,7 +75,8 @@ function editsFor(site: Site, key: string, map: Omit<SiteMap['map'], 'title'> & 
   const { title, ...rest } = map;
   const others = Object.entries(site.maps).filter(([name]) => name !== key);
   const isFirst = Object.keys(site.maps).length === 0;
-  const own = title === null || title.trim() === '' ? undefined : distinct(title, key, others);
+  // A person may have named it since.
+  const own = site.maps[key]?.title ?? (title === null ? undefined : distinct(title, key, others));
   const value = { ...rest, ...(own !== undefined && { title: own }) };
   const [only] = others.map(([name]) => name);
   // Until now the places belonged to the only map without naming it.
@@ -81,14 +89,26 @@ function editsFor(site: Site, key: string, map: Omit<SiteMap['map'], 'title'> & 
   ];
 }
 
-/** The name of the map, with its key where the site file has another map of this name. */
+/**
+ * The name of the map as the chassis has it, with its key where the site file has another map of this name; undefined where it
+ * is no title.
+ */
 function distinct(
-  title: string,
+  name: string,
   key: string,
-  others: readonly (readonly [string, { readonly title?: string | undefined }])[],
-): string {
-  const isTaken = others.some(([name, map]) => nameOfMap(name, map.title) === nameOfMap(key, title));
-  return isTaken ? `${title} (${key})` : title;
+  others: readonly (readonly [string, { readonly title?: Title | undefined }])[],
+): string | undefined {
+  const taken = others.flatMap(([other, map]) => namesOf(other, map));
+  const isTaken = taken.includes(titleMark(name));
+  const title = isTaken ? `${shortened(name, key.length + 3)} (${key})` : shortened(name, 0);
+  const isTitle = title.length <= MAX_TITLE_LENGTH && titleProblem(title) === null;
+  return isTitle && !taken.includes(titleMark(title)) ? title : undefined;
+}
+
+/** In code units, as a title is measured, and without half a character at its end. */
+function shortened(name: string, spare: number): string {
+  const part = name.trim().slice(0, Math.max(1, MAX_TITLE_LENGTH - spare));
+  return part.replace(/[\ud800-\udbff]$/, '').trim();
 }
 
 /** A key from the name of the map: letters, digits, - and _. */

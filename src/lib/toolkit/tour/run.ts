@@ -3,6 +3,7 @@ import type { Finding } from '../finding.result.ts';
 import { notChecked, ok, wrong } from '../finding.ts';
 import { arrivalOf, endFindings, endOf, notCompared, outcomeSchema } from '../motion/end-pose.ts';
 import { type FollowOptions, followedRunSchema, type RunKind, startAndFollow } from '../motion/followed-run.ts';
+import { shownName } from '../motion/shown-name.ts';
 import { isSeenToStand, MAY_DRIVE_ON, standstillFinding } from '../motion/standstill.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import type { TourRun } from './run.result.ts';
@@ -34,9 +35,9 @@ export async function runTour(toolkit: Toolkit, options: TourRunOptions, context
   const kind: RunKind<typeof runSchema> = {
     path: '/api/touren/lauf',
     schema: runSchema,
-    what: `tour '${options.tour}'`,
+    what: `tour '${shownName(site, 'tours', options.tour)}'`,
     progress: ({ tour, stations, at, state }) =>
-      `Tour ${tour}${state === 'paused' ? ', paused' : ''}: to station ${stations[at] ?? '?'}, ${at + 1} of ${stations.length}`,
+      `Tour ${shownName(site, 'tours', tour)}${state === 'paused' ? ', paused' : ''}: to station ${shownName(site, 'stations', stations[at] ?? '?')}, ${at + 1} of ${stations.length}`,
   };
   const follow = { ...options, leaveRunning: options.leaveRunning ?? false };
   const { run, isInterrupted, operator } = await startAndFollow(toolkit, kind, { tour: options.tour }, follow, context);
