@@ -134,7 +134,13 @@ describe('the enrolment endpoint of the simulator', () => {
     sim.setFault(fault, true);
     expect((await post(sound, path)).status).toBe(status);
     sim.setFault(fault, false);
-    expect(requests().at(-1)).toEqual({ byCertificate: null, method: 'POST', path, body: JSON.stringify(sound), status });
+    expect(requests().at(-1)).toEqual({
+      byCertificate: null,
+      method: 'POST',
+      path,
+      body: JSON.stringify(sound),
+      status,
+    });
   });
 
   it('refuses every valid request with enrolment-refused, whatever its code, and uses no code', async () => {

@@ -80,7 +80,8 @@ export async function runChecklist(options: ChecklistRunOptions): Promise<Checkl
   const prerequisites = await findPrerequisites(robots, wanted, journal?.state.completed ?? []);
   if (prerequisites.length > 0) options.onPrerequisites?.(prerequisites);
   const [{ site }] = robots;
-  const durations = options.onStep && site ? await earlierDurations(site, checklist.name) : undefined;
+  const durations =
+    options.onStep && site ? await earlierDurations({ site, clock: options.clock }, checklist.name) : undefined;
   const sessions = await runSession({
     ...options,
     durations,
