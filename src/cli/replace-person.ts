@@ -12,9 +12,9 @@ export const replaceFlags = {
     helpValue: 'STEP',
     multiple: true,
     multipleNonGreedy: true,
-    dependsOn: ['by'],
+    dependsOn: ['who'],
   }),
-  by: Flags.string({ summary: 'Name of the person who confirms.', helpValue: 'NAME' }),
+  who: Flags.string({ summary: 'Name of the person who confirms.', helpValue: 'NAME' }),
 };
 
 /** The one-time code of the new identity, as `gw enrol` takes it. */
@@ -36,10 +36,10 @@ export const isAttended = ({ json }: { readonly json: boolean }) => canAsk() && 
 
 /** The person at the terminal, or the flags alone. */
 export function personOf(
-  flags: { readonly confirm?: readonly string[] | undefined; readonly by?: string | undefined },
+  flags: { readonly confirm?: readonly string[] | undefined; readonly who?: string | undefined },
   { signal, progress, attended }: Pick<Asking, 'signal'> & { readonly progress: Progress; readonly attended: boolean },
 ): Person {
-  const { confirm: confirms = [], by } = flags;
+  const { confirm: confirms = [], who: by } = flags;
   if (!attended) return { confirms, by };
   let known = by;
   return {

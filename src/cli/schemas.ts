@@ -74,6 +74,8 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'release verify': async () => (await import('../lib/toolkit/release/release.result.ts')).releaseVerifySchema,
   sim: async () => (await import('../lib/sim/sim.result.ts')).simEventSchema,
   'replace chassis': async () => (await import('../lib/toolkit/replace/replace.result.ts')).replacementSchema,
+  'replace gateway': async () => (await import('../lib/toolkit/replace/replace.result.ts')).replacementSchema,
+  'replace tablet': async () => (await import('../lib/toolkit/replace/replace.result.ts')).replacementSchema,
   'sim cloud cancel': async () => (await import('../lib/sim/control/control.result.ts')).simCloudCancelSchema,
   'sim cloud jobs': async () => (await import('../lib/sim/control/control.result.ts')).simCloudJobsSchema,
   'sim cloud received': async () => (await import('../lib/sim/control/control.result.ts')).simCloudReceivedSchema,

@@ -51,6 +51,8 @@ export const strictCommands: Readonly<Record<string, string>> = {
   'motion stop': 'an order',
   'overlays diff': 'two maps are the same or not',
   'replace chassis': 'a step that gw cannot see is the word of a person, by name',
+  'replace gateway': 'a step that gw cannot see is the word of a person, by name',
+  'replace tablet': 'a step that gw cannot see is the word of a person, by name',
   'sim cloud release': 'an order',
   'sim tunnel browse': 'an order',
   'tour run': 'an order that moves the robot',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,14 +150,14 @@ describe('gw replace chassis', () => {
 
     now = await replace('The site file names');
     expect([now.next, now.of('site-file')?.verdict]).toEqual(['address', 'ok']);
-    now = await replace('looking at', '--confirm', 'address', '--by', 'K. Maier');
+    now = await replace('looking at', '--confirm', 'address', '--who', 'K. Maier');
     expect([now.next, now.of('address')?.verdict]).toEqual(['identity', 'stated']);
 
     const codeFile = join(dir, 'code.txt');
     await writeFile(codeFile, `${sim.enrolment?.newCode(NEW)}\n`, { mode: 0o600 });
     now = await replace('The gateway has the identity', '--code-file', codeFile);
     expect([now.next, now.of('identity')?.verdict]).toEqual(['revoked', 'ok']);
-    now = await replace(null, '--confirm', 'revoked', '--by', 'K. Maier');
+    now = await replace(null, '--confirm', 'revoked', '--who', 'K. Maier');
     expect([now.next, now.of('revoked')?.verdict]).toEqual(['runs', 'stated']);
 
     await world.startGateway();
@@ -174,7 +174,7 @@ describe('gw replace chassis', () => {
     expect(writes()).toBe(0);
     now = await replace('The maps are on', '--write-although-never-measured');
     expect([now.next, now.of('maps')?.verdict, writes() > 0]).toEqual(['position', 'ok', true]);
-    now = await replace('looking at', '--confirm', 'position', '--by', 'K. Maier');
+    now = await replace('looking at', '--confirm', 'position', '--who', 'K. Maier');
     expect(now.next).toBe('unit');
     second.setFault('turned-by-hand', true);
     await until(
@@ -193,7 +193,7 @@ describe('gw replace chassis', () => {
       const { code, stdout, stderr } = await runGw(['evidence', 'verify', kind, ...onSite, '--site', world.sitePath]);
       expect([kind, code], `${stdout}${stderr}`).toEqual([kind, 0]);
     }
-    now = await replace('looking at', '--confirm', 'places', '--confirm', 'other-robots', '--by', 'K. Maier');
+    now = await replace('looking at', '--confirm', 'places', '--confirm', 'other-robots', '--who', 'K. Maier');
     expect(now.next).toBe('premises');
 
     await world.run('premises', { sitePaths: [world.sitePath] });
@@ -210,5 +210,49 @@ describe('gw replace chassis', () => {
     expect(ofNew.length).toBeGreaterThan(0);
     expect(ofNew.filter((text) => text.includes(OLD))).toEqual([]);
     expect(sim.cloud?.broker.closed().map(({ clientId, reason }) => [clientId, reason])).toEqual([]);
+  });
+
+  test('of the tablet sets the new one up, locks it, and asks for what only people see', async () => {
+    const tablet = async (...args: string[]) => {
+      const all = ['replace', 'tablet', '--site', world.sitePath, '--for', '2', ...args, '--json'];
+      const { stdout, stderr, code } = await runGw(all);
+      const result = replacementSchema.parse(JSON.parse(stdout || stderr).data);
+      return { ...result, code, of: (id: string) => result.steps.find((step) => step.id === id) };
+    };
+    const before = await tablet();
+    expect([before.code, before.from, before.to, before.next]).toEqual([1, 'TABSIM0001', '', 'set-up']);
+    sim.setFault('tablet-other', true);
+    await sim.settled();
+    await sim.tablet?.openPort();
+    const other = await tablet();
+    expect([other.next, other.problem?.code, other.of('set-up')?.verdict]).toEqual([
+      'set-up',
+      'TABLET_WRONG_DEVICE',
+      'open',
+    ]);
+
+    const profile = join(dir, 'kiosk.yaml');
+    await writeFile(profile, (await readFile(profile, 'utf8')).replaceAll('GW-TAB-10', 'OTHER-TAB-8'));
+    const after = await tablet();
+    expect([after.done, after.to, after.of('set-up')?.verdict]).toEqual([['set-up'], 'TABOTHER99', 'ok']);
+    const words = await tablet('--confirm', 'surface', '--confirm', 'old-key', '--who', 'K. Maier');
+    console.error(JSON.stringify(words.steps, null, 1));
+    expect([words.of('surface')?.verdict, words.of('old-key')?.verdict]).toEqual(['stated', 'stated']);
+  });
+
+  test('of the gateway names what a restored state does not show', async () => {
+    const { stdout, code } = await runGw(['replace', 'gateway', '--site', world.sitePath, '--json']);
+    const result = replacementSchema.parse(JSON.parse(stdout).data);
+    expect([code, result.from, result.next]).toEqual([1, NEW, 'old-off']);
+    const verdicts = Object.fromEntries(result.steps.map(({ id, verdict }) => [id, verdict]));
+    // The record of premises is of the time before this gateway, and no file says whether a stop was latched on the old one.
+    expect(verdicts).toMatchObject({
+      files: 'ok',
+      identity: 'ok',
+      runs: 'ok',
+      latch: 'open',
+      trials: 'ok',
+      premises: 'open',
+    });
   });
 });

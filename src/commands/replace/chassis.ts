@@ -7,12 +7,12 @@ import { codeFlags, codeReader, isAttended, personOf, replaceFlags } from '../..
 export default command({
   summary: 'Replace the chassis of this robot, step by step; run it again to go on.',
   description:
-    'Run it on the gateway, as the user of `gw serve`. It looks at every step, performs or asks the first one that does not hold, and goes on; the next run begins with the same look, also after an interruption. What gw can do: back up the maps of the old chassis, stop and start the unit of systemd, change the site file, enrol, restore the maps. What only people can do is confirmed with a name, saved with its time, and shown as their word. Without a terminal, or with --json, nothing is asked: answers are given by --confirm, --by and --code-file. Exits with 0 only when every step holds now, else with 1.',
+    'Run it on the gateway, as the user of `gw serve`. It looks at every step, performs or asks the first one that does not hold, and goes on; the next run begins with the same look, also after an interruption. What gw can do: back up the maps of the old chassis, stop and start the unit of systemd, change the site file, enrol, restore the maps. What only people can do is confirmed with a name, saved with its time, and shown as their word. Without a terminal, or with --json, nothing is asked: answers are given by --confirm, --who and --code-file. Exits with 0 only when every step holds now, else with 1.',
   examples: [
     '<%= config.bin %> replace chassis --new SN0008',
     '<%= config.bin %> replace chassis --code-file code.txt',
-    '<%= config.bin %> replace chassis --confirm revoked --by "K. Maier" --json',
-    '<%= config.bin %> replace chassis --new SN0008 --archive maps-SN0007-20260131T120000Z.tar.gz --mac 02:00:00:00:00:08',
+    '<%= config.bin %> replace chassis --confirm revoked --who "K. Maier" --json',
+    '<%= config.bin %> replace chassis --new SN0008 --backup maps-SN0007-20260131T120000Z.tar.gz --mac 02:00:00:00:00:08',
     '<%= config.bin %> replace chassis --write-although-never-measured',
   ],
   flags: {
@@ -25,16 +25,16 @@ export default command({
       summary: 'Serial number of the old chassis, if the site file names the new one already.',
       helpValue: 'SERIAL',
     }),
-    host: Flags.string({ summary: 'Address of the new chassis, if it has another one.', helpValue: 'HOST' }),
+    'chassis-host': Flags.string({ summary: 'Address of the new chassis, if it has another one.', helpValue: 'HOST' }),
     mac: Flags.string({ summary: 'MAC address of the new chassis, if the site file names one.', helpValue: 'MAC' }),
-    archive: Flags.file({
+    backup: Flags.file({
       summary: 'An earlier backup of the maps of the old chassis, if that answers no more.',
       helpValue: 'FILE',
       exclusive: ['without-maps'],
     }),
     'without-maps': Flags.boolean({
       summary: 'Go on without the maps of the old chassis: they are lost with it.',
-      dependsOn: ['by'],
+      dependsOn: ['who'],
     }),
     ...codeFlags,
     'write-although-never-measured': Flags.boolean({
@@ -57,7 +57,7 @@ export default command({
       return replaceChassis(
         toolkit,
         {
-          ...{ to: flags.new, from: flags.old, host: flags.host, mac: flags.mac, archive: flags.archive },
+          ...{ to: flags.new, from: flags.old, host: flags['chassis-host'], mac: flags.mac, archive: flags.backup },
           ...{ withoutMaps: flags['without-maps'] === true, write: flags['write-although-never-measured'] },
           ...{ itStandsStill: flags['robot-stands-still'], gwVersion: this.config.version },
           ...{ person: personOf(flags, at), readCode: codeReader(flags, at), command: 'gw replace chassis' },

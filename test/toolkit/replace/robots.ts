@@ -17,7 +17,7 @@ export const BEGUN = '2026-05-01T10:00:00.000Z';
 export const LATER = '2026-05-01T12:00:00.000Z';
 export const EARLIER = '2026-04-30T12:00:00.000Z';
 
-export const siteText = (serial: string, robots = [serial, 'SN9']) =>
+const siteText = (serial: string, robots = [serial, 'SN9']) =>
   [
     'name: Lobby',
     `chassis: { host: 127.0.0.1, port: 8090, serial: ${serial} }`,
@@ -121,7 +121,7 @@ export const recordsOf = (...all: readonly RecordChanges[]): KeptRecords => ({
 
 const word = (step: string, frame = 'replacement') => ({ step, by: 'K. Maier', at: LATER, frame });
 
-export const MAP = 'map map-1 version 3';
+const MAP = 'map map-1 version 3';
 
 export const words = [
   ...['address', 'revoked', 'other-robots'].map((step) => word(step)),

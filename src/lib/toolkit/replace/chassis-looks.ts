@@ -27,7 +27,7 @@ export function oldMapsLines(seen: ChassisSeen): StepLine[] {
     const isThere = !isUnseen(chassis) && chassis.serial.found === from && site.chassis.serial === from;
     const how = isThere
       ? 'Run this command again while the old chassis answers.'
-      : 'Name an earlier backup with --archive FILE, or go on without: --without-maps --by NAME.';
+      : 'Name an earlier backup with --backup FILE, or go on without: --without-maps --who NAME.';
     return [
       line(
         id,
@@ -38,7 +38,7 @@ export function oldMapsLines(seen: ChassisSeen): StepLine[] {
       ),
     ];
   }
-  const other = 'Name a backup of the old chassis with --archive FILE, or go on without: --without-maps --by NAME.';
+  const other = 'Name a backup of the old chassis with --backup FILE, or go on without: --without-maps --who NAME.';
   const bad = isGivenUp(seen) ? 'not-applicable' : 'wrong';
   if (isUnseen(archive)) return [line(id, title, bad, archive.message, other)];
   const { path, serial, isComplete, lacks, isSame } = archive;

@@ -103,7 +103,11 @@ export function chassisRobot(
       await file.change({ archive: { path: view.file, sha256: view.sha256 } });
       return true;
     },
-    stop: ({ gateway }) => (gateway.unit === 'active' ? orderUnit('stop') : Promise.resolve(false)),
+    async stop({ gateway: { unit, robots }, from }) {
+      // Of another robot it is no step of this replacement.
+      if (unit !== 'active' || robots.length === 0 || robots.some(({ serial }) => serial !== from)) return false;
+      return await orderUnit('stop');
+    },
     async editSite({ site, from, to, old }) {
       // The MAC address of the old chassis would be that of the reservation, and of the letter.
       if (old.mac !== null && given.mac === undefined) return false;

@@ -5,7 +5,7 @@ import { OLD_MAPS } from './chassis-looks.ts';
 import { type ChassisGiven, chassisRobot, nameArchive } from './chassis-robot.ts';
 import { chassisSteps } from './chassis-steps.ts';
 import type { Replacement } from './replace.result.ts';
-import { openReplacement, REPLACEMENT_FORMAT, type ReplacementFile } from './replacement-file.ts';
+import { openReplacement, otherReplacement, REPLACEMENT_FORMAT, type ReplacementFile } from './replacement-file.ts';
 import { type Person, runReplacement } from './run.ts';
 import { isUnseen } from './seen.ts';
 
@@ -85,11 +85,7 @@ function goOn(
   const isSame = (to ?? found.to) === found.to && (from ?? found.from) === found.from;
   if (isSame && (serial === found.from || serial === found.to)) return found;
   const meant = isSame ? `the site file names ${serial}` : `this is of ${from ?? serial} by ${to ?? 'another one'}`;
-  throw new GwError(
-    'REPLACEMENT_OTHER',
-    `${path} is of the replacement of ${found.from} by ${found.to}, begun at ${found.begunAt}; ${meant}.`,
-    { remedy: `If that one is finished or given up, move it away: mv ${path} ${path}.${found.from}` },
-  );
+  throw otherReplacement(found, path, meant);
 }
 
 function otherSerial(

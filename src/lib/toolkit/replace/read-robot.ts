@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { asGwError, type GwError } from '../../error/index.ts';
 import { countingRecords, readEvidenceFile } from '../../evidence/index.ts';
 import { directDialer } from '../../net/index.ts';
@@ -19,14 +20,6 @@ import type { Device, GatewaySeen, RobotSeen, Seen } from './seen.ts';
 
 const PROGRAM_MS = 5_000;
 
-/** The result, or why there is none. Throws INTERRUPTED. */
-export async function attempt<T>(work: Promise<T>, { signal }: Pick<CheckContext, 'signal'>): Promise<Seen<T>> {
-  return await work.catch((error: unknown): GwError => {
-    signal.throwIfAborted();
-    return asGwError(error);
-  });
-}
-
 /** Reads what every replacement looks at, anew. */
 export async function readRobot(
   toolkit: Toolkit,
@@ -45,6 +38,14 @@ export async function readRobot(
   return { begunAt, site, chassis, gateway, identity, device, records, unit };
 }
 
+/** The result, or why there is none. Throws INTERRUPTED. */
+export async function attempt<T>(work: Promise<T>, { signal }: Pick<CheckContext, 'signal'>): Promise<Seen<T>> {
+  return await work.catch((error: unknown): GwError => {
+    signal.throwIfAborted();
+    return asGwError(error);
+  });
+}
+
 async function readDevice(toolkit: Toolkit, context: CheckContext): Promise<Device> {
   const { evidenceFile } = toolkit.site;
   const lines = await readEvidenceFile(evidenceFile);
@@ -56,7 +57,7 @@ async function readGateway(toolkit: Toolkit, context: CheckContext): Promise<Gat
   const { site } = toolkit;
   const [{ robots, silent, problem }, unit, live, claim, others] = await Promise.all([
     runningGateways(toolkit, context),
-    unitState(),
+    unitState(site.path),
     attempt(readLive(toolkit, context), context),
     attempt(openClaim(site), context),
     otherRobots(site).catch(() => []),
@@ -99,18 +100,24 @@ async function runningGateways(
   return { robots, silent, problem };
 }
 
-/** Unit `gw` of systemd on this machine. */
-async function unitState(): Promise<GatewaySeen['unit']> {
-  const shown = await runSystemProgram(
-    'systemctl',
-    ['show', 'gw', '--property=LoadState', '--property=ActiveState'],
-    PROGRAM_MS,
-  ).catch((error: NodeJS.ErrnoException) => error);
+const UNIT_PROPERTIES = ['LoadState', 'ActiveState', 'Environment', 'ExecStart'];
+
+/** Unit `gw` of systemd on this machine; 'not-known' also where it does not name this site file: it is of another robot. */
+async function unitState(sitePath: string): Promise<GatewaySeen['unit']> {
+  const args = ['show', 'gw', ...UNIT_PROPERTIES.map((name) => `--property=${name}`)];
+  const shown = await runSystemProgram('systemctl', args, PROGRAM_MS).catch((error: NodeJS.ErrnoException) => error);
   if (shown instanceof Error) return shown.code === 'ENOENT' ? 'none' : 'not-known';
-  const { LoadState, ActiveState } = propertiesOf(shown);
+  return unitOf(shown, sitePath);
+}
+
+/** The same from the output of `systemctl show`. */
+export function unitOf(shown: string, sitePath: string): GatewaySeen['unit'] {
+  const { LoadState, ActiveState, Environment = '', ExecStart = '' } = propertiesOf(shown);
   if (LoadState === 'not-found') return 'none';
-  if (LoadState !== 'loaded') return 'not-known';
-  return ActiveState === 'active' ? 'active' : 'inactive';
+  const words = `${Environment} ${ExecStart}`.split(/[\s="';]+/);
+  if (LoadState !== 'loaded' || !words.includes(resolve(sitePath))) return 'not-known';
+  if (ActiveState === 'active') return 'active';
+  return ActiveState === 'inactive' || ActiveState === 'failed' ? 'inactive' : 'not-known';
 }
 
 /** Long enough for an orderly end of the gateway. Project decision. */

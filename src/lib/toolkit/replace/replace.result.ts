@@ -6,7 +6,7 @@ export const replacedParts = ['chassis', 'gateway', 'tablet'] as const;
 export type ReplacedPart = (typeof replacedParts)[number];
 
 /** One line of a step. */
-export const stepLineSchema = findingSchema.omit({ spec: true }).extend({
+const stepLineSchema = findingSchema.omit({ spec: true }).extend({
   verdict: z
     .enum(['ok', 'wrong', 'open', 'not-checked', 'not-applicable', 'stated'])
     .describe(
@@ -30,8 +30,10 @@ export const replacementSchema = z.strictObject({
     .enum(['complete', 'open', 'wrong', 'not-checked'])
     .describe('complete: every step holds now, or is the word of a person about what gw cannot see.'),
   simulated: z.boolean().describe('true: a step met a simulator, so this is no acceptance of a robot.'),
-  from: z.string().describe('Serial number of the part that was replaced; of a gateway, of its robot.'),
-  to: z.string().describe('Serial number of the part in its place; empty: not seen yet.'),
+  from: z.string().describe('Serial number of the part that was replaced; of a gateway, that of its robot.'),
+  to: z
+    .string()
+    .describe('Serial number of the part in its place; of a gateway, the id of this machine. Empty: not seen yet.'),
   begunAt: z.string().describe('UTC, by the clock of this machine.'),
   file: z.string().describe('What is remembered of this replacement, and cannot be looked at.'),
   steps: z.array(stepSchema),

@@ -47,7 +47,7 @@ export async function openReplacement(
   files: StateFiles = stateFiles,
 ): Promise<OpenedReplacement> {
   const path = replacementPath(stateDir, part);
-  const remedy = `Read it with the gw that has written it. If it is damaged, move it away and begin again: the backup of the maps stays where it is (--archive FILE).`;
+  const remedy = `Read it with the gw that has written it. If it is damaged, move it away and begin again: the backup of the maps stays where it is (--backup FILE).`;
   const found = await files.read(path, replacementFileSchema, remedy);
   if (found !== null && found.part !== part) {
     throw new GwError('FILE_UNREADABLE', `${path} is of the replacement of a ${found.part}.`, { remedy });
@@ -63,4 +63,12 @@ export async function openReplacement(
       now = next;
     },
   };
+}
+
+/** Of other parts: it is not taken over. */
+export function otherReplacement({ part, from, to, begunAt }: ReplacementFile, path: string, meant: string): GwError {
+  const of = `the replacement of the ${part} ${from}${to === null ? '' : ` by ${to}`}, begun at ${begunAt}`;
+  return new GwError('REPLACEMENT_OTHER', `${path} is of ${of}; ${meant}.`, {
+    remedy: `If that one is finished or given up, move it away: mv ${path} ${path}.${from}`,
+  });
 }

@@ -45,7 +45,7 @@ export function runningLines({ gateway, identity, site }: RobotSeen, serial: str
   const { robots, live, claim, others, unit } = gateway;
   const start =
     unit === 'none' ? `Start it: \`gw serve --site ${site.path}\`.` : 'Start it: `sudo systemctl start gw`.';
-  const title = `gw serve runs for ${serial}`;
+  const title = `It runs for ${serial}`;
   const other = robots.find((one) => one.serial !== serial);
   if (other !== undefined) {
     const who = other.serial === null ? 'a gateway that names no robot' : `the gateway of ${other.serial}`;

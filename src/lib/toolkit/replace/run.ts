@@ -95,7 +95,7 @@ function assertNamed<S>(steps: readonly Step<S>[], { confirms, by }: Person): vo
     });
   }
   if (confirms.length > 0 && (by === undefined || by.trim() === '')) {
-    throw new GwError('USAGE', 'A confirmation needs the name of the person.', { remedy: 'Add --by NAME.' });
+    throw new GwError('USAGE', 'A confirmation needs the name of the person.', { remedy: 'Add --who NAME.' });
   }
 }
 

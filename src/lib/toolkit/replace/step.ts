@@ -40,7 +40,7 @@ export const line = (
 /** Worst first. What does not concern this robot counts only where nothing else is there. */
 const order: readonly StepLine['verdict'][] = ['wrong', 'open', 'not-checked', 'stated', 'ok', 'not-applicable'];
 
-export function verdictOf(lines: readonly StepLine[]): StepLine['verdict'] {
+function verdictOf(lines: readonly StepLine[]): StepLine['verdict'] {
   return order.find((verdict) => lines.some((one) => one.verdict === verdict)) ?? 'not-checked';
 }
 
@@ -58,7 +58,7 @@ export function judge<S>(
     const frame = frameOf(word, seen);
     const given = words.findLast((one) => one.step === id && one.frame === frame);
     const elsewhere = words.findLast((one) => one.step === id);
-    const remedy = `${word.question} Then: \`${command} --confirm ${id} --by NAME\``;
+    const remedy = `${word.question} Then: \`${command} --confirm ${id} --who NAME\``;
     if (given !== undefined) {
       const isAgainst = lines.some(({ verdict }) => verdict === 'wrong');
       const said = `${given.by} confirmed it at ${given.at}; gw cannot see it`;
