@@ -37,7 +37,11 @@ export const isAttended = ({ json }: { readonly json: boolean }) => canAsk() && 
 /** The person at the terminal, or the flags alone. */
 export function personOf(
   flags: { readonly confirm?: readonly string[] | undefined; readonly who?: string | undefined },
-  { signal, progress, attended }: Pick<Asking, 'signal'> & { readonly progress: Progress; readonly attended: boolean },
+  {
+    signal,
+    progress,
+    attended,
+  }: Pick<Asking, 'signal'> & { readonly progress: Pick<Progress, 'stop'>; readonly attended: boolean },
 ): Person {
   const { confirm: confirms = [], who: by } = flags;
   if (!attended) return { confirms, by };
@@ -58,7 +62,11 @@ export function personOf(
 /** A code at hand: by a flag, or typed at this terminal. */
 export function codeReader(
   flags: { readonly 'code-file'?: string | undefined; readonly 'code-env'?: string | undefined },
-  { signal, progress, attended }: Pick<Asking, 'signal'> & { readonly progress: Progress; readonly attended: boolean },
+  {
+    signal,
+    progress,
+    attended,
+  }: Pick<Asking, 'signal'> & { readonly progress: Pick<Progress, 'stop'>; readonly attended: boolean },
 ): (() => Promise<string>) | undefined {
   const { 'code-file': file, 'code-env': variable } = flags;
   if (file === undefined && variable === undefined && !attended) return undefined;

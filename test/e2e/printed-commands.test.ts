@@ -31,6 +31,7 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
     'needs a second robot: test/toolkit/map/restore.test.ts',
     /^gw map (restore .* --from-another-robot|backup --site first)/,
   ],
+  ['needs the part that is replaced: test/e2e/replace.test.ts', /^gw replace /],
   ['needs the records of the cloud: test/e2e/tunnel-audit.test.ts', /^gw tunnel audit /],
 ];
 

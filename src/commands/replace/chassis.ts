@@ -1,8 +1,10 @@
 import { Flags } from '@oclif/core';
 import { command } from '../../cli/define.ts';
-import { createStageReporter, withProgress } from '../../cli/progress.ts';
 import { renderReplacement } from '../../cli/render/replace.ts';
 import { codeFlags, codeReader, isAttended, personOf, replaceFlags } from '../../cli/replace-person.ts';
+
+const INTERRUPTED =
+  'Interrupted. A started write is completed and verified, within about a minute; a second Ctrl-C exits at once. Run the command again to go on.';
 
 export default command({
   summary: 'Replace the chassis of this robot, step by step; run it again to go on.',
@@ -48,12 +50,18 @@ export default command({
   },
   schema: 'gw/replace-chassis/1',
   async run({ flags }) {
+    const { runCarefully } = await import('../../cli/careful-run.ts');
     const { openToolkit } = await import('../../lib/toolkit/index.ts');
     const { replaceChassis } = await import('../../lib/toolkit/replace/chassis.ts');
     const toolkit = await openToolkit(flags.site);
     const { signal } = this;
-    const data = await withProgress({ quiet: this.isQuiet }, (progress) => {
-      const at = { signal, progress, attended: isAttended({ json: this.jsonEnabled() }) };
+    const quiet = this.isQuiet;
+    const data = await runCarefully({ quiet, signal, interrupted: INTERRUPTED }, (careful) => {
+      const at = {
+        signal: careful.signal,
+        progress: { stop: careful.quieten },
+        attended: isAttended({ json: this.jsonEnabled() }),
+      };
       return replaceChassis(
         toolkit,
         {
@@ -62,7 +70,7 @@ export default command({
           ...{ itStandsStill: flags['robot-stands-still'], gwVersion: this.config.version },
           ...{ person: personOf(flags, at), readCode: codeReader(flags, at), command: 'gw replace chassis' },
         },
-        { signal, onProgress: createStageReporter(progress) },
+        careful,
       );
     });
     return { data, ok: data.verdict === 'complete' };

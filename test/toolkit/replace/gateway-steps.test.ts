@@ -40,6 +40,7 @@ const doctor = (verdict: 'ok' | 'wrong' | 'not-checked', need: 'needed' | 'optio
 });
 const seen: NewGatewaySeen = {
   begunAt: BEGUN,
+  known: ['run-0'],
   site: siteOf(NEW),
   chassis: chassisOf(NEW),
   gateway: gatewayOf(NEW),
@@ -91,6 +92,12 @@ describe('the steps of a replaced gateway', () => {
     ['doctor', 'a fault', 'wrong', { doctor: doctor('wrong') }],
     ['doctor', 'a line that was not checked', 'not-checked', { doctor: doctor('not-checked') }],
     ['doctor', 'nothing that was checked', 'not-checked', { doctor: doctor('not-checked', 'optional') }],
+    [
+      'premises',
+      'a record that was restored, and a clock that was wrong then',
+      'open',
+      { records: recordsOf({ id: 'run-0' }) },
+    ],
     ['premises', 'a record of the old gateway, restored', 'open', { records: recordsOf({ startedAt: EARLIER }) }],
   ])('%s: %s is %s', (step, _what, verdict, changes) => {
     expect(verdictOf(step, changes)).toBe(verdict);

@@ -156,6 +156,7 @@ function processIn(world: World, killedAt: number) {
         begunAt: BEGUN,
         old: null,
         archive: null,
+        records: [],
         words: [],
       } as const);
     const file = await openReplacement('/s', 'chassis', begin as never, files);

@@ -92,6 +92,7 @@ export const deviceOf = (records: readonly EvidenceRecord[], serial: string = NE
 });
 
 interface RecordChanges {
+  readonly id?: string;
   readonly checklist?: string;
   readonly startedAt?: string;
   readonly software?: string;
@@ -113,7 +114,12 @@ export const recordsOf = (...all: readonly RecordChanges[]): KeptRecords => ({
         state,
         subject: { startedAt, endedAt: startedAt, verdict, deviations: 0 },
       },
-      record: { checklist: { name: checklist }, interrupted: one.interrupted ?? false, leftOut: one.leftOut ?? false },
+      record: {
+        id: one.id ?? 'run-1',
+        checklist: { name: checklist },
+        interrupted: one.interrupted ?? false,
+        leftOut: one.leftOut ?? false,
+      },
       robot: { software: { value: software }, simulated: one.simulated ?? false },
     } as unknown as KeptRecords['records'][number];
   }),
@@ -130,6 +136,7 @@ export const words = [
 
 export const seenOf = (changes: Partial<ChassisSeen> = {}): ChassisSeen => ({
   begunAt: BEGUN,
+  known: ['run-0'],
   site: siteOf(NEW),
   chassis: chassisOf(NEW),
   gateway: gatewayOf(NEW),

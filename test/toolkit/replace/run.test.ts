@@ -19,7 +19,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const fresh = () => mkdtempSync(join(scratch, 's-'));
 const BEGUN: ReplacementFile = {
   ...{ format: REPLACEMENT_FORMAT, part: 'chassis', from: 'SN1', to: 'SN2', begunAt: '2026-05-01T10:00:00.000Z' },
-  ...{ old: null, archive: null, words: [] },
+  ...{ old: null, archive: null, records: [], words: [] },
 };
 const begin = (found: ReplacementFile | null) => found ?? BEGUN;
 

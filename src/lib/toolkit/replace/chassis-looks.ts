@@ -44,6 +44,10 @@ export function oldMapsLines(seen: ChassisSeen): StepLine[] {
   const { path, serial, isComplete, lacks, isSame } = archive;
   if (!isSame) return [line(id, title, bad, `${path} is not the file of the beginning: its SHA-256 differs`, other)];
   if (serial !== from) return [line(id, title, bad, `${path} is of ${serial ?? 'an unknown chassis'}`, other)];
+  if (isComplete && Date.parse(archive.createdAt) < Date.parse(seen.begunAt)) {
+    const detail = `${path}, named by a person, of ${archive.createdAt}: what was changed on the maps since is not in it`;
+    return [line(id, title, 'stated', detail)];
+  }
   if (isComplete) return [line(id, title, 'ok', `${path}, verified, of ${archive.createdAt}`)];
   const detail = `${path} lacks ${lacks.join('; ') || 'a map'}`;
   return [line(id, title, bad, detail, other)];

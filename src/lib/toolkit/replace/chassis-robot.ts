@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { GwError } from '../../error/index.ts';
-import { readArchive } from '../../maps/index.ts';
+import { archiveFileName, readArchive } from '../../maps/index.ts';
 import { editSiteFile, loadSite, type SiteEdit } from '../../site/index.ts';
 import { type KeptRecords, keptRecords } from '../checklist/kept-records.ts';
 import { enrolDevice } from '../enrol/enrol.ts';
 import { viewArchive } from '../map/archive.ts';
 import { backUpMapsToFile } from '../map/backup.ts';
 import type { MapRestore } from '../map/change.result.ts';
-import { restoreFromBackup } from '../map/restore.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import { type MapRestoreContext, restoreFromBackup } from '../map/restore.ts';
+import type { Toolkit } from '../toolkit.ts';
 import { attempt, orderUnit, readRobot } from './read-robot.ts';
 import type { OpenedReplacement, ReplacementFile } from './replacement-file.ts';
 import type { Unit } from './robot-looks.ts';
@@ -70,7 +70,7 @@ export function chassisRobot(
   toolkit: Toolkit,
   file: OpenedReplacement,
   given: ChassisGiven,
-  context: CheckContext,
+  context: MapRestoreContext,
 ): ChassisRobot {
   const { path, stateDir } = toolkit.site;
   const now = async (): Promise<Toolkit> => ({ ...toolkit, site: await loadSite(path) });
@@ -78,8 +78,8 @@ export function chassisRobot(
   return {
     async see() {
       const present = await now();
-      const { from, to, begunAt, old, archive, words } = file.current();
-      const robot = await readRobot(present, begunAt, context);
+      const { from, to, old, archive, words } = file.current();
+      const robot = await readRobot(present, file.current(), context);
       const saved = archive === null ? null : await attempt(readSaved(archive), context);
       const isNew = present.site.chassis.serial === to;
       const isComparable = isNew && saved !== null && !isUnseen(saved) && saved.isSame && saved.serial === from;
@@ -129,8 +129,9 @@ export function chassisRobot(
     async restore({ site, from, to, archive, copied }) {
       if (!given.write || site.chassis.serial !== to || archive === null || isUnseen(archive)) return false;
       if (copied === null || isUnseen(copied) || copied.verdict !== 'to-do') return false;
-      await restore(await now(), archive.path, from, true);
-      return true;
+      const { verdict, problem } = await restore(await now(), archive.path, from, true);
+      if (problem !== null) throw new GwError(problem.code, problem.title, { remedy: problem.remedy });
+      return verdict === 'restored' || verdict === 'stored-only';
     },
   };
 
@@ -140,8 +141,9 @@ export function chassisRobot(
       {
         ...{ path, ids: [], fromAnotherRobot: from, write, sitePath: present.site.path },
         ...{ itStandsStill: given.itStandsStill, gwVersion: given.gwVersion },
+        backupPath: join(folder, archiveFileName(present.site.chassis.serial, toolkit.clock.wall(), 'before-restore')),
       },
-      { ...context, onSafetyBackup: (kept) => context.onProgress(`backup of the present state: ${kept}`) },
+      context,
     );
   }
 }

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
 import { GwError } from '../../error/index.ts';
-import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { MapRestoreContext } from '../map/restore.ts';
+import { robotNamed } from '../operator/access.ts';
+import type { Toolkit } from '../toolkit.ts';
 import { OLD_MAPS } from './chassis-looks.ts';
 import { type ChassisGiven, chassisRobot, nameArchive } from './chassis-robot.ts';
 import { chassisSteps } from './chassis-steps.ts';
+import { knownRuns } from './read-robot.ts';
 import type { Replacement } from './replace.result.ts';
 import { openReplacement, otherReplacement, REPLACEMENT_FORMAT, type ReplacementFile } from './replacement-file.ts';
 import { type Person, runReplacement } from './run.ts';
@@ -29,11 +32,11 @@ export interface ReplaceChassisOptions extends ChassisGiven {
 export async function replaceChassis(
   toolkit: Toolkit,
   options: ReplaceChassisOptions,
-  context: CheckContext,
+  context: MapRestoreContext,
 ): Promise<Replacement> {
   const { site, clock } = toolkit;
-  const file = await openReplacement(site.stateDir, 'chassis', (found, path) =>
-    found === null ? begin(toolkit, options) : goOn(found, path, options, site.chassis.serial),
+  const file = await openReplacement(site.stateDir, 'chassis', async (found, path) =>
+    found === null ? await begin(toolkit, options) : goOn(found, path, options, site.chassis.serial),
   );
   if (options.archive !== undefined) await file.change({ archive: await nameArchive(resolve(options.archive)) });
   const robot = chassisRobot(toolkit, file, options, context);
@@ -53,10 +56,10 @@ export async function replaceChassis(
   return { part: 'chassis', from, to: seen.to, begunAt, file: file.path, simulated, ...ran };
 }
 
-function begin(
+async function begin(
   { site, clock }: Pick<Toolkit, 'site' | 'clock'>,
   { to, from: named }: Pick<ReplaceChassisOptions, 'to' | 'from'>,
-): ReplacementFile {
+): Promise<ReplacementFile> {
   const { serial, mac = null, host } = site.chassis;
   if (to === undefined) {
     throw new GwError('USAGE', 'No replacement of the chassis is under way.', {
@@ -64,6 +67,12 @@ function begin(
     });
   }
   const from = named ?? serial;
+  const bad = [from, to].find((one) => robotNamed(one) === null);
+  if (bad !== undefined) {
+    throw new GwError('USAGE', `'${bad.slice(0, 200)}' is no serial number.`, {
+      remedy: 'It has 1 to 128 letters, digits, :, _ or -, as on the label.',
+    });
+  }
   if (from === to) {
     throw new GwError('USAGE', `The site file names ${to} already.`, {
       remedy: 'Name the old chassis with --old SERIAL.',
@@ -73,7 +82,8 @@ function begin(
   const begunAt = clock.wall().toISOString();
   // Of a site file that names the new chassis already, the addresses are its own.
   const old = { mac: serial === from ? mac : null, host };
-  return { format: REPLACEMENT_FORMAT, part: 'chassis', from, to, begunAt, old, archive: null, words: [] };
+  const records = await knownRuns({ site }, to);
+  return { format: REPLACEMENT_FORMAT, part: 'chassis', from, to, begunAt, old, archive: null, records, words: [] };
 }
 
 function goOn(

@@ -7,9 +7,9 @@ import { gatewayAccess } from '../operator/local-access.ts';
 import { checkSite } from '../site/check.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { gatewaySteps, type NewGatewaySeen } from './gateway-steps.ts';
-import { attempt, orderUnit, readRobot } from './read-robot.ts';
+import { attempt, knownRuns, orderUnit, readRobot } from './read-robot.ts';
 import type { Replacement } from './replace.result.ts';
-import { openReplacement, otherReplacement, REPLACEMENT_FORMAT, type ReplacementFile } from './replacement-file.ts';
+import { openReplacement, otherReplacement, REPLACEMENT_FORMAT } from './replacement-file.ts';
 import { type Person, runReplacement } from './run.ts';
 import { isUnseen } from './seen.ts';
 
@@ -34,17 +34,20 @@ export async function replaceGateway(
   const { site, clock } = toolkit;
   const { serial } = site.chassis;
   const machine = await machineId();
-  const file = await openReplacement(site.stateDir, 'gateway', (found, path) => {
+  const file = await openReplacement(site.stateDir, 'gateway', async (found, path) => {
     // The state of a backup may hold that of an earlier replacement, by another machine.
     if (found !== null && (found.from !== serial || found.to !== machine)) {
       throw otherReplacement(found, path, `this is machine ${machine} of ${serial}`);
     }
-    return found ?? begun(serial, machine, clock.wall());
+    if (found !== null) return found;
+    const begunAt = clock.wall().toISOString();
+    const start = { from: serial, to: machine, begunAt, records: await knownRuns(toolkit, serial) };
+    return { format: REPLACEMENT_FORMAT, part: 'gateway', ...start, old: null, archive: null, words: [] };
   });
   const { begunAt } = file.current();
   const see = async (): Promise<NewGatewaySeen> => {
     const [robot, files, doctor, ownFrom] = await Promise.all([
-      readRobot(toolkit, begunAt, context),
+      readRobot(toolkit, file.current(), context),
       attempt(checkSite(site.path, clock), context),
       attempt(examine(), context),
       attempt(readOwnSerialFrom(toolkit, context), context),
@@ -65,11 +68,6 @@ export async function replaceGateway(
   const { seen, ...ran } = await runReplacement({ steps, file, see, person, clock, signal, onProgress, command });
   const simulated = !isUnseen(seen.device) && seen.device.simulated;
   return { part: 'gateway', from: serial, to: machine, begunAt, file: file.path, simulated, ...ran };
-}
-
-function begun(from: string, to: string, now: Date): ReplacementFile {
-  const begunAt = now.toISOString();
-  return { format: REPLACEMENT_FORMAT, part: 'gateway', from, to, begunAt, old: null, archive: null, words: [] };
 }
 
 const MACHINE_ID = '/etc/machine-id';

@@ -15,6 +15,7 @@ import { readGatewayState } from '../gateway/state.ts';
 import { operatorAccess } from '../operator/access.ts';
 import { gatewayAccess, localOperatorAccess } from '../operator/local-access.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
+import type { ReplacementFile } from './replacement-file.ts';
 import type { Unit } from './robot-looks.ts';
 import type { Device, GatewaySeen, RobotSeen, Seen } from './seen.ts';
 
@@ -23,7 +24,7 @@ const PROGRAM_MS = 5_000;
 /** Reads what every replacement looks at, anew. */
 export async function readRobot(
   toolkit: Toolkit,
-  begunAt: string,
+  { begunAt, records: known }: Pick<ReplacementFile, 'begunAt' | 'records'>,
   context: CheckContext,
 ): Promise<RobotSeen & { readonly unit: Seen<Unit> }> {
   const { site } = toolkit;
@@ -35,7 +36,7 @@ export async function readRobot(
     attempt(keptRecords(toolkit), context),
     attempt(readGatewayState(toolkit, context), context),
   ]);
-  return { begunAt, site, chassis, gateway, identity, device, records, unit };
+  return { begunAt, known, site, chassis, gateway, identity, device, records, unit };
 }
 
 /** The result, or why there is none. Throws INTERRUPTED. */
@@ -44,6 +45,12 @@ export async function attempt<T>(work: Promise<T>, { signal }: Pick<CheckContext
     signal.throwIfAborted();
     return asGwError(error);
   });
+}
+
+/** Ids of the runs of this robot whose records are there now. */
+export async function knownRuns(toolkit: Pick<Toolkit, 'site'>, serial: string): Promise<string[]> {
+  const { records } = await keptRecords(toolkit, serial);
+  return records.map(({ record }) => record.id);
 }
 
 async function readDevice(toolkit: Toolkit, context: CheckContext): Promise<Device> {

@@ -21,6 +21,8 @@ const replacementFileSchema = z.strictObject({
   old: z.strictObject({ mac: text.nullable(), host: text }).nullable(),
   /** The backup of the maps of the old chassis. */
   archive: z.strictObject({ path: text, sha256: z.string().regex(/^[0-9a-f]{64}$/) }).nullable(),
+  /** Ids of the runs whose records were there at the beginning: a clock that was wrong then does not make them newer. */
+  records: z.array(text).max(1000),
   /** The newest word of a step in a frame is the last one. */
   words: z.array(z.strictObject({ step: text, by: text, at: time, frame: text })).max(1000),
 });
@@ -43,7 +45,7 @@ export async function openReplacement(
   stateDir: string,
   part: ReplacedPart,
   /** Throws USAGE, REPLACEMENT_OTHER. */
-  begin: (found: ReplacementFile | null, path: string) => ReplacementFile,
+  begin: (found: ReplacementFile | null, path: string) => ReplacementFile | Promise<ReplacementFile>,
   files: StateFiles = stateFiles,
 ): Promise<OpenedReplacement> {
   const path = replacementPath(stateDir, part);
@@ -52,7 +54,7 @@ export async function openReplacement(
   if (found !== null && found.part !== part) {
     throw new GwError('FILE_UNREADABLE', `${path} is of the replacement of a ${found.part}.`, { remedy });
   }
-  let now = begin(found, path);
+  let now = await begin(found, path);
   if (now !== found) await files.write(path, now);
   return {
     path,

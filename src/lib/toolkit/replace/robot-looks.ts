@@ -153,7 +153,7 @@ export interface Unit {
  * The newest record of this checklist is of this robot with its present software, was begun after the replacement, is
  * complete and signed.
  */
-export function recordLine({ records, device, begunAt }: RobotSeen, checklist: string): StepLine {
+export function recordLine({ records, device, begunAt, known }: RobotSeen, checklist: string): StepLine {
   const [id, title] = [checklist, `Signed record of the checklist ${checklist}`];
   const remedy = `gw checklist run ${checklist}`;
   if (isUnseen(records)) return unseen(id, title, records);
@@ -164,6 +164,8 @@ export function recordLine({ records, device, begunAt }: RobotSeen, checklist: s
   }
   const { subject, state, record, robot } = newest;
   const of = `of ${subject.endedAt}`;
+  if (known.includes(record.id))
+    return line(id, title, 'open', `the newest one was there at the beginning, ${of}`, remedy);
   if (Date.parse(subject.startedAt) < Date.parse(begunAt)) {
     return line(id, title, 'open', `the newest one was begun at ${subject.startedAt}, before the replacement`, remedy);
   }

@@ -99,6 +99,9 @@ function assertNamed<S>(steps: readonly Step<S>[], { confirms, by }: Person): vo
   }
 }
 
+/** The newest of each step in each frame are kept, fewer than the file may have. */
+const MAX_WORDS = 500;
+
 /** Saves the word of a person; what is seen against it refuses it. */
 async function confirm<S>(
   replacing: Replacing<S>,
@@ -115,7 +118,9 @@ async function confirm<S>(
   const frame = frameOf(word, seen);
   if (against === undefined && frame !== null) {
     const { words } = file.current();
-    await file.change({ words: [...words, { step: id, by: by.trim(), at: clock.wall().toISOString(), frame }] });
+    const others = words.filter((one) => one.step !== id || one.frame !== frame);
+    const given = { step: id, by: by.trim(), at: clock.wall().toISOString(), frame };
+    await file.change({ words: [...others, given].slice(-MAX_WORDS) });
     return null;
   }
   const why = against === undefined ? 'what it is about is not known now' : `${against.title}: ${against.detail}`;

@@ -16,6 +16,8 @@ export const isUnseen = (value: unknown): value is GwError => value instanceof G
 /** The part of a robot that every replacement looks at. */
 export interface RobotSeen {
   readonly begunAt: string;
+  /** Ids of the runs whose records were there at the beginning. */
+  readonly known: readonly string[];
   readonly site: Site;
   readonly chassis: Seen<ChassisAddress>;
   readonly gateway: GatewaySeen;

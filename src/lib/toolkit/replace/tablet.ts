@@ -49,6 +49,7 @@ export async function replaceTablet(
       begunAt,
       old: null,
       archive: null,
+      records: [],
       words: [],
     };
   });
