@@ -34,14 +34,16 @@ export const codeFlags = {
 /** Whether a person is at this terminal. */
 export const isAttended = ({ json }: { readonly json: boolean }) => canAsk() && !json;
 
+interface Attending extends Pick<Asking, 'signal' | 'streams'> {
+  readonly progress: Pick<Progress, 'stop'>;
+  /** A person is at the terminal. */
+  readonly attended: boolean;
+}
+
 /** The person at the terminal, or the flags alone. */
 export function personOf(
   flags: { readonly confirm?: readonly string[] | undefined; readonly who?: string | undefined },
-  {
-    signal,
-    progress,
-    attended,
-  }: Pick<Asking, 'signal'> & { readonly progress: Pick<Progress, 'stop'>; readonly attended: boolean },
+  { signal, streams, progress, attended }: Attending,
 ): Person {
   const { confirm: confirms = [], who: by } = flags;
   if (!attended) return { confirms, by };
@@ -51,9 +53,9 @@ export function personOf(
     by,
     async ask(question) {
       progress.stop();
-      const answer = await askLine(`${question} [y = yes, Enter = leave open]`, { signal });
+      const answer = await askLine(`${question} [y = yes, Enter = leave open]`, { signal, streams });
       if (answer === undefined || !/^(y|yes|j|ja)$/i.test(answer)) return null;
-      known ??= await askLine('Your name, recorded with the answer:', { signal });
+      known ??= await askLine('Your name, recorded with the answer:', { signal, streams });
       return known === undefined || known === '' ? null : { by: known };
     },
   };
@@ -62,11 +64,7 @@ export function personOf(
 /** A code at hand: by a flag, or typed at this terminal. */
 export function codeReader(
   flags: { readonly 'code-file'?: string | undefined; readonly 'code-env'?: string | undefined },
-  {
-    signal,
-    progress,
-    attended,
-  }: Pick<Asking, 'signal'> & { readonly progress: Pick<Progress, 'stop'>; readonly attended: boolean },
+  { signal, progress, attended }: Attending,
 ): (() => Promise<string>) | undefined {
   const { 'code-file': file, 'code-env': variable } = flags;
   if (file === undefined && variable === undefined && !attended) return undefined;

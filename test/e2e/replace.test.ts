@@ -236,8 +236,8 @@ describe('gw replace chassis', () => {
     const after = await tablet();
     expect([after.done, after.to, after.of('set-up')?.verdict]).toEqual([['set-up'], 'TABOTHER99', 'ok']);
     const words = await tablet('--confirm', 'surface', '--confirm', 'old-key', '--who', 'K. Maier');
-    console.error(JSON.stringify(words.steps, null, 1));
     expect([words.of('surface')?.verdict, words.of('old-key')?.verdict]).toEqual(['stated', 'stated']);
+    expect([words.verdict, words.code, words.next]).toEqual(['complete', 0, null]);
   });
 
   test('of the gateway names what a restored state does not show', async () => {
