@@ -18,4 +18,7 @@ if [ ! -e "$loader" ]; then
   echo "gw: needs glibc 2.28 or newer, $found (no $loader); install gw on a Linux with glibc, Debian 10 or newer" >&2
   exit 70
 fi
+# In the place of a closed stdout Node opens /dev/null, and what is lost there counts as written: one that is opened for reading
+# refuses it, and gw says so.
+(: 3>&1) 2>/dev/null || exec 1</dev/null
 exec "$node" --disable-sigusr1 "$folder/bin/run.js" "$@"

@@ -11,8 +11,9 @@ const READABLE = 0o400;
 let lost: string | null = null;
 
 /**
- * The end by a lost output, for every command: a reader that is gone (`gw … | head -1`), a full disk, a closed descriptor. A
- * short command ends by itself, with its children; one that goes on ends by `onLostOutput`. What is lost on stderr is
+ * The end by a lost output, for every command: a reader that is gone (`gw … | head -1`), a full disk, a descriptor that
+ * cannot be written. One that is closed (`gw … >&-`) is seen by packaging/gw.sh alone: Node has opened /dev/null there before
+ * the first line of gw, as a program that ignores the output does. A short command ends by itself, with its children; one that goes on ends by `onLostOutput`. What is lost on stderr is
  * progress and warnings, and ends nothing here.
  */
 export function watchOutput(): void {

@@ -1,11 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { openTabletWorld } from '../kiosk/tablet-world.ts';
 import { hasProgram } from '../peers/peer.ts';
+import { runProcess } from '../process.ts';
 import { gwBinary, isAlive, runGw } from './gw.ts';
 import { startRobot, startServe } from './robot.ts';
 
@@ -71,6 +86,41 @@ describe('a command whose reader is gone', () => {
   });
 });
 
+describe('a command of an installed package whose stdout is closed', () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+  const hasRuntime = existsSync(join(root, `node_modules/node-linux-${arch}/bin/node`));
+  it
+    .runIf(hasRuntime)
+    .each([
+      '--version',
+      '--help',
+      'chassis',
+      'chassis --help',
+      'help chassis',
+      'checklist list',
+      'checklist list --json',
+    ])('ends with a code of its own, and says why: gw %s', async (words) => {
+    const dir = mkdtempSync(join(tmpdir(), 'gw-closed-'));
+    try {
+      mkdirSync(join(dir, 'bin'));
+      copyFileSync(join(root, 'packaging/gw.sh'), join(dir, 'bin/gw'));
+      symlinkSync(gwBinary, join(dir, 'bin/run.js'));
+      symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
+      const run = (more: string) => runProcess('/bin/sh', ['-c', `/bin/sh '${dir}/bin/gw' ${words}${more}`]);
+      expect(await run(' >&-')).toMatchObject({
+        code: LOST,
+        stdout: '',
+        stderr: expect.stringContaining('stdout cannot be written (EBADF)'),
+      });
+      expect(await run(' >/dev/null')).toMatchObject({ code: 0, stderr: '' });
+      expect((await run('')).stdout).not.toBe('');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
 describe('a command on a full disk', () => {
   const full = '/dev/full';
   it
@@ -78,6 +128,11 @@ describe('a command on a full disk', () => {
     .each([
       [['--version']],
       [['--help']],
+      [['--help', '--json']],
+      [['chassis']],
+      [['chassis', '--help']],
+      [['help', 'chassis']],
+      [['chassis', 'probe', '--help']],
       [['checklist', 'list']],
       [['checklist', 'list', '--json']],
       [['evidence', 'list']],
