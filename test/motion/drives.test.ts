@@ -45,7 +45,8 @@ describe('a single drive', () => {
       await rig.refused(rig.motion.startDrive({ station }), 'STATION_UNKNOWN');
     }
     expect([rig.drive(), rig.moves()]).toEqual([null, []]);
-    expect(() => planDrive({ stations: {}, maps: {} }, { dock: true })).toThrow(
+    const { chassis } = rig.bench.site;
+    expect(() => planDrive({ stations: {}, maps: {}, chassis }, { dock: true })).toThrow(
       expect.objectContaining({ code: 'STATION_UNKNOWN', message: expect.stringContaining('no dock') }),
     );
   });

@@ -127,6 +127,33 @@ describe('a place counts in its own map only', () => {
   });
 });
 
+describe('places that were measured with another robot', () => {
+  const dock = { xM: 7, yM: 8, yawDeg: -90 };
+  rig.eachHasBench(() => ({ file: { dock, maps: { ground: { ...ground, robot: 'SN-OTHER' } } } }));
+
+  it.each(['drive', 'dock', 'tour'] as const)(
+    'are the goal of no %s, and the command that counts them is named',
+    async (kind) => {
+      await rig.refused(
+        orders[kind](),
+        'MOTION_REFUSED',
+        /measured with the robot SN-OTHER.*`gw site map --measured-on-it`/,
+      );
+      expect(rig.status()).toMatchObject({ gate: { open: false }, frame: { code: 'other-robot', map: ground.title } });
+      nothingSent();
+    },
+  );
+});
+
+describe('places that were measured with this robot', () => {
+  rig.eachHasBench(() => ({ file: { maps: { ground: { ...ground, robot: rig.chassis.serial } } } }));
+
+  it('are goals', async () => {
+    await rig.gate('open');
+    expect(rig.status().frame ?? null).toBeNull();
+  });
+});
+
 describe('a site file that does not say in which map its places were measured', () => {
   rig.eachHasBench(() => ({ file: { maps: {} } }));
 

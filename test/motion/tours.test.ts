@@ -45,8 +45,9 @@ describe('the plan of a tour', () => {
 
   it('has a dock only where the site file has a measured one', () => {
     const dock = { xM: 1, yM: 2, yawDeg: -90 };
-    expect(dockOrder({ maps: {} })).toBeUndefined();
-    expect(dockOrder({ dock, maps: { ground } })).toEqual({
+    const { chassis } = rig.bench.site;
+    expect(dockOrder({ maps: {}, chassis })).toBeUndefined();
+    expect(dockOrder({ dock, maps: { ground }, chassis })).toEqual({
       kind: 'dock',
       goal: { value: { ...dock, map: ground }, mark: 'CHOSEN', source: 'site file, dock' },
     });

@@ -30,11 +30,17 @@ function readText({ address, model, software, maps, points }: NonNullable<SiteIn
 }
 
 /** `gw site map` */
-export function renderSiteMap({ verdict, path, key, map, before, places }: SiteMap): string {
+export function renderSiteMap({ verdict, path, serial, key, map, before, places }: SiteMap): string {
   const version = (of: number | null) => (of === null ? 'version not reported' : `version ${of}`);
   const name = `'${printable(map.title ?? map.uid)}' (${version(map.version)})`;
   const claimed = places.length === 0 ? 'no place yet' : printable(places.join(', '));
-  const was = before === null || before.version === map.version ? '' : ` The site file has ${version(before.version)}.`;
+  const had = [
+    ...(before === null || before.version === map.version ? [] : [version(before.version)]),
+    ...(before === null || before.robot === null || before.robot === serial
+      ? []
+      : [`the robot ${printable(before.robot)}`]),
+  ];
+  const was = had.length === 0 ? '' : ` The site file has ${had.join(' and ')}.`;
   switch (verdict) {
     case 'unchanged':
       return `The site file names the current map ${name} already, as ${key}: ${claimed}.`;

@@ -46,6 +46,10 @@ export function outOfFrame(place: PlaceMap | null, values: Pick<LiveValues, 'map
     const reason = `The robot is on the map ${quoted(map)}; the place was measured on the map ${quoted(measured)}.`;
     return { code: 'other-map', map, measured, reason };
   }
+  if (place.ofRobot !== undefined) {
+    const reason = `The places on the map ${quoted(map)} were measured with the robot ${place.ofRobot}. Check them on site with this one. ${REMEDY}`;
+    return { code: 'other-robot', map, measured, reason };
+  }
   if (place.version === now.mapVersion) return null;
   const versions = `version ${place.version ?? 'unknown'}, now ${now.mapVersion ?? 'unknown'}`;
   const reason = `The map ${quoted(map)} has changed since the place was measured (${versions}). Check the places on site. ${REMEDY}`;

@@ -155,7 +155,7 @@ export const poseAlarmSchema = z.strictObject({
 });
 
 export const frameFaultSchema = z.strictObject({
-  code: z.enum(['map-unknown', 'map-unnamed', 'other-map', 'map-changed']),
+  code: z.enum(['map-unknown', 'map-unnamed', 'other-map', 'map-changed', 'other-robot']),
   map: z.string().nullable().describe('Name of the current map, as the chassis reports it.'),
   measured: z.string().nullable().describe('The map of the places, as the site file names it.'),
   reason: z.string(),

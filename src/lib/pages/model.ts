@@ -34,6 +34,7 @@ export const noteSchema = z.discriminatedUnion('code', [
   z.strictObject({ code: z.literal('map-unnamed') }),
   z.strictObject({ code: z.literal('other-map'), map: titleSchema, measured: titleSchema }),
   z.strictObject({ code: z.literal('map-changed'), map: titleSchema }),
+  z.strictObject({ code: z.literal('other-robot'), map: titleSchema }),
   z.strictObject({ code: z.literal('no-pose') }),
   z.strictObject({ code: z.literal('unowned-move'), moveId: z.int(), isBeingCancelled: z.boolean() }),
   z.strictObject({ code: z.literal('unreadable'), topic: foreign }),

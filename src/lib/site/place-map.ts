@@ -9,19 +9,22 @@ export interface PlaceMap {
   readonly version: number | null;
   /** For people, in English; the pages have it in their language. */
   readonly title: string;
+  /** The robot with which the place was measured, where that is another one than that of the site file. */
+  readonly ofRobot?: string;
 }
 
 /** The map of a place of the site file; null where the file names none. */
 export function mapOfPlace(
-  { maps }: Pick<SiteFile, 'maps'>,
+  { maps, chassis }: Pick<SiteFile, 'maps'> & { readonly chassis: Pick<SiteFile['chassis'], 'serial'> },
   place: { readonly map?: string | undefined },
 ): PlaceMap | null {
   const names = Object.keys(maps);
   const name = place.map ?? (names.length === 1 ? names[0] : undefined);
   const map = name === undefined || !Object.hasOwn(maps, name) ? undefined : maps[name];
-  return map === undefined
-    ? null
-    : { uid: map.uid, version: map.version, title: titleIn(map.title ?? String(name), 'en') };
+  if (map === undefined) return null;
+  const { uid, version, robot = chassis.serial } = map;
+  const title = titleIn(map.title ?? String(name), 'en');
+  return { uid, version, title, ...(robot !== chassis.serial && { ofRobot: robot }) };
 }
 
 /**
@@ -33,7 +36,9 @@ export function mapMark({ uid, version }: Pick<PlaceMap, 'uid' | 'version'>): st
 }
 
 /** The maps of all places of the site file, each once; null among them where a place has none. */
-export function mapsOfPlaces(site: Pick<SiteFile, 'maps' | 'stations' | 'dock'>): readonly (PlaceMap | null)[] {
+export function mapsOfPlaces(
+  site: Parameters<typeof mapOfPlace>[0] & Pick<SiteFile, 'stations' | 'dock'>,
+): readonly (PlaceMap | null)[] {
   const places = [...Object.values(site.stations), ...(site.dock === undefined ? [] : [site.dock])];
   const found = new Map(places.map((place) => mapOfPlace(site, place)).map((map) => [map?.uid ?? null, map]));
   return [...found.values()];

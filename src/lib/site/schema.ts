@@ -127,6 +127,11 @@ const measuredMap = z.strictObject({
     .int()
     .nullable()
     .describe('`map_version` when the places were measured; null where the chassis reports none.'),
+  robot: serialSchema
+    .optional()
+    .describe(
+      'Serial number of the robot with which the places were measured or checked; `gw site map` writes it. The gateway of another one drives to none of them. Absent: of any.',
+    ),
   id: words(64).optional().describe('Number of the map in `gw map list`, for people only.'),
   title: title.optional().describe('Name of the map or floor, for people only.'),
 });

@@ -31,7 +31,11 @@ function judged(
   const { distanceM = 0.8, towardsDeg, chance = () => 0.5 } = options;
   const ori = encodings[robot.encoding](robot.startDeg, robot.turns);
   const asked = { kind: 'move', who: 'x', conditions: { unattended: true }, distanceM, towardsDeg } as const;
-  const order = planTrial(asked, { ...robot, ori, map: ground }, { path: 'site.yaml', maps: {} });
+  const order = planTrial(
+    asked,
+    { ...robot, ori, map: ground },
+    { path: 'site.yaml', maps: {}, chassis: { host: '127.0.0.1', port: 1, serial: 'SN0001' } },
+  );
   if (order.kind !== 'move' || order.goal.value.yawDeg === undefined) throw new Error('a move with a heading');
   const { xM, yM, yawDeg } = order.goal.value;
   const samples = samplesOf(robot, { xM, yM, yawDeg, sent: (degrees(yawDeg) * Math.PI) / 180 }, chance);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { renderSiteMap } from '../../../src/cli/render/site.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
 import { loadSite, mapOfPlace } from '../../../src/lib/site/index.ts';
 import { nameMap } from '../../../src/lib/toolkit/site/map.ts';
@@ -74,6 +75,30 @@ describe('gw site map', () => {
     expect((await name(path)).verdict).toBe('written');
     const { maps } = await loadSite(path);
     expect(Object.values(maps)).toMatchObject([{ uid: current().uid, version: (was ?? 0) + 1 }]);
+  });
+
+  it('asks again in the file of another robot, and then names this one', async () => {
+    const path = siteFile();
+    const { key } = await name(path);
+    const { serial } = chassis.fake;
+    expect((await loadSite(path)).maps[key]).toMatchObject({ robot: serial });
+    // As copied from the first robot of the site.
+    writeFileSync(path, readFileSync(path, 'utf8').replace(`robot: ${serial}`, 'robot: SN-OTHER'));
+    const asked = await name(path, { isConfirmed: false });
+    expect(asked).toMatchObject({ verdict: 'to-confirm', before: { robot: 'SN-OTHER' } });
+    expect(renderSiteMap(asked)).toContain('The site file has the robot SN-OTHER.');
+    expect((await name(path)).verdict).toBe('written');
+    expect((await loadSite(path)).maps[key]).toMatchObject({ robot: serial });
+  });
+
+  it('adds this robot to a file of before, by the word of a person alone', async () => {
+    const path = siteFile();
+    const { key } = await name(path);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/\n +robot: [\w-]+/, ''));
+    expect((await loadSite(path)).maps[key]).not.toHaveProperty('robot');
+    expect((await name(path, { isConfirmed: false })).verdict).toBe('unchanged');
+    expect((await name(path)).verdict).toBe('written');
+    expect((await loadSite(path)).maps[key]).toMatchObject({ robot: chassis.fake.serial });
   });
 
   it('leaves the places of another map there: each of them names it from then on', async () => {

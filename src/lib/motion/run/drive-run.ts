@@ -21,7 +21,7 @@ export async function runDrive(
 }
 
 /** The order of a single drive. Throws STATION_UNKNOWN, also for a dock that is missing in the site file. */
-export function planDrive(site: Pick<Site, 'stations' | 'dock' | 'maps'>, target: DriveTarget): Order {
+export function planDrive(site: Pick<Site, 'stations' | 'dock' | 'maps' | 'chassis'>, target: DriveTarget): Order {
   if ('dock' in target) {
     const order = dockOrder(site);
     if (order !== undefined) return order;

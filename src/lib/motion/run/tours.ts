@@ -14,7 +14,10 @@ export interface TourLeg {
  * The legs of a tour. Stations are the places that a person named in the site file, never points of the map, whatever
  * their type. Throws TOUR_UNKNOWN, SITE_FILE_INVALID.
  */
-export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations' | 'maps'>, name: string): readonly TourLeg[] {
+export function planTour(
+  site: Pick<Site, 'path' | 'tours' | 'stations' | 'maps' | 'chassis'>,
+  name: string,
+): readonly TourLeg[] {
   const tour = Object.hasOwn(site.tours, name) ? site.tours[name] : undefined;
   if (!tour) {
     const names = Object.keys(site.tours);
@@ -35,7 +38,7 @@ export function planTour(site: Pick<Site, 'path' | 'tours' | 'stations' | 'maps'
 }
 
 /** The order that drives to a station, or undefined when the site file has no such station. */
-export function stationOrder(site: Pick<Site, 'stations' | 'maps'>, station: string): Order | undefined {
+export function stationOrder(site: Pick<Site, 'stations' | 'maps' | 'chassis'>, station: string): Order | undefined {
   const place = Object.hasOwn(site.stations, station) ? site.stations[station] : undefined;
   if (!place) return undefined;
   const { xM, yM, yawDeg } = place;
@@ -44,7 +47,7 @@ export function stationOrder(site: Pick<Site, 'stations' | 'maps'>, station: str
 }
 
 /** The order that drives to the dock, or undefined when the site file has none. */
-export function dockOrder(site: Pick<Site, 'dock' | 'maps'>): Order | undefined {
+export function dockOrder(site: Pick<Site, 'dock' | 'maps' | 'chassis'>): Order | undefined {
   if (!site.dock) return undefined;
   const { xM, yM, yawDeg } = site.dock;
   return {

@@ -38,7 +38,11 @@ export interface Stance extends Place {
  * The order of a trial from the present pose. Without a requested course a move takes the nearest diagonal one, and
  * a stop goes straight ahead. Throws SITE_FILE_INVALID without a dock in the site file.
  */
-export function planTrial(request: TrialRequest, from: Stance, site: Pick<Site, 'dock' | 'path' | 'maps'>): Order {
+export function planTrial(
+  request: TrialRequest,
+  from: Stance,
+  site: Pick<Site, 'dock' | 'path' | 'maps' | 'chassis'>,
+): Order {
   const source = `trial of ${request.kind}, by ${request.who}`;
   const { map } = from;
   switch (request.kind) {

@@ -20,7 +20,7 @@ import { createSampler, type Sampler } from './samples.ts';
 import type { TrialStore } from './store.ts';
 
 export interface TrialsOptions {
-  readonly site: Pick<Site, 'dock' | 'path' | 'maps'>;
+  readonly site: Pick<Site, 'dock' | 'path' | 'maps' | 'chassis'>;
   readonly tools: OrderTools;
   readonly clock: Clock;
   readonly log: Log;

@@ -135,6 +135,7 @@ function elsewhere({ link }: ChassisSnapshot, { frame }: MotionStatus): Note[] {
     case 'other-map':
       return [{ code, map, measured: frame.measured ?? '' }];
     case 'map-changed':
+    case 'other-robot':
       return [{ code, map }];
     default:
       return [{ code }];

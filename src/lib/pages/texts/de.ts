@@ -117,6 +117,8 @@ export const de: Texts = {
       `Der Roboter ist auf der Karte „${f.titled(map)}“; die Stationen gehören zur Karte „${f.titled(measured)}“.`,
     'map-changed': ({ map }, f) =>
       `Die Karte „${f.titled(map)}“ wurde geändert, seit die Stationen vermessen wurden. Ein Techniker muss sie prüfen.`,
+    'other-robot': ({ map }, f) =>
+      `Die Stationen der Karte „${f.titled(map)}“ wurden mit einem anderen Roboter vermessen. Ein Techniker muss sie mit diesem prüfen.`,
     'no-pose': () => 'Die Position ist nicht bekannt: Der Roboter meldet keine aktuelle.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `Der Roboter fährt nach einem fremden Auftrag (Nr. ${moveId}).${

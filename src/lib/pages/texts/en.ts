@@ -116,6 +116,8 @@ export const en: Texts = {
       `The robot is on the map ‘${f.titled(map)}’; the stations belong to the map ‘${f.titled(measured)}’.`,
     'map-changed': ({ map }, f) =>
       `The map ‘${f.titled(map)}’ has changed since the stations were measured. A technician must check them.`,
+    'other-robot': ({ map }, f) =>
+      `The stations on the map ‘${f.titled(map)}’ were measured with another robot. A technician must check them with this one.`,
     'no-pose': () => 'The position is not known: the robot reports no current one.',
     'unowned-move': ({ moveId, isBeingCancelled }) =>
       `The robot is driving by an order of another program (no. ${moveId}).${

@@ -12,7 +12,13 @@ type AnotherRobot = NonNullable<MapRestore['fromAnotherRobot']>;
  * that cannot be read is a result.
  */
 export async function viewAnotherRobot(
-  { evidenceFile, stations, dock, maps }: Pick<Site, 'evidenceFile' | 'stations' | 'dock' | 'maps'>,
+  {
+    evidenceFile,
+    stations,
+    dock,
+    maps,
+    chassis,
+  }: Pick<Site, 'evidenceFile' | 'stations' | 'dock' | 'maps' | 'chassis'>,
   { serial, robot, plan }: { readonly serial: string; readonly robot: string; readonly plan: RestorePlan },
 ): Promise<AnotherRobot> {
   const { factsDecidedBy, trialKinds } = await import('../../motion/index.ts');
@@ -39,6 +45,6 @@ export async function viewAnotherRobot(
       const facts = [...factsDecidedBy[kind]];
       return [{ kind, facts, recordedBefore: facts.filter((fact) => own.has(fact)) }];
     }),
-    places: places.filter(({ at }) => copied.has(mapOfPlace({ maps }, at)?.uid ?? '')).map(({ name }) => name),
+    places: places.filter(({ at }) => copied.has(mapOfPlace({ maps, chassis }, at)?.uid ?? '')).map(({ name }) => name),
   };
 }

@@ -15,7 +15,7 @@ export interface SiteMapOptions {
 
 /**
  * Writes the current map of the chassis into the site file, as the map of the places that name none yet, or of those on an
- * earlier version of it. Without the confirmation of a person nothing is written. Throws MAP_UNKNOWN without a current map or
+ * earlier version of it, or measured with another robot. Without the confirmation of a person nothing is written. Throws MAP_UNKNOWN without a current map or
  * a uid, SITE_FILE_INVALID, FILE_UNWRITABLE, and as the chassis client.
  */
 export async function nameMap(toolkit: Toolkit, options: SiteMapOptions, { signal }: CheckContext): Promise<SiteMap> {
@@ -42,19 +42,21 @@ export async function nameMap(toolkit: Toolkit, options: SiteMapOptions, { signa
       map.title ?? '',
       Object.entries(site.maps).flatMap(([name, one]) => namesOf(name, one)),
     );
-  const before = known === undefined ? null : { version: known[1].version };
+  const before = known === undefined ? null : { version: known[1].version, robot: known[1].robot ?? null };
   const places = placesOf(site).filter(({ at }) => {
     const measured = mapOfPlace(site, at);
     return measured === null || measured.uid === map.uid;
   });
-  const isSame =
-    before !== null && before.version === map.version && places.every(({ at }) => mapOfPlace(site, at) !== null);
+  // A file that names no robot stays as it is until a person confirms its places.
+  const isOfThis = before?.robot === serial || (before?.robot === null && !options.isConfirmed);
+  const isKnown = places.every(({ at }) => mapOfPlace(site, at) !== null);
+  const isSame = before !== null && before.version === map.version && isOfThis && isKnown;
   const result = { path: site.path, serial, key, map, before, places: places.map(({ name }) => name) };
   if (isSame) return { ...result, verdict: 'unchanged' };
   // A new map of a file that names others claims no place.
   const needsPerson = places.length > 0;
   if (needsPerson && !options.isConfirmed) return { ...result, verdict: 'to-confirm' };
-  await editSiteFile(site, editsFor(site, key, map));
+  await editSiteFile(site, editsFor(site, key, { ...map, robot: serial }));
   return { ...result, verdict: 'written' };
 }
 
@@ -71,7 +73,7 @@ function placesOf({ stations, dock }: Site): readonly NamedPlace[] {
   ];
 }
 
-function editsFor(site: Site, key: string, map: Omit<SiteMap['map'], 'title'> & { title: string | null }): SiteEdit[] {
+function editsFor(site: Site, key: string, map: SiteMap['map'] & { readonly robot: string }): SiteEdit[] {
   const { title, ...rest } = map;
   const others = Object.entries(site.maps).filter(([name]) => name !== key);
   const isFirst = Object.keys(site.maps).length === 0;

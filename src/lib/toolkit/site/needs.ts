@@ -11,7 +11,7 @@ const unless =
 
 /** That the site file names the map of each of these places: the numbers alone are another place on another map. */
 const withMaps = (placesOf: (site: Site) => Pick<Site, 'stations'> & { readonly dock?: Site['dock'] }): Need =>
-  unless((site) => !mapsOfPlaces({ maps: site.maps, ...placesOf(site) }).includes(null), {
+  unless((site) => !mapsOfPlaces({ maps: site.maps, chassis: site.chassis, ...placesOf(site) }).includes(null), {
     key: 'maps',
     what: 'the map in which the stations or the dock were measured is missing, so the gateway drives to none of them',
     remedy: 'Run `gw site map --measured-on-it` beside the robot, on the map on which they were measured.',

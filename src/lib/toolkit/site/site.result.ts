@@ -90,7 +90,10 @@ export const siteMapSchema = z.strictObject({
     })
     .describe('The current map, as the chassis reports it (HINWEIS).'),
   before: z
-    .strictObject({ version: z.int().nullable() })
+    .strictObject({
+      version: z.int().nullable(),
+      robot: z.string().nullable().describe('With which the places were measured; null: not named.'),
+    })
     .nullable()
     .describe('What the site file said of this map; null: it did not name it.'),
   places: z.array(z.string()).describe('Stations and dock that count on this map.'),

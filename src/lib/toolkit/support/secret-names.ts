@@ -66,7 +66,7 @@ function isOwner(owner: string | undefined, short: string | undefined): boolean 
   return short === undefined && /^[_-]|^\p{Lu}/u.test(owner) && !notAnOwner.test(owner);
 }
 
-/** Words behind `is` that tell of a state and are no secret; participles beside them. */
+/** Words behind `is` that describe a state and are no secret; participles beside them. */
 const states = new Set(
   [
     'a an the of in on at by for to too not no never only still now already used new old same wrong right correct missing unknown',
