@@ -30,6 +30,7 @@ export { openTopicStream, type TopicStream, type TopicStreamOptions } from './to
 export { headingOnCourse } from './unit/course.ts';
 export { createUnitJudge, shownUnit } from './unit/judge.ts';
 export {
+  connectionFailureSchema,
   identitySchema,
   linkStateSchema,
   mapListItemSchema,

@@ -15,27 +15,30 @@ export const triedSchema = z.strictObject({
   forMs: z.number().optional(),
 }) as unknown as z.ZodType<Tried>;
 
+/** Why there is no connection. */
+export const connectionFailureSchema = z.enum([
+  'refused',
+  'no-route',
+  'no-answer',
+  'unknown-name',
+  'no-name-server',
+  'cut',
+  'closed',
+  'other',
+  // The peer speaks HTTP or WebSocket, but does not respond as a chassis.
+  'bad-answer',
+  // A chassis with another serial number.
+  'wrong-device',
+  // Connected, but no data received within the heartbeat timeout.
+  'silent',
+]);
+
 /** State of the connection to the chassis. */
 export const linkStateSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('connecting'), tried: triedSchema }),
   z.strictObject({
     kind: z.literal('not-connected'),
-    failure: z.enum([
-      'refused',
-      'no-route',
-      'no-answer',
-      'unknown-name',
-      'no-name-server',
-      'cut',
-      'closed',
-      'other',
-      // The peer speaks HTTP or WebSocket, but does not respond as a chassis.
-      'bad-answer',
-      // A chassis with another serial number.
-      'wrong-device',
-      // Connected, but no data received within the heartbeat timeout.
-      'silent',
-    ]),
+    failure: connectionFailureSchema,
     /** One sentence for a person, without the address (that is in `tried`). */
     detail: z.string(),
     tried: triedSchema,

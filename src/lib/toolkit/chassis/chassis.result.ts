@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { poseUnitSchema, triedSchema, valueSchemas } from '../../chassis/index.ts';
+import { connectionFailureSchema, poseUnitSchema, triedSchema, valueSchemas } from '../../chassis/index.ts';
 import { factBases, marks, supports } from '../../evidence/index.ts';
 import { checkVerdictSchema, evidenceSchema, findingSchema, knownSchema } from '../finding.result.ts';
 import { citedFactSchema, mapRestoreSchema, stillnessSchema, usedBackupSchema } from '../map/change.result.ts';
@@ -39,19 +39,9 @@ export const chassisAddressSchema = z.strictObject({
   state: z
     .enum(['connected', 'starting', 'not-connected', 'wrong-device'])
     .describe('starting: a chassis answers, but reports its serial number only after its start is complete.'),
-  failure: z
-    .enum([
-      'refused',
-      'no-route',
-      'no-answer',
-      'unknown-name',
-      'no-name-server',
-      'cut',
-      'closed',
-      'other',
-      'bad-answer',
-      'wrong-device',
-    ])
+  // A single request has no heartbeat that could fall silent.
+  failure: connectionFailureSchema
+    .exclude(['silent'])
     .nullable()
     .describe('Kind of failure; null when the chassis answers.'),
   detail: z.string().describe('Explanation in one sentence.'),
