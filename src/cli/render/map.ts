@@ -238,8 +238,13 @@ function damagedLine({ called, why }: MapList['damaged'][number]): string {
 
 /** `gw map select` */
 export function renderMapSelect(data: MapSelect): string {
-  const { before, running, runningBefore, use, stored, safetyBackup, stillness, position } = data;
-  const was = before === null ? 'there was no current map' : `map ${before.id} ${mapNameText(before.name)}`;
+  const { before, beforeProblem, running, runningBefore, use, stored, safetyBackup, stillness, position } = data;
+  const was =
+    beforeProblem !== null
+      ? chalk.red(`not known: ${printable(beforeProblem)}; one that is not stored would be lost`)
+      : before === null
+        ? 'there was no current map'
+        : `map ${before.id} ${mapNameText(before.name)}`;
   return page(
     [firstLine(data), '', `before      ${was}`],
     running === null && runningLines(runningBefore),

@@ -5,7 +5,7 @@ import type { Clock } from '../lifecycle/index.ts';
 import { refuseExistingArchive } from './archive/archive-file.ts';
 import { backUpMaps, pickMap } from './backup.ts';
 import { readLiveMaps, reasonOf } from './live-maps.ts';
-import { unreadableMap } from './map-reading.ts';
+import { readCurrentMap, unreadableMap } from './map-reading.ts';
 import type { ArchiveFile, DamagedMap, MapArchive } from './model.ts';
 import { compareMaps, type MapComparison } from './restart/restart-comparison.ts';
 import { defaultPace, type WriteTools, withGrace } from './restore/checked-write.ts';
@@ -30,8 +30,9 @@ export interface SelectOptions {
 export interface SelectRun {
   readonly identity: ChassisIdentity;
   readonly target: MapListItem;
-  /** The current map before; null without one. */
+  /** The current map before; null without one, and while `beforeProblem` says why it is not known. */
   readonly before: CurrentMap | null;
+  readonly beforeProblem: string | null;
   /** Comparison of running and stored map before. */
   readonly runningBefore: RunningMap;
   /** null when nothing was sent. */
@@ -52,15 +53,16 @@ export interface SelectRun {
  * Sets a stored map as current map, also the current one again, which makes the chassis reload its overlays. Without
  * `select` it is a dry run. With it: the robot must stand still, a safety backup is written first, the order is sent
  * once, and the current map, the running overlays and every stored map are read back. Before the order it throws
- * MAP_UNKNOWN, MAP_UNREADABLE for a damaged one, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors of the client; after it there
- * is always a result.
+ * MAP_UNKNOWN, MAP_UNREADABLE for a damaged one, BACKUP_OUTDATED, CHASSIS_MOVING, FILE_EXISTS, FILE_UNWRITABLE and the errors
+ * of the client; after it there is always a result. A current map that cannot be read is named and ends nothing: to select
+ * another one is the way out.
  * @source vendor REST book (HINWEIS): POST /chassis/current-map; never measured on a device
  */
 export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   const { client, id, select, topics, clock, signal, onProgress } = options;
   const identity = await client.identity(signal);
   const target = pickMap(await client.listMaps(signal), id);
-  const before = await client.currentMap(signal);
+  const { current: before, problem: beforeProblem } = await readCurrentMap(client, signal);
   const pace = select?.pace ?? defaultPace;
   onProgress('comparing the running map with the stored one');
   const runningBefore = await checkRunningMap({
@@ -71,7 +73,7 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
     signal,
   });
   if (signal.aborted) signal.throwIfAborted();
-  if (select === null) return { identity, target, before, runningBefore, done: null };
+  if (select === null) return { identity, target, before, beforeProblem, runningBefore, done: null };
 
   if (before !== null && before.id < 0) throw notStored();
   if (select.mayNumber !== true) await refuseExistingArchive(select.backupPath);
@@ -91,17 +93,19 @@ export async function selectMap(options: SelectOptions): Promise<SelectRun> {
   await stillnessOf(options, select);
   signal.throwIfAborted();
 
-  const current = await client.currentMap(signal);
-  using watched = await watchRunningMap(topics, { hadMap: current !== null });
+  const { current, problem } = await readCurrentMap(client, signal);
+  using watched = await watchRunningMap(topics, { hadMap: current !== null || problem !== null });
   const onSend = () => watched.mark();
   const tools: WriteTools = { client, writes: mapWritesOf(client), clock, pace, signal, onProgress, onSend };
-  const use = await setCurrentMap(tools, target.id, { wasCurrent: current?.id === target.id });
+  // An unknown one may be the requested one: then only the answer to the order counts.
+  const use = await setCurrentMap(tools, target.id, { wasCurrent: problem !== null || current?.id === target.id });
   const running = await compareWithRunning(tools, topics, watched);
   const maps = await compareStored(tools, safetyArchive);
   return {
     identity,
     target,
     before,
+    beforeProblem,
     runningBefore,
     done: {
       ...{ stillness, backup, use, running, maps },

@@ -111,6 +111,39 @@ describe('selecting a map', () => {
     expect(found).toMatchObject({ verdict: 'selected', before: { id: 1 }, running: { verdict: 'equal', mapId: 2 } });
   });
 
+  describe('while the current map cannot be read', () => {
+    const failing = (isOver: () => boolean) => {
+      chassis.onRead = (path) => (path === '/chassis/current-map' && !isOver() ? 500 : 'usual');
+    };
+
+    it('names that, also in a dry run, and goes on: the selection is read back', async () => {
+      failing(() => chassis.writes.length > 0);
+      const dry = await result(chassis, '2', { dry: true });
+      expect(dry).toMatchObject({ verdict: 'to-do', before: null, beforeProblem: expect.stringContaining('500') });
+      expect(dry.text).toMatch(/before +not known: .*500.*; one that is not stored would be lost/);
+      const found = await result(chassis, '2');
+      expect(orders(chassis)).toEqual([['use', 2]]);
+      expect(found).toMatchObject({
+        ...{ verdict: 'selected', before: null, beforeProblem: expect.stringContaining('500') },
+        ...{ use: { outcome: 'set' }, running: { verdict: 'equal', mapId: 2 } },
+      });
+    });
+
+    it('is no selected map where it cannot be read back either', async () => {
+      failing(() => false);
+      const found = await result(chassis, '2');
+      expect(found).toMatchObject({ verdict: 'unknown', use: { outcome: 'unknown' }, position: 'must-be-set' });
+      expect(found.next.join('\n')).toContain('gw map list');
+    });
+
+    it('is not taken as selected by its number alone where the chassis refused the order', async () => {
+      failing(() => chassis.writes.length > 0);
+      chassis.onWrite = () => 409;
+      const found = await result(chassis, '1');
+      expect(found.use?.outcome).not.toBe('set');
+    });
+  });
+
   it('writes a safety backup first, needs a standstill, and refuses a map that no backup contains', async () => {
     const moving = async () => ({ verdict: 'moving' as const, detail: 'a move is under way' });
     expect(await errorOf(select(chassis, '1', { checkStillness: moving }))).toMatchObject({ code: 'CHASSIS_MOVING' });

@@ -162,7 +162,10 @@ export const mapSelectSchema = z.strictObject({
   address: mapAddressSchema,
   chassis: mapChassisSchema,
   map: listedMapSchema.describe('The requested map.'),
-  before: listedMapSchema.nullable().describe('The current map before; null without one. id -1: set from data.'),
+  before: listedMapSchema
+    .nullable()
+    .describe('The current map before; null without one, or while it is not known. id -1: set from data.'),
+  beforeProblem: z.string().nullable().describe('Why the current map before is not known; null when it is.'),
   runningBefore: runningMapSchema,
   stillness: stillnessSchema.nullable().describe('null when nothing was sent.'),
   safetyBackup: safetyBackupSchema.nullable().describe('Backup of every map before; null when nothing was sent.'),

@@ -59,7 +59,7 @@ export async function selectStoredMap(
 
 /** The result of a run, with the next steps. */
 export function viewSelect(run: SelectRun, options: MapSelectOptions, address: MapSelect['address']): MapSelect {
-  const { identity, target, before, runningBefore, done } = run;
+  const { identity, target, before, beforeProblem, runningBefore, done } = run;
   const { serial, software, model } = identity;
   const view = {
     mode: options.select ? ('select' as const) : ('dry-run' as const),
@@ -68,6 +68,7 @@ export function viewSelect(run: SelectRun, options: MapSelectOptions, address: M
     chassis: { serial, software, model },
     map: { id: target.id, uid: target.uid, name: target.name },
     before: before && { id: before.id, uid: before.uid, name: before.name },
+    beforeProblem,
     runningBefore: viewRunningMap(runningBefore),
     stillness: done && { ...done.stillness },
     safetyBackup: done && safetyView(done.backup),
