@@ -89,6 +89,21 @@ describe('the facts of a network request', () => {
     ]);
   });
 
+  it('name what runs on the gateway itself, as nothing to be allowed', async () => {
+    expect(factsOf(fullSite).onGateway).toEqual([
+      { name: 'Door beside the gateway', kind: 'door', port: 8080 },
+      { name: null, kind: 'voice', port: 3001 },
+    ]);
+    for (const [lang, words] of [
+      ['de', 'Auf dem Gateway selbst laufen: Door beside the gateway (TCP 8080), Sprachdienst (TCP 3001).'],
+      ['en', 'On the gateway itself: Door beside the gateway (TCP 8080), Voice service (TCP 3001).'],
+    ] as const) {
+      const text = await textOfLetter(fullSite, lang);
+      expect(text).toContain(words);
+      expect(text).not.toContain('127.0.0.1');
+    }
+  });
+
   it('name each address whose time is read, and for which of them alone it is', async () => {
     const yaml = `${fullSite}time: { urls: ["https://time.example.com:8443", "https://storage.example.com", "https://127.0.0.1"] }\n`;
     expect(

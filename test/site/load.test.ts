@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Problem } from '../../src/lib/document/index.ts';
 import { GwError } from '../../src/lib/error/index.ts';
-import { loadSite, parseSite } from '../../src/lib/site/index.ts';
+import { loadSite, parseSite, timeEndpoints } from '../../src/lib/site/index.ts';
 import { anyCharacter } from '../text/units.ts';
 
 const validSite = `name: Lobby
@@ -85,6 +85,47 @@ describe('the tablet of a site file', () => {
     expect(problemsOf(`${validSite}tablet: { ${tablet} }\n`)).toMatchObject([
       { path: 'tablet', expected: 'at least one of host, serial and mac' },
     ]);
+  });
+});
+
+describe('a device of the house', () => {
+  const at = (host: string, port: number) =>
+    with_(
+      `operator: { port: 5180 }\nnetwork: { devices: [{ name: Door, kind: door, host: "${host}", port: ${port} }] }\n`,
+    );
+  it('may be a service on this gateway, and never gw itself, which would always answer', () => {
+    for (const port of [3100, 8080]) expect(problemsOf(at('127.0.0.1', port))).toEqual([]);
+    for (const host of ['127.0.0.1', 'localhost', '127.0.0.9', '::1']) {
+      for (const port of [5174, 5180]) {
+        expect(problemsOf(at(host, port)).map(({ path }) => path)).toEqual(['network.devices[0].port']);
+      }
+    }
+    expect(problemsOf(at('198.51.100.9', 5180))).toEqual([]);
+  });
+});
+
+describe('the endpoints of the time', () => {
+  it.each([
+    ['one address', 'time: { urls: ["https://a.example.com"] }'],
+    ['two ports of one host', 'time: { urls: ["https://a.example.com", "https://A.example.com.:8443"] }'],
+    ['none', 'time: {}'],
+  ])('are at least two hosts: %s is refused', (_what, time) => {
+    expect(problemsOf(with_(`${time}\n`))).toMatchObject([
+      { path: 'time', expected: expect.stringContaining('at least two hosts') },
+    ]);
+  });
+
+  it('are those of enrolment, storage and time, each place once, and none without `time`', () => {
+    const known =
+      'enrolment: { url: "https://e.example.com/x" }\ncloud: { mqtt: { alpn: x-a-mqtt-ca }, storageUrl: "https://s.example.com" }\n';
+    const of = (text: string) => timeEndpoints(parseSite(with_(text), 'site.yaml')).map(({ use, host }) => [use, host]);
+    expect(of(known)).toEqual([]);
+    expect(of(`${known}time: { urls: ["https://S.example.com", "https://t.example.com"] }\n`)).toEqual([
+      ['enrolment', 'e.example.com'],
+      ['storage', 's.example.com'],
+      ['time', 't.example.com'],
+    ]);
+    expect(of(`${known}time: {}\n`)).toHaveLength(2);
   });
 });
 

@@ -24,10 +24,13 @@ export function renderStatus(status: Status): string {
   );
 }
 
+/** Parts whose details have an age. */
+const aged: ReadonlySet<StatusPart['id']> = new Set(['clock', 'devices']);
+
 /** What changes when something happens, without the ages that always change. */
 export function changeKey(status: Status): string {
   const { code, headline, notes, stop, gate, chassis, parts, incidents, record, run, source, verdict } = status;
-  const levels = parts.map(({ id, level, details }) => [id, level, details]);
+  const levels = parts.map(({ id, level, details }) => [id, level, aged.has(id) ? null : details]);
   const kept = [incidents.status, incidents.newest?.id, record.path];
   return JSON.stringify([verdict, source, code, headline, notes, stop, gate, chassis.tried, levels, kept, run]);
 }
@@ -124,6 +127,7 @@ const order: readonly StatusPart['id'][] = [
     'release',
     'tablet',
     'heartbeat',
+    'devices',
     'disk',
     'gateway',
     'clock',

@@ -24,6 +24,7 @@ import { watchCertificate } from './certificate-watch.ts';
 import { createClockReader } from './clock-reader.ts';
 import { watchClock } from './clock-watch.ts';
 import { type CloudParts, createIdentityReader, noCloud, openCloud, watchCloud } from './cloud.ts';
+import { watchDevices } from './device-watch.ts';
 import { watchDisk } from './disk-watch.ts';
 import type { OutputState } from './line-writer.ts';
 import { coarseState, currentMapMark, fleetHealth, neighboursView, notListening } from './neighbours.ts';
@@ -141,6 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = starting.use(
     watchClock({ read: createClockReader(site, { clock, dialer: directDialer }), clock, log }),
   );
+  const devices = starting.use(watchDevices({ site, dialer: directDialer, clock }));
   const cloudView = () => cloud?.view() ?? noCloud;
   const cloudHealth = starting.use(watchCloud(cloudView, clock));
 
@@ -157,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       support: supportHealth(support),
       certificate: { ...certificate.view(), renewal: renewal.view() },
       clock: wallClock.view(),
+      devices: devices.view(),
       fleet: fleetHealth(neighbours()),
       operatorTrouble: operator.trouble(),
       disk: { state: disks.state.view(), media: disks.media.view() },

@@ -145,6 +145,27 @@ export const gatewayHealthSchema = z.strictObject({
     })
     .optional()
     .describe('The wall clock of the gateway. Absent: a gateway that does not report it.'),
+  devices: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        kind: z.enum(['door', 'lift', 'level-change', 'other', 'building', 'voice']),
+        host: z.string(),
+        port: z.int(),
+        isHere: z.boolean().describe('On the gateway itself.'),
+        status: z
+          .enum(['accepts', 'not-reached', 'not-checked'])
+          .describe(
+            'accepts: a TCP connection, no more. not-checked: not looked at yet, too long ago, or in another network.',
+          ),
+        ageMs: z.number().nullable().describe('Since the look, by the monotonic clock.'),
+        detail: z.string(),
+      }),
+    )
+    .optional()
+    .describe(
+      'The last look at doors, lifts, building module and voice service of the site file. Not part of status. Absent: a gateway that does not report it.',
+    ),
   log: z
     .strictObject({
       status: z
@@ -160,6 +181,7 @@ export const gatewayHealthSchema = z.strictObject({
 type Reported = DeepReadonly<z.infer<typeof gatewayHealthSchema>>;
 /** As this gateway reports it. */
 export type GatewayHealth = Reported & { readonly fleet: NonNullable<Reported['fleet']> };
+export type DeviceHealth = NonNullable<Reported['devices']>[number];
 export type ClockHealth = NonNullable<Reported['clock']>;
 export type CertificateHealth = NonNullable<Reported['certificate']>;
 /** Whether the end of the certificate is no reason to act. */

@@ -9,6 +9,7 @@ export { type AnsweredCode, describeCode, requestSchemas } from './contract.ts';
 export {
   type CertificateHealth,
   type ClockHealth,
+  type DeviceHealth,
   type FolderHealth,
   type GatewayHealth,
   gatewayHealthSchema,

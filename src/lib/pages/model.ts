@@ -125,6 +125,7 @@ export const lampIds = [
   'heartbeat',
   'support',
   'tablet',
+  'devices',
   'disk',
   'gateway',
   'clock',

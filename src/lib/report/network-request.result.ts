@@ -34,6 +34,9 @@ const houseSchema = z.strictObject({
   port: z.int(),
 });
 
+/** A service that runs on the gateway itself: nothing has to be allowed for it. */
+const onGatewaySchema = houseSchema.omit({ host: true });
+
 /** A connection that stays inside the robot segment. */
 const insideSchema = z.strictObject({
   use: z.enum(['chassis', 'operator', 'heartbeat', 'ssh', 'adb']),
@@ -69,6 +72,7 @@ export const networkRequestFactsSchema = z.strictObject({
     .describe('As in the site file. Both: its address is to be reserved as well; otherwise it has plain DHCP.'),
   outbound: z.array(outboundSchema),
   house: z.array(houseSchema),
+  onGateway: z.array(onGatewaySchema),
   inside: z.array(insideSchema),
   heartbeat: z
     .strictObject({

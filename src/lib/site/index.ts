@@ -4,6 +4,7 @@
  */
 
 export { CLOUD_REGION, MIN_TLS_VERSION } from './cloud-schema.ts';
+export { type AgreedDevice, agreedDevices } from './devices.ts';
 export { editSiteFile, type SiteEdit } from './edit.ts';
 export { regionOfHost } from './host-region.ts';
 export { host as hostKey, httpUrl as httpUrlKey, isTimeZone, port as portKey } from './key-types.ts';
@@ -12,7 +13,6 @@ export { COMMAND_AGENT, localSocketPath } from './local-socket.ts';
 export { mapMark, mapOfPlace, mapsOfPlaces, type PlaceMap } from './place-map.ts';
 export { claimStateWithin, openClaim, otherRobots } from './robot-state.ts';
 export {
-  calledServices,
   HEARTBEAT_PORT,
   isThisMachine,
   placeOf,

@@ -217,8 +217,11 @@ function checkForwards({ operator, network }: Record<string, unknown>, report: R
   }
 }
 
-/** An address is entered once (specification, 'Addressing rules'), since a second entry could become outdated. */
-function checkDevices({ network, operator }: Record<string, unknown>, report: Report): void {
+/**
+ * An address is entered once (specification, 'Addressing rules'), since a second entry could become outdated. A device that is
+ * gw itself would always answer.
+ */
+function checkDevices({ network, operator, chassis }: Record<string, unknown>, report: Report): void {
   if (!isRecord(network) || !Array.isArray(network.devices)) return;
   for (const [index, device] of network.devices.entries()) {
     if (!isRecord(device)) continue;
@@ -226,6 +229,14 @@ function checkDevices({ network, operator }: Record<string, unknown>, report: Re
     if (typeof device.kind === 'string' && /^building.?(iot.?)?module$/i.test(device.kind)) {
       const expected = `one of ${deviceKinds.join(', ')}: the building module is entered once, as operator.building.url`;
       report([...path, 'kind'], { expected });
+    }
+    const isHere = typeof device.host === 'string' && isThisMachine(device.host);
+    const ownPort = isRecord(operator) ? (operator.port ?? 5173) : 5173;
+    if (isHere && (device.port === ownPort || device.port === READ_ONLY_PORT)) {
+      report([...path, 'port'], { expected: 'the port of a device: this one is the operator server itself' });
+    }
+    if (isHere && isRecord(chassis) && device.port === (chassis.port ?? 8090) && isThisMachine(String(chassis.host))) {
+      report([...path, 'port'], { expected: 'the port of a device: this one is the chassis' });
     }
     for (const service of ['building', 'voice'] as const) {
       const target = isRecord(operator) ? operator[service] : undefined;

@@ -320,7 +320,7 @@ const network = z
       .default([])
       .meta({
         description:
-          'Doors, lifts and other devices in the house network that this gateway calls, one agreed address each.',
+          'Doors, lifts and other devices in the house network, one agreed address each, and services for them on this gateway (127.0.0.1, by the specification port 3100, door control 8080). gw checks whether each accepts a TCP connection, and does not use it.',
         example: [{ name: 'Lift A', kind: 'lift', host: '198.51.100.10', port: 3100 }],
       }),
     alsoListening: z

@@ -186,12 +186,40 @@ describe('the lamps', () => {
     }
     const rows = lampOf(stateOf(clock('ok')), 'clock').rows;
     expect(rows.find(({ label }) => label === 'timeSource')?.cells).toEqual([
-      ...[{ text: 'a.example' }, { text: 'b.example' }, { word: 'compared-ago' }, { spanMs: 60_000 }],
+      ...[{ text: 'a.example' }, { text: 'b.example' }],
     ]);
+    expect(rows.find(({ label }) => label === 'comparedAgo')?.cells).toEqual([{ spanMs: 60_000 }]);
     expect(rows.find(({ label }) => label === 'clockJumps')?.cells[0]).toEqual({ number: 2, digits: 0, unit: '×' });
     expect(lampOf(stateOf(clock('not-configured')), 'clock')).toMatchObject({
       ...{ level: 'unknown', state: [{ word: 'no-time-source' }] },
     });
+  });
+
+  const device = (status: 'accepts' | 'not-reached' | 'not-checked', isHere = false) => ({
+    ...{ name: 'Lift A', kind: 'lift' as const, host: '192.0.2.30', port: 3100, isHere, status },
+    ...{ ageMs: status === 'not-checked' ? null : 60_000, detail: 'd' },
+  });
+  const devicesLamp = (...devices: ReturnType<typeof device>[]) =>
+    lampOf(stateOf({ health: standInHealth({ devices }) }), 'devices');
+
+  it('say of a device what was seen at the last look, and that gw does not use it; none of them is bad', () => {
+    expect(devicesLamp().level).toBe('off');
+    expect(devicesLamp(device('accepts'), device('not-checked')).level).toBe('unknown');
+    expect(devicesLamp(device('not-checked'), device('not-reached')).level).toBe('attention');
+    const lamp = devicesLamp(device('accepts'), device('accepts', true));
+    expect(lamp).toMatchObject({ level: 'good', state: [{ text: '2 / 2' }, { word: 'devices-accept' }] });
+    expect(lamp.rows.map(({ cells }) => cells)).toEqual([
+      [
+        ...[{ text: 'Lift A' }, { text: '192.0.2.30:3100' }, { word: 'device-accepts' }, { spanMs: 60_000 }],
+        { word: 'checked-not-used' },
+      ],
+      [
+        ...[{ text: 'Lift A' }, { word: 'on-this-gateway' }, { text: 'TCP 3100' }, { word: 'device-accepts' }],
+        ...[{ spanMs: 60_000 }, { word: 'checked-not-used' }],
+      ],
+    ]);
+    const state = stateOf({ health: standInHealth({ devices: [device('not-reached')] }) });
+    expect(pageStateSchema.parse(state)).toEqual(state);
   });
 
   it.each<[LampId, Partial<Parts>, string]>([

@@ -15,6 +15,7 @@ import {
   type SecondHost,
 } from '../../../src/lib/toolkit/network/check.ts';
 import { networkCheckSchema } from '../../../src/lib/toolkit/network/network.result.ts';
+import { freePort } from '../../free-port.ts';
 import { until } from '../../waiting.ts';
 import { context, has, httpServer, ownFolder, sharedFolder, verdictsOf } from '../kit.ts';
 import { buildWorld, checkSegment, lineOf, machineOf, openPort, recordingDialer, type World } from './world.ts';
@@ -115,6 +116,15 @@ describe('the network check, outward', () => {
       'segment.building': 'ok',
       'segment.chassis': 'ok',
     });
+  });
+
+  it('asks the IT for nothing where a service on this gateway itself does not listen', async () => {
+    const port = await freePort();
+    const yaml = `network: { devices: [{ name: Door, kind: door, host: 127.0.0.1, port: ${port} }] }\n`;
+    await using named = await buildWorld(ownFolder(), { yaml });
+    const line = lineOf(await check({}, named), 'segment.device-1');
+    expect(line).toMatchObject({ verdict: 'wrong', title: 'The gateway reaches Door, on this gateway', ask: null });
+    expect(line.remedy).toContain('Start the service');
   });
 
   it.each<[FaultName, string, string[]]>([

@@ -4,7 +4,7 @@ import type { MotionStatus } from '../../motion/index.ts';
 import type { Cell, Lamp, WordCode } from '../../pages/index.ts';
 import type { Site } from '../../site/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
-import type { ClockHealth, FolderHealth, GatewayHealth } from '../health.ts';
+import type { ClockHealth, DeviceHealth, FolderHealth, GatewayHealth } from '../health.ts';
 import type { NeighboursView } from '../model.ts';
 import { cloudLamp, outboxLamp, releaseLamp } from './cloud-lamps.ts';
 import { gateNotes, stoppedState } from './headline.ts';
@@ -26,6 +26,7 @@ export function lampsOf({ snapshot, motion, health, cloud, support, neighbours, 
     heartbeatLamp(neighbours, health, site),
     supportLamp(support, cloud),
     tabletLamp(viewers, site),
+    devicesLamp(health.devices ?? []),
     diskLamp(health),
     gatewayLamp(health),
     clockLamp(health.clock, cloud.now),
@@ -233,7 +234,8 @@ function clockLamp(clock: ClockHealth | undefined, now: Date): Lamp {
         : [word(behindMs > 0 ? 'clock-behind' : 'clock-ahead'), seconds(Math.abs(behindMs)), text('±')],
       uncertainMs === null ? [] : [seconds(uncertainMs)],
     ),
-    row('timeSource', ...from.map(text), ageMs === null ? [] : [word('compared-ago'), { spanMs: ageMs }]),
+    row('timeSource', ...from.map(text)),
+    row('comparedAgo', ageMs === null ? [] : [{ spanMs: ageMs }]),
     row(
       'clockJumps',
       jumps === 0 ? [] : [count(jumps, '×')],
@@ -241,5 +243,40 @@ function clockLamp(clock: ClockHealth | undefined, now: Date): Lamp {
     ),
     row('technical', status === 'ok' || status === 'not-configured' ? [] : technical(clock?.detail)),
     row('remedy', technical(clock?.remedy)),
+  );
+}
+
+/**
+ * What was seen at the last look, and no more: an address that accepts a connection is no door that opens. None of them is bad,
+ * since no drive of gw depends on one.
+ */
+function devicesLamp(devices: readonly DeviceHealth[]): Lamp {
+  if (devices.length === 0) return lamp('devices', 'off', [word('not-configured')]);
+  const accepting = devices.filter(({ status }) => status === 'accepts').length;
+  const level = devices.some(({ status }) => status === 'not-reached')
+    ? 'attention'
+    : accepting < devices.length
+      ? 'unknown'
+      : 'good';
+  const words = {
+    accepts: 'device-accepts',
+    'not-reached': 'device-not-reached',
+    'not-checked': 'not-checked',
+  } as const;
+  return lamp(
+    'devices',
+    level,
+    [text(`${accepting} / ${devices.length}`), word('devices-accept')],
+    ...devices.map(({ name, kind, host, port, isHere, status, ageMs, detail }) =>
+      row(
+        'devices',
+        kind === 'building' || kind === 'voice' ? word(kind) : text(name),
+        isHere ? [word('on-this-gateway'), text(`TCP ${port}`)] : text(formatTried({ address: host, port })),
+        word(words[status]),
+        ageMs === null ? [] : { spanMs: ageMs },
+        word(kind === 'building' || kind === 'voice' ? 'called-when-asked' : 'checked-not-used'),
+        technical(status === 'accepts' ? null : detail),
+      ),
+    ),
   );
 }

@@ -251,6 +251,7 @@ export const de: Texts = {
     heartbeat: 'Herzschlag',
     support: 'Fernwartung',
     tablet: 'Tablet',
+    devices: 'Türen, Aufzüge, Dienste',
     disk: 'Speicher',
     gateway: 'Gateway',
     clock: 'Uhr',

@@ -257,6 +257,7 @@ export const en: Texts = {
     heartbeat: 'Heartbeat',
     support: 'Remote support',
     tablet: 'Tablet',
+    devices: 'Doors, lifts, services',
     disk: 'Disk',
     gateway: 'Gateway',
     clock: 'Clock',

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import {
+  agreedDevices,
   CLOUD_REGION,
-  calledServices,
   HEARTBEAT_PORT,
   isThisMachine,
   type Site,
@@ -53,7 +53,8 @@ export function networkRequestFacts(site: Site, enrolledBroker: string | null = 
   }
   if (site.cloud === undefined) ask('operator', 'alpn', 'cloud.mqtt.alpn', 'the ALPN identifier for MQTT on 443');
 
-  const house = houseOf(site);
+  const devices = devicesOf(site);
+  const house = devices.flatMap(({ isHere, ...device }) => (isHere ? [] : [device]));
   if (house.length === 0) {
     ask('customer', 'devices', 'network.devices', 'the agreed address of each door and lift, if the robot uses any');
   }
@@ -78,6 +79,7 @@ export function networkRequestFacts(site: Site, enrolledBroker: string | null = 
     tablet: tabletOf(site),
     outbound,
     house,
+    onGateway: devices.flatMap(({ isHere, name, kind, port }) => (isHere ? [{ name, kind, port }] : [])),
     inside: insideOf(site),
     heartbeat,
     open,
@@ -172,13 +174,12 @@ function outboundOf({ cloud, enrolment, time }: Site, enrolledBroker: string | n
   ];
 }
 
-/** The devices of the house network, with the services that the operator server forwards to. */
-function houseOf(site: Site): NetworkRequestFacts['house'] {
-  const kinds = { building: 'building-module', voice: 'voice' } as const;
-  return [
-    ...site.network.devices.map(({ name, kind, host, port }) => ({ name, kind, host, port })),
-    ...calledServices(site).map(({ id, host, port }) => ({ name: null, kind: kinds[id], host, port })),
-  ].filter(({ host }) => !isThisMachine(host));
+function devicesOf(site: Site): (NetworkRequestFacts['house'][number] & { readonly isHere: boolean })[] {
+  return agreedDevices(site).map(({ name, kind, host, port, isHere }) => {
+    const place = { host, port, isHere };
+    if (kind === 'building') return { name: null, kind: 'building-module', ...place };
+    return kind === 'voice' ? { name: null, kind, ...place } : { name, kind, ...place };
+  });
 }
 
 /**

@@ -169,13 +169,15 @@ function outgoing({ region, outbound }: NetworkRequestFacts, texts: LetterTexts)
   ];
 }
 
-function house({ house: devices }: NetworkRequestFacts, texts: LetterTexts): Block[] {
+function house({ house: devices, onGateway }: NetworkRequestFacts, texts: LetterTexts): Block[] {
   const heading: Block = { kind: 'heading', text: texts.houseTitle };
-  if (devices.length === 0) return [heading, { kind: 'paragraph', text: texts.houseNone }];
+  const own = onGateway.map(({ name, kind, port }) => `${name ?? texts.houseKind[kind]} (TCP ${port})`);
+  const here: Block[] = own.length === 0 ? [] : [{ kind: 'paragraph', text: texts.onGateway(own.join(', ')) }];
+  if (devices.length === 0) return [heading, { kind: 'paragraph', text: texts.houseNone }, ...here];
   const rows = devices.map(({ name, kind, host, port }) => ({
     cells: [name ?? texts.houseKind[kind], texts.houseKind[kind], [code(host)], String(port)],
   }));
-  return [heading, { kind: 'paragraph', text: texts.houseText }, table(texts.houseHead, [7, 6, 8, 3], rows)];
+  return [heading, { kind: 'paragraph', text: texts.houseText }, table(texts.houseHead, [7, 6, 8, 3], rows), ...here];
 }
 
 function inside({ inside: connections }: NetworkRequestFacts, texts: LetterTexts): Block[] {

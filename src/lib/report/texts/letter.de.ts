@@ -111,7 +111,9 @@ export const letterDe: typeof letterEn = {
 
   houseTitle: '5. Türen, Aufzüge und weitere Geräte im Hausnetz',
   houseText:
-    'Verbindungen zu diesen Geräten baut ausschließlich das Gateway auf. Im Betrieb ruft es das IoT-Modul des Gebäudes und den Sprachdienst auf. Türen, Aufzüge und Ebenenwechsel bedient es mit seiner jetzigen Software nicht; es prüft nur auf Anforderung, ob ihre Adresse eine Verbindung annimmt. Vereinbart ist je Gerät eine Adresse:',
+    'Verbindungen zu diesen Geräten baut ausschließlich das Gateway auf. Im Betrieb ruft es das IoT-Modul des Gebäudes und den Sprachdienst auf. Türen, Aufzüge und Ebenenwechsel bedient es mit seiner jetzigen Software nicht; es prüft nur alle 15 Minuten und auf Anforderung, ob jede Adresse eine TCP-Verbindung annimmt, und schließt sie, ohne etwas zu senden. Vereinbart ist je Gerät eine Adresse:',
+  onGateway: (services) =>
+    `Auf dem Gateway selbst laufen: ${services}. Diese Verbindungen verlassen das Gateway nicht; dafür ist bei Ihnen nichts einzurichten.`,
   houseHead: ['Gerät', 'Art', 'Adresse', 'Port'],
   houseKind: {
     door: 'Tür',

@@ -108,7 +108,9 @@ export const letterEn = {
 
   houseTitle: '5. Doors, lifts and other devices in the house network',
   houseText:
-    'Only the gateway opens connections to these devices; they do not connect to the gateway. In operation it calls the building IoT module and the voice service. Doors, lifts and level changes it does not operate with its present software: it only checks, when asked to, that their address accepts a connection. One agreed address each:',
+    'Only the gateway opens connections to these devices; they do not connect to the gateway. In operation it calls the building IoT module and the voice service. Doors, lifts and level changes it does not operate with its present software: it only checks, every 15 minutes and when asked to, that each address accepts a TCP connection, and closes it without sending anything. One agreed address each:',
+  onGateway: (services: string) =>
+    `On the gateway itself: ${services}. These connections do not leave the gateway, and need nothing from you.`,
   houseHead: ['Device', 'Kind', 'Address', 'Port'] as readonly string[],
   houseKind: {
     door: 'Door',

@@ -12,7 +12,7 @@ const partSchema = z.strictObject({
   level: z.enum(lampLevels).describe("'unknown' is not checked; 'off': not set up here."),
   title: z.string(),
   state: z.string().describe('In words, with the ages that the gateway knows.'),
-  details: z.array(z.string()).describe('What is wrong with it, in words.'),
+  details: z.array(z.string()).describe('What is wrong with it, in words; of the devices, the last look at each.'),
   remedies: z.array(z.string()),
 });
 

@@ -54,12 +54,15 @@ function ofGateway(state: PageState, given: Seen & Pick<Status, 'record' | 'inci
   const { headline, link, identity, stop, gate } = state;
   const parts = state.lamps.map((lamp): StatusPart => {
     const rows = (...labels: string[]) => labels.flatMap((label) => texts.rows(lamp, label));
-    const isSound = lamp.level === 'good' || lamp.level === 'off';
+    // What was seen of a device is no more than a connection, so it is said also where it was.
+    const isSound = (lamp.level === 'good' && lamp.id !== 'devices') || lamp.level === 'off';
     return {
       id: lamp.id,
       level: lamp.level,
       ...texts.lamp(lamp),
-      details: isSound ? [] : rows('lastError', 'technical', 'services', 'conflict', 'stateFolder', 'mediaFolder'),
+      details: isSound
+        ? []
+        : rows('lastError', 'technical', 'services', 'conflict', 'stateFolder', 'mediaFolder', 'devices'),
       remedies: rows('remedy'),
     };
   });
@@ -121,8 +124,11 @@ function batteryOf(battery: PageState['battery'], inWords: string | null, isConn
   return { percent: value?.percent ?? null, status: value?.status ?? null, ageMs, doubt };
 }
 
-/** As long as they are not checked: the time is read only where the site file says so, and a tablet may show another page. */
-const neverOpen: ReadonlySet<string> = new Set(['clock', 'tablet']);
+/**
+ * As long as they are not checked: the time is read only where the site file says so, a tablet may show another page, and no
+ * drive needs a door or a lift.
+ */
+const neverOpen: ReadonlySet<string> = new Set(['clock', 'tablet', 'devices']);
 
 /** Of the robot and of every part that is set up. What calls for attention and does not fail is named, and decides by the headline. */
 export function judgeStatus(

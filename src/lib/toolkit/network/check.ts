@@ -19,7 +19,7 @@ import {
   tlsOutcome,
 } from '../../net/path/index.ts';
 import { type ConnectionInfo, type OwnedSocket, parseConnectionInfo, readOpenSockets } from '../../net/probe/index.ts';
-import type { Site } from '../../site/index.ts';
+import { agreedDevices, type Site } from '../../site/index.ts';
 import { runSystemProgram } from '../child-process.ts';
 import { readGatewayHealth } from '../gateway/health.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -34,15 +34,7 @@ import {
   probeFrom,
   type SecondHost,
 } from './check/outside.ts';
-import {
-  agreedDevices,
-  identityLine,
-  missingPlans,
-  networkLine,
-  type Outcome,
-  type PlannedPath,
-  pathPlans,
-} from './check/plans.ts';
+import { identityLine, missingPlans, networkLine, type Outcome, type PlannedPath, pathPlans } from './check/plans.ts';
 import { regionLines } from './check/region.ts';
 import { provenByRunningLink } from './check/running-link.ts';
 import { addressLines, chassisLine, type Dialled, deviceLine } from './check/segment.ts';

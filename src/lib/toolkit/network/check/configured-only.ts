@@ -1,8 +1,8 @@
 import type { GwError } from '../../../error/index.ts';
 import { DialError, type Endpoint, formatEndpoint, isLoopback } from '../../../net/index.ts';
-import { type Site, sameHost } from '../../../site/index.ts';
+import { agreedDevices, type Site, sameHost } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
-import { agreedDevices, type Outcome } from './plans.ts';
+import type { Outcome } from './plans.ts';
 import { segmentLine } from './segment.ts';
 
 /** For an SSH connection that failed at the first dial: whether packets came back from that host. */
@@ -46,7 +46,7 @@ export function unconfiguredLines(
 
 /** The rule as a whole, which cannot be checked from any machine of the robot. @source specification, 'Network segments' */
 export function configuredOnlyLine(site: Site): NetworkLine {
-  const places = agreedDevices(site).filter(({ host }) => !isLoopback(host));
+  const places = agreedDevices(site).filter(({ isHere }) => !isHere);
   const list = places.length === 0 ? 'to none' : `only to ${places.map((place) => formatEndpoint(place)).join(', ')}`;
   return segmentLine('configured-only', 'The gateway reaches only configured addresses of the site', {
     seenFrom: 'nowhere',

@@ -1,6 +1,6 @@
 import { endOfIdentity } from '../../../enrolment/index.ts';
 import { type PathPlan, readSiteCa } from '../../../net/path/index.ts';
-import { calledServices, type Site, sameHost, timeEndpoints } from '../../../site/index.ts';
+import { type Site, sameHost, timeEndpoints } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
 import type { KnownIdentity } from './identity.ts';
 
@@ -131,15 +131,6 @@ export function missingPlans({ cloud, enrolment }: Site, identity: KnownIdentity
           ...lines('tunnel', 'remote support tunnel', isMissing('cloud.tunnel', cloud.tunnel)),
         ]),
     ...lines('enrolment', 'enrolment endpoint', isMissing('enrolment', enrolment), 'optional'),
-  ];
-}
-
-/** Doors, lifts and other devices of the site file, with the services that the operator server forwards to. */
-export function agreedDevices(site: Site): { id: string; name: string; host: string; port: number }[] {
-  const names = { building: 'the building module', voice: 'the voice service' } as const;
-  return [
-    ...site.network.devices.map(({ name, host, port }, index) => ({ id: `device-${index + 1}`, name, host, port })),
-    ...calledServices(site).map(({ id, host, port }) => ({ id, name: names[id], host, port })),
   ];
 }
 

@@ -1,8 +1,8 @@
-import { type DialFailure, dialFailureText, formatEndpoint, isLoopback } from '../../../net/index.ts';
+import { type DialFailure, dialFailureText, formatEndpoint } from '../../../net/index.ts';
 import { isInRange } from '../../../net/probe/index.ts';
-import type { Site } from '../../../site/index.ts';
+import { type AgreedDevice, agreedDevices, type Site } from '../../../site/index.ts';
 import type { NetworkLine } from '../network.result.ts';
-import { agreedDevices, networkLine, type Outcome } from './plans.ts';
+import { networkLine, type Outcome } from './plans.ts';
 
 /** A dial with its failure; null: TCP connected. */
 export interface Dialled {
@@ -23,7 +23,7 @@ export function segmentLine(id: string, title: string, outcome: Parameters<typeo
 export function addressLines(site: Site, own: readonly string[]): NetworkLine[] {
   const { gateway } = site.network;
   // A service on this machine is not a device of the house network.
-  const devices = agreedDevices(site).filter(({ host }) => !isLoopback(host));
+  const devices = agreedDevices(site).filter(({ isHere }) => !isHere);
   const title = 'Chassis and gateway are in the robot segment, agreed devices are not';
   const lines = [segmentLine('addresses', title, judgeAddresses(site, devices))];
   if (gateway !== undefined && isInRange(gateway, '0.0.0.0/0') !== null) {
@@ -41,7 +41,7 @@ export function addressLines(site: Site, own: readonly string[]): NetworkLine[] 
   return lines;
 }
 
-function judgeAddresses({ chassis, network }: Site, devices: ReturnType<typeof agreedDevices>): Outcome {
+function judgeAddresses({ chassis, network }: Site, devices: readonly AgreedDevice[]): Outcome {
   const { robotSegment, gateway } = network;
   if (robotSegment === undefined) {
     return { verdict: 'not-checked', detail: 'network.robotSegment is not in the site file' };
@@ -84,11 +84,18 @@ export function chassisLine(dialled: Dialled): NetworkLine {
   });
 }
 
-/** Reachability of a configured device of the house network from this gateway. */
+/**
+ * Whether a configured device of the house network, or a service on this gateway, accepts a TCP connection: no more than that,
+ * since nothing is sent.
+ */
 export function deviceLine(
-  { id, name }: { readonly id: string; readonly name: string },
+  { id, name, isHere }: Pick<AgreedDevice, 'id' | 'name' | 'isHere'>,
   dialled: Dialled,
 ): NetworkLine {
+  if (isHere) {
+    const help = { remedy: `Start the service for it on this gateway: nothing listens on TCP ${dialled.port}.` };
+    return reachLine(id, `${name}, on this gateway`, dialled, help);
+  }
   return reachLine(id, name, dialled, {
     remedy: 'Compare address and port in the site file with the device.',
     ask: `Allow connections from the gateway to ${dialled.host}, TCP ${dialled.port}, the address agreed for ${name}.`,
@@ -108,7 +115,7 @@ function reachLine(
   id: string,
   name: string,
   { host, port, failure, tookMs }: Dialled,
-  help: Required<Pick<Outcome, 'remedy' | 'ask'>>,
+  help: Pick<Outcome, 'remedy' | 'ask'>,
 ): NetworkLine {
   const outcome: Outcome =
     failure === null
