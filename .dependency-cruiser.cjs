@@ -81,7 +81,7 @@ const extraEntries = {
   'net/http/index.ts': '^src/lib/(chassis|cloud|operator|toolkit)/',
   // Network probes; the daemon loads those that opening a path needs, and where its port is in use, who holds it.
   'net/probe/index.ts': '^src/lib/(toolkit|enrolment|kiosk)/|^src/lib/gateway/running-gateway\\.ts$',
-  'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/|^src/lib/gateway/clock-(reader|watch)\\.ts$',
+  'net/path/index.ts': '^src/lib/(toolkit|cloud|tunnel)/|^src/lib/gateway/(clock-(reader|watch)|renewal-parts)\\.ts$',
   // Only the maps module uses writes that were never measured, and it makes a backup first.
   'chassis/map-writes.ts': '^src/lib/maps/',
   // The daemon makes no audit.

@@ -26,6 +26,7 @@ import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { until } from '../waiting.ts';
 import { chassisAfter, inOrder, motion, health as sourceHealth } from './cloud-state/sources.ts';
 import { partsWith } from './health-parts.ts';
+import { startRenewalWorld } from './renewal-world.ts';
 
 const DAY_MS = 86_400_000;
 const END_MS = Date.UTC(2027, 5, 1);
@@ -185,5 +186,68 @@ describe('the end of the device certificate', () => {
         },
       ),
     );
+  });
+});
+
+describe('the last 40 days of a certificate that the gateway renews', () => {
+  /** What every place shows, day by day: [days left, status, renewal, level of the lamp, keys of the faults, metric]. */
+  async function through(hasFault: boolean) {
+    await using world = await startRenewalWorld({ daysLeft: 40 });
+    if (hasFault) world.faults.add('enrolment-refused');
+    const read = () => world.read();
+    using watch = watchCertificate({ isConfigured: true, read, clock: world.clock, log: silentLog });
+    const seen: Record<string, { readonly level: string; readonly faults: readonly string[]; readonly text: string }> =
+      {};
+    const begin = world.notAfter.getTime() - 40 * DAY_MS;
+    for (let hours = 12; hours < 41 * 24; hours += 12) {
+      world.clock.setWall(new Date(begin + hours * 3_600_000));
+      await world.rounds(2);
+      const expected = await world.read();
+      const certificate = await until(
+        () => ({ ...watch.view(), renewal: world.view() }),
+        (found) => Math.abs(Date.parse(found.notAfter ?? '') - Date.parse(expected?.notAfter ?? '')) < 2_000,
+      );
+      const { status, withinDays, renewal } = certificate;
+      const health = gatewayHealth(partsWith({ certificate }));
+      const snapshot = chassisAfter(...inOrder).snapshot();
+      const { present } = faultsOf({ snapshot, motion: motion(), health: sourceHealth({ certificate }) });
+      const lamp = cloudLamp({ view: connectedView, now: world.clock.wall() }, certificate);
+      const metrics = metricsOf({
+        ...{ health, snapshot, motion: motion(), cloud: noCloud, support: noSupport, neighbours: notListening },
+        ...{ followers: [], now: world.clock.wall() },
+        process: { nodeVersion: '24.0.0', residentBytes: 1, cpuSeconds: 1, busySeconds: 1 },
+      });
+      const failed = metrics.find(({ name }) => name === 'gw_certificate_renewal_failed_attempts')?.samples[0]?.value;
+      expect(failed).toBe(renewal.failed);
+      expect(failed === 0).toBe(renewal.status === 'not-due');
+      const key = `${status} ${withinDays}, renewal ${renewal.status}, ${health.status}`;
+      seen[key] ??= { level: lamp.level, faults: present.map((fault) => fault.key), text: JSON.stringify(lamp.rows) };
+    }
+    return seen;
+  }
+
+  it('ends with the renewal 21 days before, and is as before from then on', async () => {
+    const seen = await through(false);
+    expect(Object.keys(seen)).toEqual(['ok null, renewal not-due, ok', 'ending 30, renewal not-due, degraded']);
+  });
+
+  it('shows each threshold, and beside it why the renewal fails', async () => {
+    const seen = await through(true);
+    expect(Object.entries(seen).map(([key, { level, faults }]) => [key, level, faults])).toEqual([
+      ['ok null, renewal not-due, ok', expect.anything(), []],
+      ['ending 30, renewal not-due, degraded', 'attention', ['certificate.ends-within-30-days']],
+      ...([30, 14, 7] as const).map((days) => [
+        `ending ${days}, renewal failing, degraded`,
+        'attention',
+        [`certificate.ends-within-${days}-days`, 'certificate.renewal-failing'],
+      ]),
+      [
+        'ending-now 1, renewal failing, degraded',
+        'bad',
+        ['certificate.ends-within-1-days', 'certificate.renewal-failing'],
+      ],
+      ['expired 1, renewal over, degraded', 'bad', ['certificate.expired', 'certificate.renewal-over']],
+    ]);
+    expect(seen['ending 14, renewal failing, degraded']?.text).toContain('not accepted for a renewal');
   });
 });

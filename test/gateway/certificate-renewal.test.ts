@@ -35,7 +35,6 @@ describe('the renewal of the device certificate without a visit', () => {
     expect(Object.keys(body)).toEqual(['serial', 'certificateRequest', 'renewal', 'device']);
     expect(body).toMatchObject({ serial, renewal: true });
     expect(files(world)).toEqual(['identity.json']);
-    await world.round();
     expect(world.view()).toMatchObject({ status: 'not-due', failed: 0, last: null });
     expect(messages(world)).toEqual([
       'requested',

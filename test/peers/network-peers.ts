@@ -150,7 +150,7 @@ export async function startWeb(
   name: string,
   authority: CertificateAuthority,
   place: Place = here,
-  about: { readonly sendsRoot?: boolean } = {},
+  about: { readonly sendsRoot?: boolean; readonly server?: (files: { readonly ca: string }) => string } = {},
 ): Promise<PeerProgram> {
   const port = place.port ?? (await freePort());
   const pair = await authority.issueServer({ names: [place.host] });
@@ -176,7 +176,7 @@ http {
     listen ${place.host}:${port} ssl;
     ssl_certificate ${files.certificate};
     ssl_certificate_key ${files.key};
-    location / { return 403; }
+    ${about.server?.(files) ?? 'location / { return 403; }'}
   }
 }
 `,

@@ -57,7 +57,8 @@ function firstLine({ state, verdict, identity, serial, begunAt }: EnrolStatus): 
   }
 }
 
-function details({ identity, identityDir, findings }: EnrolStatus): string[] {
+function details({ identity, identityDir, renewal, findings }: EnrolStatus): string[] {
+  const candidate = renewal?.candidate ?? null;
   const rows =
     identity === null
       ? [['folder', identityDir]]
@@ -69,6 +70,12 @@ function details({ identity, identityDir, findings }: EnrolStatus): string[] {
           ['issuer', identity.certificate.issuer],
           ['valid', `${identity.certificate.notBefore} to ${identity.certificate.notAfter}`],
           ['sha-256', identity.certificate.fingerprintSha256],
+          ...(candidate === null
+            ? []
+            : [
+                ['new, not proved', `until ${candidate.notAfter}, kept since ${candidate.keptAt}`],
+                ['its sha-256', candidate.fingerprintSha256],
+              ]),
           ['folder', identityDir],
         ];
   return [

@@ -112,9 +112,7 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
   }
 
   async function step(): Promise<void> {
-    const now = await read();
-    if (now !== installed) periods = now === null ? null : periodsOf(now);
-    installed = now;
+    const now = await readInstalled();
     if (!isLoaded) await load();
     if (record !== null && (beforeDays === null || (now !== null && record.renews !== now.fingerprintSha256))) {
       const isOwn = now !== null && now.certificatePem === candidate?.certificatePem;
@@ -131,6 +129,13 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
     if (candidate !== null || !isDue()) return;
     waiting = hold() ?? (await options.claim());
     if (waiting === null) await request();
+  }
+
+  async function readInstalled(): Promise<LinkIdentity | null> {
+    const now = await read();
+    if (now !== installed) periods = now === null ? null : periodsOf(now);
+    installed = now;
+    return now;
   }
 
   /** Once; from then on only this process, and the command of a person, change it. */
@@ -166,8 +171,7 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
     keep(null);
     proved = null;
     isLoaded = isDone;
-    periods = null;
-    installed = null;
+    await readInstalled();
   }
 
   const end = () => (periods === null ? null : judgeEnd(periods, clock.wall()));

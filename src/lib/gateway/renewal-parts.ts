@@ -1,7 +1,6 @@
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CloudView } from '../cloud/index.ts';
 import type { Dialer } from '../net/index.ts';
-import { readSiteCa } from '../net/path/index.ts';
 import { openClaim, type Site } from '../site/index.ts';
 import type { RenewalOptions } from './certificate-renewal.ts';
 
@@ -18,6 +17,7 @@ export function renewalOf(
     identityDir: enrolment?.identityDir ?? null,
     claim: () => openClaim(site),
     async request() {
+      const { readSiteCa } = await import('../net/path/index.ts');
       const { identity } = link.snapshot();
       return {
         url: enrolment?.url ?? '',

@@ -34,12 +34,17 @@ interface Reply {
   readonly json: { readonly certificate?: string; readonly ca?: string; readonly error?: { readonly code: string } };
 }
 
+interface Client {
+  readonly keyPem: string;
+  readonly certificatePem: string;
+}
+
 /** Shares no code with the product's client. Status 0: the connection ended without an answer. */
-function post(body: object | string, path = '/anmeldung', method = 'POST', to = sim): Promise<Reply> {
+function post(body: object | string, path = '/anmeldung', method = 'POST', to = sim, client?: Client): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>();
   const sent = request(
     new URL(path, to.enrolment?.url),
-    { method, ca: to.enrolment?.caPem, agent: false },
+    { method, ca: to.enrolment?.caPem, agent: false, key: client?.keyPem, cert: client?.certificatePem },
     (response) => {
       let text = '';
       response.on('data', (chunk) => {
@@ -157,6 +162,35 @@ describe('the enrolment endpoint of the simulator', () => {
     expect([(await post('{')).status, (await post(fresh, '/other')).status]).toEqual([400, 404]);
     sim.setFault('enrolment-refused', false);
     expect((await post(fresh)).status).toBe(200);
+  });
+
+  it('renews without a code by a certificate of its CA for the same serial number, until it is revoked', async () => {
+    const { oneTimeCode: _, ...body } = await asking(newKey());
+    const refusedFor = async (changes: object, client?: Client) =>
+      (await post({ ...body, ...changes }, '/anmeldung', 'POST', sim, client)).json.error?.code;
+    expect(await refusedFor({})).toBe('NO_CERTIFICATE');
+    expect(await refusedFor({ oneTimeCode: null })).toBe('REQUEST_INVALID');
+    expect(await refusedFor({}, await (await createCa()).issueClientPair('SIM-0001'))).toBe('NO_CERTIFICATE');
+    const enrolled = async (serial: string): Promise<Client> => {
+      const keyPem = newKey();
+      const request = { serial, certificateRequest: await makeCertificateRequest(keyPem, serial) };
+      const oneTimeCode = sim.enrolment?.newCode(serial);
+      const { json } = await post({ ...request, oneTimeCode, renewal: true, device: {} });
+      return { keyPem, certificatePem: json.certificate ?? '' };
+    };
+    const own = await enrolled('SIM-0001');
+    expect(await refusedFor({}, await enrolled('SIM-0002'))).toBe('CERTIFICATE_FOREIGN');
+    expect(await refusedFor({ renewal: false }, own)).toBe('NO_CERTIFICATE');
+    const renewed = await post(body, '/anmeldung', 'POST', sim, own);
+    expect(renewed.status).toBe(200);
+    expect(requests().at(-1)?.byCertificate).toBe(new X509Certificate(own.certificatePem).fingerprint256);
+    // The same for the same key.
+    expect((await post(body, '/anmeldung', 'POST', sim, own)).json.certificate).toBe(renewed.json.certificate);
+    sim.setFault('enrolment-refused', true);
+    expect(await refusedFor({}, own)).toBe('NOT_ALLOWED');
+    sim.setFault('enrolment-refused', false);
+    sim.enrolment?.revoke();
+    expect(await refusedFor({}, own)).toBe('CERTIFICATE_REVOKED');
   });
 
   it('binds a code to one key, also with concurrent requests', async () => {

@@ -27,6 +27,28 @@ export const enrolStatusSchema = z.strictObject({
     })
     .nullable(),
   begunAt: z.string().nullable().describe('Start of an unfinished enrolment; UTC.'),
+  renewal: z
+    .strictObject({
+      state: z
+        .enum(['begun', 'not-proved', 'failing'])
+        .describe('not-proved: a new certificate is kept, and the broker has not proved it yet.'),
+      begunAt: z.string().nullable().describe('Since when its key is kept; UTC.'),
+      candidate: z
+        .strictObject({
+          fingerprintSha256: z.string(),
+          notAfter: z.string(),
+          keptAt: z.string().describe('UTC.'),
+          failedProofs: z.int(),
+        })
+        .nullable()
+        .describe('The new certificate, beside that in use.'),
+      failed: z.int().describe('Failed attempts since the last renewal.'),
+      last: z.strictObject({ at: z.string(), detail: z.string() }).nullable().describe('The last failed attempt.'),
+      nextAt: z.string().nullable().describe('No new request before; UTC.'),
+    })
+    .nullable()
+    .optional()
+    .describe('The renewal without a visit that is under way; null: none. Absent: an earlier version of gw.'),
   findings: z.array(lineSchema),
 });
 export type EnrolStatus = z.infer<typeof enrolStatusSchema>;

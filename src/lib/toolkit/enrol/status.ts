@@ -20,6 +20,7 @@ import { regionLines } from '../network/check/region.ts';
 import type { Toolkit } from '../toolkit.ts';
 import { conclude, type Deciding } from '../verdict.ts';
 import type { EnrolStatus } from './enrol.result.ts';
+import { readRenewalStatus } from './renewal-status.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -47,6 +48,8 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
   if (begun.value !== null) {
     findings.push(isLeft ? leftFinding(identityDir) : begunFinding(begun.value, identity.value, site));
   }
+  const { renewal, findings: ofRenewal } = await readRenewalStatus(site, identity.value);
+  findings.push(...ofRenewal);
   return {
     state: stateOf(identity, begun, site.chassis.serial),
     verdict: conclude(findings.map(deciding)),
@@ -54,6 +57,7 @@ export async function readEnrolStatus({ site, clock }: Pick<Toolkit, 'site' | 'c
     identityDir,
     identity: identity.value === null ? null : view(identity.value, now),
     begunAt: isLeft ? null : (begun.value?.begunAt ?? null),
+    renewal,
     findings,
   };
 }
