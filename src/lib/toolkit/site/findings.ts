@@ -123,7 +123,12 @@ async function checkHeartbeatKey({ fleet }: Site): Promise<Judged> {
   const { signing } = await readKeyRing(fleet).catch(
     madeBy('Copy the key of the other robots of this site to it; for the first one make it: `gw heartbeat key new`.'),
   );
-  return ok(`${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only`);
+  // A key has no date of its own, so its age is shown as that of its file here, and is not judged.
+  const written = await stat(fleet.keyFile).then(
+    ({ mtime }) => `; this file was last written on ${mtime.toISOString().slice(0, 10)}`,
+    () => '',
+  );
+  return ok(`${fleet.keyFile} holds key ${keyName(signing)}, readable for its owner only${written}`);
 }
 
 async function checkIdentity({ enrolment, chassis }: Site, now: Date): Promise<Judged> {
