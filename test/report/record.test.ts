@@ -169,15 +169,15 @@ describe('the summary', () => {
   it('distinguishes accepted deviations, wrong steps, red lines and an incomplete run, none of them green', () => {
     const heads = [
       [recordOf([robotOf([stepOf(), deviantStep])]), 'open', 'Accepted with 1 deviation'],
-      [recordOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 step is wrong'],
-      [recordOf([robotOf([stepOf()], { redLines: [redLine] })]), 'bad', 'Not accepted: 0 wrong, 1 more red line'],
+      [recordOf([robotOf([stepOf(), wrongStep])]), 'bad', 'Not accepted: 1 requirement is not met'],
+      [recordOf([robotOf([stepOf()], { redLines: [redLine] })]), 'bad', 'Not accepted: 0 not met, 1 more red line'],
       [recordOf([robotOf([stepOf(), openStep])]), 'open', 'Not complete: 1 step is skipped or not checked'],
     ] as const;
     for (const [record, tone, title] of heads) expect(banners(documentOf(record))[0]).toEqual({ tone, title });
   });
 
   it('counts each step once, an accepted one as a deviation', () => {
-    const counts = ['1 wrong', '1 not checked', '0 skipped', '1 accepted deviations', '2 ok'];
+    const counts = ['1 not met', '1 not checked', '0 skipped', '1 accepted deviations', '2 ok'];
     const cells = documentOf(bad).blocks.flatMap((block) => (block.kind === 'figures' ? block.cells : []));
     expect(cells.map(({ value, label }) => `${value} ${label}`)).toEqual(counts);
   });
@@ -209,12 +209,40 @@ describe('the summary', () => {
     const findings = Array(8).fill(finding);
     for (const lang of ['de', 'en'] as const) {
       const model = recordDocument(record, { ...verification, findings }, { lang, madeAt });
-      const [first = '', second = ''] = await pdfPages(model);
+      const [first = ''] = await pdfPages(model);
       const texts = recordTexts[lang];
       expect(first).toContain(texts.signForName.customer(''));
       expect(first.split(texts.signLines[1] ?? '').length).toBe(3);
-      expect(second).toContain(texts.notOkTitle);
-      expect(second).not.toContain(texts.signForName.customer(''));
+    }
+  });
+
+  it('has every deviation above the signatures, and no half-empty first page', async () => {
+    const deviant = Array.from({ length: 12 }, (_, at) =>
+      stepOf({ ...deviantStep, id: `d${at}`, title: `Point ${at}.` }),
+    );
+    for (const lang of ['de', 'en'] as const) {
+      const texts = recordTexts[lang];
+      for (const steps of [[stepOf()], [stepOf(), ...deviant.slice(0, 2)], [stepOf(), ...deviant]]) {
+        const pages = await pdfPages(documentOf(recordOf([robotOf(steps)]), 'ok', lang));
+        const text = pages.join('\n');
+        const signed = text.indexOf(texts.signFor.customer);
+        expect(signed).toBeGreaterThan(0);
+        for (const { title } of steps.slice(1)) expect(text.indexOf(title)).toBeLessThan(signed);
+        // The sentence of acceptance and its places are on one page; a page that is not full has what follows them.
+        const page = pages.find((one) => one.includes(texts.signFor.customer)) ?? '';
+        expect(page).toContain(texts.acceptanceTitle);
+        if (steps.length === 1) expect(page).toContain(texts.notOkTitle);
+        if (steps.length > 3) expect(pages[0]).toContain(deviant[4]?.title);
+      }
+    }
+  });
+
+  it('explains the marks where the first one stands, in both languages', () => {
+    for (const lang of ['de', 'en'] as const) {
+      const blocks = documentOf(good, 'ok', lang).blocks;
+      const first = blocks.findIndex((block) => JSON.stringify(block).includes('[BELEGT'));
+      expect(blocks[first]?.kind).toBe('facts');
+      expect(JSON.stringify(blocks[first + 1])).toContain(JSON.stringify(recordTexts[lang].marks));
     }
   });
 
@@ -270,11 +298,12 @@ describe('the document', () => {
     const cards = blocks.flatMap((block) => (block.kind === 'card' ? [`${block.mark}: ${block.title}`] : []));
     expect(cards).toEqual([
       '1  RED LINE: The tablet was left open',
-      '2  WRONG: The pose is reported in degrees',
-      '3  WRONG, ACCEPTED DEVIATION: MQTT on 8883',
+      '2  NOT MET: The pose is reported in degrees',
+      '3  NOT MET, ACCEPTED DEVIATION: MQTT on 8883',
       '4  NOT CHECKED: The first drive',
     ]);
-    const list = blocks.find((block) => block.kind === 'table');
+    // The first one has the deviations.
+    const [, list] = blocks.filter((block) => block.kind === 'table');
     expect(list?.kind === 'table' && list.rows.map(({ cells, tone }) => [cells[0], cells[1], tone])).toEqual([
       ['1', 'The tablet was left open', 'bad'],
       ['2', 'The pose is reported in degrees', 'bad'],
@@ -288,7 +317,7 @@ describe('the document', () => {
 
   it('shows a deviation with its reason, who approved it and when', async () => {
     const text = (await htmlText(documentOf(bad))).replace(/\s+/g, '');
-    expect(text).toContain('MQTTon8883WRONG443isenoughhereK.Muster21/11/2026,10:00UTC');
+    expect(text).toContain('MQTTon8883NOTMET443isenoughhereK.Muster21/11/2026,10:00UTC');
     expect(text).toContain('Thesestepsarenotokandstayso.');
   });
 

@@ -51,7 +51,14 @@ export interface Row {
 
 export type Block =
   | { readonly kind: 'title'; readonly text: string; readonly above?: string; readonly isSubject?: boolean }
-  | { readonly kind: 'heading'; readonly text: string; readonly level?: 2 | 3; readonly tone?: Tone }
+  /** `isKept`: on one page with the paragraph and the signatures below it. */
+  | {
+      readonly kind: 'heading';
+      readonly text: string;
+      readonly level?: 2 | 3;
+      readonly tone?: Tone;
+      readonly isKept?: boolean;
+    }
   | { readonly kind: 'paragraph'; readonly text: Words; readonly quiet?: boolean }
   | { readonly kind: 'list'; readonly items: readonly Words[]; readonly ordered?: boolean }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] }
@@ -95,6 +102,12 @@ interface SignaturePlace {
 
 export function table(titles: readonly string[], widths: readonly number[], rows: readonly Row[]): Block {
   return { kind: 'table', columns: titles.map((title, at) => ({ title, width: widths[at] ?? 1 })), rows };
+}
+
+/** A text with commands in backticks, as words with the commands as code. */
+export function withCode(text: string): Words {
+  const parts = text.split(/`([^`\n]+)`/);
+  return parts.length === 1 ? text : parts.map((part, at) => (at % 2 === 0 ? part : { text: part, code: true }));
 }
 
 /** Running text as spans. */

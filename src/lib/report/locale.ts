@@ -10,6 +10,8 @@ export interface Locale {
   /** `12,5 Sekunden`; whole minutes from one on, and hours. */
   readonly duration: (ms: number) => string;
   readonly number: (value: number) => string;
+  /** A measured value with all of its digits, by the decimal sign of the language. */
+  readonly figure: (value: string) => string;
 }
 
 const tags: Readonly<Record<Language, string>> = { de: 'de-DE', en: 'en-GB' };
@@ -45,5 +47,6 @@ export function localeOf(lang: Language, timeZone: string): Locale {
       return rest === 0 ? unit(hours, 'hour') : `${unit(hours, 'hour')} ${unit(rest, 'minute')}`;
     },
     number: (value) => numbers.format(value),
+    figure: (value) => (lang === 'de' ? value.replace(/^(-?\d+)\.(\d)/, '$1,$2') : value),
   };
 }

@@ -15,6 +15,8 @@ import { writeTable } from './table.ts';
 
 const body = { size: 9.8 } as const;
 const labelWidth = 118;
+/** Of a short paragraph and the places for signatures. */
+const signedHeight = 112;
 
 /** Writes one block below what stands on the sheet. */
 export function writeBlock(sheet: Sheet, block: Block): void {
@@ -77,13 +79,13 @@ function writeTitle(sheet: Sheet, { text, above, isSubject = false }: Of<'title'
   sheet.y += 6;
 }
 
-function writeHeading(sheet: Sheet, { text, level = 2, tone }: Of<'heading'>): void {
+function writeHeading(sheet: Sheet, { text, level = 2, tone, isKept = false }: Of<'heading'>): void {
   const words = tone === undefined ? text : [{ text, tone }];
   const size = { size: level === 2 ? 12 : 10, bold: true };
   const lines = sheet.lines(words, bodyWidth, size);
   sheet.space(level === 2 ? 9 : 5);
   // A heading alone at the foot of a page is of no use.
-  sheet.ensure(lines.length * size.size * leading + (level === 2 ? 64 : 48));
+  sheet.ensure(lines.length * size.size * leading + (isKept ? signedHeight : level === 2 ? 64 : 48));
   sheet.flow(lines, page.left, size);
   if (level === 2) {
     sheet.rule(sheet.y + 1, 0.8, tone === undefined ? ink : toneInk[tone]);

@@ -1,5 +1,5 @@
 import type { CheckRecord, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
-import { type Block, type Row, table, type Words } from '../document.ts';
+import { type Block, type Row, table, type Words, withCode } from '../document.ts';
 import { type Locale, localeOf } from '../locale.ts';
 import { annexTexts as texts } from '../texts/annex.ts';
 import { type Entry, isBad, isLeftOut } from './entries.ts';
@@ -32,7 +32,7 @@ function notOkBlocks(record: CheckRecord, robot: RobotRecord, entries: readonly 
   const waiting = own.filter((entry) => entry.kind === 'step' && isWaiting(entry.step));
   const rows = waiting.flatMap((entry): Row[] =>
     entry.kind === 'step'
-      ? [{ cells: [String(entry.number), entry.step.title, entry.step.why, entry.step.proves], tone: 'open' }]
+      ? [{ cells: [String(entry.number), entry.step.title, withCode(entry.step.why), entry.step.proves], tone: 'open' }]
       : [],
   );
   return robotPart(
@@ -60,7 +60,7 @@ function card(entry: Entry, locale: Locale): Block {
   const { mark, row } = texts;
   if (entry.kind === 'red-line') {
     const { title, detail, remedy } = entry.redLine;
-    const rows = [[row.why, detail] as const, [row.remedy, remedy] as const];
+    const rows = [[row.why, withCode(detail)] as const, [row.remedy, withCode(remedy)] as const];
     return { kind: 'card', tone: 'bad', mark: `${entry.number}  ${mark.redLine}`, title, rows };
   }
   const { step } = entry;
@@ -76,19 +76,19 @@ function card(entry: Entry, locale: Locale): Block {
 
 function rowsOf(step: StepResult, locale: Locale): (readonly [string, Words])[] {
   const { row } = texts;
-  const rows: (readonly [string, Words])[] = [[row.why, step.why]];
+  const rows: (readonly [string, Words])[] = [[row.why, withCode(step.why)]];
   const unstated = step.expectations.filter((one) => one.verdict !== 'ok' && !isStated(one, step.why));
   if (unstated.length > 0) {
     const lines = unstated.map(({ path, expected, found }) => texts.expected(path, expected, found));
-    rows.push([row.found, lines.join('\n')]);
+    rows.push([row.found, withCode(lines.join('\n'))]);
   }
   if (step.error?.tried != null) rows.push([row.tried, [{ text: step.error.tried, code: true }]]);
   if (step.values.length > 0) {
     const lines = step.values.map((one) => texts.value(one.name, valueText(one), markIn(one, texts)));
     rows.push([row.values, lines.join('\n')]);
   }
-  if (step.remedy !== null) rows.push([row.remedy, step.remedy]);
-  if (step.earlier.length > 0) rows.push([row.earlier, earlierText(step, locale)]);
+  if (step.remedy !== null) rows.push([row.remedy, withCode(step.remedy)]);
+  if (step.earlier.length > 0) rows.push([row.earlier, withCode(earlierText(step, locale))]);
   rows.push([row.proves, step.proves]);
   return rows;
 }
@@ -110,7 +110,7 @@ function okBlocks(record: CheckRecord): Block[] {
   const parts = record.robots.flatMap((robot): Block[] => {
     const ok = robot.steps.filter(({ verdict }) => verdict === 'ok');
     if (ok.length === 0) return [];
-    const rows = ok.map((step) => ({ cells: [step.title, step.shown ?? step.why, step.proves] }));
+    const rows = ok.map((step) => ({ cells: [step.title, withCode(step.shown ?? step.why), step.proves] }));
     return robotPart(record, robot, [table(texts.okHead, [9, 10, 7], rows)], texts.robot);
   });
   return parts.length === 0 ? [] : [{ kind: 'heading', level: 3, text: texts.okTitle }, ...parts];
@@ -128,11 +128,8 @@ function values({ robots }: CheckRecord): Block[] {
   if (rows.length === 0) return [];
   return [
     { kind: 'heading', level: 3, text: texts.valuesTitle },
+    { kind: 'paragraph', text: texts.marks, quiet: true },
     table(texts.valuesHead, [8, 8, 5, 7], rows),
-    // Where facts follow, the marks are explained below them.
-    ...(robots.some(({ evidence: facts }) => facts.length > 0)
-      ? []
-      : [{ kind: 'paragraph', text: texts.marks, quiet: true } as const]),
   ];
 }
 
@@ -149,9 +146,14 @@ function evidence(record: CheckRecord): Block[] {
   if (parts.length === 0) return [];
   return [
     { kind: 'heading', level: 3, text: texts.evidenceTitle },
+    // Above the measured values they are explained already.
+    ...(hasValues(record) ? [] : [{ kind: 'paragraph', text: texts.marks, quiet: true } as const]),
     ...parts,
-    { kind: 'paragraph', text: texts.marks, quiet: true },
   ];
+}
+
+function hasValues({ robots }: CheckRecord): boolean {
+  return robots.some(({ steps }) => steps.some(({ values: own }) => own.length > 0));
 }
 
 function verifiedText({ mark, verifiedHere }: RobotRecord['evidence'][number]): string {
@@ -161,7 +163,7 @@ function verifiedText({ mark, verifiedHere }: RobotRecord['evidence'][number]): 
 function findings({ findings: list }: RecordVerification): Block[] {
   const rows = list.map(
     ({ title, verdict, detail }): Row => ({
-      cells: [title, texts.finding[verdict], detail],
+      cells: [title, texts.finding[verdict], withCode(detail)],
       ...(verdict !== 'ok' && { tone: verdict === 'wrong' ? ('bad' as const) : ('open' as const) }),
     }),
   );

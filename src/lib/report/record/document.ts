@@ -9,8 +9,8 @@ import { type Entry, entriesOf, isBad, isLeftOut, redLineTitle, titleIn } from '
 import { basisOf, bounded, robotPart, signatureState, summaryBlocks, valueText, type Writing } from './summary.ts';
 
 /**
- * The report of a record: what the customer signs in his language, one page of summary, then titles, verdicts, persons and
- * deviations; and what the checks found, as a technical annex in English. Without a verified signature nothing in it is
+ * The report of a record: what the customer signs in his language, a summary with the deviations and the signatures, then titles, verdicts
+ * and persons; and what the checks found, as a technical annex in English. Without a verified signature nothing in it is
  * green.
  */
 export function recordDocument(
@@ -29,11 +29,9 @@ export function recordDocument(
     madeAt,
     blocks: [
       ...summaryBlocks(record, verification, entries, writing),
-      { kind: 'page-break' },
       ...(isWhole(record, lang) ? [] : [{ kind: 'paragraph', text: texts.titlesOfList, quiet: true } as const]),
       { kind: 'heading', text: texts.notOkTitle },
       ...notOkBlocks(record, entries, writing),
-      ...deviations(record, writing),
       { kind: 'heading', text: texts.okTitle },
       ...record.robots.flatMap((robot) => robotPart(record, robot, okBlocks(robot, writing), texts.robot)),
       ...attachments(record, writing),
@@ -123,30 +121,14 @@ function proofText(step: StepResult, { texts, locale }: Writing): string {
   const who = [answer.by, answer.initials].filter((one) => one !== null).join(', ');
   const said = basis === 'person' && answer.answer === 'yes' ? texts.confirmedOnly : texts.answered[answer.answer];
   const word = step.kind === 'measure' ? texts.measured : said;
-  const values = step.kind === 'measure' ? `: ${step.values.map(valueText).join(', ')}` : '';
+  const values =
+    step.kind === 'measure' ? `: ${step.values.map((one) => locale.figure(valueText(one))).join(', ')}` : '';
   return [
     ...(basis === 'both' && step.verdict === 'ok' ? [texts.checkedInPart] : []),
     `${who === '' ? word : texts.answerBy(word, who)}${answer.at === null ? '' : `, ${locale.moment(answer.at)}`}${values}`,
     ...(answer.remark === null ? [] : [texts.remark(answer.remark)]),
     ...(answer.attachments.length === 0 ? [] : [texts.photos(answer.attachments.join(', '))]),
   ].join('\n');
-}
-
-function deviations({ robots }: CheckRecord, { lang, texts, locale }: Writing): Block[] {
-  const rows = robots.flatMap(({ steps, serial }) =>
-    steps.flatMap((step): Row[] => {
-      if (step.deviation === null) return [];
-      const { reason, approvedBy, at } = step.deviation;
-      const title = robots.length > 1 ? `${titleIn(step, lang)} (${serial})` : titleIn(step, lang);
-      return [{ cells: [title, texts.mark[step.verdict], reason, approvedBy, locale.moment(at)], tone: 'open' }];
-    }),
-  );
-  if (rows.length === 0) return [];
-  return [
-    { kind: 'heading', text: texts.deviationsTitle, tone: 'open' },
-    { kind: 'paragraph', text: texts.deviationsText },
-    table(texts.deviationsHead, [7, 5, 9, 5, 5], rows),
-  ];
 }
 
 function attachments({ attachments: files }: CheckRecord, { texts, locale }: Writing): Block[] {

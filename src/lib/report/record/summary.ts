@@ -4,6 +4,7 @@ import { mapTexts, shorten } from '../../text/index.ts';
 import type { Block, Language, Span, Tone, Words } from '../document.ts';
 import type { Locale } from '../locale.ts';
 import type { RecordTexts } from '../texts/record.ts';
+import { deviations } from './deviations.ts';
 import { type Entry, isBad, redLineTitle, titleIn } from './entries.ts';
 
 /** What the part for the customer is written with. */
@@ -115,7 +116,12 @@ export function summaryBlocks(
     ...(state === 'verified' ? [] : [signatureBanner(record, verification, state, texts)]),
     figures(record, state, texts),
     { kind: 'facts', rows: factRows(record, state, writing) },
+    // A mark stands there with the software.
+    ...(record.robots.some(({ software }) => software !== null)
+      ? [{ kind: 'paragraph', text: texts.marks, quiet: true } as const]
+      : []),
     ...redLines(record, entries, state, writing),
+    ...deviations(record, writing),
     ...acceptance(record, texts),
   ];
 }
@@ -291,9 +297,11 @@ function redLines(
 ): Block[] {
   const red = entries.filter((entry) => entry.kind === 'red-line' || isBad(entry.step));
   const items: Words[] = red.slice(0, MAX_LINES).map((entry) => {
+    // The title of a step says what is required: alone it would read as a fact.
     const title = entry.kind === 'red-line' ? redLineTitle(entry.redLine, texts) : titleIn(entry.step, lang);
+    const text = cut(entry.kind === 'red-line' ? title : texts.notMet(title), 64);
     const where = robots.length > 1 ? ` (${cut(entry.robot.serial, 16)})` : '';
-    return [{ text: `${cut(title, 64)}${where}`, tone: 'bad', bold: true }, `, ${texts.number(entry.number)}`];
+    return [{ text: `${text}${where}`, tone: 'bad', bold: true }, `, ${texts.number(entry.number)}`];
   });
   const heading: Block = { kind: 'heading', text: texts.redTitle, ...(red.length > 0 && { tone: 'bad' as const }) };
   if (red.length === 0) {
@@ -311,7 +319,7 @@ function acceptance(record: CheckRecord, texts: RecordTexts): Block[] {
     return company === null ? texts.signFor[role] : texts.signForName[role](cut(company, 40));
   };
   return [
-    { kind: 'heading', text: texts.acceptanceTitle },
+    { kind: 'heading', text: texts.acceptanceTitle, isKept: true },
     { kind: 'paragraph', text: open === 0 ? texts.acceptanceOk : texts.acceptanceOpen(open) },
     {
       kind: 'signatures',

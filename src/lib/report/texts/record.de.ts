@@ -25,8 +25,8 @@ export const recordDe: typeof recordEn = {
     deviations === 1 ? 'Angenommen mit 1 Abweichung' : `Angenommen mit ${deviations} Abweichungen`,
   verdictWrong: (wrong, redLines) =>
     redLines > 0
-      ? `Nicht angenommen: ${wrong} fehlerhaft, dazu ${plural(redLines, 'sperrender Befund', 'sperrende Befunde')}`
-      : `Nicht angenommen: ${plural(wrong, 'Schritt', 'Schritte')} fehlerhaft`,
+      ? `Nicht angenommen: ${wrong} nicht erfüllt, dazu ${plural(redLines, 'sperrender Befund', 'sperrende Befunde')}`
+      : `Nicht angenommen: ${plural(wrong, 'Anforderung', 'Anforderungen')} nicht erfüllt`,
   verdictIncomplete: (open) =>
     `Nicht vollständig: ${plural(open, 'Schritt', 'Schritte')} übersprungen oder nicht geprüft`,
   interrupted: 'Der Lauf wurde vorzeitig unterbrochen.',
@@ -49,7 +49,7 @@ export const recordDe: typeof recordEn = {
 
   figures: {
     ok: 'in Ordnung',
-    wrong: 'fehlerhaft',
+    wrong: 'nicht erfüllt',
     skipped: 'übersprungen',
     notChecked: 'nicht geprüft',
     deviations: 'angenommene Abweichungen',
@@ -90,14 +90,17 @@ export const recordDe: typeof recordEn = {
 
   number: (number) => `Nr. ${number}`,
   redTitle: 'Sperrende Befunde',
+  notMet: (title) => `Nicht erfüllt: ${title}`,
+  marks:
+    'Angaben über das Gerät tragen eine Marke: BELEGT (gemessen), HINWEIS (vom Hersteller angegeben), VORSICHT (angenommen), OFFEN (unbekannt).',
   redNone: 'Keine.',
   redNoneUnproven: 'Keine vermerkt.',
   acceptanceTitle: 'Abnahme',
-  acceptanceOk: 'Beide Seiten haben dieses Protokoll zur Kenntnis genommen.',
+  acceptanceOk: 'Beide Seiten nehmen dieses Protokoll zur Kenntnis.',
   acceptanceOpen: (count) =>
     count === 1
-      ? 'Beide Seiten haben dieses Protokoll zur Kenntnis genommen, einschließlich des 1 Eintrags, der nicht in Ordnung ist.'
-      : `Beide Seiten haben dieses Protokoll zur Kenntnis genommen, einschließlich der ${count} Einträge, die nicht in Ordnung sind.`,
+      ? 'Beide Seiten nehmen dieses Protokoll zur Kenntnis, einschließlich eines Eintrags, der nicht in Ordnung ist.'
+      : `Beide Seiten nehmen dieses Protokoll zur Kenntnis, einschließlich der ${count} Einträge, die nicht in Ordnung sind.`,
   signFor: { operator: 'Für den Betreiber des Roboters', customer: 'Für den Kunden' },
   signForName: { operator: (name) => `Für den Betreiber, ${name}`, customer: (name) => `Für den Kunden, ${name}` },
   signLines: ['Name in Druckbuchstaben', 'Ort, Datum, Unterschrift'],
@@ -106,14 +109,14 @@ export const recordDe: typeof recordEn = {
   notOkNone: 'Jeder Schritt ist in Ordnung.',
   mark: {
     redLine: 'SPERRENDER BEFUND',
-    wrong: 'FEHLERHAFT',
+    wrong: 'NICHT ERFÜLLT',
     accepted: 'ANGENOMMENE ABWEICHUNG',
     'not-checked': 'NICHT GEPRÜFT',
     skipped: 'ÜBERSPRUNGEN',
     ok: 'in Ordnung',
   },
   leftOutMark: 'AUSGELASSEN',
-  listHead: ['Nr.', 'Schritt', 'Ergebnis'],
+  listHead: ['Nr.', 'Gefordert', 'Ergebnis'],
   listNote: 'Der technische Anhang nennt die Befunde zu jeder Nummer im Wortlaut.',
   answered: { yes: 'Bestätigt', no: 'Verneint', skip: 'Offen gelassen' },
   answerBy: (answer, by) => `${answer} von ${by}`,
@@ -127,10 +130,10 @@ export const recordDe: typeof recordEn = {
   deviationsTitle: 'Abweichungen',
   deviationsText:
     'Diese Schritte sind nicht in Ordnung und bleiben es. Eine namentlich genannte Person hat jeden davon angenommen; wer das darf, bestimmen die Verantwortlichen am Einsatzort.',
-  deviationsHead: ['Schritt', 'Ergebnis', 'Begründung', 'Genehmigt von', 'Wann'],
+  deviationsHead: ['Gefordert', 'Ergebnis', 'Begründung', 'Genehmigt von', 'Wann'],
 
   okTitle: 'Was in Ordnung ist',
-  okHead: ['Schritt', 'Nachweis'],
+  okHead: ['Gefordert und erfüllt', 'Nachweis'],
   markText: markTextDe,
   annexTitle: 'Technischer Anhang (Technical annex)',
   annexText: 'Was die Prüfungen ergeben haben, im Wortlaut des Prüfprogramms und deshalb auf Englisch.',

@@ -1,5 +1,5 @@
 import { markText } from '../../evidence/index.ts';
-import { plural, pluralWord } from '../../text/index.ts';
+import { plural } from '../../text/index.ts';
 
 /** The record of a checklist, in English. The German one has the same keys. */
 export const recordEn = {
@@ -23,8 +23,8 @@ export const recordEn = {
     deviations === 1 ? 'Accepted with 1 deviation' : `Accepted with ${deviations} deviations`,
   verdictWrong: (wrong: number, redLines: number) =>
     redLines > 0
-      ? `Not accepted: ${wrong} wrong, ${plural(redLines, 'more red line')}`
-      : `Not accepted: ${plural(wrong, 'step is', 'steps are')} wrong`,
+      ? `Not accepted: ${wrong} not met, ${plural(redLines, 'more red line')}`
+      : `Not accepted: ${plural(wrong, 'requirement is', 'requirements are')} not met`,
   verdictIncomplete: (open: number) => `Not complete: ${plural(open, 'step is', 'steps are')} skipped or not checked`,
   interrupted: 'The run was interrupted before its end.',
   leftOut: 'Some steps were left out on purpose; they count as not checked.',
@@ -46,7 +46,7 @@ export const recordEn = {
 
   figures: {
     ok: 'ok',
-    wrong: 'wrong',
+    wrong: 'not met',
     skipped: 'skipped',
     notChecked: 'not checked',
     deviations: 'accepted deviations',
@@ -83,12 +83,15 @@ export const recordEn = {
 
   number: (number: number) => `no. ${number}`,
   redTitle: 'Red lines',
+  notMet: (title: string) => `Not met: ${title}`,
+  marks:
+    'What is said of the device has a mark: BELEGT (measured), HINWEIS (note, stated by a vendor), VORSICHT (assumed), OFFEN (open, unknown).',
   redNone: 'None.',
   redNoneUnproven: 'None is recorded.',
   acceptanceTitle: 'Acceptance',
-  acceptanceOk: 'Both sides have read this record.',
+  acceptanceOk: 'Both sides take note of this record.',
   acceptanceOpen: (count: number) =>
-    `Both sides have read this record, with ${count === 1 ? 'the 1 entry' : `the ${count} entries`} in it that ${pluralWord(count, 'is', 'are')} not ok.`,
+    `Both sides take note of this record, including ${count === 1 ? 'one entry that is' : `the ${count} entries that are`} not ok.`,
   signFor: { operator: 'For the operator of the robot', customer: 'For the customer' },
   signForName: {
     operator: (name: string) => `For the operator, ${name}`,
@@ -100,7 +103,7 @@ export const recordEn = {
   notOkNone: 'Every step is ok.',
   mark: {
     redLine: 'RED LINE',
-    wrong: 'WRONG',
+    wrong: 'NOT MET',
     accepted: 'ACCEPTED DEVIATION',
     'not-checked': 'NOT CHECKED',
     skipped: 'SKIPPED',
@@ -108,7 +111,7 @@ export const recordEn = {
   },
   /** Short, in a column. */
   leftOutMark: 'LEFT OUT',
-  listHead: ['No.', 'Step', 'Result'] as readonly string[],
+  listHead: ['No.', 'Required', 'Result'] as readonly string[],
   listNote: 'The findings of each number, word for word, are in the technical annex.',
   answered: { yes: 'Confirmed', no: 'Answered with no', skip: 'Left open' },
   answerBy: (answer: string, by: string) => `${answer} by ${by}`,
@@ -122,10 +125,10 @@ export const recordEn = {
   deviationsTitle: 'Deviations',
   deviationsText:
     'These steps are not ok and stay so. A named person accepted each of them; gw does not judge who may do so.',
-  deviationsHead: ['Step', 'Result', 'Reason', 'Approved by', 'When'] as readonly string[],
+  deviationsHead: ['Required', 'Result', 'Reason', 'Approved by', 'When'] as readonly string[],
 
   okTitle: 'What is ok',
-  okHead: ['Step', 'How it was checked'] as readonly string[],
+  okHead: ['Required, and met', 'How it was checked'] as readonly string[],
   markText,
   annexTitle: 'Technical annex',
   annexText: 'What the checks found, word for word, in English.',
