@@ -1,7 +1,6 @@
 import type { CheckRecord } from '../../checklist/index.ts';
 import { type Block, type Row, table } from '../document.ts';
-import { titleIn } from './entries.ts';
-import type { Writing } from './summary.ts';
+import { titleIn, type Writing } from './entries.ts';
 
 /** What a person accepted although it is not ok. It stands above the signatures, since it is signed for. */
 export function deviations({ robots }: CheckRecord, { lang, texts, locale }: Writing): Block[] {

@@ -5,13 +5,13 @@ import { localeOf } from '../locale.ts';
 import { annexTexts } from '../texts/annex.ts';
 import { type RecordTexts, recordTexts } from '../texts/record.ts';
 import { annexBlocks } from './annex.ts';
-import { type Entry, entriesOf, isBad, isLeftOut, redLineTitle, titleIn } from './entries.ts';
-import { basisOf, bounded, robotPart, signatureState, summaryBlocks, valueText, type Writing } from './summary.ts';
+import { type Entry, entriesOf, isBad, isLeftOut, redLineTitle, titleIn, type Writing } from './entries.ts';
+import { basisOf, bounded, robotPart, signatureState, summaryBlocks, valueText } from './summary.ts';
 
 /**
- * The report of a record: what the customer signs in his language, a summary with the deviations and the signatures, then titles, verdicts
- * and persons; and what the checks found, as a technical annex in English. Without a verified signature nothing in it is
- * green.
+ * The report of a record: what the customer signs in his language, a summary with the deviations and the signatures, then
+ * titles, verdicts and persons; and what the checks found, as a technical annex in English. Without a verified signature
+ * nothing in it is green.
  */
 export function recordDocument(
   whole: CheckRecord,

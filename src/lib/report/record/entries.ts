@@ -1,5 +1,6 @@
 import type { CheckRecord, RedLine, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Language } from '../document.ts';
+import type { Locale } from '../locale.ts';
 import type { RecordTexts } from '../texts/record.ts';
 
 /** What is not ok, with the number under which both parts of the report have it. */
@@ -7,6 +8,13 @@ export type Entry = { readonly number: number; readonly robot: RobotRecord } & (
   | { readonly kind: 'red-line'; readonly redLine: RedLine }
   | { readonly kind: 'step'; readonly step: StepResult }
 );
+
+/** What the part for the customer is written with. */
+export interface Writing {
+  readonly lang: Language;
+  readonly texts: RecordTexts;
+  readonly locale: Locale;
+}
 
 /** Red lines and steps that are not ok, robot by robot, the worst first. */
 export function entriesOf({ robots }: CheckRecord): Entry[] {

@@ -1,18 +1,10 @@
 import type { CheckRecord, MeasuredValue, RecordVerification, RobotRecord, StepResult } from '../../checklist/index.ts';
 import type { Basis, Mark } from '../../evidence/index.ts';
 import { mapTexts, shorten } from '../../text/index.ts';
-import type { Block, Language, Span, Tone, Words } from '../document.ts';
-import type { Locale } from '../locale.ts';
+import type { Block, Span, Tone, Words } from '../document.ts';
 import type { RecordTexts } from '../texts/record.ts';
 import { deviations } from './deviations.ts';
-import { type Entry, isBad, redLineTitle, titleIn } from './entries.ts';
-
-/** What the part for the customer is written with. */
-export interface Writing {
-  readonly lang: Language;
-  readonly texts: RecordTexts;
-  readonly locale: Locale;
-}
+import { type Entry, isBad, redLineTitle, titleIn, type Writing } from './entries.ts';
 
 /** Verification state of a record. Only `verified` may be green. */
 export type SignatureState = 'verified' | 'not-verified' | 'wrong' | 'not-signed';
