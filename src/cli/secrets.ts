@@ -42,19 +42,20 @@ export async function readNewPassword(
   fromFile: string | undefined,
   check: (password: string) => string | undefined,
   asking: Asking,
+  words = { secret: 'device password', short: 'password' },
 ): Promise<string> {
-  if (fromFile !== undefined) return await readSecretFile(fromFile, 'the new device password');
+  if (fromFile !== undefined) return await readSecretFile(fromFile, `the new ${words.secret}`);
   const { input, output } = asking.streams ?? { input: process.stdin, output: process.stderr };
   if (input.isTTY !== true) return firstLine(await readAll(input, asking.signal));
   assertSeen(asking);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const password = await askSecret('New device password:', asking);
+    const password = await askSecret(`New ${words.secret}:`, asking);
     const problem = check(password);
     if (problem !== undefined) output.write(`It must have ${problem}.\n`);
-    else if ((await askSecret('Repeat the password:', asking)) === password) return password;
-    else output.write('The passwords differ.\n');
+    else if ((await askSecret(`Repeat the ${words.short}:`, asking)) === password) return password;
+    else output.write(`The ${words.short}s differ.\n`);
   }
-  throw new GwError('USAGE', 'No password was set.', { remedy: 'Run the command again.' });
+  throw new GwError('USAGE', `No ${words.short} was set.`, { remedy: 'Run the command again.' });
 }
 
 /**
@@ -80,6 +81,51 @@ export async function readOneTimeCode(
     isName ? `The environment variable ${variable} is unset or empty.` : '--code-env requires the name of a variable.',
     { remedy: 'Set the variable for this one command, or leave the flag out and type the code.' },
   );
+}
+
+export const passphraseFlags = {
+  'passphrase-file': Flags.file({
+    summary: 'Read the passphrase from the first line of this file, which must be readable for its owner only.',
+    helpValue: 'FILE',
+    exclusive: ['without-secrets'],
+  }),
+  'without-secrets': Flags.boolean({ summary: 'Without a passphrase: identity, keys and passwords are left out.' }),
+};
+
+interface PassphraseFlags {
+  readonly 'passphrase-file'?: string | undefined;
+  readonly 'without-secrets': boolean;
+}
+
+/** A new passphrase of a backup as `readNewPassword` reads it; null: secrets are left out. Throws USAGE for a short one. */
+export async function readNewPassphrase(
+  flags: PassphraseFlags,
+  check: (passphrase: string) => string | undefined,
+  asking: Asking,
+): Promise<string | null> {
+  if (flags['without-secrets']) return null;
+  const words = { secret: 'passphrase of the backup', short: 'passphrase' };
+  const passphrase = await readNewPassword(flags['passphrase-file'], check, asking, words);
+  return assertUsable(passphrase, check);
+}
+
+/** That of an existing backup; null: its secrets are not opened. Throws SECRET_UNREADABLE, USAGE for an empty one. */
+export async function readPassphrase(flags: PassphraseFlags, asking: Asking): Promise<string | null> {
+  if (flags['without-secrets']) return null;
+  const file = flags['passphrase-file'];
+  const passphrase =
+    file === undefined
+      ? await readHidden('Passphrase of the backup:', asking)
+      : await readSecretFile(file, 'the passphrase of the backup');
+  return assertUsable(passphrase, (text) => (text === '' ? 'at least one character' : undefined));
+}
+
+function assertUsable(passphrase: string, check: (passphrase: string) => string | undefined): string {
+  const problem = check(passphrase);
+  if (problem === undefined) return passphrase;
+  throw new GwError('USAGE', `The passphrase must have ${problem}.`, {
+    remedy: 'Type it at a terminal, name its file with --passphrase-file, or leave the secrets out: --without-secrets.',
+  });
 }
 
 function firstLine(text: string): string {

@@ -14,6 +14,8 @@ export {
 } from './link/model.ts';
 export type * from './model.ts';
 export { cloudViewSchema } from './model.ts';
+export { type KeptMessage, readSetAside } from './outbox/store/others.ts';
+export { snapshotOutbox } from './outbox/store/snapshot.ts';
 export { isThere } from './release/folder.ts';
 export { keyFingerprint, readReleaseKeys } from './release/keys.ts';
 export { installedVersionSchema, releaseRunSchema } from './release/model.ts';

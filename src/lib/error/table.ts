@@ -116,6 +116,12 @@ export const errorTable = {
     'Do not rely on it: make a new one with `gw map backup`, then run `gw map verify FILE`.',
   ),
 
+  PASSPHRASE_WRONG: row(
+    exitCodes.usage,
+    'Wrong passphrase.',
+    'Type the passphrase that the backup was made with; without it the secrets can only be made anew.',
+  ),
+
   RELEASE_INVALID: row(
     exitCodes.usage,
     'Not a valid release package.',

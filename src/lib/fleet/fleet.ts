@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { GwError } from '../error/index.ts';
-import { readStateFile, writeStateFile } from '../json/index.ts';
+import { readJsonBytes, readStateFile, writeStateFile } from '../json/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { plural } from '../text/index.ts';
@@ -32,7 +32,7 @@ interface PortTable {
 const LOCAL_ADDRESS = 1;
 const ANY = '00000000';
 
-const FILE = 'heartbeat-boots.json';
+export const BOOTS_FILE = 'heartbeat-boots.json';
 const FORMAT = 'gw/heartbeat-boots/1';
 const schema = z.strictObject({ format: z.literal(FORMAT), boots: z.int().min(0).max(MAX_UINT32) });
 const REMEDY =
@@ -293,12 +293,32 @@ export function portTableIn(table: string, port: number): PortTable | null {
   return { dropped, openToAll };
 }
 
+/** The boots that a file of the counter has counted; null: it is none. */
+export function bootsIn(content: Uint8Array): number | null {
+  const read = readJsonBytes(content, 'file');
+  const parsed = read.ok ? schema.safeParse(read.value) : null;
+  return parsed?.success === true ? parsed.data.boots : null;
+}
+
+/**
+ * The file of a counter for a gateway that goes on with a copy from `ageS` seconds ago: above every number that one with the
+ * same file has used since, since none starts more than once a second. The margin is for clocks that differ. null: there
+ * is no such number.
+ */
+export function bootsAfter(boots: number, ageS: number): Uint8Array | null {
+  const raised = boots + Math.ceil(Math.max(0, ageS)) + BOOTS_MARGIN;
+  return raised >= MAX_UINT32 ? null : Buffer.from(`${JSON.stringify({ format: FORMAT, boots: raised })}\n`);
+}
+
+/** A day of seconds. Project decision. */
+const BOOTS_MARGIN = 86_400;
+
 /**
  * Increments the boot counter, durably before it resolves: no two boots of a robot share a counter, not even after a power
  * failure. Throws FILE_UNREADABLE, FILE_UNWRITABLE.
  */
 export async function startBoot(stateDir: string): Promise<Boot> {
-  const path = join(stateDir, FILE);
+  const path = join(stateDir, BOOTS_FILE);
   const before = await readStateFile(path, schema, REMEDY);
   const bootCounter = (before?.boots ?? 0) + 1;
   if (bootCounter > MAX_UINT32) {

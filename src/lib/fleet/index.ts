@@ -3,7 +3,16 @@
  * Port, period and signature are specified by the platform; the datagram is a project decision (docs/heartbeat.md).
  */
 export type { CoarseState, Heartbeat, Rejections } from './datagram.ts';
-export { createFleet, type Fleet, type FleetOptions, type FleetView, readPortTable } from './fleet.ts';
+export {
+  BOOTS_FILE,
+  bootsAfter,
+  bootsIn,
+  createFleet,
+  type Fleet,
+  type FleetOptions,
+  type FleetView,
+  readPortTable,
+} from './fleet.ts';
 export { keyName, readKeyRing } from './keys.ts';
 export { presenceOf } from './neighbours.ts';
 export { makeKey } from './new-key.ts';

@@ -1,14 +1,7 @@
-import { get } from 'node:http';
 import { GwError } from '../error/index.ts';
 import { type Clock, systemClock } from '../lifecycle/index.ts';
-import { READ_ONLY_SOCKET, ROBOT_HEADER } from '../operator/index.ts';
+import { robotAt } from '../operator/index.ts';
 import { localSocketPath, type Site } from '../site/index.ts';
-
-/** A running gateway answers at once; one that does not within this time is not known to be one. */
-const ANSWER_MS = 1_500;
-const SERIAL = /^[\x20-\x7e]{1,128}$/;
-
-type Place = { readonly port: number } | { readonly socketPath: string };
 
 /**
  * The error of a socket that is in use, with its holder: GATEWAY_RUNNING where a gateway of gw answers there, by the
@@ -40,24 +33,6 @@ export async function nameHolder(
   }
   if (by === '') return error;
   return new GwError('PORT_IN_USE', `Port ${port} is in use by another program${by}.`, more);
-}
-
-/** Serial number that a gateway there names; null: no answer of a gateway. */
-function robotAt(place: Place, clock: Clock): Promise<string | null> {
-  const { promise, resolve } = Promise.withResolvers<string | null>();
-  const where = 'port' in place ? { host: READ_ONLY_SOCKET.host, port: place.port } : place;
-  const asked = get({ ...where, path: '/api/health', agent: false, headers: { host: 'localhost' } }, (answer) => {
-    const named = answer.headers[ROBOT_HEADER];
-    resolve(typeof named === 'string' && SERIAL.test(named) ? named : null);
-    asked.destroy();
-  });
-  const late = clock.after(ANSWER_MS, () => asked.destroy());
-  asked.once('error', () => resolve(null));
-  asked.once('close', () => {
-    late[Symbol.dispose]();
-    resolve(null);
-  });
-  return promise;
 }
 
 /** `, process 4711` of a port; empty where this user cannot see it. */

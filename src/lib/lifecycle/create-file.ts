@@ -2,6 +2,9 @@ import { constants, type FileHandle, link, mkdir, open, readdir, rename, rm, sta
 import { basename, dirname, join } from 'node:path';
 import { GwError } from '../error/index.ts';
 
+/** Content of a file; a function gives it in parts, anew for each call. */
+type Content = string | Uint8Array | (() => AsyncIterable<Uint8Array>);
+
 interface ReplaceOptions {
   readonly mode?: number;
   readonly folderMode?: number;
@@ -23,11 +26,7 @@ const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLI
  * Like `replaceFile`, for a new file: a file that another program created meanwhile is kept. Throws
  * FILE_EXISTS, FILE_UNWRITABLE.
  */
-export async function createFile(
-  path: string,
-  text: string | Uint8Array,
-  options: Omit<ReplaceOptions, 'durable'> = {},
-): Promise<void> {
+export async function createFile(path: string, text: Content, options: ReplaceOptions = {}): Promise<void> {
   let refused: string | undefined;
   try {
     // A hard link fails where the name is taken, and the name has the whole content from its first moment.
@@ -53,18 +52,14 @@ export async function createFile(
  * Replaces a file atomically: writes a draft beside it, syncs it and renames it; a link at `path` is replaced and not
  * followed. Creates its folder. `mode` applies whatever the umask. Throws FILE_UNWRITABLE.
  */
-export async function replaceFile(
-  path: string,
-  text: string | Uint8Array,
-  options: ReplaceOptions = {},
-): Promise<void> {
+export async function replaceFile(path: string, text: Content, options: ReplaceOptions = {}): Promise<void> {
   await placeFile(path, text, options, (draft) => rename(draft, path));
 }
 
 /** As `replaceFile`; `place` gives the draft its name, and may refuse. Throws FILE_UNWRITABLE with the cause. */
 async function placeFile(
   path: string,
-  text: string | Uint8Array,
+  text: Content,
   { mode = 0o644, folderMode = 0o755, durable = false }: ReplaceOptions,
   place: (draft: string) => Promise<void>,
 ): Promise<void> {
@@ -73,7 +68,7 @@ async function placeFile(
     await ensureFolder(dirname(path), folderMode);
     {
       await using file = await openFresh(draft, mode);
-      await file.writeFile(text);
+      await file.writeFile(typeof text === 'function' ? text() : text);
       await file.sync();
     }
     await place(draft);
@@ -101,10 +96,13 @@ function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
 }
 
+/** Whether a file of this name is the draft of another one: begun, and never finished where no process writes it. */
+export const isDraftName = (name: string) => DRAFT.test(name);
+
 /** Removes the drafts that a crash left in a folder. Never rejects. */
 export async function removeLeftDrafts(dir: string, now: Date): Promise<void> {
   const names = await readdir(dir).catch(() => []);
-  for (const name of names.filter((each) => DRAFT.test(each))) {
+  for (const name of names.filter(isDraftName)) {
     const path = join(dir, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (now.getTime() - mtimeMs > DRAFT_LEFT_MS) await rm(path, { force: true }).catch(() => {});

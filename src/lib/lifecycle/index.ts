@@ -4,7 +4,15 @@
  */
 
 export { type Clock, longestAgeMs, systemClock } from './clock.ts';
-export { createFile, ensureFolder, openFresh, removeLeftDrafts, replaceFile, syncFolder } from './create-file.ts';
+export {
+  createFile,
+  ensureFolder,
+  isDraftName,
+  openFresh,
+  removeLeftDrafts,
+  replaceFile,
+  syncFolder,
+} from './create-file.ts';
 export { createFoldedLog, type EmittedEvent, type Log, silentLog, writeEvent } from './folded-log.ts';
 export { assertOwnFolder, type FolderProblem, folderProblem, privateFolderProblem } from './folder-owner.ts';
 export { lockName } from './lock-name.ts';

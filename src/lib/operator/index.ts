@@ -22,6 +22,7 @@ export { createJournal, journalEntrySchema } from './journal.ts';
 export { type LogLevel, type LogSetting, logLevelSchema } from './log-level.ts';
 export type { Neighbour, NeighboursView, OperatorOptions } from './model.ts';
 export { createOperator, READ_ONLY_SOCKET } from './operator.ts';
+export { robotAt } from './robot-at.ts';
 export { ROBOT_HEADER, type Route, routes } from './routes.ts';
 export {
   hashPassword,

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { packTar, type TarEntry } from 'modern-tar';
+import { type TarEntry as Entry, unpack } from '../../archive/index.ts';
 import { GwError } from '../../error/index.ts';
 import { isRecord, quote, readJsonBytes } from '../../json/index.ts';
 import { sha256 } from '../../lifecycle/index.ts';
@@ -20,7 +21,6 @@ import {
   partPath,
   readManifest,
 } from './manifest.ts';
-import { type TarEntry as Entry, unpack } from './unpack.ts';
 
 const compress = promisify(gzip);
 /** Problems listed in the error text; further ones are counted. */

@@ -107,14 +107,14 @@ function openReadOnly(path: string): DatabaseSync | null {
   }
 }
 
-interface Readable {
+export interface Readable {
   readonly message: StoredMessage;
   readonly atMs: number;
   readonly crc: number;
 }
 
 /** Every message that can be read: from the first one up to a damaged page, and from the last one down to it. */
-function* readable(source: DatabaseSync): Generator<Readable> {
+export function* readable(source: DatabaseSync): Generator<Readable> {
   let last = -1;
   for (const found of rows(source, 'ASC')) {
     last = found.message.key;

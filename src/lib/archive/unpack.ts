@@ -1,7 +1,8 @@
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
-import { quote } from '../../json/index.ts';
-import { plural } from '../../text/index.ts';
+import { quote } from '../json/index.ts';
+import { plural } from '../text/index.ts';
 
 /** One entry of the tar. Its body must be read, or is skipped, before the next entry. */
 export interface TarEntry {
@@ -12,6 +13,14 @@ export interface TarEntry {
   readonly linkName: string;
   readonly bytes: number;
   read(): Promise<Uint8Array>;
+  /** The same in parts, for what does not fit into memory. */
+  parts(): AsyncIterable<Uint8Array>;
+}
+
+/** Bytes that are read once, and their number. */
+export interface ByteSource {
+  readonly bytes: number;
+  readonly parts: AsyncIterable<Uint8Array>;
 }
 
 export interface UnpackOptions {
@@ -26,15 +35,16 @@ export interface UnpackOptions {
 class UnpackError extends Error {}
 
 /**
- * Reads the entries of a tar.gz in memory, without extracting to disk. Returns null when the archive is complete, else
- * the problem. The unpacked size is limited.
+ * Reads the entries of a tar.gz without extracting to disk. Returns null when the archive is complete, else the problem. The
+ * unpacked size is limited. Rejects with what `onEntry` and the source throw, if that is no problem of the archive.
  */
-export async function unpack(bytes: Uint8Array, options: UnpackOptions): Promise<string | null> {
-  if (bytes.byteLength === 0) return 'it is empty';
-  if (bytes[0] !== 0x1f || (bytes.byteLength > 1 && bytes[1] !== 0x8b)) return 'not a gzip file';
+export async function unpack(source: Uint8Array | ByteSource, options: UnpackOptions): Promise<string | null> {
+  const total = source instanceof Uint8Array ? source.byteLength : source.bytes;
+  if (total === 0) return 'it is empty';
+  const bytes = source instanceof Uint8Array ? Readable.from([source]) : Readable.from(source.parts);
   const decoder = createTarDecoder({ strict: true });
   let ended = false;
-  const feeding = feed(bytes, decoder.writable, options.maxBytes).catch((error: unknown) => {
+  const feeding = feed(bytes, total, decoder.writable, options.maxBytes).catch((error: unknown) => {
     // After a stop the writing side fails, which is no error of the archive.
     if (!ended) throw error;
   });
@@ -65,18 +75,24 @@ export async function unpack(bytes: Uint8Array, options: UnpackOptions): Promise
   }
 }
 
-async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, maxBytes: () => number): Promise<void> {
+async function feed(
+  bytes: Readable,
+  total: number,
+  writable: WritableStream<Uint8Array>,
+  maxBytes: () => number,
+): Promise<void> {
   const writer = writable.getWriter();
   try {
     const gunzip = createGunzip({ chunkSize: 256 * 1024 });
-    gunzip.end(bytes);
+    // An error reaches the loop below.
+    pipeline(startingAsGzip(bytes), gunzip, () => {});
     let unpacked = 0;
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       unpacked += chunk.byteLength;
       if (unpacked > maxBytes()) throw new UnpackError('its unpacked size exceeds the manifest');
       await writer.write(chunk);
     }
-    const left = bytes.byteLength - gunzip.bytesWritten;
+    const left = total - gunzip.bytesWritten;
     if (left > 0) throw new UnpackError(`${plural(left, 'extra byte')} after its end`);
     await writer.close();
   } catch (error) {
@@ -84,6 +100,21 @@ async function feed(bytes: Uint8Array, writable: WritableStream<Uint8Array>, max
     throw error;
   }
 }
+
+/** Throws UnpackError for other bytes, whose first two zlib would report in its own words. */
+async function* startingAsGzip(bytes: Readable): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
+    for (let index = 0; at + index < MAGIC.length && index < chunk.byteLength; index += 1) {
+      if (chunk[index] !== MAGIC[at + index]) throw new UnpackError('not a gzip file');
+    }
+    at += chunk.byteLength;
+    yield chunk;
+  }
+}
+
+/** @source RFC 1952, 2.3.1 */
+const MAGIC = [0x1f, 0x8b];
 
 function entryOf({ header, body }: ParsedTarEntry): TarEntry {
   return {
@@ -101,6 +132,7 @@ function entryOf({ header, body }: ParsedTarEntry): TarEntry {
       if (at !== header.size) throw new UnpackError('it is truncated');
       return content;
     },
+    parts: () => body,
   };
 }
 
