@@ -59,7 +59,19 @@ function builtFrom(file: string): readonly string[] {
 }
 
 /** Libraries that take long to load and are used by few commands. */
-const dear = ['undici', 'ws', 'fastify', 'pino', 'ssh2', 'pdfkit', 'aedes', 'pngjs', 'ora', '@peculiar/x509'];
+const dear = [
+  'undici',
+  'ws',
+  'fastify',
+  'pino',
+  'ssh2',
+  'pdfkit',
+  'aedes',
+  'pngjs',
+  'ora',
+  '@peculiar/x509',
+  'age-encryption',
+];
 
 const licenses = readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.md'), 'utf8');
 /** One in `npm test`: each is a process. */

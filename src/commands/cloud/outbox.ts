@@ -5,7 +5,7 @@ import { renderCloudOutbox } from '../../cli/render/cloud.ts';
 export default command({
   summary: 'Show the messages that the gateway keeps until the broker has acknowledged them.',
   description:
-    'Counts per class, size on the disk, the oldest message, refused messages and thinned telemetry. Asks the operator server of the gateway; shows no content of messages. Exits with 1 when the outbox refuses messages, is not open although a cloud is configured, holds a message back, or had to set a damaged file aside; also while that is not known, unless --accept-undecided.',
+    'Counts per class, size on the disk, the oldest message, refused messages and thinned telemetry. Asks the operator server of the gateway; shows no content of messages, and none of other robots: see gw cloud others. Exits with 1 when the outbox refuses messages, is not open although a cloud is configured, holds a message back, or had to set a damaged file aside; also while that is not known, unless --accept-undecided.',
   examples: ['<%= config.bin %> cloud outbox', '<%= config.bin %> cloud outbox --via technician@192.0.2.2 --json'],
   flags: { ...gatewayFlags, 'accept-undecided': acceptUndecidedFlag },
   schema: 'gw/cloud-outbox/1',

@@ -122,7 +122,7 @@ function asideTexts({ kind, path, reason, salvaged }: SetAside, count: string): 
   if (kind === 'other-robot') {
     return {
       detail: `${count} The file held messages of another robot (${reason}); they are not sent, and ${salvaged} of this one are kept.`,
-      remedy: `Those of the other robot are kept in ${path}; remove it when they are not needed any more.`,
+      remedy: `Those of the other robot are kept in ${path}; export them with \`gw cloud others\`, and remove it when they are not needed any more.`,
     };
   }
   return {

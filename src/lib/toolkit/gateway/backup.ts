@@ -1,15 +1,15 @@
 import { constants } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { link, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { packTarGz } from '../../archive/index.ts';
 import { GwError } from '../../error/index.ts';
-import { createFile, ensureFolder, openExisting, sha256 } from '../../lifecycle/index.ts';
+import { createFile, ensureFolder, openExisting, sha256, syncFolder } from '../../lifecycle/index.ts';
 import type { Site } from '../../site/index.ts';
 import { filesText, leftOutLine, secretsLine, viewArchive } from '../backup/archive-view.ts';
 import { type Collected, collectGateway, type StagedFile } from '../backup/collect.ts';
 import { bounds, MANIFEST_NAME, manifestText, memberName, SECRETS_NAME } from '../backup/manifest.ts';
 import { readBackup } from '../backup/read.ts';
-import { encryptSecrets, passphraseProblem } from '../backup/secrets.ts';
+import { encryptSecrets, invalidBackup, passphraseProblem } from '../backup/secrets.ts';
 import { finding } from '../finding.ts';
 import type { CheckContext } from '../toolkit.ts';
 import type { GatewayBackup } from './backup.result.ts';
@@ -56,10 +56,24 @@ export async function backUpGateway(options: BackupOptions, context: CheckContex
       leftOutLine(collected.leftOut),
     ];
     context.signal.throwIfAborted();
-    await createFile(out, () => partsOf(draft), { mode: 0o600, durable: true });
+    await publish(draft, out, read.sha256);
     return viewArchive({ ...read, file: out, findings });
   } finally {
     await rm(staging, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/** Gives the archive its name; where the file system has no hard links, by a copy that is read back too. */
+async function publish(draft: string, out: string, sum: string): Promise<void> {
+  try {
+    await link(draft, out);
+    await syncFolder(dirname(out));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw existsError(out);
+    await createFile(out, () => partsOf(draft), { mode: 0o600, durable: true });
+    if ((await readBackup(out)).sha256 === sum) return;
+    await rm(out, { force: true });
+    throw invalidBackup(out, ['the file read back differs from the written one']);
   }
 }
 
@@ -69,9 +83,11 @@ export async function refuseExisting(path: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (!isThere) return;
-  throw new GwError('FILE_EXISTS', `${path} already exists.`, { remedy: 'Name a new file with --out FILE.' });
+  if (isThere) throw existsError(path);
 }
+
+const existsError = (path: string) =>
+  new GwError('FILE_EXISTS', `${path} already exists.`, { remedy: 'Name a new file with --out FILE.' });
 
 function backupName(serial: string, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '');
