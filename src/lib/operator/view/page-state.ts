@@ -200,10 +200,13 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
 }
 
 /** The entry of the site file for a map: by its uid, or by the name that commands show. */
-function siteMap({ maps }: Pick<Site, 'maps'>, by: { readonly uid?: string; readonly name?: Title }) {
+function siteMap(
+  { maps, chassis }: Pick<Site, 'maps' | 'chassis'>,
+  by: { readonly uid?: string; readonly name?: Title },
+) {
   const entries = Object.entries(maps);
   return entries.find(([key, map]) =>
-    by.uid === undefined ? mapOfPlace({ maps }, { map: key })?.title === by.name : map.uid === by.uid,
+    by.uid === undefined ? mapOfPlace({ maps, chassis }, { map: key })?.title === by.name : map.uid === by.uid,
   )?.[1];
 }
 

@@ -40,12 +40,7 @@ export async function openKiosk(
   access: KioskAccess & Pick<SearchOptions, 'mayBeClosed'>,
 ): Promise<Kiosk> {
   const { clock, dialer, site } = toolkit;
-  const { tablet } = site;
-  if (tablet === undefined) {
-    throw new GwError('USAGE', `${site.path} names no tablet.`, {
-      remedy: 'Add the section tablet with its serial number, MAC address or address to the site file.',
-    });
-  }
+  const tablet = tabletOf(site);
   const beganMs = clock.monotonicMs();
   const record = await readTabletRecord(site.stateDir);
   const { host, adbPort: port, profileFile, serial } = tablet;
@@ -55,6 +50,14 @@ export async function openKiosk(
       : { endpoint: { host, port }, by: 'site-file' as const };
   const found = { endpoint, foundBy: by, serial, profileFile };
   return { ...found, dialer, clock, signal, onProgress, site, beganMs, record };
+}
+
+/** The section of the site file. Throws USAGE where there is none. */
+export function tabletOf({ tablet, path }: Toolkit['site']): NonNullable<Toolkit['site']['tablet']> {
+  if (tablet !== undefined) return tablet;
+  throw new GwError('USAGE', `${path} names no tablet.`, {
+    remedy: 'Add the section tablet with its serial number, MAC address or address to the site file.',
+  });
 }
 
 /** Whether a record is not of the tablet that the site file names by its serial number. */

@@ -82,7 +82,7 @@ async function begin(
   const begunAt = clock.wall().toISOString();
   // Of a site file that names the new chassis already, the addresses are its own.
   const old = { mac: serial === from ? mac : null, host };
-  const records = await knownRuns({ site }, to);
+  const records = await knownRuns({ site, clock }, to);
   return { format: REPLACEMENT_FORMAT, part: 'chassis', from, to, begunAt, old, archive: null, records, words: [] };
 }
 

@@ -48,7 +48,7 @@ export async function attempt<T>(work: Promise<T>, { signal }: Pick<CheckContext
 }
 
 /** Ids of the runs of this robot whose records are there now. */
-export async function knownRuns(toolkit: Pick<Toolkit, 'site'>, serial: string): Promise<string[]> {
+export async function knownRuns(toolkit: Pick<Toolkit, 'site' | 'clock'>, serial: string): Promise<string[]> {
   const { records } = await keptRecords(toolkit, serial);
   return records.map(({ record }) => record.id);
 }

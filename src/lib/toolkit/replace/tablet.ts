@@ -1,6 +1,7 @@
+import { readTabletRecord } from '../../kiosk/index.ts';
+import type { KioskAccess } from '../kiosk/connection.ts';
 import type { KioskStatus } from '../kiosk/kiosk.result.ts';
-import { openKiosk } from '../kiosk/memory.ts';
-import type { KioskAccess } from '../kiosk/session.ts';
+import { tabletOf } from '../kiosk/memory.ts';
 import { setUpKiosk } from '../kiosk/setup.ts';
 import { kioskStatus } from '../kiosk/status.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
@@ -34,7 +35,8 @@ export async function replaceTablet(
   context: CheckContext,
 ): Promise<Replacement> {
   const { site, clock } = toolkit;
-  const { record } = await openKiosk(toolkit, context);
+  tabletOf(site);
+  const record = await readTabletRecord(site.stateDir);
   const file = await openReplacement(site.stateDir, 'tablet', (found, path) => {
     if (found !== null && from !== undefined && from !== found.from)
       throw otherReplacement(found, path, `this is of ${from}`);
