@@ -7,14 +7,16 @@ const CHECK_INTERVAL_MS = 1_000;
 const OWN_LINK = '/proc/self/fd/1';
 const READABLE = 0o400;
 
+/** Listeners of gw for errors of stdout. */
+const own = new Set<unknown>([onError]);
 /** Why stdout is lost, as the operating system names it; null: it is not. */
 let lost: string | null = null;
 
 /**
  * The end by a lost output, for every command: a reader that is gone (`gw … | head -1`), a full disk, a descriptor that
  * cannot be written. One that is closed (`gw … >&-`) is seen by packaging/gw.sh alone: Node has opened /dev/null there before
- * the first line of gw, as a program that ignores the output does. A short command ends by itself, with its children; one that goes on ends by `onLostOutput`. What is lost on stderr is
- * progress and warnings, and ends nothing here.
+ * the first line of gw, as a program that ignores the output does. A short command ends by itself, with its children; one that
+ * goes on ends by `onLostOutput`. What is lost on stderr is progress and warnings, and ends nothing here.
  */
 export function watchOutput(): void {
   lost = null;
@@ -23,9 +25,11 @@ export function watchOutput(): void {
 
 function listen(): void {
   const { stdout, stderr } = process;
+  // That of the framework, whenever it was loaded, throws all but EPIPE, which ends the process at once, with a stack.
+  for (const listener of stdout.listeners('error')) {
+    if (!own.has(listener)) stdout.off('error', listener as () => void);
+  }
   if (stdout.listeners('error').includes(onError)) return;
-  // The listener of the framework throws all but EPIPE, which ends the process at once, with a stack.
-  stdout.removeAllListeners('error');
   stdout.on('error', onError);
   stderr.on('error', () => {});
 }
@@ -46,12 +50,14 @@ export async function finishOutput(): Promise<void> {
 
 /** Calls back when a write to stdout fails; with a clock, for a command that may print nothing for long, also before. */
 export function onLostOutput(work: () => void, looksBy?: Pick<Clock, 'every'>): Disposable {
+  own.add(work);
   listen();
   process.stdout.on('error', work);
   const looking = looksBy && followReader(looksBy, () => process.stdout.emit('error', { code: 'EPIPE' }));
   return {
     [Symbol.dispose]() {
       process.stdout.off('error', work);
+      own.delete(work);
       looking?.[Symbol.dispose]();
     },
   };
