@@ -556,6 +556,17 @@ const maps: typeof network = {
     }
     expect([(await w.get('/maps/1')).status, (await w.get('/maps/77.png')).status]).toEqual([200, 404]);
   },
+  async 'map-damaged'(w) {
+    const list = (await w.get('/maps')).json as { readonly id: number }[];
+    expect(list.length).toBeGreaterThan(1);
+    const statuses = await Promise.all(list.map(async ({ id }) => (await w.get(`/maps/${id}`)).status));
+    expect(statuses).toEqual(list.map((_, at) => (at === list.length - 1 ? 500 : 200)));
+    expect((await w.fetch(`/maps/${list.at(-1)?.id}.png`)).status).toBe(200);
+  },
+  async 'current-map-fails'(w) {
+    expect((await w.get('/chassis/current-map')).status).toBe(500);
+    expect((await w.get('/maps')).status).toBe(200);
+  },
   async 'image-cut'(w) {
     for (const path of ['/maps/1.png', '/maps/1.pbstream']) {
       const reply = await w.fetch(path);

@@ -116,6 +116,8 @@ const chassisFaults = {
   'image-slow': row('answers', 'The picture of a map is sent slowly, a few bytes at a time, over 4 seconds.'),
   'image-fails': row('answers', 'The picture of a map and its localisation data return 500.'),
   'image-cut': row('answers', 'The picture of a map and its localisation data end before the announced length.'),
+  'map-damaged': row('answers', 'The data of the last map of the list, GET /maps/<id>, return 500; its files do not.'),
+  'current-map-fails': row('answers', 'GET /chassis/current-map returns 500.'),
   'map-loss': row('robot', 'POST /services/restart_service loses every map. Off: later restarts keep the maps.'),
   'emergency-stop': row('robot', 'The emergency stop is pressed: the robot stops, a running move waits and times out.'),
   'localisation-lost': row('robot', 'The robot is not localised: moves fail with 1000.'),

@@ -200,6 +200,46 @@ describe('a backup into a file', () => {
     },
   );
 
+  it('of a chassis with a damaged map has every other one, lists that one, and is not complete', async () => {
+    await using sim = await startSim();
+    const healthy = await listMaps(toolkitOf(sim.chassis), context());
+    sim.setFault('map-damaged', true);
+    const path = join(folder, 'damaged-by-fault.tar.gz');
+    const view = await backUpMapsToFile(
+      toolkitOf(sim.chassis),
+      { ids: [], path, force: false, gwVersion: '1' },
+      context(),
+    );
+    expect(mapArchiveSchema.parse(view)).toEqual(view);
+    const ids = healthy.maps.map(({ id }) => id);
+    expect(view.maps.map(({ id }) => id)).toEqual(ids.slice(0, -1));
+    expect(view).toMatchObject({ verdict: 'wrong', complete: false, damaged: [{ id: ids.at(-1) }] });
+    expect(view.damaged[0]?.why).toContain('500');
+    expect((await verifyMapBackup({ path })).verdict).toBe('wrong');
+    sim.setFault('map-damaged', false);
+    const whole = join(folder, 'whole-again.tar.gz');
+    const again = await backUpMapsToFile(
+      toolkitOf(sim.chassis),
+      { ids: [], path: whole, force: false, gwVersion: '1' },
+      context(),
+    );
+    expect(again).toMatchObject({ verdict: 'ok', complete: true, damaged: [] });
+  });
+
+  it('while the current map is not known has every map, and is not complete', async () => {
+    await using sim = await startSim();
+    sim.setFault('current-map-fails', true);
+    const path = join(folder, 'current.tar.gz');
+    const view = await backUpMapsToFile(
+      toolkitOf(sim.chassis),
+      { ids: [], path, force: false, gwVersion: '1' },
+      context(),
+    );
+    expect(view).toMatchObject({ complete: false, damaged: [] });
+    expect(view.verdict).not.toBe('ok');
+    expect(view.maps.length).toBeGreaterThan(1);
+  });
+
   it('waits for a slow picture', async () => {
     const clock = createPacedClock();
     await using sim = await startSim({ clock });

@@ -130,6 +130,7 @@ export function createRest(options: RestOptions) {
       'GET',
       /^\/chassis\/current-map$/,
       () => {
+        if (faults.is('current-map-fails')) return refuse(500, 'the current map cannot be read');
         const map = maps.current();
         return map ? ok(currentMapWire(map)) : notFound('current map');
       },
@@ -145,7 +146,7 @@ export function createRest(options: RestOptions) {
         return { status: 204 };
       },
     ],
-    ['GET', /^\/maps\/(\d{1,9})$/, ({ base }, id) => mapReply(id, (map) => ok(mapDetail(map, base)))],
+    ['GET', /^\/maps\/(\d{1,9})$/, ({ base }, id) => mapReply(id, (map) => mapData(map, base))],
     ['PATCH', /^\/maps\/(\d{1,9})$/, patchMap],
     ['PUT', /^\/maps\/(\d{1,9})$/, () => notSimulated('overwriting a map')],
     ['DELETE', /^\/maps\/(\d{1,9})$/, (_, id) => (maps.remove(Number(id)) ? { status: 204 } : notFound('map'))],
@@ -167,6 +168,11 @@ export function createRest(options: RestOptions) {
 
   function png(bytes: Buffer): RestReply {
     return file(bytes, PICTURE);
+  }
+
+  function mapData(map: FloorMap, base: string): RestReply {
+    const isDamaged = faults.is('map-damaged') && map.id === maps.list().at(-1)?.id;
+    return isDamaged ? refuse(500, 'the map cannot be read') : ok(mapDetail(map, base));
   }
 
   function mapReply(id: string, reply: (map: FloorMap) => RestReply): RestReply {
