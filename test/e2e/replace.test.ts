@@ -20,6 +20,7 @@ import { chassisState, until } from './robot.ts';
 const [OLD, NEW] = ['SIM-0001', 'SIM-0002'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const OPERATOR_PORT = 5173;
+const MAX_REPEATS = 5;
 
 /** The address of the DHCP reservation, behind which one chassis or the other is. */
 async function reservation(first: number) {
@@ -190,13 +191,26 @@ describe('gw replace chassis', () => {
     expect(now.next).toBe('trials');
     for (const kind of ['stop', 'move', 'pose', 'dock']) {
       const onSite = ['--robot-will-move', '--space-free', '--emergency-stop-in-hand', '--who', 'K. Maier'];
-      const { code, stdout, stderr } = await runGw(['evidence', 'verify', kind, ...onSite, '--site', world.sitePath]);
-      expect([kind, code], `${stdout}${stderr}`).toEqual([kind, 0]);
+      // Where its poses came late it is not decided, and says to run it again; it is never taken for a verification.
+      const trial = await until(
+        () => runGw(['evidence', 'verify', kind, ...onSite, '--site', world.sitePath]),
+        ({ code, stdout }) => code === 0 || !/NOT DECIDED|^$/.test(stdout.split('\n')[0] ?? ''),
+      );
+      expect([kind, trial.code], `${trial.stdout}${trial.stderr}`).toEqual([kind, 0]);
     }
     now = await replace('looking at', '--confirm', 'places', '--confirm', 'other-robots', '--who', 'K. Maier');
     expect(now.next).toBe('premises');
 
-    await world.run('premises', { sitePaths: [world.sitePath] });
+    const repeats = new Map<string, number>();
+    await world.run('premises', {
+      sitePaths: [world.sitePath],
+      // As a person does with a step that a busy machine has delayed: each repeat has to meet all expectations.
+      async decide({ id }) {
+        const made = (repeats.get(id) ?? 0) + 1;
+        repeats.set(id, made);
+        return { kind: made <= MAX_REPEATS ? 'again' : 'leave' };
+      },
+    });
     now = await replace('looking at');
     expect([now.verdict, now.code, now.simulated]).toEqual(['complete', 0, true]);
 

@@ -192,8 +192,15 @@ export function editsOf(
   return edits;
 }
 
-/** The archive that a person names, verified now. Throws ARCHIVE_INVALID, FILE_UNREADABLE. */
-export async function nameArchive(path: string): Promise<NonNullable<ReplacementFile['archive']>> {
-  const { sha256 } = await readArchive(path);
-  return { path, sha256 };
+/**
+ * The archive that a person names, verified now: one of another chassis does not take the place of a good one. Throws
+ * ARCHIVE_FOREIGN, ARCHIVE_INVALID, FILE_UNREADABLE.
+ */
+export async function nameArchive(path: string, from: string): Promise<NonNullable<ReplacementFile['archive']>> {
+  const { sha256, archive } = await readArchive(path);
+  const { serial } = archive.chassis;
+  if (serial === from) return { path, sha256 };
+  throw new GwError('ARCHIVE_FOREIGN', `${path} is of ${serial ?? 'an unknown chassis'}; the old chassis is ${from}.`, {
+    remedy: `Name a backup of ${from}, or go on without: --without-maps --who NAME.`,
+  });
 }

@@ -27,7 +27,7 @@ export interface ReplaceChassisOptions extends ChassisGiven {
 
 /**
  * Replaces the chassis of this robot, step by step: looks at every step, performs or asks the first one that does not hold,
- * and goes on. Throws USAGE, REPLACEMENT_OTHER, FILE_UNREADABLE, SITE_FILE_INVALID, ARCHIVE_INVALID.
+ * and goes on. Throws USAGE, REPLACEMENT_OTHER, FILE_UNREADABLE, SITE_FILE_INVALID, ARCHIVE_FOREIGN, ARCHIVE_INVALID.
  */
 export async function replaceChassis(
   toolkit: Toolkit,
@@ -38,7 +38,9 @@ export async function replaceChassis(
   const file = await openReplacement(site.stateDir, 'chassis', async (found, path) =>
     found === null ? await begin(toolkit, options) : goOn(found, path, options, site.chassis.serial),
   );
-  if (options.archive !== undefined) await file.change({ archive: await nameArchive(resolve(options.archive)) });
+  if (options.archive !== undefined) {
+    await file.change({ archive: await nameArchive(resolve(options.archive), file.current().from) });
+  }
   const robot = chassisRobot(toolkit, file, options, context);
   const { person } = options;
   const { seen, ...ran } = await runReplacement({
