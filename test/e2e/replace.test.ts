@@ -21,6 +21,7 @@ const [OLD, NEW] = ['SIM-0001', 'SIM-0002'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const OPERATOR_PORT = 5173;
 const MAX_REPEATS = 5;
+const MAX_TRIALS = 20;
 
 /** The address of the DHCP reservation, behind which one chassis or the other is. */
 async function reservation(first: number) {
@@ -192,10 +193,9 @@ describe('gw replace chassis', () => {
     for (const kind of ['stop', 'move', 'pose', 'dock']) {
       const onSite = ['--robot-will-move', '--space-free', '--emergency-stop-in-hand', '--who', 'K. Maier'];
       // Where its poses came late it is not decided, and says to run it again; it is never taken for a verification.
-      const trial = await until(
-        () => runGw(['evidence', 'verify', kind, ...onSite, '--site', world.sitePath]),
-        ({ code, stdout }) => code === 0 || !/NOT DECIDED|^$/.test(stdout.split('\n')[0] ?? ''),
-      );
+      const verify = () => runGw(['evidence', 'verify', kind, ...onSite, '--site', world.sitePath]);
+      let trial = await verify();
+      for (let again = 0; again < MAX_TRIALS && /^NOT DECIDED/.test(trial.stdout); again += 1) trial = await verify();
       expect([kind, trial.code], `${trial.stdout}${trial.stderr}`).toEqual([kind, 0]);
     }
     now = await replace('looking at', '--confirm', 'places', '--confirm', 'other-robots', '--who', 'K. Maier');
