@@ -39,6 +39,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   'operator-port': { value: 'PORT', meaning: 'TCP port of the operator server' },
   out: { value: 'FILE', meaning: 'the file that is written' },
   'password-file': { value: 'FILE', meaning: 'the device password, in the first line of a file of its owner alone' },
+  'passphrase-file': { value: 'FILE', meaning: 'the passphrase, in the first line of a file of its owner alone' },
   'probe-from': { value: 'USER@HOST[:PORT]', meaning: 'probe the robot also from this host, over SSH' },
   reason: { value: 'TEXT', meaning: 'the reason of a stop, for the people on site' },
   region: { value: 'REGION', meaning: 'region of a tunnel' },
@@ -60,6 +61,7 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
     meaning: 'write maps, although that was never measured on a real chassis',
   },
   yes: { value: null, meaning: 'do it without a question' },
+  'without-secrets': { value: null, meaning: 'identity, keys and passwords are left out' },
 };
 
 /** The table in docs/commands.md. */

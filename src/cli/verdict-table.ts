@@ -8,6 +8,9 @@ export const judgedCommands: Readonly<Record<string, string>> = {
     'no site file, a clock that nothing synchronises, no gateway or no systemd that answers; completion of the shell never decides',
   'enrol status':
     'the validity under a wrong clock; the region in the name of the broker never decides when the name has none',
+  'gateway backup': 'secrets or media that were left out by choice',
+  'gateway restore': 'what no backup can know, the old gateway above all; what was left out',
+  'gateway verify': 'what was left out when it was made, a passphrase that was not tried',
   health: 'a part that the gateway has not checked, and its site file configures',
   'heartbeat check': 'the gateway cannot be asked, or another robot is not listed',
   'kiosk plan': 'a setting that the tablet does not report',
@@ -34,6 +37,7 @@ export const strictCommands: Readonly<Record<string, string>> = {
   'checklist diff': 'compares two records; a step that was ok and is open now is worse',
   'checklist run': 'a step that stays open is accepted one by one, by name, as a deviation',
   'checklist verify': 'a record is verified or not',
+  'cloud others': 'a file or a message cannot be read: it is damaged',
   'cloud upload': 'an order',
   demo: 'its robot is simulated, so every step of its checklist has to be ok',
   'evidence verify': 'a trial: a fact that is not decided is not recorded as verified',

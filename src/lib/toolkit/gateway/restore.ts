@@ -81,8 +81,8 @@ export async function restoreGateway(
     ),
     secretsLine(read, passphrase),
     running === null
-      ? finding('gateway', 'gw serve', 'ok' as const, 'none of this robot is seen on this machine')
-      : finding('gateway', 'gw serve', 'wrong' as const, running, 'End it: systemctl stop gw'),
+      ? finding('gateway', 'Running gateway', 'ok' as const, 'none of this robot is seen on this machine')
+      : finding('gateway', 'Running gateway', 'wrong' as const, running, 'End it: systemctl stop gw'),
     outsideLine(notAllowed, outside),
     conflictLine(planned, moveAside),
   ];
@@ -306,8 +306,8 @@ async function readBackLine(files: readonly PlannedFile[]): Promise<Line> {
 async function stillNone(look: LookForGateway, site: Site): Promise<Line> {
   const running = await look(site);
   return running === null
-    ? finding('gateway-after', 'gw serve, afterwards', 'ok', 'none was started meanwhile')
-    : finding('gateway-after', 'gw serve, afterwards', 'wrong', running, 'End it, and run the command again.');
+    ? finding('gateway-after', 'Running gateway, afterwards', 'ok', 'none was started meanwhile')
+    : finding('gateway-after', 'Running gateway, afterwards', 'wrong', running, 'End it, and run the command again.');
 }
 
 /** Of files that are whole now: an interrupted restore has begun them. */
