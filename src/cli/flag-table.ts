@@ -38,8 +38,8 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   old: { value: 'SERIAL', meaning: 'serial number of the part that is replaced' },
   'operator-port': { value: 'PORT', meaning: 'TCP port of the operator server' },
   out: { value: 'FILE', meaning: 'the file that is written' },
-  'password-file': { value: 'FILE', meaning: 'the device password, in the first line of a file of its owner alone' },
   'passphrase-file': { value: 'FILE', meaning: 'the passphrase, in the first line of a file of its owner alone' },
+  'password-file': { value: 'FILE', meaning: 'the device password, in the first line of a file of its owner alone' },
   'probe-from': { value: 'USER@HOST[:PORT]', meaning: 'probe the robot also from this host, over SSH' },
   reason: { value: 'TEXT', meaning: 'the reason of a stop, for the people on site' },
   region: { value: 'REGION', meaning: 'region of a tunnel' },
@@ -56,12 +56,12 @@ export const sharedFlags: Readonly<Record<string, SharedFlag>> = {
   via: { value: 'USER@HOST[:PORT]', meaning: 'through this SSH host' },
   wait: { value: null, meaning: 'wait for the end of what was started' },
   who: { value: 'NAME', meaning: 'the person, by name' },
+  'without-secrets': { value: null, meaning: 'identity, keys and passwords are left out' },
   'write-although-never-measured': {
     value: null,
     meaning: 'write maps, although that was never measured on a real chassis',
   },
   yes: { value: null, meaning: 'do it without a question' },
-  'without-secrets': { value: null, meaning: 'identity, keys and passwords are left out' },
 };
 
 /** The table in docs/commands.md. */

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -279,5 +280,16 @@ describe('a restore', () => {
     });
     expect(creations).toBeGreaterThan(0);
     expect(existsSync(join(into, 'site.yaml'))).toBe(false);
+  });
+});
+
+describe('the folder of a restore', () => {
+  it('is refused where others may write to it, also in a dry run', async () => {
+    const into = fresh();
+    chmodSync(into, 0o777);
+    for (const write of [false, true]) {
+      await expect(restore(archive, into, { passphrase, write })).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+    }
+    expect(tree(into)).toEqual({});
   });
 });

@@ -66,6 +66,7 @@ export async function restoreGateway(
   const into = await rootOf(options.into);
   const site = siteOf(read, contents, into, archive);
   const roots = [into, ...(await Promise.all(options.alsoIn.map(rootOf)))];
+  for (const root of roots) await assertOwnFolder(root);
   const outside = [...read.manifest.files, ...secrets].map(({ path }) => path).filter(isAbsolute);
   const notAllowed = outside.filter((path) => !roots.some((root) => path.startsWith(`${root}/`)));
   const plan = () => planRestore(site, { ...wantedOf(read, secrets, contents, options), roots });
@@ -111,10 +112,7 @@ export async function restoreGateway(
 
   const { moves } = planned;
   await assertSpace(into, planned.files);
-  for (const root of roots) {
-    await ensureFolder(root, 0o700);
-    await assertOwnFolder(root);
-  }
+  for (const root of roots) await ensureFolder(root, 0o700);
   for (const { from, to } of siteFirst(moves, site)) {
     await disk.rename(from, to);
     await syncFolder(dirname(from));
