@@ -182,6 +182,12 @@ describe('a restore', () => {
     const before = counter();
     await restore(archive, into, { passphrase, now: new Date(now.getTime() + 1_000_000) });
     expect(counter()).toBe(before);
+    const without = await makeGateway(join(fresh(), 'old'));
+    rmSync(join(without.stateDir, 'heartbeat-boots.json'));
+    const out = join(fresh(), 'b.tar.gz');
+    await backUp(without, out);
+    const lines = (await restore(out, join(fresh(), 'new'), { write: false })).findings;
+    expect(lines.find(({ id }) => id === 'boots')?.verdict).toBe('not-checked');
     const early = { passphrase, write: false, now: new Date(NOW.getTime() - 1_000) };
     const { findings } = await restore(archive, join(fresh(), 'new'), early);
     expect(findings.find(({ id }) => id === 'boots')?.verdict).toBe('not-checked');

@@ -25,7 +25,6 @@ export function afterRestore({ site, manifest, boots, hasSecrets, latch, now }: 
     ...(hasSecrets || secrets === null ? [] : secrets.files.map((file) => ({ ...file, reason: 'no passphrase' }))),
   ];
   const isLatched = latch !== undefined && latchedIn(latch);
-  const has = (path: string) => manifest.files.some((file) => file.path.endsWith(path));
   return [
     lost.length === 0
       ? finding('left-out', 'Left out', 'ok', 'nothing')
@@ -48,31 +47,31 @@ export function afterRestore({ site, manifest, boots, hasSecrets, latch, now }: 
       ? finding('stop', 'Stop latch', 'ok', 'a stop is latched: the gate stays closed until a person clears it')
       : finding(
           ...(['stop', 'Stop latch', 'not-checked'] as const),
-          `as of ${createdAt}: no stop; one that was latched later is not known here`,
+          `${latch === undefined ? 'none in the archive' : `as of ${createdAt}: no stop`}; one that was latched later is not known here`,
           'Ask on site. If in doubt, stop the robot: `gw motion stop`.',
         ),
-    bootsLine(boots, createdAt, now),
-    has('heartbeat-received.json')
+    bootsLine(site, boots, createdAt, now),
+    site.fleet !== undefined
       ? finding(
           ...(['replays', 'Heartbeats received', 'not-checked'] as const),
           `as of ${createdAt}: a heartbeat that was recorded since could be replayed once, until that robot sends again`,
           'Run `gw heartbeat check` when the other robots are on.',
         )
-      : finding('replays', 'Heartbeats received', 'not-applicable', 'none in the archive'),
-    has('outbox/outbox.db')
+      : finding('replays', 'Heartbeats received', 'not-applicable', 'no heartbeat in the site file'),
+    site.cloud !== undefined
       ? finding(
           ...(['outbox', 'Messages to the cloud', 'not-checked'] as const),
           'those kept in the archive may have been sent since: they are sent again with the same id, by which a receiver knows them; numbers (seq) after them may come twice, with other ids',
           'Report the time of the backup to the cloud operator.',
         )
-      : finding('outbox', 'Messages to the cloud', 'not-applicable', 'no outbox in the archive'),
-    has('support/sessions.jsonl')
+      : finding('outbox', 'Messages to the cloud', 'not-applicable', 'no cloud in the site file'),
+    site.cloud !== undefined
       ? finding(
           ...(['sessions', 'Records of support', 'not-checked'] as const),
           `as of ${createdAt}: sessions since are in the records of the cloud only`,
           'Compare them: `gw tunnel audit`.',
         )
-      : finding('sessions', 'Records of support', 'not-applicable', 'none in the archive'),
+      : finding('sessions', 'Records of support', 'not-applicable', 'no cloud in the site file'),
     hasSecrets && site.enrolment !== undefined
       ? finding(
           ...(['identity', 'Identity', 'not-checked'] as const),
@@ -98,11 +97,21 @@ export function afterRestore({ site, manifest, boots, hasSecrets, latch, now }: 
   ];
 }
 
-function bootsLine(boots: Restored['boots'], createdAt: string, now: Date): Line {
+function bootsLine({ fleet }: Site, boots: Restored['boots'], createdAt: string, now: Date): Line {
   const [id, title] = ['boots', 'Boot counter of the heartbeat'];
-  if (boots === null) return finding(id, title, 'not-applicable', 'none in the archive');
   const remedy =
     'Set the clock, and write a number above every earlier one into heartbeat-boots.json (docs/heartbeat.md).';
+  if (boots === null) {
+    return fleet === undefined
+      ? finding(id, title, 'not-applicable', 'no heartbeat in the site file')
+      : finding(
+          id,
+          title,
+          'not-checked',
+          'none in the archive: it begins anew, and the other robots refuse what it sends',
+          remedy,
+        );
+  }
   if (boots.to === null) return finding(id, title, 'wrong', `${boots.from} cannot be raised`, remedy);
   const raised = `${boots.from} in the archive, raised to ${boots.to}`;
   return now.getTime() < Date.parse(createdAt)
