@@ -83,7 +83,7 @@ describe('a gateway that renews its certificate by itself', () => {
     const { received } = await story.until(view, (now) => (now.received?.stops ?? 0) >= sent);
     expect(received?.stops).toBe(sent);
     await story.until(renewal, ({ status }) => status === 'not-due');
-    expect((await health()).certificate.status).toBe('ok');
+    await story.until(health, ({ certificate }) => certificate.status === 'ok');
     expect(requests()).toBe(2);
     const after = await enrolStatus();
     expect(after.identity?.certificate.fingerprintSha256).toBe(await inUse());
