@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -231,6 +231,36 @@ describe('the renewal of the device certificate without a visit', () => {
     await world.rounds(3);
     expect(await world.installed()).toBe(byPerson);
     expect(world.view()).toMatchObject({ status: 'not-due', candidate: null });
+  });
+
+  it('notes that a certificate was given up as soon as the folder is free again, also over a restart', async () => {
+    await using world = await startRenewalWorld();
+    const before = await world.installed();
+    world.broker.accepts = (fingerprint) => (fingerprint === before ? 'accepted' : 'refused');
+    await world.rounds(2);
+    {
+      await using _person = await lockFolder(world.identityDir);
+      await world.rounds(12, 60_000);
+      expect(world.view()).toMatchObject({ candidate: null, failed: 1 });
+      expect((await world.record())?.candidate).not.toBeNull();
+    }
+    await world.rounds(1);
+    expect(await world.record()).toMatchObject({ key: null, candidate: null, failed: 1 });
+    world.restart();
+    await world.rounds(2);
+    expect(world.view()).toMatchObject({ status: 'failing', candidate: null, failed: 1 });
+  });
+
+  it('says once that its folder is open to others, and sends nothing', async () => {
+    await using world = await startRenewalWorld();
+    chmodSync(world.identityDir, 0o755);
+    await world.rounds(5);
+    expect(world.view()).toMatchObject({ status: 'failing', detail: expect.stringContaining('identity') });
+    expect(messages(world)).toEqual(['requested', 'not possible']);
+    expect(world.endpoint.requests()).toEqual([]);
+    chmodSync(world.identityDir, 0o700);
+    await world.rounds(2);
+    expect(world.view().status).toBe('not-due');
   });
 
   it('begins anew where its file is damaged, and never uses it', async () => {

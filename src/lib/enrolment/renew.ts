@@ -1,4 +1,4 @@
-import { GwError } from '../error/index.ts';
+import { asGwError, GwError } from '../error/index.ts';
 import type { Clock } from '../lifecycle/index.ts';
 import type { Dialer } from '../net/index.ts';
 import { compareClock, type ExpectedAnswer, judgeAnswer, unusable } from './answer.ts';
@@ -79,8 +79,8 @@ export async function requestRenewal(options: RenewalRequest): Promise<RenewalRe
     return kept;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (!(error instanceof GwError)) throw error;
-    const failed = failedRecord(begun, error, options);
+    // Whatever it is, it counts: an attempt that does not would be repeated within seconds.
+    const failed = failedRecord(begun, asGwError(error), options);
     // Without it the same is known until the end of this process.
     await writeRenewal(identityDir, failed).catch(() => {});
     return failed;

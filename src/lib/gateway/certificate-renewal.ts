@@ -75,6 +75,7 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
   let proved: { readonly renews: string; readonly identity: LinkIdentity } | null = null;
   let installed: LinkIdentity | null = null;
   let periods: ReturnType<typeof periodsOf> | null = null;
+  let unnoted: RenewalRecord | null = null;
   let proofDueMs = 0;
   let isLoaded = false;
   let hasLooked = false;
@@ -104,7 +105,11 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
         if (ending.signal.aborted) return;
         const { code, message, remedy } = asGwError(error);
         if (code === 'ENROLMENT_RUNNING') waiting = 'an enrolment runs in its folder';
-        else trouble = { detail: message, remedy };
+        else {
+          // It is looked at again every few seconds.
+          if (trouble?.detail !== message) audit({ code, detail: message }, 'not possible', 'warn');
+          trouble = { detail: message, remedy };
+        }
       }
       hasLooked = true;
     });
@@ -125,7 +130,10 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
       proved = null;
     }
     if (beforeDays === null || now === null) return;
+    if (unnoted !== null) await note(unnoted);
     if (proved !== null) return await install(proved.renews);
+    // The cloud link proves it.
+    if (candidate !== null) waiting = hold();
     if (candidate !== null || !isDue()) return;
     waiting = hold() ?? (await options.claim());
     if (waiting === null) await request();
@@ -151,9 +159,10 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
   }
 
   async function request(): Promise<void> {
-    audit({ endsAt: end()?.notAfter }, 'requested');
     const { signal } = ending;
-    keep(await requestRenewal({ ...(await options.request()), identityDir, beforeMs, retryAt, clock, signal, onStep }));
+    const parts = await options.request();
+    if (trouble === null) audit({ endsAt: end()?.notAfter }, 'requested');
+    keep(await requestRenewal({ ...parts, identityDir, beforeMs, retryAt, clock, signal, onStep }));
     proofs = createBackoff(PROOF_RETRY, clock);
     proofDueMs = clock.monotonicMs();
     if (candidate !== null) {
@@ -223,11 +232,14 @@ export function createCertificateRenewal(options: RenewalOptions): CertificateRe
     },
   };
 
+  /** Again at the next look where it fails, for example while an enrolment runs. */
   async function note(next: RenewalRecord): Promise<void> {
+    unnoted = null;
+    if (record !== next) return;
     try {
       if (!(await keepRenewal(identityDir, next))) isLoaded = false;
     } catch (error) {
-      // The count is known until the end of this process.
+      unnoted = next;
       log.warn({ error: asGwError(error).message }, 'the renewal of the device certificate cannot be noted');
     }
   }
