@@ -89,6 +89,7 @@ describe('the last look at the devices of the house', () => {
     const { clock, watch, state, dials } = setUp();
     await clock.advance(1_000);
     state.cidr = '198.51.100.2/24';
+    await clock.advance(1_000);
     expect(watch.view()).toMatchObject([{ status: 'not-checked', detail: expect.stringContaining('network') }]);
     await clock.advance(31_000);
     expect(dials).toHaveLength(2);

@@ -77,13 +77,15 @@ export function watchClock({
         doubt = { status: 'not-checked', detail: 'The wall clock was set since the last comparison.', remedy: null };
       }
       compared = null;
-      if (!isReading) readIn(Math.max(FIRST_MS, lastBeganMs + MIN_GAP_MS - clock.monotonicMs()));
+      if (!isReading) readIn(FIRST_MS);
     },
   });
 
   function readIn(ms: number): void {
     timer?.[Symbol.dispose]();
-    timer = read === null || ending.signal.aborted ? undefined : clock.after(ms * (0.9 + 0.2 * clock.random()), round);
+    if (read === null || ending.signal.aborted) return;
+    const leftMs = lastBeganMs + MIN_GAP_MS - clock.monotonicMs();
+    timer = clock.after(Math.max(leftMs, ms * (0.9 + 0.2 * clock.random())), round);
   }
 
   function round(): void {

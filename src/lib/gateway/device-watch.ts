@@ -10,6 +10,7 @@ const MAX_AGE_MS = 40 * 60_000;
 /** As often a change of the network of this machine is looked for. */
 const TICK_MS = 30_000;
 const DIAL_MS = 4_000;
+const NETWORK_MS = 1_000;
 /** A device may serve few connections, and a site has up to 66 devices. */
 const AT_ONCE = 4;
 
@@ -47,26 +48,38 @@ export function watchDevices({
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let lookedIn = '';
 
+  let network = networkOf(interfaces());
+  let networkAtMs = clock.monotonicMs();
+  /** Of this second: pages ask for the view with every pose. */
+  function networkNow(): string {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - networkAtMs >= NETWORK_MS) {
+      network = networkOf(interfaces());
+      networkAtMs = nowMs;
+    }
+    return network;
+  }
+
   async function lookAtAll(): Promise<void> {
-    const network = networkOf(interfaces());
-    if (network === lookedIn && clock.monotonicMs() - lookedAtMs < EVERY_MS) return;
+    const here = networkNow();
+    if (here === lookedIn && clock.monotonicMs() - lookedAtMs < EVERY_MS) return;
     lookedAtMs = clock.monotonicMs();
-    lookedIn = network;
+    lookedIn = here;
     const left = [...devices];
     const work = async () => {
       for (let one = left.shift(); one !== undefined && !ending.signal.aborted; one = left.shift()) {
-        await look(one, network);
+        await look(one, here);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   }
 
-  async function look({ id, host, port }: AgreedDevice, network: string): Promise<void> {
+  async function look({ id, host, port }: AgreedDevice, here: string): Promise<void> {
     try {
       const { signal } = ending;
       const found = await reachEndpoint(dialer, { host, port }, { timeoutMs: DIAL_MS, signal, clock });
       const failure = found.reached ? null : dialFailureText[found.failure];
-      looks.set(id, { atMs: clock.monotonicMs(), network, failure });
+      looks.set(id, { atMs: clock.monotonicMs(), network: here, failure });
     } catch {
       // Nothing was seen.
       looks.delete(id);
@@ -74,14 +87,14 @@ export function watchDevices({
   }
 
   function view(): DeviceHealth[] {
-    const network = networkOf(interfaces());
+    const here = networkNow();
     return devices.map(({ id, name, kind, host, port, isHere }): DeviceHealth => {
       const place = { name, kind, host, port, isHere };
       const seen = looks.get(id);
       const open = (detail: string): DeviceHealth => ({ ...place, status: 'not-checked', ageMs: null, detail });
       if (seen === undefined) return open('not looked at yet');
       const ageMs = Math.round(clock.monotonicMs() - seen.atMs);
-      if (seen.network !== network) return open('the network of this machine changed since the last look');
+      if (seen.network !== here) return open('the network of this machine changed since the last look');
       if (ageMs > MAX_AGE_MS) return open('the last look is too old');
       return seen.failure === null
         ? { ...place, status: 'accepts', ageMs, detail: 'accepted a TCP connection; nothing was sent' }
