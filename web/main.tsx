@@ -14,6 +14,7 @@ import { startMedia } from './media.tsx';
 import { orders } from './orders.ts';
 import { createPosing } from './pose.ts';
 import { createQuestion } from './question.ts';
+import { createSearch } from './search.ts';
 import { serviceActs } from './service.ts';
 import { followStates } from './states.ts';
 import { startStop, startStopForm } from './stop.tsx';
@@ -80,8 +81,10 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
     show({ stop: progress });
   });
   const press = () => stop.press(state.site.serial);
-  const { zoom, follow } = map;
-  show({ act: { ...acts, ...question.acts, ...(service?.acts ?? noService), stop: press, zoom, follow } });
+  const { zoom, follow, goToPin } = map;
+  const search = createSearch(show);
+  const acted = { ...acts, ...question.acts, ...(service?.acts ?? noService), ...search };
+  show({ act: { ...acted, stop: press, zoom, follow, goToPin } });
   if (choice !== null) question.acts.choose(choice);
   /** The technician page has a map only where the pose is set, and of an incident. */
   const hasMap = () => !isService || document.querySelector('details#set-pose[open], .replay') !== null;

@@ -4,6 +4,7 @@ import { type MapModel, mapToLoad, readMap } from '../src/lib/pages/map/map-mode
 import type { PageState } from '../src/lib/pages/model.ts';
 import type { Interaction } from '../src/lib/pages/ui.ts';
 import type { Viewer } from '../src/lib/pages/viewer.ts';
+import { createLabels } from './labels.ts';
 import { Refused, readJson } from './read.ts';
 
 /** Project decisions: a map beyond these is not loaded into the browser of a tablet. */
@@ -39,6 +40,7 @@ export function createMap({ viewer, show }: MapOptions) {
     return moves && usual.call(this, event, data);
   });
   const resized = new ResizeObserver(apply);
+  const labels = createLabels();
 
   function setFollowing(is: boolean): void {
     isFollowing = is;
@@ -51,10 +53,12 @@ export function createMap({ viewer, show }: MapOptions) {
     const { width, height } = shown.viewBox.baseVal;
     const perUnit = Math.min(shown.clientWidth / width, shown.clientHeight / height);
     shown.style.setProperty('--pin', `${1 / (perUnit * transform.k || 1)}`);
+    labels.arrange(shown);
   }
 
   /** After each painting: the picture may be a new one. */
-  function painted({ pose }: PageState, ui: Interaction): void {
+  function painted(state: PageState, ui: Interaction): void {
+    const { pose } = state;
     const svg = document.querySelector<SVGSVGElement>('#map');
     if (svg !== shown) {
       resized.disconnect();
@@ -64,6 +68,7 @@ export function createMap({ viewer, show }: MapOptions) {
       select(svg).call(behavior);
       apply();
     }
+    if (svg !== null && labels.isOther(state, ui)) apply();
     if (svg === null || !ui.isFollowing || pose.value === null) return;
     behavior.translateTo(select(svg), pose.value.xM * 100, -pose.value.yM * 100);
   }
@@ -86,6 +91,17 @@ export function createMap({ viewer, show }: MapOptions) {
       if (shown !== null) behavior.scaleBy(select(shown), factor);
     },
     follow: () => setFollowing(!isFollowing),
+    /** The keyboard is at this pin: it comes into view. */
+    goToPin(atPin: string): void {
+      show({ atPin });
+      const pin = shown?.querySelector(`[data-pin=${JSON.stringify(atPin)}]`);
+      if (shown === null || !(pin instanceof SVGGElement)) return;
+      const [at, frame] = [pin.getBoundingClientRect(), shown.getBoundingClientRect()];
+      const [x, y] = [(at.left + at.right) / 2, (at.top + at.bottom) / 2];
+      if (x > frame.left && x < frame.right && y > frame.top && y < frame.bottom) return;
+      const place = pin.transform.baseVal.consolidate()?.matrix;
+      if (place) behavior.translateTo(select(shown), place.e, place.f);
+    },
     /** Loads another map when the robot reports one; while it is not connected, the last one that the gateway has. */
     follows(state: PageState): void {
       const { value } = state.map;

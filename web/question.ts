@@ -26,6 +26,8 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
   let timers: number[] = [];
   /** The choice whose place on the screen was found. */
   let placed: Choice | null = null;
+  /** What had the focus when it was asked. */
+  let asker: Element | null = null;
 
   function wait(): void {
     for (const timer of timers) clearTimeout(timer);
@@ -34,7 +36,14 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
 
   function close(closed: Interaction['closed'] = null): void {
     wait();
-    show({ choice: null, order: null, isArmed: false, closed });
+    // Whoever comes after a question without an answer sees all stations.
+    show({
+      choice: null,
+      order: null,
+      isArmed: false,
+      closed,
+      ...(closed === 'late' && { query: '', isPadOpen: false }),
+    });
     if (closed !== null) timers = [setTimeout(() => show({ closed: null }), OPEN_MS)];
   }
 
@@ -52,6 +61,7 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
       close();
       return;
     }
+    if (ui().choice === null) asker = document.activeElement;
     openedAt = performance.now();
     asked = situationOf(state(), choice);
     show({ choice, order: null, isArmed: false, closed: null });
@@ -76,8 +86,10 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
     isSending = false;
     // The page has lost its gateway meanwhile, and says so.
     if (ui().choice === null) return;
-    if (answer?.ok) close();
-    else {
+    if (answer?.ok) {
+      close();
+      show({ query: '' });
+    } else {
       const code = (answer?.body as { readonly error?: { readonly code?: string } } | undefined)?.error?.code;
       show({ order: { state: 'refused', code: code ?? 'NO_ANSWER' } });
       closeLater();
@@ -89,7 +101,8 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
     const { choice } = ui();
     if (choice === placed) return;
     placed = choice;
-    const sheet = document.querySelector<HTMLElement>('.sheet');
+    if (choice === null) giveFocusBack();
+    const sheet = document.querySelector<HTMLElement>('[role=alertdialog]');
     if (sheet === null) return;
     const finger = press?.finger ?? null;
     const isUnder = () => {
@@ -102,6 +115,15 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
     sheet.removeAttribute('data-upper');
     if (isUnder()) sheet.setAttribute('data-upper', '');
     sheet.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
+  }
+
+  /** The question had it, so nothing has it now; what asked may be gone from the list. */
+  function giveFocusBack(): void {
+    const { activeElement } = document;
+    if (activeElement !== null && activeElement !== document.body) return;
+    const isThere = asker?.isConnected === true && asker !== document.body;
+    const back = isThere ? asker : document.querySelector('#orders-title');
+    (back as HTMLElement | SVGElement | null)?.focus({ preventScroll: true });
   }
 
   const began = (event: PointerEvent | KeyboardEvent) => {

@@ -18,6 +18,7 @@ export const ready: PageState = {
       { name: 'A', xM: 1, yM: 2 },
       { name: 'B', xM: 3, yM: -4 },
     ],
+    recent: [],
     dock: { xM: 0, yM: 0, yawDeg: 180 },
     tours: [{ name: 'lunch', stations: ['A', 'B'] }],
     needsSignIn: false,

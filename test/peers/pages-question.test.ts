@@ -206,10 +206,10 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       await fed.page.evaluate(`{
       const go = document.querySelector('.sheet .go');
       for (let times = 0; times < 5; times += 1) go.click();
-      document.querySelector('form.sheet').requestSubmit();
+      document.querySelector('.sheet form').requestSubmit();
     }`);
       await fed.advance(100);
-      await fed.page.evaluate('document.querySelector("form.sheet").requestSubmit()');
+      await fed.page.evaluate('document.querySelector(".sheet form").requestSubmit()');
       // What changes while it is under way is the answer to it.
       await fed.feed(locked);
       await ask(fed, 'B');
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       expect(await refusal.textContent()).toBe(fed.t.refusals.MOTION_REFUSED);
       await fed.feed(ready);
       expect([await sheets(fed), await fed.page.locator('.sheet .go').count()]).toEqual([1, 0]);
-      await fed.page.evaluate('document.querySelector("form.sheet").requestSubmit()');
+      await fed.page.evaluate('document.querySelector(".sheet form").requestSubmit()');
       await fed.hold(ready, 21_000);
       expect([await sheets(fed), fed.orders().length]).toEqual([0, 1]);
     },

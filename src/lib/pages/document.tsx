@@ -28,7 +28,8 @@ export function Document({ title, site, kind, data, isAsking = false, viewer, ch
     <html lang={viewer.language}>
       <head>
         <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        {/* A keyboard on the screen makes the page smaller, so that STOPP stays above it. */}
+        <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} – ${titleIn(site, viewer.language)}`}</title>
         <link rel="icon" href="data:," />
@@ -84,7 +85,7 @@ export function Header({ site, kind, t, viewer, children }: HeaderProps) {
           href={`?sprache=${other}`}
           lang={other}
           hreflang={other}
-          aria-label={`${t.ui.language}: ${t.ui.otherLanguage}`}
+          aria-label={`${other.toUpperCase()}, ${t.ui.language}: ${t.ui.otherLanguage}`}
         >
           {other.toUpperCase()}
         </a>

@@ -226,6 +226,7 @@ export const pageStateSchema = z.strictObject({
     serial: z.string(),
     contact: z.strictObject({ name: foreign.nullable(), phone: foreign.nullable() }).nullable(),
     stations: z.array(place.extend({ group: title })),
+    recent: z.array(z.string()).describe('Keys of the stations of the last drives on this map, the newest first.'),
     dock: poseSchema.nullable(),
     tours: z.array(z.strictObject({ name: foreign, title, stations: z.array(foreign) })),
     needsSignIn: z.boolean().describe('Whether starting a tour or a drive needs a session.'),

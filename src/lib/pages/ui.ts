@@ -31,6 +31,11 @@ export interface Interaction {
   readonly isArmed: boolean;
   /** Why the last question closed by itself, while that is news. */
   readonly closed: 'late' | 'changed' | null;
+  /** What is searched for among the stations. */
+  readonly query: string;
+  readonly isPadOpen: boolean;
+  /** The pin of the map that the keyboard is at, as `choiceText`; null: the first. */
+  readonly atPin: string | null;
   readonly stop: StopProgress | null;
   /** No state has arrived for a while: no value on the page holds now. */
   readonly isSilent: boolean;
@@ -48,6 +53,9 @@ export interface Interaction {
 export interface Actions extends IncidentActions {
   readonly choose: (choice: Choice | null) => void;
   readonly confirm: (choice: Choice, although: string | null) => void;
+  readonly search: (query: string) => void;
+  readonly openPad: (isOpen: boolean) => void;
+  readonly goToPin: (pin: string) => void;
   readonly stop: () => void;
   readonly endRun: () => void;
   readonly pauseTour: () => void;
@@ -66,6 +74,9 @@ export const still: Interaction = {
   order: null,
   isArmed: false,
   closed: null,
+  query: '',
+  isPadOpen: false,
+  atPin: null,
   stop: null,
   isSilent: false,
   map: 'loading',

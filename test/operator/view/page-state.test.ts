@@ -65,7 +65,7 @@ describe('the state of the pages', () => {
     ];
     expect(stateOf().site).toEqual({
       ...{ name: 'Lobby', serial: 'TEST-0001', contact: { name: 'T. Echnik', phone: '123' }, stations, dock: null },
-      ...{ tours: [{ name: 'lunch', stations: ['A', 'B'] }], needsSignIn: false },
+      ...{ tours: [{ name: 'lunch', stations: ['A', 'B'] }], recent: [], needsSignIn: false },
     });
   });
 

@@ -104,3 +104,21 @@ describe('a command that drives', () => {
     expect(shownName(site, 'stations', 'constructor')).toBe('constructor');
   });
 });
+
+describe('the stations used last', () => {
+  it('are those of the last drives, the newest first, each once, at most four, on this map', () => {
+    const runs = createRunView(standInClock(), standInFailedDrive(), site);
+    const go = (station: string | null, id: string) =>
+      runs.follow({ ...drive('x'), drive: { ...drive('x').drive, station, id } as never });
+    for (const [at, station] of ['k1', 'B', 'up', 'B', null, 'k1', 'k1', 'a', 'b'].entries()) go(station, `d${at}`);
+    expect(runs.recent()).toEqual(['b', 'a', 'k1', 'B']);
+    // The same drive, seen again.
+    go('zzz', 'd8');
+    expect(runs.recent()).toEqual(['b', 'a', 'k1', 'B']);
+    const state = createPageStates(site, 'b1', standInClock(), runs).compose({
+      ...{ snapshot: on('u'), motion: freeMotion, health: standInHealth(), cloud: { view: noCloud, now: new Date(0) } },
+      ...{ support: noSupport, neighbours: notListening, viewers: { onSite: [], remote: [] } },
+    });
+    expect(state.site.recent).toEqual(['k1', 'B']);
+  });
+});

@@ -21,7 +21,7 @@ export interface LivePagesOptions
   readonly cloud: () => Parts['cloud'];
   readonly support: () => Parts['support'];
   readonly failedDrive: Pick<FailedDrive, 'subscribe'>;
-  readonly runs: Pick<RunView, 'now' | 'failed'>;
+  readonly runs: Pick<RunView, 'now' | 'failed' | 'recent'>;
   /** Which pages the gateway has, so that an older one in a browser is noticed. */
   readonly build: string;
   /** Of every text that is sent. */

@@ -35,7 +35,7 @@ export function createPageStates(
   site: Site,
   build: string,
   clock: Pick<Clock, 'wall' | 'monotonicMs' | 'random'>,
-  runs: Pick<RunView, 'now' | 'failed'>,
+  runs: Pick<RunView, 'now' | 'failed' | 'recent'>,
 ): PageStates {
   const process = Math.floor(clock.random() * 36 ** 8).toString(36);
   // Formatted here: a slow tablet needs a tenth of a second for its first use of a time zone.
@@ -66,7 +66,7 @@ export function createPageStates(
         time: now.toISOString(),
         timeZone,
         clock: ofDay.format(now),
-        site: siteView(site, parts.snapshot.values),
+        site: siteView(site, parts.snapshot.values, runs.recent()),
         screen: screenView(site.operator, now),
         ...changing(parts),
       };
@@ -81,7 +81,11 @@ export function createPageStates(
 }
 
 /** What the site file says of the robot, with the places on its map; of all maps while none was ever reported. */
-function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'map'>): PageState['site'] {
+function siteView(
+  site: Site,
+  { map: live }: Pick<ChassisSnapshot['values'], 'map'>,
+  recent: readonly string[],
+): PageState['site'] {
   // Also an old report: meanwhile no order passes.
   const mapUid = live.status === 'received' ? live.value.uid : null;
   const { name, chassis, contacts, dock, operator } = site;
@@ -108,6 +112,7 @@ function siteView(site: Site, { map: live }: Pick<ChassisSnapshot['values'], 'ma
       ...(group !== undefined && { group }),
       ...{ xM, yM },
     })),
+    recent: recent.filter((station) => names.includes(station)),
     dock: dock === undefined || !isHere(dock) ? null : { xM: dock.xM, yM: dock.yM, yawDeg: dock.yawDeg },
     tours: tours.map(([tour, { title, stations: via }]) => ({ name: tour, ...titleOf({ title }), stations: [...via] })),
     needsSignIn: operator.tourNeedsSignIn,

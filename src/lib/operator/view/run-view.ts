@@ -18,11 +18,16 @@ export interface RunView {
   now(motion: MotionStatus): Run | null;
   /** The last run that failed and that no person has seen. */
   failed: FailedDrive['now'];
+  /** Stations that it was ordered to, the last one first. */
+  recent(): readonly string[];
   /** Learns of runs that begin and end: called with every change, so that none is missed. */
   follow(runs: ReturnType<Motion['runs']>): void;
   /** A person asks for the end of what runs now, or only of the run of this id: that it then stops is no failure. */
   endAsked(motion: MotionStatus, id?: string): void;
 }
+
+/** Project decision: what a person finds again without reading a list. */
+const MAX_RECENT = 4;
 
 /** Also says since when it drives to its present station, or since when it has ended. */
 export function createRunView(
@@ -34,8 +39,14 @@ export function createRunView(
   /** The last run that a person, or a stop, has ended. */
   let endedId = '';
   const ended = { tour: '', drive: '' };
+  let [lastDrive, recent]: [string, readonly string[]] = ['', []];
 
   function follow({ tour, drive, stop }: ReturnType<Motion['runs']>): void {
+    if (drive !== null && drive.id !== lastDrive) {
+      const { station } = drive;
+      lastDrive = drive.id;
+      if (station !== null) recent = [station, ...recent.filter((one) => one !== station)].slice(0, MAX_RECENT);
+    }
     for (const [kind, run] of [
       ['tour', tour && ofTour(tour, site)] as const,
       ['drive', drive && ofDrive(drive, site)] as const,
@@ -66,6 +77,7 @@ export function createRunView(
       return run === null ? null : { ...withoutOwnEnd(run), forMs: clock.monotonicMs() - sinceMs };
     },
     failed: failedDrive.now,
+    recent: () => recent,
     follow,
     endAsked(motion, id) {
       const run = runOf(motion, site);

@@ -35,7 +35,7 @@ export function replayState(recording: Recording, atMs: number): PageState | nul
     timeZone: head.timeZone,
     clock: '',
     site: {
-      ...{ name: head.site, serial: head.serial, contact: null, tours: [], needsSignIn: false },
+      ...{ name: head.site, serial: head.serial, contact: null, tours: [], recent: [], needsSignIn: false },
       stations: body.stations.filter(isHere).map(withoutMap),
       dock: body.dock === null || !isHere(body.dock) ? null : withoutMap(body.dock),
     },

@@ -1,11 +1,9 @@
 import { partsOf } from '../service/pose-draft.ts';
 import type { Props } from '../ui.ts';
-import type { Choice } from '../viewer.ts';
+import { Legend } from './legend.tsx';
 import type { Feature, MapModel } from './map-model.ts';
-import { CM } from './pose-geometry.ts';
-
-const x = (xM: number) => Math.round(xM * CM);
-const y = (yM: number) => Math.round(-yM * CM);
+import { Pins } from './pins.tsx';
+import { CM, placeAt, x, y } from './pose-geometry.ts';
 
 interface Box {
   readonly left: number;
@@ -39,7 +37,7 @@ export function MapView(props: MapProps) {
   const box = boxOf(props, model);
   return (
     <section class="map" aria-label={t.ui.map}>
-      <svg id="map" viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} role="img" aria-label={t.ui.map}>
+      <svg id="map" viewBox={`${box.left} ${box.top} ${box.width} ${box.height}`} aria-label={t.ui.map}>
         <g id="map-layer">
           {model?.plan && (
             <image
@@ -53,16 +51,7 @@ export function MapView(props: MapProps) {
           )}
           {model && <Features features={model.features} />}
           <Way {...props} />
-          {state.site.dock && <Pin {...props} choice={{ kind: 'dock' }} at={state.site.dock} label="⚡" />}
-          {state.site.stations.map((station) => (
-            <Pin
-              {...props}
-              key={station.name}
-              choice={{ kind: 'station', name: station.name }}
-              at={station}
-              label={props.f.label(station.name, station.title)}
-            />
-          ))}
+          <Pins {...props} isStill={props.isPosing === true || props.isRecorded === true} />
           {state.neighbours.map(
             (robot) =>
               robot.pose && (
@@ -90,6 +79,7 @@ export function MapView(props: MapProps) {
             <path class="target-icon" d="M12 3V8M12 16V21M3 12H8M16 12H21M12 6a6 6 0 1 1 0 12a6 6 0 1 1 0-12Z" />
           </svg>
         </button>
+        {props.isPosing !== true && props.isRecorded !== true && <Legend t={t} />}
       </div>
       <p class="map-note">
         {isAway(props) && <strong class="away">{model === null ? t.ui.robotAway : t.ui.lastMap}</strong>}
@@ -121,8 +111,6 @@ function otherRobotsNote({ state, t }: Props): string {
   const elsewhere = state.neighbours.filter(({ isOnThisMap, presence }) => isOnThisMap !== true && presence !== 'gone');
   return elsewhere.length === 0 ? '' : t.robotsElsewhere(elsewhere.length);
 }
-
-const placeAt = (at: { readonly xM: number; readonly yM: number }) => `translate(${x(at.xM)} ${y(at.yM)})`;
 
 function Features({ features }: { readonly features: readonly Feature[] }) {
   return (
@@ -160,31 +148,6 @@ function Way({ state }: Props) {
   const dock = run.kind === 'dock' && site.dock !== null ? [site.dock] : [];
   const points = [pose.value, ...places, ...dock];
   return <polyline class="way" points={points.map((at) => `${x(at.xM)},${y(at.yM)}`).join(' ')} />;
-}
-
-interface PinProps extends MapProps {
-  readonly choice: Choice;
-  readonly at: { readonly xM: number; readonly yM: number };
-  readonly label: string;
-}
-
-function Pin({ ui, viewer, isPosing = false, choice, at, label }: PinProps) {
-  const isChosen =
-    ui.choice?.kind === choice.kind &&
-    (choice.kind === 'dock' || (ui.choice as { name?: string }).name === choice.name);
-  return (
-    <g
-      class={`pin ${choice.kind}${isChosen ? ' chosen' : ''}`}
-      transform={placeAt(at)}
-      {...(!viewer.readOnly && !isPosing && { onClick: () => ui.act?.choose(choice) })}
-    >
-      <g class="upright">
-        <circle class="touch" r="24" />
-        <path d="M0 0L-11 -20A14 14 0 1 1 11 -20Z" />
-        <text y="-42">{label}</text>
-      </g>
-    </g>
-  );
 }
 
 /**
@@ -252,7 +215,7 @@ function boxOf({ state }: Props, model: MapModel | null): Box {
   const xs = all.map(({ xM }) => x(xM));
   const ys = all.map(({ yM }) => y(yM));
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const margin = Math.max(60, 0.06 * Math.max(right - left, bottom - top));
+  const margin = Math.max(60, 0.1 * Math.max(right - left, bottom - top));
   return {
     left: left - margin,
     top: top - margin,

@@ -1,26 +1,99 @@
 import { mayGo, type Props } from '../ui.ts';
 import { type Choice, choiceText } from '../viewer.ts';
+import { Finder } from './finder.tsx';
+import { groupsOf, SEARCH_FROM, type Station, searchStations } from './search.ts';
 
-/** Stations, tours and the charging station: a touch chooses, and the sheet asks. */
+/** Stations and tours: a touch chooses, and the sheet asks. What was used last and what a search found come first. */
 export function Orders(props: Props) {
-  const { state, viewer, t, f } = props;
+  const { state, viewer, ui, t } = props;
   const { stations, tours, dock, needsSignIn } = state.site;
   if (viewer.readOnly) return null;
+  const found = searchStations(stations, ui.query);
+  const isMany = stations.length >= SEARCH_FROM;
+  const isSearching = isMany && ui.query.trim() !== '';
   return (
     <section class="orders" aria-labelledby="orders-title">
-      <h2 id="orders-title">{t.ui.where}</h2>
+      <h2 id="orders-title" tabIndex={-1}>
+        {t.ui.where}
+      </h2>
       {needsSignIn && !viewer.signedIn && (
         <p class="hint">
           {t.ui.signInToGo} <a href="/anmeldung">{t.ui.signInLink}</a>
         </p>
       )}
-      {stations.length === 0 && tours.length === 0 && dock === null && <p>{t.ui.noStations}</p>}
-      <ul class="targets">
-        {stations.map(({ name, title }) => (
-          <Target {...props} key={name} choice={{ kind: 'station', name }} title={f.label(name, title)} />
-        ))}
-      </ul>
-      {tours.length > 0 && <h2>{t.ui.tours}</h2>}
+      {isMany && <Finder {...props} found={found.length} />}
+      <div class="list">
+        {stations.length === 0 && tours.length === 0 && dock === null && <p>{t.ui.noStations}</p>}
+        {isSearching ? (
+          <Stations {...props} of={found} />
+        ) : (
+          <>
+            {isMany && <LastUsed {...props} />}
+            <Groups {...props} />
+            <Tours {...props} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The way home, in view wherever the list is. */
+export function Home(props: Props) {
+  const { state, t } = props;
+  if (state.site.dock === null) return null;
+  return (
+    <ul class="targets home">
+      <Target {...props} choice={{ kind: 'dock' }} title={t.ui.dock} />
+    </ul>
+  );
+}
+
+function Stations({ of, ...props }: Props & { readonly of: readonly Station[] }) {
+  return (
+    <ul class="targets">
+      {of.map(({ name, title }) => (
+        <Target {...props} key={name} choice={{ kind: 'station', name }} title={props.f.label(name, title)} />
+      ))}
+    </ul>
+  );
+}
+
+function LastUsed(props: Props) {
+  const { stations, recent } = props.state.site;
+  const last = recent.flatMap((name) => stations.find((station) => station.name === name) ?? []);
+  if (last.length === 0) return null;
+  return (
+    <>
+      <h3>{props.t.ui.lastUsed}</h3>
+      <Stations {...props} of={last} />
+      {stations.every(({ group }) => group === undefined) && <h3>{props.t.ui.allStations}</h3>}
+    </>
+  );
+}
+
+function Groups(props: Props) {
+  const groups = groupsOf(props.state.site.stations, props.viewer.language);
+  return groups.map(({ title, stations }) => (
+    <div key={title}>
+      {groups.length > 1 && (
+        <h3>
+          <bdi>{title ?? props.t.ui.otherStations}</bdi>
+        </h3>
+      )}
+      <Stations {...props} of={stations} />
+    </div>
+  ));
+}
+
+function Tours(props: Props) {
+  const { state, t, f } = props;
+  const { tours, stations } = state.site;
+  const named = (key: string) => f.named(key, stations.find(({ name }) => name === key)?.title);
+  if (tours.length === 0) return null;
+  return (
+    <>
+      <h2>{t.ui.tours}</h2>
       <ul class="targets">
         {tours.map(({ name, title, stations: via }) => (
           <Target
@@ -28,12 +101,11 @@ export function Orders(props: Props) {
             key={name}
             choice={{ kind: 'tour', name }}
             title={f.label(name, title)}
-            detail={via.map((key) => f.named(key, stations.find((one) => one.name === key)?.title)).join(' → ')}
+            detail={via.map(named).join(' → ')}
           />
         ))}
-        {dock !== null && <Target {...props} choice={{ kind: 'dock' }} title={t.ui.dock} />}
       </ul>
-    </section>
+    </>
   );
 }
 

@@ -22,75 +22,75 @@ export function Sheet(props: Props) {
   const [goes, passes] = [mayGo(props, choice), mayPass(props, choice)];
   const close = () => ui.act?.choose(null);
   return (
-    <form
-      class="sheet"
-      aria-labelledby="sheet-title"
-      method="post"
-      action={orderPath(choice)}
-      onSubmit={(event) => {
-        if (ui.act === null) return;
-        event.preventDefault();
-        const field = (event.currentTarget as unknown as { although?: { value: string } }).although;
-        ui.act.confirm(choice, field?.value ?? null);
-      }}
-    >
-      <h2 id="sheet-title" tabIndex={-1}>
-        {t.ask(choice, choiceLabel(choice, props.state, f))}
-      </h2>
-      {choice.kind === 'dock' ? (
-        <input type="hidden" name="dock" value="true" />
-      ) : (
-        <input type="hidden" name={choice.kind === 'station' ? 'station' : 'tour'} value={choice.name} />
-      )}
-      {order?.state === 'refused' && (
-        <p class="alarm" role="alert">
-          {t.refusals[order.code] ?? t.ui.notPossible}
-        </p>
-      )}
-      {!goes && order === null && <Why {...props} choice={choice} />}
-      {passes && order === null && (
-        <label>
-          {t.ui.alertNumbers}
-          <input name="although" inputMode="numeric" autocomplete="off" required />
-        </label>
-      )}
-      <p class="choices">
-        {order?.state !== 'refused' && (
-          <button
-            type="submit"
-            class={ui.act === null ? 'go confirms' : 'go'}
-            disabled={!(goes || passes) || order !== null}
-            aria-disabled={ui.act !== null && !ui.isArmed ? 'true' : undefined}
-          >
-            {order !== null
-              ? t.ui.sending
-              : passes
-                ? t.ui.goAlthough
-                : choice.kind === 'resume'
-                  ? t.ui.resume
-                  : t.ui.go}
-          </button>
-        )}
-        {ui.act === null ? (
-          <a class="button" href="/">
-            {t.ui.goBack}
-          </a>
+    <div class="sheet" role="alertdialog" aria-labelledby="sheet-title" aria-describedby="sheet-why">
+      <form
+        method="post"
+        action={orderPath(choice)}
+        onSubmit={(event) => {
+          if (ui.act === null) return;
+          event.preventDefault();
+          const field = (event.currentTarget as unknown as { although?: { value: string } }).although;
+          ui.act.confirm(choice, field?.value ?? null);
+        }}
+      >
+        <h2 id="sheet-title" tabIndex={-1}>
+          {t.ask(choice, choiceLabel(choice, props.state, f))}
+        </h2>
+        {choice.kind === 'dock' ? (
+          <input type="hidden" name="dock" value="true" />
         ) : (
-          <button type="button" onClick={close}>
-            {order?.state === 'refused' ? t.ui.close : t.ui.goBack}
-          </button>
+          <input type="hidden" name={choice.kind === 'station' ? 'station' : 'tour'} value={choice.name} />
         )}
-      </p>
-    </form>
+        {order?.state === 'refused' && (
+          <p class="alarm" role="alert" id="sheet-why">
+            {t.refusals[order.code] ?? t.ui.notPossible}
+          </p>
+        )}
+        {!goes && order === null && <Why {...props} choice={choice} />}
+        {passes && order === null && (
+          <label>
+            {t.ui.alertNumbers}
+            <input name="although" inputMode="numeric" autocomplete="off" required />
+          </label>
+        )}
+        <p class="choices">
+          {order?.state !== 'refused' && (
+            <button
+              type="submit"
+              class={ui.act === null ? 'go confirms' : 'go'}
+              disabled={!(goes || passes) || order !== null}
+              aria-disabled={ui.act !== null && !ui.isArmed ? 'true' : undefined}
+            >
+              {order !== null
+                ? t.ui.sending
+                : passes
+                  ? t.ui.goAlthough
+                  : choice.kind === 'resume'
+                    ? t.ui.resume
+                    : t.ui.go}
+            </button>
+          )}
+          {ui.act === null ? (
+            <a class="button" href="/">
+              {t.ui.goBack}
+            </a>
+          ) : (
+            <button type="button" onClick={close}>
+              {order?.state === 'refused' ? t.ui.close : t.ui.goBack}
+            </button>
+          )}
+        </p>
+      </form>
+    </div>
   );
 
   function Why({ choice, ...props }: Props & { readonly choice: Choice }) {
     const { state, viewer, ui } = props;
-    if (ui.isSilent) return <p>{t.ui.noGateway}</p>;
+    if (ui.isSilent) return <p id="sheet-why">{t.ui.noGateway}</p>;
     const { run, gate, site } = state;
     const alerts = gate.passable.map(({ text }) => text).join('; ');
     return (
-      <ul class="why">
+      <ul class="why" id="sheet-why">
         {!isFreeFor(choice, props) && <li>{run === null ? t.refusals.TOUR_NOT_PAUSED : t.run(run, f)}</li>}
         {gate.notes.map((note) => (
           <li key={JSON.stringify(note)}>{noteText(note, t, f)}</li>

@@ -2,7 +2,7 @@ import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { MapView } from '../map/map-view.tsx';
 import type { Props } from '../ui.ts';
 import { choiceText } from '../viewer.ts';
-import { Orders } from './orders.tsx';
+import { Home, Orders } from './orders.tsx';
 import { Sheet } from './sheet.tsx';
 import { Battery, Values } from './values.tsx';
 
@@ -33,7 +33,12 @@ export function Surface(props: Props) {
       </main>
       <footer>
         <Progress {...props} />
-        {!viewer.readOnly && <StopBar {...props} />}
+        {!viewer.readOnly && (
+          <div class="end">
+            <Home {...props} />
+            <StopBar {...props} />
+          </div>
+        )}
       </footer>
     </div>
   );

@@ -233,6 +233,8 @@ export const de: Texts = {
     BUSY: 'Gerade gehen zu viele Anfragen ein. Bitte gleich noch einmal versuchen.',
     NO_ANSWER: 'Keine Antwort vom Gateway: Es ist ungewiss, ob der Auftrag angekommen ist.',
   },
+  found: (count) =>
+    count === 0 ? 'Keine Station gefunden' : count === 1 ? 'Eine Station gefunden' : `${count} Stationen gefunden`,
   robotsElsewhere: (count) => `Nicht gezeigt: Roboter auf anderer oder unbekannter Karte (${count})`,
   failReason: (code) =>
     code === 103 ? 'Grund 103: Ausrichtung des Ziels ungültig' : `Grund ${code}: Bedeutung nicht bekannt`,

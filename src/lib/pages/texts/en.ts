@@ -239,6 +239,7 @@ export const en: Texts = {
     BUSY: 'Too many requests arrive at the moment. Please try again soon.',
     NO_ANSWER: 'No answer from the gateway: it is uncertain whether the order arrived.',
   },
+  found: (count) => (count === 0 ? 'No station found' : count === 1 ? 'One station found' : `${count} stations found`),
   robotsElsewhere: (count) => `Not shown: robots on another or an unknown map (${count})`,
   failReason: (code) =>
     code === 103 ? 'reason 103: invalid heading of the target' : `reason ${code}: meaning not known`,

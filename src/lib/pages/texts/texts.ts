@@ -22,6 +22,8 @@ export interface Texts {
   readonly origins: Readonly<Record<'surface' | 'command' | 'cloud', string>>;
   readonly refusals: Readonly<Record<string, string>>;
   readonly failReason: (code: number) => string;
+  /** Of a search for stations. */
+  readonly found: (count: number) => string;
   /** Other robots that the map does not show. */
   readonly robotsElsewhere: (count: number) => string;
   /** Where the robot stands beside its goal; null: within the tolerance. */
