@@ -1,4 +1,5 @@
 import { isolated, shorten } from '../../text/index.ts';
+import { besidePose } from '../beside-pose.tsx';
 import type { Props } from '../ui.ts';
 import { type Choice, choiceText, readChoice } from '../viewer.ts';
 import { nextPin } from './pin-order.ts';
@@ -24,7 +25,7 @@ interface PinOf {
  * Stations and the charging station, above them their labels: the script shows those that find space. A touch of a label
  * chooses its station; a touch of pins the one whose pin is nearest. With the keyboard they are one stop: arrow keys lead from pin to pin.
  */
-export function Pins(props: PinsProps) {
+export const Pins = besidePose(function Pins(props: PinsProps) {
   const { state, ui, viewer, isStill } = props;
   const pins = pinsOf(props);
   const choose = (id: string) => {
@@ -103,7 +104,7 @@ export function Pins(props: PinsProps) {
       </g>
     </>
   );
-}
+});
 
 function pinsOf({ state: { site }, t, f }: Props): readonly PinOf[] {
   const pins: Omit<PinOf, 'id'>[] = [

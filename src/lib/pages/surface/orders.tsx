@@ -1,10 +1,11 @@
+import { besidePose } from '../beside-pose.tsx';
 import { mayGo, type Props } from '../ui.ts';
 import { type Choice, choiceText } from '../viewer.ts';
 import { Finder } from './finder.tsx';
 import { groupsOf, SEARCH_FROM, type Station, searchStations } from './search.ts';
 
 /** Stations and tours: a touch chooses, and the sheet asks. What was used last and what a search found come first. */
-export function Orders(props: Props) {
+export const Orders = besidePose(function Orders(props: Props) {
   const { state, viewer, ui, t } = props;
   const { stations, tours, dock, needsSignIn } = state.site;
   if (viewer.readOnly) return null;
@@ -36,7 +37,7 @@ export function Orders(props: Props) {
       </div>
     </section>
   );
-}
+});
 
 /** The way home, in view wherever the list is. */
 export function Home(props: Props) {

@@ -35,12 +35,23 @@ const wordsOf = (text: string) => searchText(text).split(' ').filter(Boolean);
 /** As a keyboard without umlauts has them, too. */
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };
 
+/** A page is painted many times while a search is open, and its titles stay. */
+const folded = new Map<string, readonly string[]>();
+const MAX_FOLDED = 2_000;
+
 function spellingsOf({ name, title }: Station): readonly string[] {
   const shown = title === undefined ? [name] : [titleIn(title, 'de'), titleIn(title, 'en')];
-  return shown.flatMap((text) => [
-    searchText(text),
-    searchText(text.normalize('NFC').replace(/[äöü]/gi, (letter) => umlauts[letter.toLowerCase()] ?? letter)),
-  ]);
+  return shown.flatMap((text) => {
+    const known = folded.get(text) ?? spell(text);
+    if (folded.size >= MAX_FOLDED) folded.clear();
+    folded.set(text, known);
+    return known;
+  });
+}
+
+function spell(text: string): readonly string[] {
+  const spelt = text.normalize('NFC').replace(/[äöü]/gi, (letter) => umlauts[letter.toLowerCase()] ?? letter);
+  return [searchText(text), searchText(spelt)];
 }
 
 interface Group {
