@@ -254,7 +254,7 @@ describe.skipIf(!hasBrowser)('a map that is none (Chromium)', () => {
     await using shown = await open(server.full, '/');
     const { page } = shown;
     await page.locator('.map-note', { hasText: note }).waitFor();
-    await page.locator('#map .pin', { hasText: 'B' }).locator('path').click();
+    await page.locator('#map [data-pin="station:B"] path').click();
     await page.getByRole('heading', { name: 'B anfahren?' }).waitFor();
     await page.getByRole('button', { name: 'Fahren' }).click();
     await expect.poll(() => server.motion.calls).toContain('startDrive {"station":"B"}');
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)('a map that is none (Chromium)', () => {
     server.link.answers.set('/maps/7', () => jsonReply({ id: 7, ...place, overlays: points(3) }));
     await using shown = await open(server.full, '/');
     const { page } = shown;
-    const pin = page.locator('#map .pin', { hasText: 'Weit' }).locator('path');
+    const pin = page.locator('#map [data-pin="station:Weit"] path');
     await pin.waitFor();
     const [at, all] = [await pin.boundingBox(), await page.locator('#map').boundingBox()];
     if (at === null || all === null) throw new Error('not shown');

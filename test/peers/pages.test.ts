@@ -465,7 +465,7 @@ describe.skipIf(!hasBrowser)('the operator surface (Chromium)', () => {
   it('shows where the robot is: floor plan, stations by name, the heading', async () => {
     await using live = await open('/');
     await live.page.locator('#map image.plan').waitFor();
-    expect(await live.page.locator('#map .pin text').allTextContents()).toEqual(
+    expect(await live.page.locator('#map .label text').allTextContents()).toEqual(
       expect.arrayContaining(['A', 'B', 'C']),
     );
     const { values } = (await chassisState(robot.operatorPort)) as never as {
@@ -602,7 +602,7 @@ describe.skipIf(!hasBrowser)('the operator surface (Chromium)', () => {
   it('drives by a pin on the map, and by the keyboard alone', async () => {
     await using live = await open('/');
     await untilShown(live.page, 'Bereit');
-    await live.page.locator('#map .pin', { hasText: 'A' }).locator('path').click();
+    await live.page.locator('#map [data-pin="station:A"] path').click();
     await live.page.getByRole('heading', { name: 'A anfahren?' }).waitFor();
     await live.page.getByRole('button', { name: 'Abbrechen' }).click();
     await live.page.locator('a.target', { hasText: 'C' }).first().focus();
@@ -751,7 +751,7 @@ describe.skipIf(!hasBrowser)('the operator surface (Chromium)', () => {
     expect(await far.page.locator('form, .target, .stop-button').count()).toBe(0);
     expect(await far.page.locator('image.plan').count()).toBe(0);
     expect(await far.page.locator('.notice').textContent()).toContain('Nur-Lese-Ansicht');
-    await far.page.locator('#map .pin', { hasText: 'A' }).locator('path').click();
+    await far.page.locator('#map [data-pin="station:A"] path').click();
     expect(await far.page.locator('.sheet').count()).toBe(0);
     expect(far.problems).toEqual([]);
   });
