@@ -238,8 +238,13 @@ describe.skipIf(!hasBrowser)('forty stations and more (Chromium)', () => {
     await using fed = await openFed(browser, {});
     await open(fed, hotel(197));
     const shown = (await labelsOf(fed)).filter(({ isHit, id }) => isHit && id !== 'dock');
-    expect(shown.length).toBeGreaterThan(8);
-    for (const { id, left, right, top, bottom } of shown) {
+    let tapped = 0;
+    for (const { id } of shown) {
+      // The station that was asked about last keeps its label, and others make space for it.
+      const now = (await labelsOf(fed)).find((one) => one.id === id);
+      if (now === undefined || !now.isHit) continue;
+      const { left, right, top, bottom } = now;
+      tapped += 1;
       const name = await fed.page.locator(`[data-pin="${id}"]`).getAttribute('aria-label');
       await fed.page.touchscreen.tap((left + right) / 2, (top + bottom) / 2);
       await fed.advance(100);
@@ -249,6 +254,7 @@ describe.skipIf(!hasBrowser)('forty stations and more (Chromium)', () => {
       await fed.advance(1_000);
       await fed.feed(hotel(197));
     }
+    expect(tapped).toBeGreaterThan(8);
   });
 
   it.each(screens)(
