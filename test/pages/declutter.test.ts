@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Box, declutter, type Label, overlaps } from '../../src/lib/pages/map/declutter.ts';
 import { nextPin } from '../../src/lib/pages/map/pin-order.ts';
+import { runs } from '../properties.ts';
 
 const frame: Box = { left: 0, top: 0, right: 800, bottom: 600 };
 const label = (id: string, x: number, y: number, isNeeded = false): Label => ({
@@ -42,6 +43,7 @@ describe('the labels of the map', () => {
             expect([box.left >= 0, box.top >= 0, box.right <= 800, box.bottom <= 600]).not.toContain(false);
         }
       }),
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { surfacePage } from '../../src/lib/pages/index.ts';
 import { groupsOf, SEARCH_FROM, type Station, searchStations } from '../../src/lib/pages/surface/search.ts';
 import { titleProblem } from '../../src/lib/text/index.ts';
+import { runs } from '../properties.ts';
 import { anyCharacter } from '../text/units.ts';
 import { ready } from './states.ts';
 
@@ -70,6 +71,7 @@ describe('the search for a station', () => {
         expect(searchStations(stations, query)).toContain(chosen);
         expect(new Set(searchStations(stations, query)).size).toBe(searchStations(stations, query).length);
       }),
+      { numRuns: runs(2_000) },
     );
   });
 

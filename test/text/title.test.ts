@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isolated, searchText, titleMark, titleProblem } from '../../src/lib/text/index.ts';
+import { runs } from '../properties.ts';
 import { anyCharacter } from './units.ts';
 
 const people = fc.constantFrom(...('aäßΣςكُأ٢٠۴éﬁÅ한ｆ²🛗👩‍🚀ıİ  -204'.match(/./gu) ?? []));
@@ -100,6 +101,7 @@ describe('a title for people', () => {
           expect(searchText(title.normalize(form))).toBe(searchText(title));
         }
       }),
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -114,6 +116,7 @@ describe('a title for people', () => {
         if (strong.test(title.replace(/[\p{N}\p{P}\p{M}\p{S}]/gu, '')))
           expect([first, last]).toEqual(['\u2068', '\u2069']);
       }),
+      { numRuns: runs(2_000) },
     );
   });
 });
