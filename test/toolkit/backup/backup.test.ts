@@ -110,7 +110,8 @@ describe('a backup of a gateway', () => {
     expect(made.verdict).toBe('not-checked');
     expect(gunzipSync(readFileSync(out)).toString('latin1')).not.toMatch(/secret-/);
     const left = made.leftOut.map(({ path }) => path);
-    const secret = ['secrets/chassis', 'secrets/password', 'secrets/heartbeat', 'secrets/heartbeat-next'];
+    const keys = ['secrets/heartbeat', 'secrets/heartbeat-next'];
+    const secret = ['secrets/chassis', 'secrets/password', 'secrets/password.former', ...keys];
     const folders = ['identity/identity.json', 'identity/key.pem', 'state/adb/adbkey', 'media'];
     expect(left.toSorted()).toEqual([...secret, ...folders].toSorted());
     expect(made.leftOut.filter(({ anew }) => anew === '')).toEqual([]);

@@ -31,11 +31,13 @@ cloud:
   caFile: ca/cloud.pem
   release: { keyFile: release-key.pem }
 tablet: { host: 127.0.0.1 }
+time: { urls: ['https://a.example.com', 'https://b.example.com'], caFile: ca/time.pem }
 `;
 
 const FILES: Readonly<Record<string, string>> = {
   'secrets/chassis': 'secret-of-the-chassis',
   'secrets/password': 'secret-hash',
+  'secrets/password.former': 'secret-former',
   'secrets/heartbeat': 'secret-heartbeat',
   'secrets/heartbeat-next': 'secret-next',
   'identity/key.pem': 'secret-key',
@@ -43,6 +45,7 @@ const FILES: Readonly<Record<string, string>> = {
   'ca/enrolment.pem': 'ca 1',
   'ca/broker.pem': 'ca 2',
   'ca/cloud.pem': 'ca 3',
+  'ca/time.pem': 'ca 4',
   'release-key.pem': 'public key',
   'kiosk.yaml': 'kiosk: 1',
   'our-lobby.yaml': 'name: our-lobby\nsteps: []\n',
@@ -64,6 +67,7 @@ const FILES: Readonly<Record<string, string>> = {
   'state/records/premises.json': '{"record":1}',
   'state/checklist-runs/run.jsonl': '{"begun":1}\n',
   'state/map-backups/maps.tar.gz': 'maps',
+  'state/replacement-chassis.json': '{"words":[]}',
   'state/robots/SN-1/failed-drive.json': '{}',
 };
 

@@ -39,6 +39,7 @@ beforeEach(async () => {
   const maps = { lobby: { uid: 'u1', version: 2 } };
   const site = {
     ...fake.toolkit.site,
+    chassis: { serial: 'SN0001' },
     tours: {},
     maps,
     stations,

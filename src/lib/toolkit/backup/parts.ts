@@ -1,6 +1,7 @@
 import { attachmentFolder } from '../../evidence/index.ts';
 import { quote } from '../../json/index.ts';
 import { isCredential, type Site } from '../../site/index.ts';
+import { formerHashesPath } from '../site/password-id.ts';
 import { placeOf } from './manifest.ts';
 
 /**
@@ -43,6 +44,7 @@ export const fileKeys: Readonly<Record<string, Kind>> = {
   },
   'cloud.mqtt.caFile': { treat: 'clear', is: 'file', holds: 'CA of the broker', anew: COPY_AGAIN },
   'cloud.caFile': { treat: 'clear', is: 'file', holds: 'CA of the cloud', anew: COPY_AGAIN },
+  'time.caFile': { treat: 'clear', is: 'file', holds: 'CA of the time endpoints', anew: COPY_AGAIN },
   'cloud.release.keyFile': { treat: 'clear', is: 'file', holds: 'public key of releases', anew: COPY_AGAIN },
   'cloud.release.dir': { treat: 'not', is: 'folder', holds: 'releases', anew: 'Install gw on the machine.' },
   'tablet.profileFile': {
@@ -68,6 +70,7 @@ export const stateKinds: Readonly<Record<string, 'clear' | 'secret' | 'not'>> = 
   ...{ records: 'clear', 'heartbeat-boots.json': 'clear', 'heartbeat-received.json': 'clear', local: 'not' },
   // The key by which the tablet knows this gateway.
   ...{ adb: 'secret', 'tablet.json': 'clear', 'robot.json': 'clear', robots: 'clear' },
+  ...{ 'replacement-chassis.json': 'clear', 'replacement-gateway.json': 'clear', 'replacement-tablet.json': 'clear' },
 };
 
 /** A file or a folder that the site file names. */
@@ -88,7 +91,14 @@ export function sourcesOf(site: Site): Source[] {
     ...{ key: 'evidenceFile', treat: 'clear', is: 'folder', holds: 'reports of trials', mayBeAbsent: true },
     ...{ path: attachmentFolder(site.evidenceFile), anew: 'Repeat the trials with `gw evidence verify`.' },
   };
-  return [...sources, trials];
+  const { passwordFile } = site.operator;
+  if (passwordFile === undefined || isCredential(passwordFile)) return [...sources, trials];
+  const former: Source = {
+    ...{ key: 'operator.passwordFile', treat: 'secret', is: 'file', holds: 'hashes of former device passwords' },
+    ...{ mayBeAbsent: true, path: formerHashesPath(passwordFile) },
+    anew: 'Nothing: whether a password is a new one is then not checked.',
+  };
+  return [...sources, trials, former];
 }
 
 function valuesAt(site: Site, key: string): string[] {
