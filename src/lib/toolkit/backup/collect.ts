@@ -1,18 +1,16 @@
-import { createHash } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
-import { type FileHandle, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { snapshotOutbox } from '../../cloud/index.ts';
 import { GwError } from '../../error/index.ts';
-import { readJsonBytes } from '../../json/index.ts';
-import { isDraftName, openExisting, openFresh } from '../../lifecycle/index.ts';
+import { isDraftName, openExisting } from '../../lifecycle/index.ts';
 import { isCredential, type Site } from '../../site/index.ts';
 import type { CheckContext } from '../toolkit.ts';
+import { copyAside } from './copy-aside.ts';
 import { archivePath, type BackedUpFile, bounds } from './manifest.ts';
 import { type Source, sourcesOf, stateKinds } from './parts.ts';
 import type { SecretFile } from './secrets.ts';
 
-const CHUNK_BYTES = 1024 * 1024;
 const MAX_CHECKLIST_BYTES = 256 * 1024;
 /** How often a folder is read again whose names changed meanwhile. */
 const TRIES = 10;
@@ -218,8 +216,14 @@ interface Listed {
 async function listFiles(folder: string): Promise<Listed> {
   const files: { path: string; mark: string }[] = [];
   const odd: { path: string; reason: string }[] = [];
+  /** Listed, and not there any more: the next look lists them no more. */
+  const gone: string[] = [];
   async function walk(dir: string): Promise<void> {
-    const entries = await readdir(dir, { withFileTypes: true });
+    const entries = await readdir(dir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT' || dir === folder) throw error;
+      gone.push(dir);
+      return [];
+    });
     const names = new Set(entries.map(({ name }) => name));
     for (const entry of entries.toSorted(byName)) {
       const path = join(dir, entry.name);
@@ -228,12 +232,26 @@ async function listFiles(folder: string): Promise<Listed> {
       else if (/^outbox\.db\.(new|draft)/.test(entry.name))
         odd.push({ path, reason: 'it is unfinished; the next start of gw finishes it' });
       else if (!entry.isFile()) odd.push({ path, reason: 'it is neither a file nor a folder' });
-      else files.push({ path, mark: path.endsWith('.jsonl') ? `${path} ${(await stat(path)).ino}` : path });
+      else files.push({ path, mark: path.endsWith('.jsonl') ? `${path} ${await inodeOf(path)}` : path });
     }
   }
   await walk(folder);
   files.sort((a, b) => Number(a.path.endsWith('.jsonl')) - Number(b.path.endsWith('.jsonl')));
-  return { files, odd, mark: [...files.map(({ mark }) => mark), ...odd.map(({ path }) => path)].toSorted().join('\n') };
+  return {
+    files,
+    odd,
+    mark: [...files.map(({ mark }) => mark), ...odd.map(({ path }) => path), ...gone].toSorted().join('\n'),
+  };
+}
+
+async function inodeOf(path: string): Promise<number | null> {
+  return await stat(path).then(
+    ({ ino }) => ino,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    },
+  );
 }
 
 const isOutbox = (path: string) => basename(path) === 'outbox.db';
@@ -246,48 +264,6 @@ async function readSecretBytes(path: string): Promise<Buffer> {
   const { size } = await file.stat();
   if (size > bounds.secretsBytes / 4) throw Object.assign(new Error(), { code: `it has ${size} bytes` });
   return await file.readFile();
-}
-
-/** Copies a file up to its size when it was opened; without `to` reads it. Rejects with the error of the system. */
-async function copyAside(from: string, to: string | null): Promise<{ bytes: number; sha256: string }> {
-  await using file = await openExisting(await realpath(from), constants.O_RDONLY);
-  const { size } = await file.stat();
-  const bytes = from.endsWith('.jsonl') ? await endOfLines(file, size) : size;
-  const hash = createHash('sha256');
-  await using target = to === null ? null : await openFresh(to, 0o600);
-  const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(CHUNK_BYTES, bytes)));
-  for (let at = 0; at < bytes; ) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, bytes - at), at);
-    if (bytesRead === 0) {
-      if (to !== null) await rm(to, { force: true });
-      // It was cut meanwhile: read again.
-      throw Object.assign(new Error(), { code: 'ENOENT' });
-    }
-    hash.update(buffer.subarray(0, bytesRead));
-    await target?.writeFile(buffer.subarray(0, bytesRead));
-    at += bytesRead;
-  }
-  return { bytes, sha256: hash.digest('hex') };
-}
-
-/** Where the last whole line ends: another process may be writing the next one. */
-async function endOfLines(file: FileHandle, size: number): Promise<number> {
-  const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(CHUNK_BYTES, size)));
-  for (let end = size; end > 0; ) {
-    const length = Math.min(buffer.length, end);
-    const { bytesRead } = await file.read(buffer, 0, length, end - length);
-    if (end === size && isWholeLine(buffer.subarray(0, bytesRead))) return size;
-    const found = buffer.subarray(0, bytesRead).lastIndexOf('\n');
-    if (found !== -1) return end - length + found + 1;
-    end -= length;
-  }
-  return 0;
-}
-
-/** Whether a person has left out the last line end: what is begun is no whole JSON. */
-function isWholeLine(tail: Buffer): boolean {
-  const line = tail.subarray(tail.lastIndexOf('\n') + 1);
-  return line.length === 0 || readJsonBytes(line, 'file').ok;
 }
 
 /** YAML files beside the site file, and in `checklists` there, that have the steps of a checklist. */
