@@ -222,3 +222,26 @@ describe('did you mean', () => {
     );
   });
 });
+
+describe('a decimal comma', () => {
+  const expected = 'a number with a decimal point: 1.5';
+  const before = 'name: robot\nstations:\n';
+
+  test.each([
+    ["xM: '1,5'", `${before}  a: { xM: '1,5' }\n`, { line: 3, column: 12, found: "'1,5'" }],
+    ['xM: 1,5 in a block', `${before}  a:\n    xM: 1,5\n`, { line: 4, column: 9, found: "'1,5'" }],
+    [
+      'xM: 1,5 in braces',
+      `${before}  a: { xM: 1,5 }\n`,
+      { line: 3, found: 'a decimal comma, which ends the value: 1,5' },
+    ],
+  ])('in %s is named with the number that was meant', (_, text, found) => {
+    expect(only(text)).toMatchObject({ ...found, expected });
+  });
+
+  test('is not seen in a key that is a number, nor in a text', () => {
+    expect(only(`${before}  a: { xM: 1, 5: 2 }\n`).expected).not.toContain('decimal');
+    expect(only(`${before}  a: { xM: 1.2,5: 2 }\n`).expected).not.toContain('1.5');
+    expect(problemsOf("name: '1,5'\n")).toEqual([]);
+  });
+});

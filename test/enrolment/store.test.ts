@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { lockFailure, lockFolder } from '../../src/lib/enrolment/folder.ts';
 import { loadIdentity, openSigner, readCredentials, readPending } from '../../src/lib/enrolment/index.ts';
+import { systemReason } from '../../src/lib/error/index.ts';
 import { createCa } from '../../src/lib/sim/cloud/certificates.ts';
 import { failureOf, it, serial } from './world.ts';
 
@@ -266,7 +267,10 @@ describe('the folder', () => {
     const failing = (code: string) => lockFailure('/site/identity', Object.assign(new Error('listen'), { code }));
     expect(failing('EADDRINUSE')).toMatchObject({ code: 'ENROLMENT_RUNNING' });
     for (const code of ['EMFILE', 'EACCES', 'EINVAL']) {
-      expect(failing(code)).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining(code) });
+      expect(failing(code)).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        message: expect.stringContaining(systemReason({ code })),
+      });
     }
     expect(lockFailure('/site/identity', new TypeError('a bug'))).toMatchObject({ code: 'INTERNAL', message: 'a bug' });
   });

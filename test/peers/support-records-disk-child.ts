@@ -24,7 +24,7 @@ const append = async (n: number) => {
     return true;
   } catch (error) {
     const { code, message } = asGwError(error);
-    refused.push(`${code} ${/\((\w+)\)/.exec(message)?.[1]}`);
+    refused.push(`${code} ${/\(([^)]+)\)/.exec(message)?.[1]}`);
     return false;
   }
 };

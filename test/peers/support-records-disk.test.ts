@@ -18,8 +18,8 @@ describe.runIf(hasNamespaces())('session records on a real file system', () => {
         timeout: 100_000,
       });
       const seen = JSON.parse(stdout);
-      expect(seen.refused).toContain('FILE_UNWRITABLE ENOSPC');
-      expect(seen.refused.at(-1)).toBe('FILE_UNWRITABLE EROFS');
+      expect(seen.refused).toContain('FILE_UNWRITABLE no space left on the disk');
+      expect(seen.refused.at(-1)).toBe('FILE_UNWRITABLE the file system is read-only');
       expect(seen.whenFull.last).toBe(seen.whenFull.acknowledged);
       expect(seen.afterRestart).toBe(seen.whenFull.last);
       expect(seen).toMatchObject({ isRecovered: true, isWhole: true, left: [] });

@@ -80,6 +80,13 @@ describe('creating a site file', () => {
       code: 'USAGE',
       message: 'Required flags are missing: --chassis-host, --serial.',
     });
+    // With the address the chassis has its own serial number.
+    await expect(
+      initSite({ path, force: false, given: { name: 'x' }, read: async () => expect.fail('read') }),
+    ).rejects.toMatchObject({
+      message: 'Required flags are missing: --chassis-host.',
+      remedy: 'Add them: `gw site init --yes --chassis-host HOST`; without --yes they are asked for.',
+    });
     const unfit = initSite({ path, force: false, given: { ...given, host: 'a b', mac: 'zz', operatorPort: '5174' } });
     await expect(unfit).rejects.toMatchObject({ code: 'USAGE', exitCode: 2 });
     await expect(unfit).rejects.toThrow(

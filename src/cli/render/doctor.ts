@@ -16,12 +16,17 @@ const titles: Readonly<Record<DoctorLine['group'], string>> = {
 /** `gw doctor` */
 export function renderDoctor(result: Doctor): string {
   const { lines } = result;
+  const noSite = lines.find(
+    ({ id, verdict, remedy }) => id === 'site-file' && verdict === 'not-checked' && remedy !== null,
+  );
   const groups = Object.entries(titles).map(([group, title]) => ({
     title,
     lines: lines.filter((line) => line.group === group),
   }));
   return page(
-    firstLine(result),
+    // Most of the other lines wait for it.
+    noSite === undefined ? firstLine(result) : `${chalk.yellow('No site file.')} ${printable(noSite.remedy ?? '')}`,
+    noSite !== undefined && firstLine(result),
     groupsWorstFirst(groups, (line) =>
       findingLines({ ...line, title: line.need === 'optional' ? `${line.title} (optional)` : line.title }),
     ).flatMap((block) => ['', block]),

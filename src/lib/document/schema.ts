@@ -29,6 +29,11 @@ function problemsOf(issue: Issue, base: Path, context: Context): Problem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, within);
     return issue.keys.map((key) => {
+      const decimal = decimalIn(key, tree, path);
+      if (decimal !== null) {
+        const found = `a decimal comma, which ends the value: ${decimal.replace('.', ',')}`;
+        return { ...place(tree, file, [...path, key], 'key'), found, expected: pointOf(decimal), suggestion: null };
+      }
       const expected = known.length === 0 ? 'no such key here' : `one of ${known.join(', ')}`;
       const suggestion = nearest(key, known) ?? null;
       return {
@@ -101,6 +106,9 @@ function expectationOf(issue: Issue, schemas: readonly z.ZodType[]): string {
   switch (issue.code) {
     case 'invalid_type': {
       const words = typeWords[issue.expected] ?? issue.expected;
+      const text = typeof issue.input === 'string' ? issue.input : '';
+      const decimal = /^[-+]?\d+,\d+$/.test(text) ? text.replace(',', '.') : null;
+      if (decimal !== null && words.endsWith('number')) return describe(pointOf(decimal), described);
       const scalar = issue.expected === 'string' && ['number', 'boolean'].includes(typeof issue.input);
       return scalar ? 'text: put it in quotes' : describe(words, described);
     }
@@ -121,6 +129,18 @@ function expectationOf(issue: Issue, schemas: readonly z.ZodType[]): string {
     default:
       return issue.message;
   }
+}
+
+function pointOf(decimal: string): string {
+  return `a number with a decimal point: ${decimal}`;
+}
+
+/** `{ xM: 1,5 }` is the value 1 and a key 5: the number that was meant, with its point. */
+function decimalIn(key: string, tree: Tree, path: Path): string | null {
+  if (!/^\d+$/.test(key)) return null;
+  const at = tree.entry([...path, key])?.key ?? null;
+  const [, whole] = (at && /(?<![\w.])([-+]?\d+),$/.exec(tree.textBefore(at))) ?? [];
+  return whole === undefined ? null : `${whole}.${key}`;
 }
 
 function describe(words: string, described: string | undefined): string {

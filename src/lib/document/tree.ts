@@ -34,6 +34,8 @@ export interface Tree {
   readonly value: unknown;
   /** undefined for a path that is not in the file. */
   entry(path: Path): Entry | undefined;
+  /** What stands before a place in its line. */
+  textBefore(place: Place): string;
   readonly problems: readonly Problem[];
 }
 
@@ -48,7 +50,8 @@ export function readTree(text: string, file: string): Tree {
   const entries = new Map<string, Entry>();
   const problems: Problem[] = [];
   const lines = new LineCounter();
-  const tree = { entry: (path: Path) => entries.get(pathKey(path)), problems };
+  const textBefore = ({ line, column }: Place) => (text.split('\n')[line - 1] ?? '').slice(0, column - 1);
+  const tree = { entry: (path: Path) => entries.get(pathKey(path)), textBefore, problems };
 
   const placeOf = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);

@@ -1,6 +1,6 @@
 import { link, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { asGwError, GwError } from '../error/index.ts';
+import { asGwError, GwError, systemReason } from '../error/index.ts';
 import {
   ensureFolder,
   type FolderProblem,
@@ -63,7 +63,7 @@ export async function identityFolderProblem(identityDir: string): Promise<Folder
   return privateFolderProblem(identityDir).catch(({ code }: NodeJS.ErrnoException) =>
     code === 'ENOTDIR'
       ? null
-      : { text: `it cannot be read (${code ?? 'unknown reason'})`, remedy: 'Run gw as the user of `gw serve`.' },
+      : { text: `it cannot be read (${systemReason({ code })})`, remedy: 'Run gw as the user of `gw serve`.' },
   );
 }
 
@@ -110,7 +110,7 @@ async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
     if (code === 'EEXIST' && basename(path) === PENDING_FILE) throw running(dirname(path), cause);
     // Only errors of the operating system are about the file.
     if (typeof code !== 'string') throw asGwError(cause);
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason({ code })}).`, { cause });
   }
 }
 
@@ -119,7 +119,7 @@ export function lockFailure(folder: string, cause: NodeJS.ErrnoException): GwErr
   const { code } = cause;
   if (code === 'EADDRINUSE') return running(folder, cause);
   if (typeof code !== 'string') return asGwError(cause);
-  const message = `Identity folder ${folder} cannot be locked (${code}).`;
+  const message = `Identity folder ${folder} cannot be locked (${systemReason({ code })}).`;
   return new GwError('FILE_UNWRITABLE', message, {
     remedy:
       'Nothing was started. Check the limits and the confinement of this process (ulimit, AppArmor), then run the command again.',

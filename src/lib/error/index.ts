@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, type ExitCode, errorTable } from './table.ts';
 
+export { systemReason } from './system-reason.ts';
 export { type ErrorCode, type ErrorRow, type ExitCode, errorTable, exitCodes } from './table.ts';
 
 /** The attempted connection, so that 'not connected' always names the address. */

@@ -1,7 +1,7 @@
 import { constants, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 import { ensureFolder, openExisting, openFresh, syncFolder } from '../lifecycle/index.ts';
 import type { EvidenceRecord } from './record.ts';
 import { MAX_BYTES, readEvidenceFile } from './record-file.ts';
@@ -122,6 +122,6 @@ async function undo(file: FileHandle, bytes: number): Promise<void> {
 }
 
 function unwritable(path: string, cause: unknown): GwError {
-  const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown reason';
+  const reason = systemReason(cause);
   return new GwError('FILE_UNWRITABLE', `The evidence file ${path} cannot be written (${reason}).`, { cause });
 }

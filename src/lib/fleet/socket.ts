@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 import { HEARTBEAT_PORT } from '../site/index.ts';
 import { BROADCAST_ADDRESS } from './wire.ts';
 
@@ -113,9 +113,13 @@ async function bound(address: string, reuseAddr: boolean, onDatagram: OnDatagram
   } catch (cause) {
     socket.close();
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('PORT_IN_USE', `Heartbeat port UDP ${HEARTBEAT_PORT} cannot be opened (${code}).`, {
-      tried: { address, port: HEARTBEAT_PORT },
-      cause,
-    });
+    throw new GwError(
+      'PORT_IN_USE',
+      `Heartbeat port UDP ${HEARTBEAT_PORT} cannot be opened (${systemReason({ code })}).`,
+      {
+        tried: { address, port: HEARTBEAT_PORT },
+        cause,
+      },
+    );
   }
 }

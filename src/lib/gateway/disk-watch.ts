@@ -1,5 +1,6 @@
 import { access, constants, type FileHandle, open, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { systemReason } from '../error/index.ts';
 import { type Clock, type Log, repeat } from '../lifecycle/index.ts';
 import type { FolderHealth } from '../operator/index.ts';
 
@@ -133,7 +134,7 @@ async function look(path: string, key: string, reserveBytes: number): Promise<Fo
     return {
       ...nothing,
       status: 'unusable',
-      detail: `The folder cannot be used (${code ?? 'unknown reason'}).`,
+      detail: `The folder cannot be used (${systemReason({ code })}).`,
       remedy: `Make it writable for gw, or name another folder in ${key} of the site file.`,
     };
   }

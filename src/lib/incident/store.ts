@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 import { assertOwnFolder, readWhole, removeLeftDrafts, replaceFile } from '../lifecycle/index.ts';
 import type { IncidentBody, IncidentHead } from '../pages/index.ts';
 import { mapTexts } from '../text/index.ts';
@@ -102,7 +102,7 @@ export function openIncidentStore(dir: string, now: Date): IncidentStore {
       if (!heads.has(id)) return null;
       const path = pathOf(id);
       const bytes = await readWhole(path, MAX_INCIDENT_BYTES).catch((cause: NodeJS.ErrnoException) => {
-        throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+        throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${systemReason(cause)}).`, { cause });
       });
       readLines(bytes, path);
       return bytes;

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { z } from 'zod';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 import { assertOwnFolder, readWhole, replaceFile } from '../lifecycle/index.ts';
 import { otherFormat } from './format.ts';
 import { readJsonBytes } from './read.ts';
@@ -28,7 +28,7 @@ export async function readStateFile<T>(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    throw unreadable(code ?? 'unknown reason', cause);
+    throw unreadable(systemReason({ code }), cause);
   }
   const read = readJsonBytes(bytes, 'file');
   const parsed = read.ok ? schema.safeParse(read.value) : null;

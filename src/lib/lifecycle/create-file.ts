@@ -1,6 +1,6 @@
 import { constants, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 
 /** Content of a file; a function gives it in parts, anew for each call. */
 type Content = string | Uint8Array | (() => AsyncIterable<Uint8Array>);
@@ -76,7 +76,7 @@ async function placeFile(
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => {});
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason({ code })}).`, { cause });
   }
 }
 
@@ -150,7 +150,7 @@ export async function syncFolder(path: string): Promise<void> {
 async function claim(path: string, mode?: number): Promise<void> {
   const file = await openFresh(path, mode).catch((cause) => {
     if (cause.code === 'EEXIST') throw alreadyThere(path, cause);
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason(cause)}).`, { cause });
   });
   await file.close();
 }

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 
 export interface FolderProblem {
   /** Continues a sentence after the path of the folder. */
@@ -75,7 +75,7 @@ function octal(mode: number): string {
 /** For folders of gw. Throws FILE_UNWRITABLE when others may write to the folder. */
 export async function assertOwnFolder(path: string): Promise<void> {
   const problem = await folderProblem(path).catch((error: NodeJS.ErrnoException) => ({
-    text: `it cannot be inspected (${error.code ?? 'unknown reason'})`,
+    text: `it cannot be inspected (${systemReason(error)})`,
     remedy: undefined,
   }));
   if (problem === null) return;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { Degrees } from '../angle/index.ts';
-import { GwError } from '../error/index.ts';
+import { GwError, systemReason } from '../error/index.ts';
 import { openFresh } from '../lifecycle/index.ts';
 import { oneLine, quoted } from '../text/index.ts';
 import { siteSchema } from './schema.ts';
@@ -180,16 +180,9 @@ async function writeDraft(draft: string, text: string): Promise<void> {
 function writeError(cause: unknown, path: string): GwError {
   const { code } = cause as NodeJS.ErrnoException;
   if (code === 'EEXIST') return existsError(path);
-  const why: Readonly<Record<string, string>> = {
-    ENOENT: 'its folder does not exist',
-    ENOTDIR: 'its folder is a file',
-    EACCES: 'this user may not write there',
-    EPERM: 'this user may not write there',
-    EROFS: 'the file system is read-only',
-    ENOSPC: 'no space left on the disk',
-    EISDIR: 'it is a folder',
-  };
-  return new GwError('FILE_UNWRITABLE', `${path} cannot be written: ${why[code ?? ''] ?? code ?? 'unknown reason'}.`, {
+  // Its name is known: what is missing is its folder.
+  const why = code === 'ENOENT' ? 'its folder does not exist' : systemReason(cause);
+  return new GwError('FILE_UNWRITABLE', `${path} cannot be written: ${why}.`, {
     cause,
   });
 }

@@ -338,7 +338,7 @@ describe('a record', () => {
     });
     await expect(verifyRecordFile(join(dir, 'none.json'))).rejects.toMatchObject({
       code: 'FILE_UNREADABLE',
-      message: has('ENOENT'),
+      message: has('no such file or folder'),
     });
   });
 

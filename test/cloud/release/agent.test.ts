@@ -474,7 +474,7 @@ describe('the release agent', () => {
     await rm(robot.keyFile);
     robot.agent().offer(robot.service.add('no-key', document));
     await robot.until(ended(robot, 'no-key', 'REJECTED'));
-    expect(lastDetails(robot, 'no-key')?.reason).toContain('cannot be read (ENOENT)');
+    expect(lastDetails(robot, 'no-key')?.reason).toContain('cannot be read (no such file or folder)');
     expect(robot.restarts).toEqual([]);
   });
 

@@ -249,18 +249,18 @@ describe('the folder of the library', () => {
     await symlink('media', media);
     const { status, data } = await ask(shared.full, '/api/medien');
     expect([status, data.error.code]).toEqual([500, 'FILE_UNREADABLE']);
-    expect(data.error.message).toContain('ELOOP');
+    expect(data.error.message).toContain('too many symbolic links');
     expect((await ask(shared.full, '/api/stopp', { method: 'POST' })).status).toBe(200);
   });
 
   it.each([
-    ['is a file', 'EEXIST', () => writeFile(media, 'a file')],
-    ['is a link to nothing', 'ENOENT', () => symlink(join(shared.dir, 'missing'), media)],
-    ['is a link to itself', 'ELOOP', () => symlink('media', media)],
-  ])('that %s refuses an upload with %s, the path and a remedy', async (_state, code, prepare) => {
+    ['is a file', 'it exists already', () => writeFile(media, 'a file')],
+    ['is a link to nothing', 'no such file or folder', () => symlink(join(shared.dir, 'missing'), media)],
+    ['is a link to itself', 'too many symbolic links', () => symlink('media', media)],
+  ])('that %s refuses an upload with the reason (%s), the path and a remedy', async (_state, reason, prepare) => {
     await prepare();
     const { status, data } = await upload(shared, 'a.png', new Uint8Array(png), signedIn);
-    const message = `The media folder ${media} cannot be written (${code}).`;
+    const message = `The media folder ${media} cannot be written (${reason}).`;
     expect([status, data.error]).toEqual([500, { code: 'FILE_UNWRITABLE', message, ...remedyOf('operator.mediaDir') }]);
   });
 
@@ -268,7 +268,7 @@ describe('the folder of the library', () => {
     await writeFile(media, 'a file');
     const { status, data } = await ask(shared.full, '/api/medien');
     expect([status, data.error.code]).toEqual([500, 'FILE_UNREADABLE']);
-    expect(data.error.message).toContain('ENOTDIR');
+    expect(data.error.message).toContain('a part of the path is no folder');
   });
 
   it('that became a file while an upload was received keeps the cause, and a sender that is gone keeps its own', async () => {

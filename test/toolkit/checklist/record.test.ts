@@ -127,7 +127,7 @@ describe('verifying a record file', () => {
     });
     await expect(checkRecord(path, { caPath: join(dir, 'none.pem') })).rejects.toMatchObject({
       code: 'USAGE',
-      message: has('cannot be read (ENOENT)'),
+      message: has('cannot be read (no such file or folder)'),
     });
     await expect(checkRecord(join(dir, 'none.json'), {})).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });

@@ -210,6 +210,12 @@ describe('gw doctor', () => {
     expect((await examine(dir, host())).lines.find((line) => line.id === 'site-file')?.verdict).not.toBe('ok');
   });
 
+  it('begins with the command that makes a site file where there is none', async () => {
+    const text = renderDoctor(await examine(join(dir, 'none.yaml'), host()));
+    expect(text.split('\n')[0]).toContain(`No site file. Create it with \`gw site init ${join(dir, 'none.yaml')}\``);
+    expect(renderDoctor(await examine(site, host())).split('\n')[0]).toMatch(/Installation/);
+  });
+
   it('finds a secret and a site file that others may use', async () => {
     chmodSync(join(dir, 'password'), 0o644);
     expect(await lineOf('operator-password')).toMatchObject({ verdict: 'wrong', remedy: has('chmod 600') });

@@ -25,7 +25,10 @@ describe('the newest record', () => {
   it('is none without a folder of records, and not checked where that cannot be read', async () => {
     expect(await newestRecord(given)).toMatchObject({ status: 'none', folder: join(dir, 'records') });
     writeFileSync(join(dir, 'records'), 'not a folder');
-    expect(await newestRecord(given)).toMatchObject({ status: 'not-checked', detail: has('ENOTDIR') });
+    expect(await newestRecord(given)).toMatchObject({
+      status: 'not-checked',
+      detail: has('a part of the path is no folder'),
+    });
   });
 
   it('is not checked, and not none, where the files in the folder are damaged', async () => {

@@ -89,7 +89,7 @@ describe('a release that is made', () => {
   });
 
   it.each<[string, () => void, object]>([
-    ['no folder', () => {}, { code: 'RELEASE_INVALID', message: has('ENOENT') }],
+    ['no folder', () => {}, { code: 'RELEASE_INVALID', message: has('no such file or folder') }],
     [
       'another program',
       () => install(folder, ['bin/run.js'], { 'package.json': '{"name":"x"}' }),

@@ -341,7 +341,7 @@ describe('standard input', () => {
     async function* failing(): AsyncGenerator<Uint8Array> {
       throw Object.assign(new Error('EISDIR: illegal operation on a directory, read'), { code: 'EISDIR' });
     }
-    const message = expect.stringContaining('stdin cannot be read: EISDIR');
+    const message = expect.stringContaining('stdin cannot be read: it is a folder');
     await expect(auditInput(failing())).rejects.toMatchObject({ code: 'FILE_UNREADABLE', message });
   });
 });

@@ -54,7 +54,9 @@ const stepSchema = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe('The result in words, for the report, with paths into the result in braces: serial {identity.serial}.'),
+    .describe(
+      'The result in words, for the report, with paths into the result in braces: serial {identity.serial}; (s) behind a number is the plural: {maps} map(s).',
+    ),
   values: z
     .record(id, valueSchema)
     .optional()

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { createFile, readBounded, sha256, syncFolder } from '../../lifecycle/index.ts';
 import { isPng } from '../../png/index.ts';
 import { ATTACHMENT_NAME, type Attachment, type AttachmentKind, attachmentTypes } from '../record.result.ts';
@@ -26,10 +26,7 @@ export async function readPhoto(path: string): Promise<{ readonly bytes: Uint8Ar
     new GwError('ATTACHMENT_INVALID', `${path} cannot be attached: ${why}.`, { cause });
   const read = await readBounded(path, ATTACHMENT_MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
     const { code } = cause;
-    throw refuse(
-      code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown reason'})`,
-      cause,
-    );
+    throw refuse(code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${systemReason({ code })})`, cause);
   });
   if (read.kind === 'too-large') throw refuse(`it is larger than ${ATTACHMENT_MAX_BYTES / 1024 / 1024} MiB`);
   if (read.kind !== 'bytes') throw refuse('it is not a regular file');

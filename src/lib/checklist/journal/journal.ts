@@ -1,6 +1,6 @@
 import { constants, type FileHandle, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asGwError, GwError } from '../../error/index.ts';
+import { asGwError, GwError, systemReason } from '../../error/index.ts';
 import {
   assertOwnFolder,
   ensureFolder,
@@ -244,7 +244,7 @@ async function openClaimed(path: string, state: JournalState, lock: string): Pro
 }
 
 function unreadable(path: string, cause: NodeJS.ErrnoException): GwError {
-  return broken(path, `it cannot be read (${cause.code ?? 'unknown reason'})`, cause);
+  return broken(path, `it cannot be read (${systemReason(cause)})`, cause);
 }
 
 async function orUnreadable<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -257,5 +257,5 @@ function unwritable(path: string, cause: unknown): GwError {
   const { code } = cause as NodeJS.ErrnoException;
   // Only errors of the operating system concern the file.
   if (cause instanceof GwError || typeof code !== 'string') return asGwError(cause);
-  return new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
+  return new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason({ code })}).`, { cause });
 }

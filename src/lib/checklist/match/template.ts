@@ -1,3 +1,4 @@
+import { pluralWord } from '../../text/index.ts';
 import { plainText } from './excerpt.ts';
 import { lookUp, type PathPart, parsePath } from './path.ts';
 
@@ -31,13 +32,24 @@ export function pathsOf(template: Template): readonly (readonly PathPart[])[] {
   return template.filter((part) => typeof part !== 'string');
 }
 
-/** Renders a template from a result: a list as its length, a missing value as '(not there)'. */
+/**
+ * Renders a template from a result: a list as its length, a missing value as '(not there)', and `(s)` by the value before
+ * it: `{maps} map(s)`.
+ */
 export function fillTemplate(template: Template, value: unknown): string {
+  let last: string | undefined;
   const texts = template.map((part) => {
-    if (typeof part === 'string') return part;
-    const result = lookUp(value, part);
-    if (!result.exists || result.value === null) return NOT_THERE;
-    return Array.isArray(result.value) ? String(result.value.length) : plainText(result.value);
+    if (typeof part === 'string') {
+      return last === undefined ? part : part.replaceAll('(s)', pluralWord(Number(last), ''));
+    }
+    last = filled(part, value);
+    return last;
   });
   return texts.join('');
+}
+
+function filled(part: readonly PathPart[], value: unknown): string {
+  const result = lookUp(value, part);
+  if (!result.exists || result.value === null) return NOT_THERE;
+  return Array.isArray(result.value) ? String(result.value.length) : plainText(result.value);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { readBounded, sha256 } from '../../lifecycle/index.ts';
 import { ATTACHMENT_MAX_BYTES } from '../journal/attachment.ts';
 import {
@@ -196,5 +196,5 @@ async function readAttachment(path: string): Promise<Uint8Array | null> {
 }
 
 function reasonOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+  return systemReason(error);
 }

@@ -1,6 +1,6 @@
 import { lstat, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { syncFolder } from '../../lifecycle/index.ts';
 import { isVersion } from './version.ts';
 
@@ -44,7 +44,9 @@ export async function readCurrent(dir: string): Promise<string | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    throw new GwError('FILE_UNREADABLE', `${join(dir, CURRENT)} is not a symbolic link (${code}).`, { cause: error });
+    throw new GwError('FILE_UNREADABLE', `${join(dir, CURRENT)} is not a symbolic link (${systemReason({ code })}).`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { readWhole } from '../../lifecycle/index.ts';
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -58,7 +58,7 @@ async function readKeyFile(path: string): Promise<string> {
     return Buffer.from(await readWhole(await realpath(path), MAX_KEY_BYTES)).toString('utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${code ?? 'unknown reason'}).`, {
+    throw new GwError('FILE_UNREADABLE', `Release key ${path} cannot be read (${systemReason({ code })}).`, {
       cause,
       remedy: 'Name the public key that signs releases: cloud.release.keyFile, or --key FILE.',
     });

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { constants, type FileHandle, realpath } from 'node:fs/promises';
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import { openExisting } from '../../lifecycle/index.ts';
 import { type ReleaseKeys, signerOf, unsignedText } from './keys.ts';
@@ -238,7 +238,7 @@ async function openForReading(path: string): Promise<FileHandle> {
     return await openExisting(await realpath(path), constants.O_RDONLY);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${systemReason({ code })}).`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { OTHER_VERSION_REMEDY, otherFormat, otherVersionText, readJsonBytes } from '../../json/index.ts';
 import { readWhole, replaceFile } from '../../lifecycle/index.ts';
 import { releasePhases } from './model.ts';
@@ -77,7 +77,7 @@ export async function readState(dir: string): Promise<ReleaseState> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return noReleases;
-    throw unreadable(path, code ?? 'unknown reason', cause);
+    throw unreadable(path, systemReason({ code }), cause);
   }
   const reading = readJsonBytes(bytes, 'file');
   if (!reading.ok) throw unreadable(path, reading.problem);

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { constants, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemReason } from '../../error/index.ts';
 import { quote } from '../../json/index.ts';
 import { ensureFolder, openExisting, openFresh, readWhole, syncFolder } from '../../lifecycle/index.ts';
 import { PARTIAL_SUFFIX } from './folder.ts';
@@ -88,7 +89,7 @@ export async function verifyInstalled(
     readWhole(join(root, MANIFEST_NAME), packageLimits.manifestBytes),
     readWhole(join(root, SIGNATURE_NAME), packageLimits.manifestBytes),
   ]).catch((error: NodeJS.ErrnoException) => {
-    throw invalidPackage(root, [`its manifest or signature cannot be read (${error.code})`]);
+    throw invalidPackage(root, [`its manifest or signature cannot be read (${systemReason(error)})`]);
   });
   const signer = signerOf(manifestBytes, signature, keys);
   if (signer === null) throw invalidPackage(root, [unsignedText(MANIFEST_NAME, keys)]);

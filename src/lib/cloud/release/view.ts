@@ -44,7 +44,8 @@ export function viewRelease({
       ...base,
       status: 'unmanaged',
       detail: unmanagedReason(release.dir, launched?.dir ?? null),
-      remedy: 'Start gw with its systemd unit (docs/install.md), with the release folder of the site file.',
+      remedy:
+        'Releases need the unit of docs/install.md, with the release folder of the site file: end this process, then run `sudo systemctl enable --now gw`.',
     };
   }
   return { ...base, status: 'ready', detail: detailOf(state, version, progress), remedy: null };

@@ -2,7 +2,7 @@ import { createHash, type KeyObject, sign } from 'node:crypto';
 import { constants, type FileHandle, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTarPacker } from 'modern-tar';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { openExisting, openFresh } from '../../lifecycle/index.ts';
 import { MANIFEST_NAME, type ReleaseManifest, readManifest, SIGNATURE_NAME } from './manifest.ts';
 import { invalidPackage } from './read-package.ts';
@@ -43,7 +43,7 @@ export async function writePackage(
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNWRITABLE', `${out} cannot be written (${code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${out} cannot be written (${systemReason({ code })}).`, { cause });
   } finally {
     await rm(draft, { force: true });
   }
@@ -64,7 +64,7 @@ async function pathsIn(folder: string, inside = ''): Promise<string[]> {
 
 async function openToPack(folder: string, path: string): Promise<FileHandle> {
   return await openExisting(join(folder, path), constants.O_RDONLY).catch((cause) => {
-    throw new GwError('FILE_UNREADABLE', `${join(folder, path)} cannot be read (${cause.code}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${join(folder, path)} cannot be read (${systemReason(cause)}).`, { cause });
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, type FileHandle, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { ensureFolder, openExisting, openFresh, syncFolder, UnsuitableFile } from '../../lifecycle/index.ts';
 
 /** A download under way: `<path>.partial`, readable by its owner only. All methods throw FILE_UNWRITABLE. */
@@ -128,8 +128,12 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (typeof code !== 'string' || cause instanceof GwError) throw cause;
-    throw new GwError('FILE_UNWRITABLE', `${basename(path)} in ${dirname(path)} cannot be written (${code}).`, {
-      cause,
-    });
+    throw new GwError(
+      'FILE_UNWRITABLE',
+      `${basename(path)} in ${dirname(path)} cannot be written (${systemReason({ code })}).`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import {
   type Clock,
   createFile,
@@ -261,7 +261,7 @@ function isReplaced({ name, sha256 }: SpoolEntry, later: readonly SpoolEntry[]):
 
 async function assertCapacity(dir: string, file: string, entries: readonly SpoolEntry[], limits: typeof spoolLimits) {
   const { size } = await stat(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('FILE_UNREADABLE', `${file} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${file} cannot be read (${systemReason(cause)}).`, { cause });
   });
   const kept = entries.filter(({ state }) => state !== 'uploaded');
   const bytes = kept.reduce((sum, entry) => sum + entry.bytes, 0);
@@ -286,7 +286,7 @@ async function copy(file: string, to: string, signal?: AbortSignal): Promise<{ b
   const source = await realpath(file)
     .then((path) => openExisting(path, constants.O_RDONLY))
     .catch((cause: NodeJS.ErrnoException) => {
-      throw new GwError('FILE_UNREADABLE', `${file} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+      throw new GwError('FILE_UNREADABLE', `${file} cannot be read (${systemReason(cause)}).`, { cause });
     });
   try {
     return await onDisk(to, async () => {
@@ -316,6 +316,6 @@ async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (typeof code !== 'string' || cause instanceof GwError) throw cause;
-    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason({ code })}).`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { asGwError, GwError } from '../../error/index.ts';
+import { asGwError, GwError, systemReason } from '../../error/index.ts';
 import { type Clock, createBackoff, type Log } from '../../lifecycle/index.ts';
 import { plural, shorten } from '../../text/index.ts';
 import type { Answer, Requester } from '../gate/model.ts';
@@ -273,7 +273,7 @@ function asRefusal(error: unknown, signal: AbortSignal): AttemptFailure {
   }
   // An archive that cannot be read must not keep the others from being uploaded.
   if (error instanceof Error && 'syscall' in error && 'code' in error && !signal.aborted) {
-    return new AttemptFailure('refused', `the archive in the spool cannot be read (${error.code})`, error);
+    return new AttemptFailure('refused', `the archive in the spool cannot be read (${systemReason(error)})`, error);
   }
   return asFailure(error, signal);
 }

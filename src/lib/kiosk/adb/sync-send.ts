@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { tabletLost } from './tablet-lost.ts';
 
 /** Remedy for a package file that cannot be read. */
@@ -42,7 +42,7 @@ export async function sendFile(
   socket.write(Buffer.concat([syncHeader('SEND', name.length), name]));
   let accepted = 0;
   const unreadable = (cause: NodeJS.ErrnoException) => {
-    const message = `The package file ${file} cannot be read (${cause.code ?? 'unknown reason'}).`;
+    const message = `The package file ${file} cannot be read (${systemReason(cause)}).`;
     return new GwError('FILE_UNREADABLE', message, { remedy: UNREADABLE_REMEDY, cause });
   };
   await using handle = await open(file).catch((cause) => {

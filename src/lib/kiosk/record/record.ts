@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { assertOwnFolder, readBounded, replaceFile } from '../../lifecycle/index.ts';
 import { formatEndpoint } from '../../net/index.ts';
 import { observationSchema } from './observation.ts';
@@ -98,7 +98,7 @@ export async function readTabletRecord(stateDir: string): Promise<TabletRecord |
   const path = recordPath(stateDir);
   const read = await readBounded(path, MAX_RECORD_BYTES).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return null;
-    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${systemReason(cause)}).`, { cause });
   });
   if (read === null) return null;
   const text = read.kind === 'bytes' ? Buffer.from(read.bytes).toString('utf8') : '';

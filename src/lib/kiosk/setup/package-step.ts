@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { quoted } from '../../text/index.ts';
 import { tabletCommand } from '../adb/command.ts';
 import { type PackageList, parseDigest, parseFreeBytes, parsePackages } from '../adb/command-output.ts';
@@ -108,7 +108,7 @@ export async function checkAppFile(file: string, sha256: string): Promise<number
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNREADABLE', `The package file ${file} cannot be read (${code ?? 'unknown reason'}).`, {
+    throw new GwError('FILE_UNREADABLE', `The package file ${file} cannot be read (${systemReason({ code })}).`, {
       remedy: UNREADABLE_REMEDY,
       cause,
     });

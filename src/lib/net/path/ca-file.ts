@@ -1,4 +1,4 @@
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { readBounded } from '../../lifecycle/index.ts';
 import { type CaCertificates, readCaCertificates } from '../../x509/index.ts';
 
@@ -14,7 +14,7 @@ export interface CaRefusal {
 /** Reads a CA file, for every command in the same way; `refuse` makes the error. */
 export async function readCaFile(path: string, refuse: (why: CaRefusal) => GwError): Promise<CaCertificates> {
   const read = await readBounded(path, MAX_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw refuse({ problem: `cannot be read (${cause.code ?? 'unknown reason'})`, remedy: null, cause });
+    throw refuse({ problem: `cannot be read (${systemReason(cause)})`, remedy: null, cause });
   });
   if (read.kind === 'too-large') throw refuse({ problem: `is larger than ${MAX_BYTES} bytes`, remedy: null });
   if (read.kind !== 'bytes') throw refuse({ problem: 'is not a regular file', remedy: null });

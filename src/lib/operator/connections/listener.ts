@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { type Clock, systemClock } from '../../lifecycle/index.ts';
 import { mayTakeBody } from '../http/body-limits.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
@@ -247,5 +247,9 @@ function bindError(address: ListenAddress, error: NodeJS.ErrnoException): GwErro
   const where = isPath ? { address: `unix:${address.path}` } : { address: address.host, port: address.port };
   const more = { tried: { ...where, action: 'listen' }, cause: error };
   if (error.code === 'EADDRINUSE') return new GwError('PORT_IN_USE', `${what} is in use by another program.`, more);
-  return new GwError('PORT_UNUSABLE', `${what} cannot be opened: ${error.code ?? error.message}.`, more);
+  return new GwError(
+    'PORT_UNUSABLE',
+    `${what} cannot be opened: ${error.code === undefined ? error.message : systemReason(error)}.`,
+    more,
+  );
 }

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { z } from 'zod';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import type { mediaItemSchema } from '../answers/answers.ts';
 
 const LOOKED_AT_ONCE = 32;
@@ -38,7 +38,7 @@ export function createMediaFolder(dir: string) {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code === 'ENOENT') return [];
-      throw new GwError('FILE_UNREADABLE', `The media folder ${dir} cannot be read (${code ?? 'unknown reason'}).`, {
+      throw new GwError('FILE_UNREADABLE', `The media folder ${dir} cannot be read (${systemReason({ code })}).`, {
         remedy:
           'Make it readable for the user that runs gw, or name another folder in operator.mediaDir of the site file.',
         cause,
@@ -89,14 +89,10 @@ export function createMediaFolder(dir: string) {
     unwritable(cause: unknown): unknown {
       const { code, syscall } = cause as NodeJS.ErrnoException;
       if (syscall === undefined) return cause;
-      return new GwError(
-        'FILE_UNWRITABLE',
-        `The media folder ${dir} cannot be written (${code ?? 'unknown reason'}).`,
-        {
-          remedy: 'Make it a folder that the user running gw may write, or name another one in operator.mediaDir.',
-          cause,
-        },
-      );
+      return new GwError('FILE_UNWRITABLE', `The media folder ${dir} cannot be written (${systemReason({ code })}).`, {
+        remedy: 'Make it a folder that the user running gw may write, or name another one in operator.mediaDir.',
+        cause,
+      });
     },
   };
 }

@@ -98,7 +98,7 @@ const portIsOpen =
 function remedyOf(failure: NonNullable<ChassisAddress['failure']>, tried: Tried, hasOpenPort: boolean): string {
   switch (failure) {
     case 'refused':
-      return 'The host at this address, or a firewall, refuses the port: compare its MAC address with --check-mac.';
+      return 'The host at this address, or a firewall, refuses the port: compare its MAC address with `gw chassis address --check-mac`.';
     case 'no-route':
       return 'Connect this computer, or the host of --via, to the robot segment; the gateway is in it (--via USER@GATEWAY).';
     case 'unknown-name':

@@ -17,7 +17,7 @@ import {
   type SessionRobotResult,
   signRecord,
 } from '../../checklist/index.ts';
-import { asGwError, GwError } from '../../error/index.ts';
+import { asGwError, GwError, systemReason } from '../../error/index.ts';
 import { type EvidenceRecord, loadEvidenceFile } from '../../evidence/index.ts';
 import { type Clock, createFile, readWhole, replaceFile, syncFolder } from '../../lifecycle/index.ts';
 import { type Site, timeZoneOf } from '../../site/index.ts';
@@ -192,7 +192,9 @@ const MAX_PHOTO_BYTES = 64 * 1024 * 1024;
 /** A photo of the journal. Throws JOURNAL_BROKEN. */
 async function readKept(path: string): Promise<Uint8Array> {
   return await readWhole(path, MAX_PHOTO_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${cause.code}).`, { cause });
+    throw new GwError('JOURNAL_BROKEN', `The photo ${path} of this run cannot be read (${systemReason(cause)}).`, {
+      cause,
+    });
   });
 }
 

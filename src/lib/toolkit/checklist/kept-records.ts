@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckRecord, RobotRecord } from '../../checklist/index.ts';
+import { systemReason } from '../../error/index.ts';
 import { signatureState } from '../../report/index.ts';
 import type { Toolkit } from '../toolkit.ts';
 import type { RecordSubject, RecordVerify } from './checklist.result.ts';
@@ -44,7 +45,11 @@ export async function keptRecords(
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => error);
   if (names instanceof Error) {
     const { code = names.message } = names;
-    return { folder, records: [], notes: code === 'ENOENT' ? [] : [`the folder cannot be read: ${code}`] };
+    return {
+      folder,
+      records: [],
+      notes: code === 'ENOENT' ? [] : [`the folder cannot be read: ${systemReason({ code })}`],
+    };
   }
   const files = await Promise.all(
     names

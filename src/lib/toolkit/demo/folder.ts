@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { assertOwnFolder, ensureFolder, readWhole, replaceFile } from '../../lifecycle/index.ts';
 import type { RecordVerify } from '../checklist/checklist.result.ts';
 import { checkRecord } from '../checklist/verify.ts';
@@ -100,7 +100,7 @@ async function usable(dir: string, work: () => Promise<void>): Promise<void> {
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
-    throw new GwError('FILE_UNWRITABLE', `${dir} cannot be used as a folder (${code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${dir} cannot be used as a folder (${systemReason({ code })}).`, { cause });
   }
 }
 

@@ -26,7 +26,11 @@ export async function fileLines(path: string, { error }: ReadSite, clock?: Pick<
     const rest = notChecked(start('site-files', 'Files that it names'), 'no valid site file');
     if (error.code === 'SITE_FILE_NOT_FOUND') {
       return [
-        notChecked(line, `${path}: no such file`, `Name it with --site FILE, or create one: gw site init ${path}`),
+        notChecked(
+          line,
+          `${path}: no such file`,
+          `Create it with \`gw site init ${path}\`, or name another one with --site FILE.`,
+        ),
         rest,
       ];
     }

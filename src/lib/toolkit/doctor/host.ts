@@ -1,3 +1,4 @@
+import { systemReason } from '../../error/index.ts';
 import type { Clock } from '../../lifecycle/index.ts';
 import type { OwnedSocket } from '../../net/probe/index.ts';
 import type { Line } from '../finding.result.ts';
@@ -46,6 +47,9 @@ export function linesOf(
 export async function orNotChecked(id: string, title: string, check: () => Promise<Line>): Promise<Line> {
   return check().catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
-    return notChecked(start(id, title), `could not be checked: ${code ?? message}`);
+    return notChecked(
+      start(id, title),
+      `could not be checked: ${code === undefined ? message : systemReason({ code })}`,
+    );
   });
 }

@@ -1,4 +1,4 @@
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { decodeIncident, type Incident, MAX_INCIDENT_BYTES } from '../../incident/index.ts';
 import { readWhole } from '../../lifecycle/index.ts';
 import { incidentEventTexts } from '../../pages/index.ts';
@@ -21,7 +21,7 @@ export async function showIncident(
 /** The same of a file that `exportIncident` wrote. Throws FILE_UNREADABLE, INCIDENT_INVALID. */
 export async function showIncidentFile(path: string): Promise<ShownIncident> {
   const bytes = await readWhole(path, MAX_INCIDENT_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `${path} cannot be read (${systemReason(cause)}).`, { cause });
   });
   return shown(decodeIncident(bytes, path), path);
 }

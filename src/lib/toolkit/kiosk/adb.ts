@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { keyFingerprint } from '../../kiosk/index.ts';
 import { assertOwnFolder, type Clock, ensureFolder } from '../../lifecycle/index.ts';
 import { directDialer, reachEndpoint } from '../../net/index.ts';
@@ -68,7 +68,7 @@ export async function startAdbServer(options: {
 }): Promise<AdbServer> {
   const { adb, keyDir, usb, clock, signal } = options;
   await ensureFolder(keyDir, 0o700).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('FILE_UNWRITABLE', `${keyDir} cannot be created (${cause.code ?? 'unknown reason'}).`, { cause });
+    throw new GwError('FILE_UNWRITABLE', `${keyDir} cannot be created (${systemReason(cause)}).`, { cause });
   });
   // adb follows symbolic links when it writes its keys.
   await assertOwnFolder(keyDir);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { onAbort } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, THIS_MACHINE, textOf } from './place.ts';
@@ -100,7 +100,7 @@ export async function checkCommand(
   } catch (error) {
     signal.throwIfAborted();
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new GwError('CHECK_FAILED', `${program} cannot be started ${THIS_MACHINE} (${code}).`, {
+    throw new GwError('CHECK_FAILED', `${program} cannot be started ${THIS_MACHINE} (${systemReason({ code })}).`, {
       remedy: 'Check that the program is installed and may be run by this user.',
       cause: error,
     });

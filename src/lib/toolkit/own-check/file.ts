@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { constants, lstat, open, readlink, stat } from 'node:fs/promises';
+import { systemReason } from '../../error/index.ts';
 import { readWhole } from '../../lifecycle/index.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { NOT_CHECKED, type NotChecked, THIS_MACHINE, textOf } from './place.ts';
@@ -60,7 +61,11 @@ export async function checkFile(
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') {
       // What is behind a folder that may not be read is not known.
-      return { ...base, exists: NOT_CHECKED, detail: `${path} could not be looked at (${code}), ${THIS_MACHINE}` };
+      return {
+        ...base,
+        exists: NOT_CHECKED,
+        detail: `${path} could not be looked at (${systemReason({ code })}), ${THIS_MACHINE}`,
+      };
     }
     const why = linkTo === undefined ? 'does not exist' : `is a link to ${linkTo}, which does not exist`;
     return {

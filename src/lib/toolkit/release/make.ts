@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyFingerprint, verifyPackage, writePackage } from '../../cloud/index.ts';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { isRecord, readJsonBytes } from '../../json/index.ts';
 import { createFile, readWhole } from '../../lifecycle/index.ts';
 import { readSecret } from '../../site/index.ts';
@@ -66,7 +66,7 @@ async function versionIn(folder: string): Promise<string> {
   const path = join(folder, 'package.json');
   const remedy = 'Name the folder of a whole installation: one that `npm run package` has unpacked, for example.';
   const bytes = await readWhole(path, MAX_MANIFEST_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new GwError('RELEASE_INVALID', `${folder} holds no gw: ${path} cannot be read (${cause.code}).`, {
+    throw new GwError('RELEASE_INVALID', `${folder} holds no gw: ${path} cannot be read (${systemReason(cause)}).`, {
       remedy,
       cause,
     });

@@ -133,12 +133,11 @@ async function takeGiven({ given, read, onRead }: SiteInitOptions): Promise<Fill
     answers.serial = seen.serial;
   }
   if (missing().length > 0) {
-    throw new GwError(
-      'USAGE',
-      `Required flags are missing: ${missing()
-        .map((key) => flags[key])
-        .join(', ')}.`,
-    );
+    // The chassis itself has its serial number.
+    const needed = missing().filter((key) => key !== 'serial' || read === undefined);
+    throw new GwError('USAGE', `Required flags are missing: ${needed.map((key) => flags[key]).join(', ')}.`, {
+      remedy: `Add them: \`gw site init --yes ${needed.map((key) => `${flags[key]} ${key.toUpperCase()}`).join(' ')}\`; without --yes they are asked for.`,
+    });
   }
   const problems = problemsOf(answers);
   if (problems.length > 0) {

@@ -1,7 +1,7 @@
 import { constants, type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { onAbort, openExisting } from '../../lifecycle/index.ts';
 import { CURRENT_FILE, HEAD_FILE, listFolder, MAX_ROTATED_FILES, partsOf } from '../records/files.ts';
 import { type Head, type PointerRead, readHead } from '../records/pointers.ts';
@@ -73,7 +73,7 @@ async function* readable(path: string, parts: AsyncIterable<Uint8Array>): AsyncG
 function unreadable(path: string, cause: unknown): GwError {
   const { code } = cause as NodeJS.ErrnoException;
   if (cause instanceof GwError) return cause;
-  const why = code === 'ENOENT' ? 'it does not exist' : (code ?? 'unknown reason');
+  const why = code === 'ENOENT' ? 'it does not exist' : systemReason({ code });
   return new GwError('FILE_UNREADABLE', `The session records ${path} cannot be read: ${why}.`, {
     remedy:
       'Name the folder or the file with --records, or run the command on the gateway as the user of `gw serve`. Without a support session there are no records yet.',

@@ -1,6 +1,6 @@
 import { constants, type FileHandle, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asGwError, GwError } from '../../error/index.ts';
+import { asGwError, GwError, systemReason } from '../../error/index.ts';
 import {
   assertOwnFolder,
   type Clock,
@@ -314,12 +314,14 @@ async function orUnreadable<T>(path: string, work: () => Promise<T>): Promise<T>
   return await work().catch((cause) => {
     const { code } = cause as NodeJS.ErrnoException;
     if (cause instanceof GwError || typeof code !== 'string') throw asGwError(cause);
-    throw new GwError('FILE_UNREADABLE', `The session records in ${path} cannot be read (${code}).`, { cause });
+    throw new GwError('FILE_UNREADABLE', `The session records in ${path} cannot be read (${systemReason({ code })}).`, {
+      cause,
+    });
   });
 }
 
 function asUnwritable(path: string, cause: unknown): GwError {
   const { code } = cause as NodeJS.ErrnoException;
   if (cause instanceof GwError || typeof code !== 'string') return asGwError(cause);
-  return new GwError('FILE_UNWRITABLE', `${path} cannot be written (${code}).`, { cause });
+  return new GwError('FILE_UNWRITABLE', `${path} cannot be written (${systemReason({ code })}).`, { cause });
 }

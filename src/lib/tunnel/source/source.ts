@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { createBackoff, firstOf } from '../../lifecycle/index.ts';
 import { openTunnelSocket, proxyLimits, type SocketResult, secretsOf, serveSocket } from '../link/index.ts';
 import type { SourceEnd, SourceEvent, SourceListener, SourceOptions, SourceSettings } from './model.ts';
@@ -203,7 +203,7 @@ function listenOn(server: Server, id: string, port: number): Promise<void> {
         inUse ? 'PORT_IN_USE' : 'PORT_UNUSABLE',
         inUse
           ? `Port ${port} of 127.0.0.1, for the service ${id}, is in use.`
-          : `Port ${port} of 127.0.0.1, for the service ${id}, cannot be opened (${cause.code ?? 'unknown reason'}).`,
+          : `Port ${port} of 127.0.0.1, for the service ${id}, cannot be opened (${systemReason(cause)}).`,
         {
           tried: { address: LISTEN_HOST, port, action: 'listen' },
           remedy: `Name another port: --listen ${id}=PORT; without it, any free port is used.`,

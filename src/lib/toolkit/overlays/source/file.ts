@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { GwError } from '../../../error/index.ts';
+import { GwError, systemReason } from '../../../error/index.ts';
 import { type DeviceEvidence, loadEvidenceFile } from '../../../evidence/index.ts';
 import { quote } from '../../../json/index.ts';
 import { readBounded } from '../../../lifecycle/index.ts';
@@ -141,7 +141,7 @@ async function readNamed(path: string, maxBytes: number): Promise<Uint8Array> {
     const missing = cause.code === 'ENOENT';
     throw new GwError(
       'FILE_UNREADABLE',
-      missing ? `File not found: ${path}.` : `${path} cannot be read (${cause.code ?? 'unknown reason'}).`,
+      missing ? `File not found: ${path}.` : `${path} cannot be read (${systemReason(cause)}).`,
       {
         remedy: missing ? 'Check the name and the current folder.' : undefined,
         cause,
