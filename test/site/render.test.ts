@@ -38,7 +38,7 @@ describe('the output of a check', () => {
 
   it('shows every problem with position, found and expected value', () => {
     expect(plain(renderSiteCheck(bad))).toContain(
-      "FAIL line 3:5  chassis.prot\n     found the unknown key 'prot'\n     expected one of host, port\n     did you mean 'port'?\nFAIL whole file\n",
+      "FAIL site.yaml:3:5  chassis.prot\n     found the unknown key 'prot'\n     expected one of host, port\n     did you mean 'port'?\nFAIL site.yaml\n",
     );
   });
 

@@ -64,7 +64,8 @@ export function renderSiteCheck({ path, valid, verdict, errors, problems, findin
   const first = valid ? `${name} is valid${open}${completeText(completeFor)}` : wrong;
   const lines = [first, ''];
   for (const { line, column, key, found, expected, suggestion } of problems) {
-    const place = line === null ? 'whole file' : `line ${line}:${column ?? 1}`;
+    // As editors open it.
+    const place = line === null ? name : `${name}:${line}:${column ?? 1}`;
     lines.push(`${renderVerdict('wrong')} ${place}${key === '' ? '' : `  ${chalk.bold(printable(key))}`}`);
     lines.push(`     found ${printable(found)}`, `     expected ${printable(expected)}`);
     if (suggestion !== null) lines.push(`     did you mean '${printable(suggestion)}'?`);
