@@ -70,7 +70,7 @@ describe('the counter of starts', () => {
     mkdirSync(file(), { recursive: true });
     const error = await refusal();
     expect(error).toMatchObject({ code: 'FILE_UNREADABLE' });
-    expect(error?.message).toMatch(/EISDIR/);
+    expect(error?.message).toMatch(/it is a folder/);
     expect(error?.remedy).toMatch(/Inspect the file/);
     rmSync(file(), { recursive: true });
     await expect(startBoot(dir())).resolves.toMatchObject({ bootCounter: 1 });

@@ -18,9 +18,15 @@ describe.runIf(hasNamespaces())('transfers on a full file system', () => {
         timeout: 100_000,
       });
       const { full, left, fullSpool, spool, repaired, ranges } = JSON.parse(stdout);
-      expect(full).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('no space left on the disk') });
+      expect(full).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        message: expect.stringContaining('no space left on the disk'),
+      });
       expect(left).toEqual(['filler', 'package.tar.partial']);
-      expect(fullSpool).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('no space left on the disk') });
+      expect(fullSpool).toMatchObject({
+        code: 'FILE_UNWRITABLE',
+        message: expect.stringContaining('no space left on the disk'),
+      });
       expect(spool).toEqual([]);
       expect(repaired).toBe('done');
       // The first attempt had no partial file; the second continued it.

@@ -139,7 +139,7 @@ describe('a failed attempt is described in words', () => {
     [
       'a CA file that cannot be used',
       'tls',
-      /\/nonexistent\/ca.pem \(cloud.mqtt.caFile\) cannot be read \(ENOENT\)/,
+      /\/nonexistent\/ca.pem \(cloud.mqtt.caFile\) cannot be read \(no such file or folder\)/,
       undefined,
       { mqtt: { caFile: '/nonexistent/ca.pem' } },
     ],

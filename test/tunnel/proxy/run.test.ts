@@ -445,9 +445,13 @@ describe('while the WebSocket is not read, because a target does not read', () =
     client.send(START);
     await until('stalled target', () => mixed.sockets.length === 1);
     client.send({ ...START, type: 'connection-start', connectionId: 2 });
+    client.send({ ...DATA, connectionId: 2 });
+    await until('both are connected', () => dataOf(client.received, 2).toString() === 'hello');
+    const timers = proxy.clock.pending;
     // More than half of the limit and all buffers of the kernel: what is not read stays in the service.
     const payload = Buffer.alloc(60_000);
     for (let count = 0; count < 350; count += 1) client.send({ ...DATA, payload });
+    await until('the limit of the hold runs', () => proxy.clock.pending > timers);
     await untilFull('held', () => client.ws.bufferedAmount, 2_000_000);
     return {
       client,
@@ -481,7 +485,7 @@ describe('while the WebSocket is not read, because a target does not read', () =
     });
     client.ws.ping();
     client.send({ ...DATA, connectionId: 2 });
-    await until('echo', () => dataOf(client.received, 2).toString() === 'hello');
+    await until('echo', () => dataOf(client.received, 2).toString() === 'hellohello');
     expect(pongs).toBe(1);
     expect(client.received.filter(({ type }) => type !== 'data')).toEqual([
       expect.objectContaining({ type: 'connection-reset', connectionId: 1 }),
