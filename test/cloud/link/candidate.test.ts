@@ -119,4 +119,14 @@ describe('an identity beside the installed one', () => {
     expect(view.connection?.certificate.fingerprintSha256).toBe(candidate.fingerprintSha256);
     expect(results).toEqual([{ failure: null, isUnreachable: false, wasConnected: false }]);
   });
+
+  it('of another broker is tried where that of the installed one is gone', async () => {
+    const gone = await identityOf(authority, { endpoint: '127.0.0.2' });
+    const candidate = await identityOf(authority);
+    const { port, results } = offered(candidate);
+    await using running = await linked(() => false, { timing, candidate: port, readIdentity: async () => gone });
+    const { connection } = await running.until('connected', ({ status }) => status === 'connected');
+    expect(connection?.certificate.fingerprintSha256).toBe(candidate.fingerprintSha256);
+    expect(results).toEqual([{ failure: null, isUnreachable: false, wasConnected: false }]);
+  });
 });

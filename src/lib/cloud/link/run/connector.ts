@@ -5,7 +5,7 @@ import { type AttemptTools, attempt, type LinkSession } from '../attempt.ts';
 import { MAX_SHORT_SESSIONS } from '../failures.ts';
 import type { LinkMemory } from '../link-file.ts';
 import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from '../model.ts';
-import { linkPaths, planOf } from '../plans.ts';
+import { brokerHost, linkPaths, planOf } from '../plans.ts';
 import type { LinkState } from '../state.ts';
 import { DISK_MS } from '../timing.ts';
 import type { DirectRetry } from './direct-retry.ts';
@@ -71,10 +71,18 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
     return failure;
   }
 
-  /** A broker that rejects the installed certificate may have been given the next one already. */
-  async function connectCandidate(identity: LinkIdentity, paths: readonly LinkPath[]): Promise<LinkSession | null> {
+  /**
+   * A broker that rejects the installed certificate may have been given the next one already, and one that is gone may have
+   * moved: `isElsewhere` takes a candidate of another host only.
+   */
+  async function connectCandidate(
+    identity: LinkIdentity,
+    paths: readonly LinkPath[],
+    { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
+  ): Promise<LinkSession | null> {
     const candidate = options.candidate?.due(identity) ?? null;
     if (candidate === null) return null;
+    if (isElsewhere && brokerHost(cloud, candidate) === brokerHost(cloud, identity)) return null;
     let failure: FailedAttempt | null = null;
     for (const path of paths) {
       const result = await connect(path, candidate);
@@ -106,7 +114,7 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
       }
       const { proven } = renewal;
       const [rejection] = rejections;
-      if (rejection === undefined) return null;
+      if (rejection === undefined) return await connectCandidate(identity, paths, { isElsewhere: true });
       if (proven !== null && proven.fingerprintSha256 !== identity.fingerprintSha256) {
         // The certificate before the renewal may still work when the broker rejects the new one.
         renewal.failed(rejection);
