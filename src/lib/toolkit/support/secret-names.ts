@@ -14,8 +14,10 @@ const OE = '(?:ö|o\\u0308|oe)';
 const words = [
   `pass[-_ ]?wor[dt](?:e?s)?|passw${OE}rter|passwd|pass[-_ ]?(?:phrase|code)s?`,
   `kennwort(?:e?s)?|kennw${OE}rter|geheim(?:nis(?:se)?|zahl|wort)|losungswort`,
+  `(?:t${UE}r|zutritts|schl${UE}ssel|sicherheits|entsperr|wlan)[-_ ]?codes?|codew(?:o|${OE})rte?r?|parole`,
   `schl${UE}ssel|zugangs(?:daten|wort)|(?:zugangs|einmal|freischalt|anmelde|aktivierungs)[-_ ]?codes?`,
   '(?:pin|puk|access|one[-_ ]?time|enrol(?:l?ment)?|activation|pairing|log[-_ ]?in|verification)[-_ ]?codes?',
+  '(?:doors?|security|unlock)[-_ ]?codes?',
   'secrets?|tokens?|credentials?|authorization|cookies?|psk|pwd',
   '(?:api|access|private|pre[-_ ]?shared|shared|secret|session|encryption|signing|wpa|wi[-_ ]?fi|wlan|ssh|auth)[-_ ]?keys?',
 ].join('|');
@@ -40,8 +42,10 @@ const remarks = [
   `[ \\t]{1,2}(?!(?:${verbs})\\b)(?<noun>\\p{L}[\\p{L}\\d-]{0,30})`,
 ].join('|');
 const longRemark = '[ \\t]{1,4}(?:für|fuer|von|vom|des|der|im|zum|zur|for|of|to)[ \\t][^:=\\r\\n]{0,60}';
-const verb = (name: string) => `[ \\t]{1,4}(?<${name}>${verbs})\\b(?![ \\t]{0,2}[:=])`;
-const separators = `[ \\t]{0,16}(?:(?:${verbs})[ \\t]{0,2})?(?::=|=>|[:=：])|%3[ad]|>`;
+/** A dash, an arrow or the border of a table between spaces counts as `is`: what follows may be a state. */
+const verb = (name: string) =>
+  `[ \\t]{1,4}(?<${name}>(?:${verbs})\\b(?![ \\t]{0,2}[:=])|(?:[-–—]{1,2}>?|[|→])(?=[ \\t]))`;
+const separators = `[ \\t\\u00a0]{0,16}(?:(?:${verbs})[ \\t]{0,2})?(?::=|=>|[:=：])|%3[ad]|>`;
 
 const named = `(?:${words}|(?<short>${shortWords}))${endings}`;
 const assigned = new RegExp(
@@ -108,10 +112,16 @@ export function* secretValues(text: string): Generator<Span> {
     const { head = '', short, owner, closing = '', noun, bare, verb: is } = found.groups ?? {};
     const before = text.slice(Math.max(0, index - MAX_NAME), index);
     const isOption = /(?:^|[^\w-])--[\w-]{0,62}$/.test(before);
+    const isNamed = isName(before, short) && isOwner(owner, short);
+    const behind = isNamed && bare !== undefined && !isOption ? endOfCode(text, index + all.length, short) : null;
+    if (behind !== null) {
+      yield { start: index + all.length, end: behind };
+      pattern.lastIndex = behind;
+      continue;
+    }
     // Of two words without a separator nothing is known, nor of `Key mismatch: x`; a German noun is a remark.
     if (
-      !isName(before, short) ||
-      !isOwner(owner, short) ||
+      !isNamed ||
       (is !== undefined && /^keys?$|^pass$|^pw$/i.test(short ?? '')) ||
       (!isOption && (bare !== undefined || (noun !== undefined && !/^\p{Lu}/u.test(noun))))
     ) {
@@ -135,6 +145,13 @@ export function* secretValues(text: string): Generator<Span> {
     if (end > start) yield { start, end };
     pattern.lastIndex = Math.max(end, index + 1);
   }
+}
+
+/** The end of a word right behind a name that looks like a password or a PIN: it has a digit; null for any other word. */
+function endOfCode(text: string, start: number, short: string | undefined): number | null {
+  const word = /^[^\s,;]{4,64}/.exec(text.slice(start, start + 65))?.[0] ?? '';
+  const isDate = /^\d{4}-\d\d-\d\d/.test(word);
+  return !/\d/.test(word) || isDate || /^(?:keys?|pass)$/i.test(short ?? '') ? null : start + word.length;
 }
 
 /** The end of what a sticky pattern, which matches anything, matches here. */
