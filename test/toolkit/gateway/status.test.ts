@@ -7,7 +7,7 @@ import { recordText } from '../../../src/lib/checklist/index.ts';
 import { asGwError, type GwError } from '../../../src/lib/error/index.ts';
 import { systemClock } from '../../../src/lib/lifecycle/index.ts';
 import { directDialer } from '../../../src/lib/net/index.ts';
-import type { PageState } from '../../../src/lib/pages/index.ts';
+import type { Lamp, PageState, WordCode } from '../../../src/lib/pages/index.ts';
 import { lampLevels } from '../../../src/lib/pages/model.ts';
 import type { Site } from '../../../src/lib/site/index.ts';
 import { judgeStatus, readStatus } from '../../../src/lib/toolkit/gateway/status.ts';
@@ -147,11 +147,20 @@ describe('the verdict of the status', () => {
 
   it('is wrong by a clock that is known to be wrong, and not open by one that no endpoint is compared with', () => {
     const headline = { level: 'good', code: 'ready', notes: [] } as unknown as PageState['headline'];
-    const judged = (id: 'clock' | 'tablet', level: PageState['lamps'][number]['level']) =>
-      judgeStatus({ headline, lamps: [{ id, level, state: [], rows: [] }] }, { status: 'listed' });
+    const judged = (id: 'clock' | 'tablet', level: Lamp['level'], word: WordCode = 'not-checked') =>
+      judgeStatus({ headline, lamps: [{ id, level, state: [{ word }], rows: [] }] }, { status: 'listed' });
     expect([judged('clock', 'bad'), judged('clock', 'good')]).toEqual(['wrong', 'ok']);
-    expect([judged('clock', 'unknown'), judged('tablet', 'unknown')]).toEqual(['ok', 'ok']);
+    expect([judged('clock', 'unknown', 'no-time-source'), judged('tablet', 'unknown')]).toEqual(['ok', 'ok']);
   });
+
+  it.each(['not-decided', 'not-checked'] as const)(
+    'is not green by a clock that is to be compared and is %s',
+    (word) => {
+      const headline = { level: 'good', code: 'ready', notes: [] } as unknown as PageState['headline'];
+      const clock: Lamp = { id: 'clock', level: 'unknown', state: [{ word }], rows: [] };
+      expect(judgeStatus({ headline, lamps: [clock] }, { status: 'listed' })).toBe('not-checked');
+    },
+  );
 
   it('is not-checked, and not wrong, where only values of the robot were not received', () => {
     const notes: PageState['headline']['notes'] = [{ code: 'not-checked', conditions: ['emergency-stop'] }];

@@ -125,10 +125,14 @@ function batteryOf(battery: PageState['battery'], inWords: string | null, isConn
 }
 
 /**
- * As long as they are not checked: the time is read only where the site file says so, a tablet may show another page, and no
- * drive needs a door or a lift.
+ * What stays out of the verdict as long as it is not checked: a tablet may show another page, no drive needs a door or a lift,
+ * and the time is read only where the site file says so.
  */
-const neverOpen: ReadonlySet<string> = new Set(['clock', 'tablet', 'devices']);
+function isLeftOut({ id, level, state }: Pick<PageState['lamps'][number], 'id' | 'level' | 'state'>): boolean {
+  if (level !== 'unknown') return false;
+  const isWithoutTime = state.some((cell) => 'word' in cell && cell.word === 'no-time-source');
+  return id === 'tablet' || id === 'devices' || (id === 'clock' && isWithoutTime);
+}
 
 /** Of the robot and of every part that is set up. What calls for attention and does not fail is named, and decides by the headline. */
 export function judgeStatus(
@@ -136,7 +140,7 @@ export function judgeStatus(
   incidents: Pick<Status['incidents'], 'status'>,
 ): CheckVerdict {
   const parts = lamps
-    .filter(({ id, level }) => !(neverOpen.has(id) && level === 'unknown'))
+    .filter((one) => !isLeftOut(one))
     .map(({ level }): Deciding => {
       if (level === 'bad') return { verdict: 'wrong' };
       if (level === 'off') return { verdict: 'not-applicable' };
