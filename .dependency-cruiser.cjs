@@ -22,7 +22,7 @@ const modules = {
   maps: ['archive', 'chassis', 'json', 'overlays', 'png'],
   fleet: ['angle', 'json', 'site'],
   enrolment: ['json', 'net', 'site', 'x509'],
-  cloud: ['json', 'net', 'site'],
+  cloud: ['json', 'net', 'site', 'x509'],
   tunnel: ['json', 'net', 'site', 'cloud'],
   kiosk: ['document', 'json', 'net'],
   pages: ['evidence'],

@@ -22,6 +22,7 @@ const allowed = {
   'lifecycle/clock.ts': 'the clock itself',
   'cloud/gate/discarded.ts': 'when a message was discarded',
   'cloud/link/attempt.ts': 'when an attempt failed, and since when a connection lasts',
+  'cloud/link/view.ts': 'whether the CA that verifies the broker ends soon; a warning, and nothing is closed by it',
   'cloud/link/run/connector.ts': 'when an attempt failed before its first step',
   'cloud/link/run/sessions.ts': 'when a connection was lost',
   'cloud/outbox/outbox.ts': 'the envelope of a message; order and age in the outbox come from its key',

@@ -276,6 +276,7 @@ describe("the check 'cloud link'", () => {
     ['qos-0', 'subscriptions'],
     ['renewal-failed', 'certificate'],
     ['identity-broken', 'certificate'],
+    ['broker-ca-ending', 'certificate'],
     ['host-difference', 'host'],
     ['region-difference', 'host'],
   ])('is wrong for a connected link with the trouble %s, in its finding %s', async (kind, id) => {

@@ -14,6 +14,8 @@ import {
   tcpOutcome,
   tlsOutcome,
 } from '../../net/path/index.ts';
+import type { CertificateView } from '../../x509/index.ts';
+import { brokerCaOf } from './broker-ca.ts';
 import { subscribeOutcome } from './failures.ts';
 import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from './model.ts';
 import { connectMqtt } from './mqtt/connect.ts';
@@ -32,6 +34,8 @@ export interface LinkSession {
   readonly mqtt: MqttSession;
   readonly alpn: string | null;
   readonly tls: string;
+  /** The CA certificate of this device that verified the broker, the first to end; null: not known. */
+  readonly brokerCa: CertificateView | null;
   /** Filters that the broker granted with QoS 0: their messages are not kept while the gateway is away. */
   readonly withQos0: readonly string[];
   /** When the last subscription was acknowledged. */
@@ -118,6 +122,7 @@ export async function attempt(
         mqtt: accepted,
         alpn: connection.tls.alpn,
         tls: connection.tls.protocol,
+        brokerCa: plan.trusted === null ? null : brokerCaOf(connection.tls.chain, plan.trusted),
         withQos0: subscribed.withQos0,
         sinceMs: clock.monotonicMs(),
         since: clock.wall().toISOString(),

@@ -41,7 +41,7 @@ export type PathCheck = DeepReadonly<z.infer<typeof pathCheckSchema>>;
  * 'stop-not-saved': a stop was executed and is not acknowledged. 'no-puback': the broker does not acknowledge messages.
  * 'renewal-failed': the certificate before the renewal is in use. 'identity-broken': the installed identity cannot be
  * used. 'qos-0': messages to some topics can be lost. 'host-difference', 'region-difference': the broker may be another
- * one than expected.
+ * one than expected. 'broker-ca-ending': the CA that verifies the broker ends within 30 days, or has ended.
  */
 export const linkTroubleKinds = [
   'stop-not-saved',
@@ -51,6 +51,7 @@ export const linkTroubleKinds = [
   'qos-0',
   'host-difference',
   'region-difference',
+  'broker-ca-ending',
 ] as const;
 
 /** Something wrong with the link that does not end the connection. */

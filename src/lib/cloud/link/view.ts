@@ -1,5 +1,6 @@
 import { formatEndpoint } from '../../net/index.ts';
 import { regionOfHost, sameHost } from '../../site/index.ts';
+import { brokerCaTrouble } from './broker-ca.ts';
 import { ASK_ACCEPTS, decisiveFailure, strayText } from './failures.ts';
 import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkTrouble, LinkView } from './model.ts';
 import { brokerHost } from './plans.ts';
@@ -25,6 +26,9 @@ export function linkView(
     regionDifference: host === null ? null : regionDifference(host, cloud.region),
   };
   const troubles = [...(more?.() ?? []), ...linkTroubles(state, differences, clock.monotonicMs())];
+  const ca = session?.brokerCa ?? null;
+  const ending = ca && brokerCaTrouble(ca, cloud.mqtt.caFile !== undefined, clock.wall());
+  if (ending !== null) troubles.push(ending);
   return {
     ...withTroubles(headline(state), troubles),
     connection:

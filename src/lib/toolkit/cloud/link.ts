@@ -167,7 +167,7 @@ async function certificateFinding(
   const end = judgeEnd([{ ca: null, fromMs: 0, toMs: endMs }], clock.wall());
   if (end.status !== 'ok') return wrong(start, `${shown}. ${end.detail}`, end.remedy ?? RENEW);
   // The link knows these also where the installed certificate cannot be read.
-  const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken']);
+  const trouble = troubleFinding(start, view, ['renewal-failed', 'identity-broken', 'broker-ca-ending']);
   if (trouble !== null) return trouble;
   const judge = (installed: { readonly fingerprintSha256: string }) =>
     plain(installed.fingerprintSha256) === plain(fingerprintSha256)
