@@ -66,6 +66,26 @@ describe('an identity beside the installed one', () => {
     expect(running.view()).toMatchObject({ status: 'connected', connects: 1, losses: 0 });
   });
 
+  it.each<[string, (client: Client) => void]>([
+    ['is not available', (client) => client.send({ cmd: 'connack', returnCode: 3, sessionPresent: false })],
+    ['does not answer', () => {}],
+  ])('is not refused by a broker that %s', async (_what, answer) => {
+    const candidate = await identityOf(authority);
+    const { port, results } = offered(candidate);
+    await using running = await linked(
+      (packet, client) => {
+        if (packet.cmd !== 'connect' || fingerprintOf(client) !== candidate.fingerprintSha256) return false;
+        answer(client);
+        return true;
+      },
+      { timing, candidate: port },
+      asksForCertificates,
+    );
+    await running.connected();
+    await running.clock.until('tried', () => results.length === 1);
+    expect(results[0]).toMatchObject({ failure: { step: 'mqtt' }, isUnreachable: true, wasConnected: true });
+  });
+
   it('is no proof without the last SUBACK, and the installed one connects again by itself', async () => {
     const candidate = await identityOf(authority);
     const { port, results } = offered(candidate);

@@ -55,6 +55,13 @@ export interface AttemptTools extends Pick<CloudLinkOptions, 'filters' | 'will' 
   readonly unsubscribeOld: (session: MqttSession) => Promise<void>;
 }
 
+/** @source MQTT 3.1.1, 3.2.2.3: 'The Network Connection has been made but the MQTT service is unavailable' */
+const UNAVAILABLE = 3;
+const silent = new WeakSet<FailedAttempt>();
+
+/** Whether the broker was reached and gave no answer, or was not available: it has not judged the certificate. */
+export const wasSilent = (failure: FailedAttempt): boolean => silent.has(failure);
+
 /**
  * One attempt: name, TCP, TLS with the client certificate, ALPN, MQTT, subscriptions. With `settleMs` it waits so long
  * before CONNECT, so that a rejected certificate costs no displaced session. Throws only the reason of the signal.
@@ -68,8 +75,8 @@ export async function attempt(
   const { clock, signal } = tools;
   const beganMs = clock.monotonicMs();
   const tookMs = () => Math.round(clock.monotonicMs() - beganMs);
-  const failed = (step: FailedAttempt['step'], outcome: PathOutcome) => ({
-    failed: {
+  const failed = (step: FailedAttempt['step'], outcome: PathOutcome, isSilent = false) => {
+    const failure: FailedAttempt = {
       path,
       host: plan.host,
       port: plan.port,
@@ -77,12 +84,17 @@ export async function attempt(
       outcome: { ...outcome, verdict: 'wrong' as const },
       at: clock.wall().toISOString(),
       tookMs: tookMs(),
-    },
-  });
+    };
+    if (isSilent) silent.add(failure);
+    return { failed: failure };
+  };
 
   const { connection, ...start } = await openPath(plan, tools);
   const result = (rest: Pick<PathResult, 'mqtt'> = {}): PathResult => ({ plan, ...start, ...rest, tookMs: tookMs() });
-  if (connection === null) return failed(...startFailure(result()));
+  if (connection === null) {
+    const { tls } = start;
+    return failed(...startFailure(result()), tls?.kind === 'failed' && tls.failure.kind === 'no-answer');
+  }
   let session: MqttSession | null = null;
   let isKept = false;
   try {
@@ -103,7 +115,11 @@ export async function attempt(
       connectMqtt(connection, { ...tools, clientId: identity.serial, timeoutMs: STEP_MS.mqtt }),
     );
     session = handshake.session;
-    if (session === null) return failed('mqtt', mqttOutcome(result({ mqtt: handshake.probe })));
+    if (session === null) {
+      const { probe } = handshake;
+      const isSilent = probe.kind === 'no-connack' || (probe.kind === 'refused' && probe.returnCode === UNAVAILABLE);
+      return failed('mqtt', mqttOutcome(result({ mqtt: probe })), isSilent);
+    }
     const accepted = session;
     // Without subscriptions it has no messages yet.
     if (!accepted.sessionPresent) tools.onNewSession?.();

@@ -158,7 +158,8 @@ export interface CandidateIdentity {
   /** The one to try now beside this installed one; null: there is none, or not now. */
   due(installed: LinkIdentity): LinkIdentity | null;
   /**
-   * It was tried. A null failure: it is the one in use. `isUnreachable`: the broker was not reached, so it has not judged.
+   * It was tried. A null failure: it is the one in use. `isUnreachable`: the broker was not reached, gave no
+   * answer, or was not available, so it has not judged.
    * `wasConnected`: the installed one was in use meanwhile; otherwise it had been rejected, or
    * its broker, another one, was not reached.
    */

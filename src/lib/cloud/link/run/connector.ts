@@ -1,7 +1,7 @@
 import { orAfter } from '../../../lifecycle/index.ts';
 import { type Lookup, resolveHost } from '../../../net/index.ts';
 import { createSerialQueue } from '../../../net/path/index.ts';
-import { type AttemptTools, attempt, type LinkSession } from '../attempt.ts';
+import { type AttemptTools, attempt, type LinkSession, wasSilent } from '../attempt.ts';
 import { MAX_SHORT_SESSIONS } from '../failures.ts';
 import type { LinkMemory } from '../link-file.ts';
 import type { CloudLinkOptions, FailedAttempt, LinkIdentity, LinkPath } from '../model.ts';
@@ -92,7 +92,7 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
       }
       failure = result;
     }
-    const isUnreachable = failure !== null && isNetworkFailure(failure);
+    const isUnreachable = failure !== null && isUnjudged(failure);
     options.candidate?.tried(candidate, { failure, isUnreachable, wasConnected: false });
     return null;
   }
@@ -128,7 +128,10 @@ export function createConnector(options: CloudLinkOptions, context: ConnectorCon
   };
 }
 
-/** The broker was not reached, so it has not judged the certificate. */
+/** The broker was not reached, or said nothing of the certificate. */
+export const isUnjudged = (failure: FailedAttempt): boolean => isNetworkFailure(failure) || wasSilent(failure);
+
+/** The broker was not reached. */
 export function isNetworkFailure({ step }: FailedAttempt): boolean {
   return step === 'name' || step === 'tcp' || step === 'alpn';
 }

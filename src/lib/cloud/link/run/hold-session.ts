@@ -2,7 +2,7 @@ import { firstOf } from '../../../lifecycle/index.ts';
 import type { CloudLinkOptions, LinkIdentity, LinkPath } from '../model.ts';
 import { linkPaths } from '../plans.ts';
 import type { LinkState } from '../state.ts';
-import { isNetworkFailure } from './connector.ts';
+import { isUnjudged } from './connector.ts';
 import type { DirectRetry } from './direct-retry.ts';
 import type { LinkRun, Replacements } from './replacements.ts';
 
@@ -41,7 +41,7 @@ export async function holdSession(run: LinkRun, options: HoldOptions): Promise<v
       renewal.tried(identity, await replacements.replace(identity, pathsFrom(path), run));
     } else if (candidate !== null) {
       const failure = await replacements.replace(candidate, pathsFrom(path), run);
-      const isUnreachable = failure !== null && isNetworkFailure(failure);
+      const isUnreachable = failure !== null && isUnjudged(failure);
       options.candidate?.tried(candidate, { failure, isUnreachable, wasConnected: true });
     } else if (path === 'fallback' && linkPaths(cloud).includes('direct') && direct.isDue()) {
       const failed = await replacements.replace(isRenewed ? inUse : identity, ['direct'], run);
