@@ -140,7 +140,7 @@ export const harmless: readonly string[] = [
   'passwordPolicy: strict, tokenExpiresAt: 2026, passwordId: ab12, secretFile: x, tokenCount: 3, cookie_path: /',
   'passwordless: true, tokenizer: on',
   'Password wrong: 3 tries. Token expired: sign in again.',
-  'Passwort - falsch, token - expired, session token 2026-11-30T08:00:00Z, password | missing, the key - 4096 bits, PIN 3 of 4',
+  'Passwort - falsch, token - expired, session token 2026-11-30T08:00:00Z, password /var/gw1/password cannot be read, password | missing, the key - 4096 bits, PIN 3 of 4',
   `sha256: ${'ab'.repeat(32)}`,
   'http://127.0.0.1:8090/device/info',
   'https://host.example/@scope/path',

@@ -150,8 +150,8 @@ export function* secretValues(text: string): Generator<Span> {
 /** The end of a word right behind a name that looks like a password or a PIN: it has a digit; null for any other word. */
 function endOfCode(text: string, start: number, short: string | undefined): number | null {
   const word = /^[^\s,;]{4,64}/.exec(text.slice(start, start + 65))?.[0] ?? '';
-  const isDate = /^\d{4}-\d\d-\d\d/.test(word);
-  return !/\d/.test(word) || isDate || /^(?:keys?|pass)$/i.test(short ?? '') ? null : start + word.length;
+  const isPlaceOrTime = /^\d{4}-\d\d-\d\d|^["'`]?[.~]{0,2}\/[^/]*\//.test(word);
+  return !/\d/.test(word) || isPlaceOrTime || /^(?:keys?|pass)$/i.test(short ?? '') ? null : start + word.length;
 }
 
 /** The end of what a sticky pattern, which matches anything, matches here. */
