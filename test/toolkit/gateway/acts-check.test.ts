@@ -72,6 +72,28 @@ describe('what the gateway saw of an act', () => {
     expect(old.findings[0]?.remedy).toContain('repeat this step');
   });
 
+  it('takes no act of gw itself on the gateway for that of a person, but beside a simulator', async () => {
+    const acts = (address: string) => [
+      event('stop requested', 12, { address }),
+      event('stop cleared', 11, { address }),
+    ];
+    const signIns = (address: string) => [
+      event('sign-in refused', 12, { address, code: 'SIGN_IN_FAILED' }),
+      event('signed in', 11, { address }),
+    ];
+    expect(await look('stop', { audit: acts('127.0.0.1') })).toMatchObject({ verdict: 'ok' });
+    site = parseSite('name: T\nchassis: { host: 192.0.2.10, serial: SN-1 }\n', join(ownFolder(), 'site.yaml'));
+    for (const own of ['127.0.0.1', '::1', 'a command on the gateway']) {
+      const stopped = await look('stop', { audit: acts(own) });
+      expect(verdictsOf(stopped.findings)).toEqual({ 'stop-1': 'not-checked', 'stop-2': 'ok' });
+      expect(await look('sign-in', { audit: signIns(own) })).toMatchObject({ verdict: 'not-checked' });
+    }
+    const folded = acts('127.0.0.1').map((act) => ({ ...act, count: 9, lastFields: { address: '192.0.2.20' } }));
+    expect(await look('stop', { audit: folded })).toMatchObject({ verdict: 'ok' });
+    const both = [...signIns('192.0.2.20'), ...signIns('127.0.0.1')];
+    expect(await look('sign-in', { audit: both })).toMatchObject({ verdict: 'ok' });
+  });
+
   it('is ok for a lost link by the incident that the gateway keeps', async () => {
     expect(await look('lost-link', { incidents: [incident(5, 'link-lost')] })).toMatchObject({ verdict: 'ok' });
     const others = [incident(300, 'link-lost'), incident(5, 'does-not-stop')];
