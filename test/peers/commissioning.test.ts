@@ -125,7 +125,7 @@ describe.skipIf(!hasAll)('a commissioning from enrolment to the signed record (n
     // With the password the steps that it makes measurable are no questions.
     const answers = join(gateway.dir, 'label.yaml');
     writeFileSync(answers, 'label: yes\n');
-    const words = ['checklist', 'run', 'premises', '--answers', answers, '--only', 'cloud-stop'];
+    const words = ['checklist', 'run', 'premises', '--answers', answers, '--only', 'cloud-stop', '--all'];
     const password = ['--password-file', join(dir, 'robot', 'secrets', 'device-password.txt')];
     const args = [gwBinary, ...words, ...password, '--initials', 'KM', '--site', gateway.site];
     await using part = inside(nameOf('gateway'), args, { env: { HOME: gateway.home } });
