@@ -160,6 +160,27 @@ describe('a restore', () => {
     expect([refused.state, tree(into)]).toEqual(['refused', { [`state/${name}`]: text }]);
   });
 
+  it.each([
+    ['whose state lies in another folder', `${SITE}stateDir: elsewhere\n`],
+    ['that cannot be read', 'name: 3\n'],
+  ])('never moves a site file %s while a stop may be latched there', async (_what, text) => {
+    const into = fresh();
+    put(into, 'site.yaml', text);
+    put(into, 'elsewhere/stop-latch.json', '{"format":"gw/stop-latch/1","latched":true}');
+    const before = tree(into);
+    const refused = await restore(archive, into, { passphrase, moveAside: true });
+    expect([refused.state, tree(into)]).toEqual(['refused', before]);
+  });
+
+  it('is refused while a gateway of the site file runs that is there, whatever its robot and state folder', async () => {
+    const into = fresh();
+    put(into, 'site.yaml', `${SITE.replace('SN-7', 'SN-8')}stateDir: elsewhere\n`);
+    const look = async ({ chassis }: Pick<Site, 'chassis'>) => (chassis.serial === 'SN-8' ? 'it runs' : null);
+    const refused = await restore(archive, into, { passphrase, moveAside: true, look });
+    expect(refused.findings.find(({ id }) => id === 'gateway')?.verdict).toBe('wrong');
+    expect(Object.keys(tree(into))).toEqual(['site.yaml']);
+  });
+
   it('says of a stop that it is latched only where it is', async () => {
     const latched = '{"format":"gw/stop-latch/1","latched":true,"reason":"x","by":null,"since":null}\n';
     const stopped = await makeGateway(join(fresh(), 'old'), { 'state/stop-latch.json': latched });

@@ -24,11 +24,12 @@ const words = ['old-off', 'revoked', 'latch'].map((step) => ({
   step,
   by: 'K. Maier',
   at: LATER,
-  frame: 'replacement',
+  frame: step === 'revoked' ? 'certificate 01' : 'replacement',
 }));
-const enrolledAt = (serial: string, at: string) => {
+const enrolledAt = (serial: string, at: string, fingerprintSha256 = '01') => {
   const status = identityOf(serial);
-  return { ...status, identity: { ...status.identity, enrolledAt: at } } as typeof status;
+  const certificate = { subject: `CN=${serial}`, fingerprintSha256 };
+  return { ...status, identity: { ...status.identity, enrolledAt: at, certificate } } as typeof status;
 };
 const files = (verdict: 'ok' | 'wrong' | 'not-checked') => ({
   ...{ valid: verdict !== 'wrong', problems: [] },
@@ -78,7 +79,8 @@ describe('the steps of a replaced gateway', () => {
     ['chassis', 'no answer', 'not-checked', { chassis: chassisOf(null) }],
     ['identity', 'none', 'open', { identity: identityOf(null) }],
     ['identity', 'that of another robot', 'open', { identity: enrolledAt(OLD, LATER) }],
-    ['revoked', 'a restored identity', 'not-applicable', { identity: enrolledAt(NEW, EARLIER) }],
+    ['revoked', 'a word for the identity before', 'open', { identity: enrolledAt(NEW, LATER, '02') }],
+    ['revoked', 'no enrolment', 'not-applicable', { identity: null }],
     ['runs', 'none', 'open', { gateway: gatewayOf(null) }],
     [
       'latch',
@@ -98,9 +100,19 @@ describe('the steps of a replaced gateway', () => {
       'open',
       { records: recordsOf({ id: 'run-0' }) },
     ],
+    [
+      'premises',
+      'a record beside one that cannot be read, which may be newer',
+      'not-checked',
+      { records: { ...recordsOf({}), notes: ['1 of the files cannot be read as records'] } },
+    ],
     ['premises', 'a record of the old gateway, restored', 'open', { records: recordsOf({ startedAt: EARLIER }) }],
   ])('%s: %s is %s', (step, _what, verdict, changes) => {
     expect(verdictOf(step, changes)).toBe(verdict);
+  });
+
+  it('asks for the revocation of an identity that was enrolled before the replacement began, too', () => {
+    expect(verdictOf('revoked', { identity: enrolledAt(NEW, EARLIER) }, [])).toBe('open');
   });
 
   it.each(['old-off', 'revoked', 'latch'])('%s is open without the word of a person', (step) => {

@@ -148,8 +148,7 @@ export function conflictLine({ conflicts, moves, heldBy }: RestorePlan, moveAsid
   if (conflicts.length === 0) return finding(id, title, 'ok', 'empty, or what is there is the same byte for byte');
   const shown = `${conflicts.slice(0, 5).join(', ')}${conflicts.length > 5 ? ` and ${conflicts.length - 5} more` : ''}`;
   if (heldBy !== null) {
-    const remedy = 'Clear it at the robot first (`gw motion clear`, or set the pose): no restore lifts it.';
-    return finding(id, title, 'wrong', `what is there keeps the gate closed: ${heldBy}`, remedy);
+    return finding(id, title, 'wrong', `what is there keeps the gate closed: ${heldBy.what}`, heldBy.remedy);
   }
   const detail = `${plural(conflicts.length, 'file')} there ${conflicts.length === 1 ? 'differs or is' : 'differ or are'} not in the backup: ${shown}`;
   if (!moveAside) {

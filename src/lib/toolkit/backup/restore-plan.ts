@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { BOOTS_FILE, bootsAfter, bootsIn } from '../../fleet/index.ts';
 import { isRecord, readJsonBytes } from '../../json/index.ts';
 import { isDraftName, openExisting, readBounded } from '../../lifecycle/index.ts';
-import type { Site } from '../../site/index.ts';
+import { loadSite, type Site } from '../../site/index.ts';
 import { placeOf } from './manifest.ts';
 import { type Source, sourcesOf, stateKinds } from './parts.ts';
 import type { SecretFile } from './secrets.ts';
@@ -29,7 +29,7 @@ export interface RestorePlan {
   /** What a person allows to be moved: a whole folder, or a file. */
   readonly moves: readonly { readonly from: string; readonly to: string }[];
   /** Why what is there must not be moved. */
-  readonly heldBy: string | null;
+  readonly heldBy: { readonly what: string; readonly remedy: string } | null;
   readonly boots: { readonly from: number; readonly to: number | null } | null;
 }
 
@@ -166,9 +166,40 @@ async function filesIn(folder: string, isWanted: (name: string) => boolean): Pro
   return found.toSorted();
 }
 
+/**
+ * The site file that is there, whose state may lie in another folder than that of the archive; null: none. `unreadable`:
+ * where its state lies is not known.
+ */
+export async function siteThere(path: string): Promise<Site | 'unreadable' | null> {
+  if ((await lstat(path).catch(noneIfMissing)) === null) return null;
+  return await loadSite(path).catch(() => 'unreadable' as const);
+}
+
 /** A stop or a wrong pose that is known here must not be forgotten, whoever moves what. */
-async function heldBy({ stateDir }: Site, units: readonly string[]): Promise<string | null> {
-  if (!units.includes(stateDir)) return null;
+async function heldBy({ stateDir, path }: Site, units: readonly string[]): Promise<RestorePlan['heldBy']> {
+  const isMoved = units.some((unit) => stateDir === unit || stateDir.startsWith(`${unit}/`));
+  const folders = isMoved ? [stateDir] : [];
+  if (units.includes(path)) {
+    const there = await siteThere(path);
+    if (there === 'unreadable') {
+      return {
+        what: `where its stop latch lies is not known, since this site file cannot be read: ${path}`,
+        remedy: 'Look for a stop at the robot, then move this file away by hand.',
+      };
+    }
+    // Without this site file no gateway reads that folder any more.
+    if (there !== null && there.stateDir !== stateDir) folders.push(there.stateDir);
+  }
+  for (const folder of folders) {
+    const what = await heldIn(folder);
+    if (what !== null) {
+      return { what, remedy: 'Clear it at the robot first (`gw motion clear`, or set the pose): no restore lifts it.' };
+    }
+  }
+  return null;
+}
+
+async function heldIn(stateDir: string): Promise<string | null> {
   const alarm = join(stateDir, 'pose-alarm.json');
   if ((await lstat(alarm).catch(noneIfMissing)) !== null) return `a pose that is wrong or not known: ${alarm}`;
   const latch = join(stateDir, 'stop-latch.json');

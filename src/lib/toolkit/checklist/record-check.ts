@@ -43,7 +43,7 @@ function foundFinding(list: string, { folder, notes }: KeptRecords, record: Kept
     return notChecked(
       start,
       [`the newest that can be read is ${record.path}, of ${record.record.endedAt}`, ...notes].join('; '),
-      clear(folder),
+      clearRecords(folder),
     );
   }
   if (record !== undefined) return ok(start, `${record.path}, of ${record.record.endedAt}`);
@@ -51,7 +51,8 @@ function foundFinding(list: string, { folder, notes }: KeptRecords, record: Kept
   return notChecked(start, detail, `Run \`gw checklist run ${list}\` here, or copy its record into that folder.`);
 }
 
-const clear = (folder: string) =>
+/** What a person does where the newest record is not known. */
+export const clearRecords = (folder: string) =>
   `Check the clock of this machine, and move what is no record, or has a wrong time, out of ${folder}; then repeat this step.`;
 
 const NONE = 'there is no record';
@@ -149,7 +150,7 @@ export async function checkPasswordChange(
   }
   if (notes.length > 0) {
     return answer(
-      notChecked(start, ['a record of this password may be among them', ...notes].join('; '), clear(folder)),
+      notChecked(start, ['a record of this password may be among them', ...notes].join('; '), clearRecords(folder)),
     );
   }
   const unknown = genuine.find(({ id }) => !former.includes(String(id)));

@@ -9,7 +9,7 @@ import { openedSecrets, viewArchive } from '../backup/archive-view.ts';
 import { placeOf } from '../backup/manifest.ts';
 import { strangersOf } from '../backup/parts.ts';
 import { type ReadBackup, readBackup } from '../backup/read.ts';
-import { hashOf, type PlannedFile, planRestore, type RestorePlan } from '../backup/restore-plan.ts';
+import { hashOf, type PlannedFile, planRestore, type RestorePlan, siteThere } from '../backup/restore-plan.ts';
 import type { LookForGateway } from '../backup/running.ts';
 import { invalidBackup, type SecretFile } from '../backup/secrets.ts';
 import type { Line } from '../finding.result.ts';
@@ -72,7 +72,7 @@ export async function restoreGateway(
   const plan = () => planRestore(site, { ...wantedOf(read, secrets, contents, options), roots });
   context.onProgress('comparing with what is there');
   let planned = await plan();
-  const running = await look(site);
+  const running = await runningAt(site, look);
   const first = [
     finding(
       'archive',
@@ -299,6 +299,15 @@ async function readBackLine(files: readonly PlannedFile[]): Promise<Line> {
         `read back otherwise: ${differing.slice(0, 5).join(', ')}`,
         'Check the disk, then run it again.',
       );
+}
+
+/** Of the archive, or of another site file that is there: both would lose what they work with. */
+async function runningAt(site: Site, look: LookForGateway): Promise<string | null> {
+  const running = await look(site);
+  const there = running === null ? await siteThere(site.path) : null;
+  if (there === null || there === 'unreadable') return running;
+  const isOther = there.stateDir !== site.stateDir || there.chassis.serial !== site.chassis.serial;
+  return isOther ? await look(there) : running;
 }
 
 async function stillNone(look: LookForGateway, site: Site): Promise<Line> {

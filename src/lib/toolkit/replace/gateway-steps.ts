@@ -47,13 +47,17 @@ export function gatewaySteps(acts: GatewayActs): readonly Step<NewGatewaySeen>[]
     {
       id: 'revoked',
       title: 'The identity of the old gateway is revoked',
-      look: (seen) =>
-        isEnrolledAnew(seen)
-          ? []
-          : [line('revoked', 'Identity', 'not-applicable', 'this machine has not been enrolled since the beginning')],
+      look: ({ identity }) =>
+        identity === null ? [line('revoked', 'Identity', 'not-applicable', 'the site file has no enrolment')] : [],
       word: {
-        question: 'Did the cloud operator confirm that the certificate that was on the old gateway is revoked?',
-        isAsked: isEnrolledAnew,
+        // One that was enrolled before the first run of this command looks like a restored one.
+        question:
+          'Is the certificate on this machine that of the backup, or did the cloud operator confirm that the one that was on the old gateway is revoked?',
+        isAsked: ({ identity }) => identity !== null,
+        frame: ({ identity }) =>
+          identity === null || isUnseen(identity) || identity.identity === null
+            ? null
+            : `certificate ${identity.identity.certificate.fingerprintSha256}`,
       },
     },
     {
@@ -101,11 +105,6 @@ function ownSerialLines({ ownFrom, site, gateway }: NewGatewaySeen): StepLine[] 
   if (isUnseen(ownFrom)) return [line('own-serial', title, 'not-applicable', 'not seen before the gateway runs')];
   if (ownFrom === null) return [line('own-serial', title, 'ok', 'none received')];
   return [line('own-serial', title, 'wrong', `received from ${ownFrom}`, 'Switch the old gateway off.')];
-}
-
-function isEnrolledAnew({ identity, begunAt }: NewGatewaySeen): boolean {
-  if (identity === null || isUnseen(identity) || identity.identity === null) return false;
-  return Date.parse(identity.identity.enrolledAt) >= Date.parse(begunAt);
 }
 
 function latchLines({ gateway: { live } }: NewGatewaySeen): StepLine[] {

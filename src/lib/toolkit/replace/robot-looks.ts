@@ -2,6 +2,7 @@ import { type FactId, factById, relianceOn } from '../../evidence/index.ts';
 import { factsDecidedBy, type TrialKind, trialKinds } from '../../motion/index.ts';
 import { plural } from '../../text/index.ts';
 import type { KeptRecords } from '../checklist/kept-records.ts';
+import { clearRecords } from '../checklist/record-check.ts';
 import type { StepLine } from './replace.result.ts';
 import { type GatewaySeen, isUnseen, type RobotSeen, type Seen, unseen } from './seen.ts';
 import { line } from './step.ts';
@@ -185,6 +186,10 @@ export function recordLine({ records, device, begunAt, known }: RobotSeen, check
   }
   const isReal = !isUnseen(device) && !device.simulated;
   if (isReal && robot.simulated !== false) return line(id, title, 'wrong', `${of}: of a simulated robot`, remedy);
+  if (records.notes.length > 0) {
+    const detail = [`the newest that can be read is ${of}`, ...records.notes].join('; ');
+    return line(id, title, 'not-checked', detail, clearRecords(records.folder));
+  }
   const accepted = subject.verdict === 'accepted' ? `, with ${plural(subject.deviations, 'accepted deviation')}` : '';
   return line(id, title, 'ok', `${of}, verified${accepted}${isReal ? '' : '; SIMULATED ROBOT: not an acceptance'}`);
 }
