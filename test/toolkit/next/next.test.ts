@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -46,9 +46,12 @@ async function look() {
   return { ...next, verdicts: verdictsOf(next.steps), step: (id: string) => next.steps.find((one) => one.id === id) };
 }
 
-async function setPassword(): Promise<void> {
-  await mkdir(join(dir, 'secrets'));
-  await writeFile(join(dir, 'secrets/device-password'), 'scrypt…');
+const HASH = `$scrypt$ln=15,r=8,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`;
+
+async function setPassword(text = HASH, mode = 0o600): Promise<void> {
+  await mkdir(join(dir, 'secrets'), { recursive: true });
+  await writeFile(join(dir, 'secrets/device-password'), text);
+  await chmod(join(dir, 'secrets/device-password'), mode);
 }
 
 const gateClosed = (unverified: readonly string[]): unknown => ({
@@ -58,10 +61,14 @@ const gateClosed = (unverified: readonly string[]): unknown => ({
 });
 
 /** A record of a checklist, not signed. */
-async function keep(list: string, software: string | null): Promise<void> {
+async function keep(
+  list: string,
+  software: string | null,
+  changes: Parameters<typeof recordOf>[1] = {},
+): Promise<void> {
   const found = software === null ? null : { value: software, mark: 'BELEGT', basis: 'measured', source: 'test' };
   const robot = robotOf([stepOf()], { serial: SERIAL, simulated: false, software: found as never });
-  const record = recordOf([robot], { attachments: [] });
+  const record = recordOf([robot], { attachments: [], ...changes });
   await mkdir(join(dir, 'state/records'), { recursive: true });
   const text = recordText({ ...record, checklist: { ...record.checklist, name: list }, signature: null });
   await writeFile(join(dir, 'state/records', `${list}.json`), text);
@@ -133,6 +140,36 @@ describe('the next command', () => {
     });
     await keep('handover', null);
     expect((await look()).step('service')).toMatchObject({ verdict: 'not-checked' });
+  });
+
+  it('is to go on with a service that was not completed, or whose record is not signed', async () => {
+    const { software = '' } = ready.identity ?? {};
+    await keep('handover', software);
+    await keep('service', software, { endedAt: '2026-11-22T12:00:00.000Z' });
+    expect((await look()).step('service')).toMatchObject({
+      verdict: 'wrong',
+      command: expect.stringMatching(/^gw checklist run service/),
+    });
+  });
+
+  it('calls no password set where what is in its file lets no person in', async () => {
+    await setPassword('a password in the clear');
+    expect((await look()).next).toMatchObject({ id: 'password', command: 'gw operator password' });
+    await setPassword(HASH, 0o644);
+    expect((await look()).verdicts.password).not.toBe('ok');
+    await setPassword();
+    expect((await look()).verdicts.password).toBe('ok');
+  });
+
+  it('calls no places done that were measured with the robot before', async () => {
+    const place = async (more: string) => {
+      await writeSite({ port: await freePort(), more });
+      return (await look()).verdicts.places;
+    };
+    const stations = (map: string) => `stations: { A: { xM: 1, yM: 2, yawDeg: 0${map} } }\n`;
+    const maps = (robot: string) => `maps: { one: { uid: m1, version: 1${robot} }, two: { uid: m2, version: 1 } }\n`;
+    expect(await place(stations(', map: one') + maps(''))).toBe('ok');
+    expect(await place(stations(', map: one') + maps(', robot: SN-BEFORE'))).toBe('wrong');
   });
 
   it('never calls a tablet done that is remembered, and goes on all the same', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GwError } from '../../../src/lib/error/index.ts';
 import { isPassing, judge } from '../../../src/lib/toolkit/replace/step.ts';
-import { type TabletSeen, tabletSteps, UNKNOWN } from '../../../src/lib/toolkit/replace/tablet.ts';
+import { type TabletSeen, tabletReplacement, tabletSteps, UNKNOWN } from '../../../src/lib/toolkit/replace/tablet.ts';
 import { BEGUN, EARLIER, LATER, NEW, OLD } from './robots.ts';
 
 type Status = Exclude<TabletSeen['status'], Error>;
@@ -9,7 +9,7 @@ type Status = Exclude<TabletSeen['status'], Error>;
 const steps = tabletSteps(async () => false);
 const words = [
   { step: 'surface', by: 'K. Maier', at: LATER, frame: NEW },
-  { step: 'old-key', by: 'K. Maier', at: LATER, frame: 'replacement' },
+  { step: 'old-key', by: 'K. Maier', at: LATER, frame: NEW },
 ];
 const statusOf = (changes: object = {}): Status =>
   ({
@@ -92,11 +92,25 @@ describe('the steps of a replaced tablet', () => {
       { status: statusOf({ restart: { verdict: 'open', serial: NEW, at: LATER } }) },
     ],
     ['surface', 'a word for another tablet', 'open', { status: statusOf({ tablet: { serial: 'SN7' } }) }],
+    ['old-key', 'a word of an earlier replacement', 'open', { status: statusOf({ tablet: { serial: 'SN7' } }) }],
   ])('%s: %s is %s', (step, _what, verdict, changes) => {
     expect(verdictOf(step, changes)).toBe(verdict);
   });
 
   it.each(['surface', 'old-key'])('%s is open without the word of a person', (step) => {
     expect(verdictOf(step, {}, [])).toBe('open');
+  });
+});
+
+describe('a replacement of the tablet that is under way', () => {
+  const begin = { from: undefined, remembered: undefined, now: new Date(BEGUN) };
+
+  it('goes on with the old tablet once it is named, and with no other one after it', () => {
+    const unknown = tabletReplacement(null, 'f', begin);
+    expect(unknown.from).toBe(UNKNOWN);
+    const named = tabletReplacement({ ...unknown, words }, 'f', { ...begin, from: OLD });
+    expect([named.from, named.words, named.begunAt]).toEqual([OLD, words, BEGUN]);
+    expect(() => tabletReplacement(named, 'f', { ...begin, from: NEW })).toThrow(OLD);
+    expect(tabletReplacement(named, 'f', begin)).toBe(named);
   });
 });

@@ -3,6 +3,7 @@ import { endOfIdentity, loadIdentity } from '../../enrolment/index.ts';
 import { asGwError } from '../../error/index.ts';
 import { readTabletRecord, redLineOf } from '../../kiosk/index.ts';
 import { trialKinds, trialOfFact } from '../../motion/index.ts';
+import { mapOfPlace, readSecret } from '../../site/index.ts';
 import { runToResume } from '../checklist/finished-record.ts';
 import { type KeptRecords, keptRecords } from '../checklist/kept-records.ts';
 import { checkKeptRecord } from '../checklist/record-check.ts';
@@ -104,7 +105,13 @@ async function password({ site }: World): Promise<Look> {
       throw error;
     },
   );
-  return isThere ? done(`set in ${passwordFile}`) : open(`there is none in ${passwordFile}`, 'gw operator password');
+  if (!isThere) return open(`there is none in ${passwordFile}`, 'gw operator password');
+  const { parsePasswordHash } = await import('../../operator/index.ts');
+  // With anything else in it, or readable for others, no person can sign in.
+  const hash = parsePasswordHash(await readSecret(passwordFile, 'operator.passwordFile'));
+  return hash === null
+    ? open(`${passwordFile} holds no password hash`, 'gw operator password')
+    : done(`set in ${passwordFile}`);
 }
 
 const START = 'on an installed gateway: sudo systemctl start gw';
@@ -216,6 +223,12 @@ function places({ site }: World): Look {
   if (Object.keys(maps).length === 0) {
     return open('no map that they were measured in', 'gw site map --measured-on-it', 'stand beside the robot');
   }
+  const named = [...Object.entries(stations), ...(dock === undefined ? [] : [['dock', dock] as const])];
+  const apart = named.filter(([, place]) => mapOfPlace(site, place)?.ofRobot !== undefined);
+  if (apart.length > 0) {
+    const names = apart.map(([name]) => name).join(', ');
+    return open(`measured with the robot before: ${names}`, 'gw site map --measured-on-it', 'stand beside the robot');
+  }
   return done(`${Object.keys(stations).length} stations, maps ${Object.keys(maps).join(', ')}`);
 }
 
@@ -235,14 +248,19 @@ async function handover(world: World): Promise<Look> {
 }
 
 /** A software that was never checked here is the one change that gw sees by itself. */
-function service({ kept, status }: World): Look {
+async function service(world: World): Promise<Look> {
+  const { kept, status } = world;
   const last = kept.records.find(({ subject }) => ['handover', 'service'].includes(subject.checklist));
   const handedOver = kept.records.some(({ subject }) => subject.checklist === 'handover');
   if (!handedOver || last === undefined) return { verdict: 'not-applicable', detail: 'not handed over yet' };
   const then = last.robot.software?.value ?? null;
   const now = status.robot?.from === 'connection' ? status.robot.software : null;
-  const run = 'gw checklist run service --initials KM --password-file device-password.txt';
+  const run = 'gw checklist run service --robot-will-move --initials KM --password-file device-password.txt';
   if (then === null || now === null) return unknown('the software then or now is not known', run, PASSWORD);
   if (then !== now) return open(`the software is ${now}, at the last check it was ${then}`, run, PASSWORD);
+  if (last.subject.checklist === 'service') {
+    const record = await checklist(world, 'service', PASSWORD);
+    if (record.verdict !== 'ok') return record;
+  }
   return done(`the same software, ${now}, as at the last check of ${last.record.endedAt}`);
 }

@@ -7,7 +7,7 @@ import { kioskStatus } from '../kiosk/status.ts';
 import type { CheckContext, Toolkit } from '../toolkit.ts';
 import { attempt } from './read-robot.ts';
 import type { Replacement, StepLine } from './replace.result.ts';
-import { openReplacement, otherReplacement, REPLACEMENT_FORMAT } from './replacement-file.ts';
+import { openReplacement, otherReplacement, REPLACEMENT_FORMAT, type ReplacementFile } from './replacement-file.ts';
 import { type Person, runReplacement } from './run.ts';
 import { isUnseen, type Seen, unseen } from './seen.ts';
 import { line, type Step } from './step.ts';
@@ -37,24 +37,9 @@ export async function replaceTablet(
   const { site, clock } = toolkit;
   tabletOf(site);
   const record = await readTabletRecord(site.stateDir);
-  const file = await openReplacement(site.stateDir, 'tablet', (found, path) => {
-    if (found !== null && from !== undefined && from !== found.from)
-      throw otherReplacement(found, path, `this is of ${from}`);
-    if (found !== null) return found;
-    const old = from ?? record?.tablet?.serial ?? UNKNOWN;
-    const begunAt = clock.wall().toISOString();
-    return {
-      format: REPLACEMENT_FORMAT,
-      part: 'tablet',
-      from: old,
-      to: null,
-      begunAt,
-      old: null,
-      archive: null,
-      records: [],
-      words: [],
-    };
-  });
+  const file = await openReplacement(site.stateDir, 'tablet', (found, path) =>
+    tabletReplacement(found, path, { from, remembered: record?.tablet?.serial, now: clock.wall() }),
+  );
   const { from: old, begunAt } = file.current();
   const see = async (): Promise<TabletSeen> => {
     return { from: old, begunAt, status: await attempt(kioskStatus(toolkit, access, context), context) };
@@ -69,6 +54,30 @@ export async function replaceTablet(
   const { seen, ...ran } = await runReplacement({ steps, file, see, person, clock, signal, onProgress, command });
   const to = newTablet(seen) ?? '';
   return { part: 'tablet', from: old, to, begunAt, file: file.path, simulated: false, ...ran };
+}
+
+interface TabletBegin {
+  /** Serial number of the old tablet, by the command line and by what this machine remembers. */
+  readonly from: string | undefined;
+  readonly remembered: string | undefined;
+  readonly now: Date;
+}
+
+/** The replacement that goes on, with the old tablet once it is named, or a new one. Throws REPLACEMENT_OTHER. */
+export function tabletReplacement(
+  found: ReplacementFile | null,
+  path: string,
+  { from, remembered, now }: TabletBegin,
+): ReplacementFile {
+  if (found !== null) {
+    if (from === undefined || from === found.from) return found;
+    if (found.from === UNKNOWN) return { ...found, from };
+    throw otherReplacement(found, path, `this is of ${from}`);
+  }
+  return {
+    ...{ format: REPLACEMENT_FORMAT, part: 'tablet', from: from ?? remembered ?? UNKNOWN, to: null },
+    ...{ begunAt: now.toISOString(), old: null, archive: null, records: [], words: [] },
+  };
 }
 
 export interface TabletSeen {
@@ -101,6 +110,8 @@ export function tabletSteps(setUp: (seen: TabletSeen) => Promise<boolean>): read
       look: () => [],
       word: {
         question: 'Was the old tablet reset, or its authorisation for USB debugging revoked (developer options)?',
+        // With one more tablet, another one is the old one.
+        frame: newTablet,
       },
     },
   ];
