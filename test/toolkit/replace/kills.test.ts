@@ -160,7 +160,7 @@ function processIn(world: World, killedAt: number) {
         words: [],
       } as const);
     const file = await openReplacement('/s', 'chassis', begin as never, files);
-    const chassis = robot((to) => file.change(to));
+    const chassis = robot((to) => file.change(() => to));
     const run = (confirms: readonly string[]) =>
       runReplacement({
         ...{ steps: chassisSteps(chassis), file, see: chassis.see, person: { confirms, by: 'K. Maier' } },

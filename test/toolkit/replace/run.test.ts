@@ -159,6 +159,19 @@ describe('the file of a replacement', () => {
     expect(readFileSync(replacementPath(dir, 'chassis'), 'utf8')).toBe(content);
   });
 
+  it('keeps what another run has saved since, and is not taken over where another replacement was begun', async () => {
+    const dir = fresh();
+    const said = { step: 'ended', by: 'K. Maier', at: BEGUN.begunAt, frame: 'replacement' };
+    const waiting = await openReplacement(dir, 'chassis', begin);
+    const archive = { path: '/maps.tar.gz', sha256: 'a'.repeat(64) };
+    await (await openReplacement(dir, 'chassis', begin)).change(() => ({ archive }));
+    await waiting.change(({ words }) => ({ words: [...words, said] }));
+    expect((await openReplacement(dir, 'chassis', begin)).current()).toEqual({ ...BEGUN, archive, words: [said] });
+    rmSync(waiting.path);
+    await openReplacement(dir, 'chassis', () => ({ ...BEGUN, to: 'SN3' }));
+    await expect(waiting.change(() => ({ words: [] }))).rejects.toMatchObject({ code: 'REPLACEMENT_OTHER' });
+  });
+
   it('is read as it was written, or is an error', { tags: 'property' }, async () => {
     const dir = fresh();
     const path = replacementPath(dir, 'chassis');

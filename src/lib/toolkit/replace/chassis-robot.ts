@@ -100,7 +100,7 @@ export function chassisRobot(
         { ids: [], folder, force: false, gwVersion: given.gwVersion },
         context,
       );
-      await file.change({ archive: { path: view.file, sha256: view.sha256 } });
+      await file.change(() => ({ archive: { path: view.file, sha256: view.sha256 } }));
       return true;
     },
     async stop({ gateway: { unit, robots }, from }) {

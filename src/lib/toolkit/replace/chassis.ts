@@ -39,7 +39,8 @@ export async function replaceChassis(
     found === null ? await begin(toolkit, options) : goOn(found, path, options, site.chassis.serial),
   );
   if (options.archive !== undefined) {
-    await file.change({ archive: await nameArchive(resolve(options.archive), file.current().from) });
+    const archive = await nameArchive(resolve(options.archive), file.current().from);
+    await file.change(() => ({ archive }));
   }
   const robot = chassisRobot(toolkit, file, options, context);
   const { person } = options;

@@ -31,8 +31,11 @@ export type ReplacementFile = z.infer<typeof replacementFileSchema>;
 export interface OpenedReplacement {
   readonly path: string;
   readonly current: () => ReplacementFile;
-  /** Saved before anything relies on it. Throws FILE_UNWRITABLE. */
-  change(to: Partial<Pick<ReplacementFile, 'to' | 'archive' | 'words'>>): Promise<void>;
+  /**
+   * Saved before anything relies on it. `edit` gets what is in the file now: another run may have written since, while this
+   * one asked a person. Throws FILE_UNWRITABLE, FILE_UNREADABLE, and REPLACEMENT_OTHER where another one was begun.
+   */
+  change(edit: (now: ReplacementFile) => Partial<Pick<ReplacementFile, 'archive' | 'words'>>): Promise<void>;
 }
 
 export const replacementPath = (stateDir: string, part: ReplacedPart) => join(stateDir, `replacement-${part}.json`);
@@ -59,8 +62,12 @@ export async function openReplacement(
   return {
     path,
     current: () => now,
-    async change(to) {
-      const next = { ...now, ...to };
+    async change(edit) {
+      const there = (await files.read(path, replacementFileSchema, remedy)) ?? now;
+      if (there.begunAt !== now.begunAt || there.to !== now.to) {
+        throw otherReplacement(there, path, `this run is of the one that was begun at ${now.begunAt}`);
+      }
+      const next = { ...there, ...edit(there) };
       await files.write(path, next);
       now = next;
     },

@@ -117,10 +117,11 @@ async function confirm<S>(
   const against = word.mayOverrule ? undefined : state.lines.find(({ verdict }) => verdict === 'wrong');
   const frame = frameOf(word, seen);
   if (against === undefined && frame !== null) {
-    const { words } = file.current();
-    const others = words.filter((one) => one.step !== id || one.frame !== frame);
     const given = { step: id, by: by.trim(), at: clock.wall().toISOString(), frame };
-    await file.change({ words: [...others, given].slice(-MAX_WORDS) });
+    await file.change(({ words }) => {
+      const others = words.filter((one) => one.step !== id || one.frame !== frame);
+      return { words: [...others, given].slice(-MAX_WORDS) };
+    });
     return null;
   }
   const why = against === undefined ? 'what it is about is not known now' : `${against.title}: ${against.detail}`;
