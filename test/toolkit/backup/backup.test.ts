@@ -127,11 +127,14 @@ describe('a backup of a gateway', () => {
     symlinkSync('/etc/hostname', join(dir, 'state/records/link.json'));
     mkdirSync(join(dir, 'state/cloud-link.json'));
     writeFileSync(join(dir, 'state/cloud/outbox/outbox.db.new'), '');
-    const made = await backUp(site, newFile());
+    const out = newFile();
+    const made = await backUp(site, out);
     const wrong = ['records/link.json', 'of-a-later-gw.json', 'cloud/outbox/outbox.db.new'];
     expect(made.leftOut.map(({ path }) => path)).toEqual(expect.arrayContaining(wrong.map((path) => `state/${path}`)));
     expect(made.findings.find(({ id }) => id === 'left-out')?.verdict).toBe('wrong');
     expect(made.verdict).toBe('wrong');
+    // What was wrong when it was made is so when it is looked at.
+    expect((await verifyGatewayBackup(out, async () => null)).verdict).toBe('wrong');
   });
 
   it('says that a file is missing which the site file names', async () => {

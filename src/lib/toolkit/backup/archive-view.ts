@@ -3,7 +3,7 @@ import type { Line } from '../finding.result.ts';
 import { finding } from '../finding.ts';
 import type { GatewayBackup } from '../gateway/backup.result.ts';
 import { conclude } from '../verdict.ts';
-import { type BackupManifest, MANIFEST_NAME, SECRETS_NAME } from './manifest.ts';
+import { type BackupManifest, choices, MANIFEST_NAME, SECRETS_NAME } from './manifest.ts';
 import type { ReadBackup } from './read.ts';
 import { invalidBackup, openSecrets } from './secrets.ts';
 
@@ -61,12 +61,13 @@ export async function openedSecrets(
   throw invalidBackup(archive, [`${SECRETS_NAME} has other files than ${MANIFEST_NAME} names`]);
 }
 
-type LeftOutFile = GatewayBackup['leftOut'][number] & { readonly isFailure?: boolean };
+const byChoice: ReadonlySet<string> = new Set(Object.values(choices));
 
-export function leftOutLine(leftOut: readonly LeftOutFile[]): Line {
+/** The same when the archive is made and when it is verified: what could not be read is wrong. */
+export function leftOutLine(leftOut: readonly GatewayBackup['leftOut'][number][]): Line {
   const start = { id: 'left-out', title: 'Left out' };
   if (leftOut.length === 0) return finding(start.id, start.title, 'ok', 'nothing that the site file names');
-  const failed = leftOut.filter(({ isFailure }) => isFailure === true);
+  const failed = leftOut.filter(({ reason }) => !byChoice.has(reason));
   const shown = (failed.length > 0 ? failed : leftOut).slice(0, 5).map(({ path, reason }) => `${path} (${reason})`);
   const detail = `${plural(leftOut.length, 'entry', 'entries')}: ${shown.join(', ')}${leftOut.length > shown.length ? ', …' : ''}`;
   if (failed.length > 0) {

@@ -7,7 +7,7 @@ import { isDraftName, openExisting } from '../../lifecycle/index.ts';
 import { isCredential, type Site } from '../../site/index.ts';
 import type { CheckContext } from '../toolkit.ts';
 import { copyAside } from './copy-aside.ts';
-import { archivePath, type BackedUpFile, bounds } from './manifest.ts';
+import { archivePath, type BackedUpFile, bounds, choices } from './manifest.ts';
 import { type Source, sourcesOf, stateKinds } from './parts.ts';
 import type { SecretFile } from './secrets.ts';
 
@@ -25,8 +25,6 @@ interface LeftOut {
   readonly holds: string;
   readonly reason: string;
   readonly anew: string;
-  /** Not by choice. */
-  readonly isFailure: boolean;
 }
 
 export interface Collected {
@@ -62,22 +60,20 @@ export async function collectGateway(site: Site, wanted: Wanted, context: CheckC
   const isMisplaced = (path: string, isSecret: boolean) =>
     !isSecret && secretPlaces.some((place) => path === place || path.startsWith(`${place}/`));
 
-  const leave = ({ from, holds, anew }: Omit<Item, 'isSecret'>, reason: string, isFailure: boolean) =>
+  const leave = ({ from, holds, anew }: Omit<Item, 'isSecret'>, reason: string) =>
     leftOut.push({
       path: archivePath(site.dir, from) ?? from.replace(/\P{ASCII}|\p{Cc}/gu, '?'),
       holds,
       reason,
       anew,
-      isFailure,
     });
 
   /** Rejects with the error of the system. */
   async function take({ from, holds, anew, isSecret }: Item): Promise<() => void> {
     context.signal.throwIfAborted();
     const path = archivePath(site.dir, from);
-    if (path === null) return () => void leave({ from, holds, anew }, 'its name is not plain text', true);
-    if (isSecret && !wanted.withSecrets)
-      return () => void leave({ from, holds, anew }, 'it is secret, and there is no passphrase', false);
+    if (path === null) return () => void leave({ from, holds, anew }, 'its name is not plain text');
+    if (isSecret && !wanted.withSecrets) return () => void leave({ from, holds, anew }, choices.secret);
     context.onProgress(`reading ${path}`);
     if (isSecret) {
       const content = await readSecretBytes(from);
@@ -109,7 +105,7 @@ export async function collectGateway(site: Site, wanted: Wanted, context: CheckC
         cause: error,
       });
     }
-    leave(item, `it cannot be read (${code ?? message})`, true);
+    leave(item, `it cannot be read (${code ?? message})`);
   }
 
   /** All files of a folder, as they were together. */
@@ -132,10 +128,10 @@ export async function collectGateway(site: Site, wanted: Wanted, context: CheckC
         if (isStill && before.mark === after.mark) {
           for (const keep of done) keep();
           for (const { path } of left) seen.add(path);
-          for (const odd of before.odd) leave({ ...rest, from: odd.path }, odd.reason, true);
+          for (const odd of before.odd) leave({ ...rest, from: odd.path }, odd.reason);
           return;
         }
-        if (attempt === TRIES) return void leave({ ...rest, from }, 'its files changed each time it was read', true);
+        if (attempt === TRIES) return void leave({ ...rest, from }, 'its files changed each time it was read');
       }
     } catch (error) {
       fail({ ...rest, from }, error);
@@ -149,10 +145,10 @@ export async function collectGateway(site: Site, wanted: Wanted, context: CheckC
       const from = join(source.path, entry.name);
       const item = kind === 'secret' ? { ...ofTablet, from, isSecret: true } : { ...source, from, isSecret: false };
       if (kind === 'not' || isDraftName(entry.name)) continue;
-      if (kind === undefined) leave(item, 'gw does not know it', true);
+      if (kind === undefined) leave(item, 'gw does not know it');
       else if (entry.isDirectory()) await takeFolder(item);
       else if (entry.isFile()) await takeFile(item);
-      else leave(item, 'it is neither a file nor a folder', true);
+      else leave(item, 'it is neither a file nor a folder');
     }
   }
 
@@ -160,16 +156,15 @@ export async function collectGateway(site: Site, wanted: Wanted, context: CheckC
     const { treat, is, path, mayBeAbsent } = source;
     const item = { ...source, from: path, isSecret: treat === 'secret' };
     if (treat === 'not') return;
-    if (isCredential(path))
-      return void leave(item, 'it is a credential of systemd, made when the service starts', false);
+    if (isCredential(path)) return void leave(item, choices.credential);
     const there = await stat(path).catch((error: NodeJS.ErrnoException) => error);
     if (there instanceof Error) {
       if (there.code !== 'ENOENT') fail(item, there);
-      else if (mayBeAbsent !== true) leave(item, 'the site file names it, and it is not there', true);
-    } else if (there.isDirectory() !== (is === 'folder')) leave(item, `it is no ${is}`, true);
+      else if (mayBeAbsent !== true) leave(item, 'the site file names it, and it is not there');
+    } else if (there.isDirectory() !== (is === 'folder')) leave(item, `it is no ${is}`);
     else if (treat === 'media' && !wanted.withMedia) {
       const { files: media } = await listFiles(path).catch(() => ({ files: [null] }));
-      if (media.length > 0) leave(item, 'media were not asked for', false);
+      if (media.length > 0) leave(item, choices.media);
     } else if (treat === 'state') await takeState(source).catch((error) => fail(item, error));
     else if (is === 'folder') await takeFolder(item);
     else await takeFile(item);

@@ -15,6 +15,13 @@ export const bounds = {
   pathChars: 1_024,
 } as const;
 
+/** Reasons in the manifest for which a file is left out by choice; with any other one it could not be read. */
+export const choices = {
+  secret: 'it is secret, and there is no passphrase',
+  credential: 'it is a credential of systemd, made when the service starts',
+  media: 'media were not asked for',
+} as const;
+
 const FORMAT = 'gw/gateway-backup/1';
 const SECRETS_FORMAT = 'gw/gateway-secrets/1';
 

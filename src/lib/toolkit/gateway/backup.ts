@@ -122,7 +122,7 @@ async function writeArchive(
         sha256: sha256(encrypted),
         files: secrets.map(({ path, holds, anew }) => ({ path, holds, anew })),
       },
-      leftOut: leftOut.map(({ isFailure: _isFailure, ...left }) => left),
+      leftOut: [...leftOut],
     }),
   );
   const inMemory = (name: string, content: Uint8Array) => ({
