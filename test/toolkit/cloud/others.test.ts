@@ -116,6 +116,12 @@ describe('messages of other robots', () => {
     expect([readable > 0, readable < 60]).toEqual([true, true]);
   });
 
+  it('are not said to be none where the state folder is not there, as on a disk that is not mounted', async () => {
+    const stateDir = join(fresh(), 'not-mounted');
+    const read = await readOthers({ site: siteOf(stateDir, 'SN-7'), exported: null, now });
+    expect(read).toMatchObject({ verdict: 'wrong', robots: [], unread: [{ path: stateDir }] });
+  });
+
   it('replace no file', async () => {
     const stateDir = fresh();
     fill(join(stateDir, 'robots/SN-6/cloud/outbox/outbox.db'), 'SN-6', [{ class: 'record', text: 'x', atMs: 1 }]);

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type KeptMessage, readSetAside } from '../../cloud/index.ts';
-import { GwError } from '../../error/index.ts';
+import { GwError, systemReason } from '../../error/index.ts';
 import { createFile, sha256 } from '../../lifecycle/index.ts';
 import { otherRobots, type Site } from '../../site/index.ts';
 import { plural } from '../../text/index.ts';
@@ -32,6 +32,10 @@ type Message = KeptMessage & { readonly path: string };
 export async function readOthers({ site, exported, now }: OthersOptions): Promise<CloudOthers> {
   const messages: Message[] = [];
   const unread: CloudOthers['unread'] = [];
+  // A disk that is not mounted has no messages either.
+  await readdir(site.stateDir).catch((error: unknown) =>
+    unread.push({ path: site.stateDir, reason: systemReason(error) }),
+  );
   const scratch = await mkdtemp(join(tmpdir(), 'gw-others-'));
   try {
     for (const { path, owner, takenOver } of await asideFiles(site)) {
@@ -59,7 +63,7 @@ export async function readOthers({ site, exported, now }: OthersOptions): Promis
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return code === undefined || code === 'ERR_SQLITE_ERROR' ? message : code;
+  return code === undefined || code === 'ERR_SQLITE_ERROR' ? message : systemReason(error);
 }
 
 const DATABASE = 'outbox.db';
