@@ -164,9 +164,12 @@ describe('the renewal of the device certificate without a visit', () => {
   });
 
   it('is not begun while an enrolment runs, a release or another chassis holds it, or the state is of another robot', async () => {
-    await using world = await startRenewalWorld();
+    // Its first look has ended before the folder is locked.
+    await using world = await startRenewalWorld({ daysLeft: 22 });
+    await world.round();
     {
       await using _person = await lockFolder(world.identityDir);
+      world.clock.setWall(new Date(world.notAfter.getTime() - 20 * DAY_MS));
       await world.rounds(3);
       expect(world.view()).toMatchObject({ status: 'due', failed: 0 });
       expect(world.view().detail).toContain('an enrolment runs');
