@@ -34,7 +34,6 @@ const notTyped: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ['needs the part that is replaced: test/e2e/replace.test.ts', /^gw replace /],
   ['needs the records of the cloud: test/e2e/tunnel-audit.test.ts', /^gw tunnel audit /],
   ['asks for a passphrase: test/peers/gateway-backup.test.ts', /^gw gateway (backup|verify|restore) /],
-  ['needs messages of a second robot: test/toolkit/cloud/others.test.ts', /^gw cloud others --export /],
 ];
 
 /** Where a command ends with another code than 0 here, and why that is right. */

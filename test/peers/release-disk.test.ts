@@ -35,14 +35,14 @@ describe.runIf(hasNamespaces())('a release on a full disk', { concurrent: true }
   it('that becomes full while it is unpacked fails, and leaves the old version and free space', async () => {
     const { status, reason, phase, names } = await play('becomes full');
     expect({ status, phase, names }).toEqual({ status: 'FAILED', phase: 'rejected', names: ['state.json'] });
-    expect(reason).toMatch(/^0\.2\.0 in \/.*\/releases cannot be written \(ENOSPC\)\.$/);
+    expect(reason).toMatch(/^0\.2\.0 in \/.*\/releases cannot be written \(no space left on the disk\)\.$/);
   });
 
   it('that is full when the new version runs is reported, and the release is confirmed after a repair', async () => {
     const { status, phase, names, views } = await play('full later');
     expect(views[1]).toMatchObject({
       status: 'failing',
-      detail: expect.stringMatching(/state.json cannot be written \(ENOSPC\)/),
+      detail: expect.stringMatching(/state.json cannot be written \(no space left on the disk\)/),
     });
     expect({ status, phase, names }).toEqual({
       status: 'SUCCEEDED',
