@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../waiting.ts';
 import { run } from '../namespace.ts';
-import { nameOf } from '../segments.ts';
+import { GATEWAY, nameOf } from '../segments.ts';
 
 /** What the person of the day does at the tablet: gw looks in the log of the gateway for what an answer claims. */
 
-const base = 'http://127.0.0.1:5173';
+const base = `http://${GATEWAY}:5173`;
 
-/** Runs a script in the network of the gateway. */
+/** Runs a script in the network of the tablet: what comes from the gateway itself is no act of a person. */
 async function atTheTablet(script: string): Promise<string> {
-  const { stdout, stderr, code } = await run(nameOf('gateway'), ['--input-type=module', '-e', script]);
+  const { stdout, stderr, code } = await run(nameOf('tablet'), ['--input-type=module', '-e', script]);
   if (code !== 0) throw new Error(stderr);
   return stdout;
 }
