@@ -242,6 +242,7 @@ export function standInMotion(): StandInMotion {
       set({ drive });
       return drive;
     },
+    refusalOfUnattended: () => null,
     async pauseTour(by, id) {
       calls.push(`pauseTour ${by} ${id}`);
       const { tour } = status;

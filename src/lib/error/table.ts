@@ -384,6 +384,16 @@ export const errorTable = {
   ),
   TABLET_REFUSED: row(exitCodes.refused, 'Tablet refused a command.', 'Read the answer of the tablet above.'),
   TOUR_UNKNOWN: row(exitCodes.refused, 'Unknown tour.', 'Name a tour of the site file.'),
+  QUEUE_CLOSED: row(
+    exitCodes.refused,
+    'Nothing can be put in the queue now.',
+    'Start a drive; further stations can be queued while it runs, and after its arrival.',
+  ),
+  QUEUE_FULL: row(
+    exitCodes.refused,
+    'The queue is full.',
+    'Remove a station from it, or wait for the next one to begin.',
+  ),
   STATION_UNKNOWN: row(exitCodes.refused, 'Unknown station.', 'Name a station of the site file; the dock is `dock`.'),
   TOUR_RUNNING: row(exitCodes.refused, 'A tour is running.', 'Wait for its end, or stop it first.'),
   TOUR_NOT_RUNNING: row(exitCodes.refused, 'No tour is running.', 'Start a tour.'),

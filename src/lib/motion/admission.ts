@@ -33,10 +33,13 @@ export function createAdmission(options: AdmissionOptions) {
   const { link, site, evidence, latch, canceller, proofs, poseAlarm, watch, occupancy, log } = options;
   const places = mapsOfPlaces(site);
 
-  const input = (although: readonly number[] = [], snapshot = link.snapshot()): GateInput => ({
+  /** The same with every fact verified on this chassis, whatever the site file requires. */
+  const strictSite = { ...site, motion: { ...site.motion, requireVerified: true } };
+
+  const input = (although: readonly number[] = [], isUnattended = false, snapshot = link.snapshot()): GateInput => ({
     snapshot,
     although,
-    site,
+    site: isUnattended ? strictSite : site,
     records: evidence.records(),
     evidenceTrouble: evidence.trouble(),
     stop: latch.state(),
@@ -51,13 +54,14 @@ export function createAdmission(options: AdmissionOptions) {
   });
 
   /** The gate's refusals of these orders as one error; null when all of them may pass. */
-  function refusalOf(orders: readonly Order[], although: readonly number[]): GwError | null {
-    const now = input(although);
+  function refusalOf(orders: readonly Order[], although: readonly number[], isUnattended: boolean): GwError | null {
+    const now = input(although, isUnattended);
     const found = new Map(orders.flatMap((order) => judgeOrder(order, now)).map((one) => [one.reason, one]));
-    const refusals = [...found.values()];
-    const error = refusalError(refusals);
-    if (error === null) return null;
-    log.warn({ kind: orders[0]?.kind, reasons: refusals.map(({ reason }) => reason) }, 'the gate refused an order');
+    return refusalError([...found.values()]);
+  }
+
+  function refuse(error: GwError, orders: readonly Order[]): GwError {
+    log.warn({ kind: orders[0]?.kind, reasons: error.details?.reasons }, 'the gate refused an order');
     return error;
   }
 
@@ -78,18 +82,20 @@ export function createAdmission(options: AdmissionOptions) {
     },
 
     /** Throws the obstacle to remove first: a stop, the chassis, then the running activity. */
-    admit(orders: readonly Order[], although: readonly number[] = []): void {
+    admit(orders: readonly Order[], although: readonly number[] = [], isUnattended = false): void {
       const busy = occupant();
-      const refusal = options.isRunning() ? refusalOf(orders, although) : null;
-      if (refusal !== null && refusal.code !== 'MOTION_REFUSED') throw refusal;
+      const refusal = options.isRunning() ? refusalOf(orders, although, isUnattended) : null;
+      if (refusal !== null && (busy === null || refusal.code !== 'MOTION_REFUSED')) throw refuse(refusal, orders);
       if (busy !== null) throw busy;
-      if (refusal !== null) throw refusal;
     },
 
+    /** Why it would not admit an order that begins by itself; null: it would. */
+    unattended: (order: Order): GwError | null => occupant() ?? refusalOf([order], [], true),
+
     /** Throws what closes the gate for these orders of what occupies the robot itself. */
-    pass(orders: readonly Order[], although: readonly number[]): void {
-      const refusal = refusalOf(orders, although);
-      if (refusal !== null) throw refusal;
+    pass(orders: readonly Order[], although: readonly number[], isUnattended = false): void {
+      const refusal = refusalOf(orders, although, isUnattended);
+      if (refusal !== null) throw refuse(refusal, orders);
     },
 
     /** Refusals of a kind of order by the facts it relies on, as they are known at each call. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Degrees } from '../angle/index.ts';
 import type { Pose } from '../chassis/index.ts';
+import type { GwError } from '../error/index.ts';
 import type { Actionable } from '../evidence/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Service } from '../lifecycle/index.ts';
@@ -67,6 +68,8 @@ export interface RunOptions {
   readonly keepAlive?: boolean | undefined;
   /** Alerts that a person passes for this run, by their numbers: only for a signed-in person; the caller verifies that. */
   readonly although?: readonly number[] | undefined;
+  /** Who ordered it. 'itself': no person; a drive then needs every fact verified on this chassis. Absent: not known. */
+  readonly by?: DriveRun['by'] | undefined;
 }
 
 /** Target of a single drive. */
@@ -107,6 +110,8 @@ export interface Motion extends Service {
   resumeTour(name: string, options?: Pick<RunOptions, 'although'>): Promise<TourRun>;
   /** The same for a single drive. Throws STATION_UNKNOWN, also for a dock that the site file does not name. */
   startDrive(target: DriveTarget, options?: RunOptions): Promise<DriveRun>;
+  /** Why a drive that begins by itself would be refused now; null: it would not. Throws STATION_UNKNOWN. */
+  refusalOfUnattended(target: DriveTarget): GwError | null;
   /** The client of this running tour or drive is there. false: no such run, or one that no client supervises. */
   keepAlive(id: string): boolean;
   /**

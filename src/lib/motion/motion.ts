@@ -203,6 +203,7 @@ export function createMotion(options: MotionOptions): Motion {
     pauseTour: runs.pauseTour,
     resumeTour: runs.resumeTour,
     startDrive: runs.startDrive,
+    refusalOfUnattended: runs.refusalOfUnattended,
     keepAlive: runs.keepAlive,
     endTour: runs.endTour,
     endDrive: runs.endDrive,

@@ -51,9 +51,15 @@ const passed = alerts.describe(
   'Alerts that the person who ordered it passes, by their numbers. Absent or empty: none.',
 );
 
+const orderedBy = z
+  .enum(['page', 'command', 'itself'])
+  .exactOptional()
+  .describe('Who ordered it; itself: announced by a countdown. Absent: not known.');
+
 export const tourRunSchema = z.strictObject({
   id: z.string(),
   although: passed,
+  by: orderedBy,
   tour: z.string(),
   stations: z.array(z.string()),
   state: z
@@ -69,6 +75,7 @@ export const driveRunSchema = z.strictObject({
   id: z.string(),
   kind: z.enum(['move', 'dock']),
   although: passed,
+  by: orderedBy,
   station: z.string().nullable().describe('Null for the dock.'),
   state: runState,
   outcome: moveOutcomeSchema.nullable().describe('How its move ended; null while it runs, and when no order was sent.'),

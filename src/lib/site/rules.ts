@@ -143,6 +143,7 @@ export function checkAcrossKeys(value: unknown, report: Report): void {
     report(['enrolment', 'renewal'], { expected: 'a `cloud` section beside it: its broker proves a new certificate' });
   }
   checkTitles(value, report);
+  checkDelivery(value, report);
   checkTours(value, report);
   checkPorts(value, report);
   checkForwards(value, report);
@@ -164,6 +165,21 @@ function checkTours({ tours, stations }: Record<string, unknown>, report: Report
       report(['tours', name, 'stations', index], { expected, suggestion: nearest(station, known) });
     }
   }
+}
+
+/** What would begin by itself has to have a goal. */
+function checkDelivery({ delivery, stations, dock }: Record<string, unknown>, report: Report): void {
+  if (!isRecord(delivery)) return;
+  const { return: back, idle } = delivery;
+  const known = isRecord(stations) ? Object.keys(stations) : [];
+  if (isRecord(back) && typeof back.station === 'string' && !known.includes(back.station)) {
+    const expected =
+      known.length === 0 ? 'a station, but this file defines none' : `one of the stations ${known.join(', ')}`;
+    report(['delivery', 'return', 'station'], { expected, suggestion: nearest(back.station, known) });
+  }
+  const expected = 'a dock in this file: the robot returns there';
+  if (isRecord(back) && back.station === undefined && dock === undefined) report(['delivery', 'return'], { expected });
+  if (isRecord(idle) && dock === undefined) report(['delivery', 'idle'], { expected });
 }
 
 function checkPorts({ chassis, operator }: Record<string, unknown>, report: Report): void {

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { cloud } from './cloud-schema.ts';
+import { delivery } from './delivery-schema.ts';
 import { cidr, file, host, httpsUrl, httpUrl, macAddress, name, port, timeZone, title, words } from './key-types.ts';
 
 /**
@@ -465,6 +466,7 @@ export const siteSchema = z.strictObject({
       description: 'Requirements for orders that move the robot, beyond the rules of the gate.',
       example: { requireVerified: true, moveLimitS: 1200 },
     }),
+  delivery: delivery.optional(),
   disk,
   evidenceFile: file
     .default('evidence.jsonl')

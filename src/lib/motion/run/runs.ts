@@ -24,7 +24,7 @@ export interface RunsOptions {
 
 type RunsOfMotion = Pick<
   Motion,
-  'startTour' | 'pauseTour' | 'resumeTour' | 'startDrive' | 'keepAlive' | 'endTour' | 'endDrive'
+  'startTour' | 'pauseTour' | 'resumeTour' | 'startDrive' | 'refusalOfUnattended' | 'keepAlive' | 'endTour' | 'endDrive'
 >;
 /** The last tour and the last drive since the start of the service; null: none. */
 export interface Runs extends RunsOfMotion {
@@ -55,8 +55,13 @@ export function createRuns(options: RunsOptions): Runs {
     options.onChange();
   }
 
-  async function execute(order: Order, signal: AbortSignal, although: readonly number[]): Promise<MoveOutcome> {
-    admission.pass([order], although);
+  async function execute(
+    order: Order,
+    signal: AbortSignal,
+    although: readonly number[],
+    isUnattended = false,
+  ): Promise<MoveOutcome> {
+    admission.pass([order], although, isUnattended);
     return options.follow(order, signal, although);
   }
 
@@ -112,6 +117,7 @@ export function createRuns(options: RunsOptions): Runs {
       const begun: TourRun = {
         id: newId(),
         although,
+        ...(run.by && { by: run.by }),
         tour: name,
         stations: legs.map(({ station }) => station),
         state: 'running',
@@ -162,12 +168,16 @@ export function createRuns(options: RunsOptions): Runs {
 
     async startDrive(target, run = {}) {
       const order = planDrive(site, target);
-      const { although = [] } = run;
-      admission.admit([order], although);
+      const { although = [], by } = run;
+      const isUnattended = by === 'itself';
+      admission.admit([order], although, isUnattended);
       admission.logPassed(although);
       const station = 'station' in target ? target.station : null;
       const kind = station === null ? 'dock' : 'move';
-      const begun: DriveRun = { id: newId(), kind, although, station, state: 'running', outcome: null, reason: null };
+      const begun: DriveRun = {
+        ...{ id: newId(), kind, although, station, state: 'running', outcome: null, reason: null },
+        ...(by && { by }),
+      };
       driveIs(begun);
       const about = {
         kind: 'drive',
@@ -176,7 +186,9 @@ export function createRuns(options: RunsOptions): Runs {
         isPaused: () => false,
       } as const;
       const ended = occupancy.occupy(about, undefined, async (signal) => {
-        driveIs(await runDrive(begun, order, { signal, execute: () => execute(order, signal, although) }));
+        driveIs(
+          await runDrive(begun, order, { signal, execute: () => execute(order, signal, although, isUnattended) }),
+        );
       });
       const supervision = supervise(begun.id, run);
       void ended
@@ -184,6 +196,8 @@ export function createRuns(options: RunsOptions): Runs {
         .finally(() => supervision?.[Symbol.dispose]());
       return begun;
     },
+
+    refusalOfUnattended: (target) => admission.unattended(planDrive(site, target)),
 
     keepAlive(id) {
       if (supervised?.id !== id) return false;

@@ -78,6 +78,8 @@ export const statusOfError: Partial<Record<ErrorCode, number>> = {
   USAGE: 400,
   TOUR_UNKNOWN: 404,
   STATION_UNKNOWN: 404,
+  QUEUE_CLOSED: 409,
+  QUEUE_FULL: 409,
   TOUR_RUNNING: 409,
   TOUR_NOT_RUNNING: 409,
   TOUR_NOT_PAUSED: 409,
