@@ -18,7 +18,7 @@ const modules = {
   net: ['site', 'x509'],
   chassis: ['angle', 'evidence', 'json', 'net', 'png'],
   motion: ['chassis', 'evidence', 'angle', 'json', 'site'],
-  delivery: ['chassis', 'json', 'motion', 'site'],
+  delivery: ['chassis', 'json', 'motion', 'pages', 'site'],
   overlays: ['angle', 'evidence', 'json', 'markup', 'png'],
   maps: ['archive', 'chassis', 'json', 'overlays', 'png'],
   fleet: ['angle', 'json', 'site'],

@@ -8,6 +8,7 @@ import { Surface } from '../src/lib/pages/surface/surface.tsx';
 import { textsOf } from '../src/lib/pages/texts/catalogue.ts';
 import { type Interaction, isStopOpen, still } from '../src/lib/pages/ui.ts';
 import type { Choice, Viewer } from '../src/lib/pages/viewer.ts';
+import { deliveries } from './delivery.ts';
 import { createDimming } from './dimming.ts';
 import { createMap } from './map.ts';
 import { startMedia } from './media.tsx';
@@ -60,6 +61,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
       isPlanned = false;
       render(element(), root);
       map.painted(state, ui);
+      delivery.painted(ui.isSilent);
       question.painted();
       posing?.painted();
     });
@@ -69,6 +71,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   const isService = kind === 'service';
   const map = createMap({ viewer, show });
   const acts = orders();
+  const delivery = deliveries(() => state);
   const question = createQuestion({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);
@@ -83,7 +86,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   const press = () => stop.press(state.site.serial);
   const { zoom, follow, goToPin } = map;
   const search = createSearch(show);
-  const acted = { ...acts, ...question.acts, ...(service?.acts ?? noService), ...search };
+  const acted = { ...acts, ...delivery.acts, ...question.acts, ...(service?.acts ?? noService), ...search };
   show({ act: { ...acted, stop: press, zoom, follow, goToPin } });
   if (choice !== null) question.acts.choose(choice);
   /** The technician page has a map only where the pose is set, and of an incident. */

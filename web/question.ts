@@ -74,15 +74,13 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
     return ui().isArmed && !isEarly;
   }
 
-  async function confirm(choice: Choice, although: string | null): Promise<void> {
+  /** The answer of a person to the question, once. */
+  async function answered(choice: Choice, path: string, body: object): Promise<void> {
     if (isSending || ui().order !== null || !isMeant() || situationOf(state(), choice) !== asked) return;
     isSending = true;
     wait();
     show({ order: { state: 'sending' } });
-    const target =
-      choice.kind === 'dock' ? { dock: true } : { [choice.kind === 'station' ? 'station' : 'tour']: choice.name };
-    const body = { ...target, ...(although !== null && { although }), seen: state().id };
-    const answer = await send('POST', orderPath(choice), body, ORDER_MS);
+    const answer = await send('POST', path, { ...body, seen: state().id }, ORDER_MS);
     isSending = false;
     // The page has lost its gateway meanwhile, and says so.
     if (ui().choice === null) return;
@@ -94,6 +92,15 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
       show({ order: { state: 'refused', code: code ?? 'NO_ANSWER' } });
       closeLater();
     }
+  }
+
+  function confirm(choice: Choice, although: string | null): void {
+    void answered(choice, orderPath(choice), { ...targetOf(choice), ...(although !== null && { although }) });
+  }
+
+  function enqueue(station: string): void {
+    const { choice } = ui();
+    if (choice !== null) void answered(choice, '/api/lieferung/warteschlange', { station });
   }
 
   /** Never under the finger that asked: at the lower end, or where that would be so, at the upper one. */
@@ -142,7 +149,7 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
   });
 
   return {
-    acts: { choose, confirm: (choice, although) => void confirm(choice, although) } satisfies Partial<Actions>,
+    acts: { choose, confirm, enqueue } satisfies Partial<Actions>,
     painted,
     close: () => close(),
     onState(): void {
@@ -150,4 +157,17 @@ export function createQuestion({ state, ui, show }: QuestionOptions) {
       if (choice !== null && order === null && situationOf(state(), choice) !== asked) close('changed');
     },
   };
+}
+
+function targetOf(choice: Choice): object {
+  switch (choice.kind) {
+    case 'dock':
+      return { dock: true };
+    case 'station':
+      return { station: choice.name };
+    case 'next':
+      return { arrival: choice.arrival, next: choice.id };
+    default:
+      return { tour: choice.name };
+  }
 }

@@ -35,6 +35,8 @@ const order: readonly AnsweredCode[] = [
   'FILE_UNWRITABLE',
 ];
 const startRun: readonly AnsweredCode[] = [...order, 'NOT_SIGNED_IN', 'STATE_OUTDATED'];
+/** Of a word that leads to a drive later. */
+const sayRun: readonly AnsweredCode[] = ['MOTION_STOPPED', 'NOT_SIGNED_IN', 'STATE_OUTDATED', 'NOT_CONFIGURED'];
 const peer: readonly AnsweredCode[] = ['NOT_CONFIGURED', 'PEER_NOT_REACHABLE'];
 const endSupport: readonly AnsweredCode[] = ['NOT_CONFIGURED', 'NOT_CONFIRMED'];
 
@@ -47,6 +49,12 @@ const keepAlive = {
   refusals: ['NOT_FOUND'],
 } as const;
 const trial = json(trialAnswerSchema, 'The running or the last trial; null before the first one.');
+
+const personAtDelivery = {
+  signIn: 'optional',
+  answer: json(answers.delivery, 'The deliveries after it.'),
+  form: redirect('/'),
+} as const;
 
 /** By method and path, as in the OpenAPI document; a route of the table without a row here is an error. */
 export const contracts: Readonly<Record<string, Contract>> = {
@@ -230,6 +238,49 @@ export const contracts: Readonly<Record<string, Contract>> = {
     refusals: ['NOT_FOUND'],
   },
   'POST /api/fahrt/lebenszeichen': { id: 'keepDrive', ...keepAlive },
+
+  'GET /api/lieferung': { id: 'getDelivery', answer: json(answers.delivery, 'Arrival, queue and countdown.') },
+  'POST /api/lieferung/weiter': {
+    id: 'proceed',
+    description: 'With the ids of the arrival and of the next station as they were shown; others are STATE_OUTDATED.',
+    body: requests.proceed,
+    ...personAtDelivery,
+    refusals: [...startRun, 'STATION_UNKNOWN', 'NOT_CONFIGURED'],
+  },
+  'POST /api/lieferung/warteschlange': {
+    id: 'enqueue',
+    body: requests.enqueue,
+    ...personAtDelivery,
+    refusals: [...sayRun, 'STATION_UNKNOWN', 'QUEUE_CLOSED', 'QUEUE_FULL'],
+  },
+  'POST /api/lieferung/warteschlange/entfernen': {
+    id: 'removeQueued',
+    body: requests.queued,
+    answer: json(answers.delivery, 'What is left.'),
+    form: redirect('/'),
+    refusals: ['NOT_FOUND'],
+  },
+  'POST /api/lieferung/ansage': {
+    id: 'showCountdown',
+    description: 'The countdown goes on only while a page sends this every 2.5 s.',
+    body: requests.countdown,
+    answer: json(answers.shown, 'It counts as shown.'),
+  },
+  'POST /api/lieferung/ansage/ende': {
+    id: 'endCountdown',
+    description: 'Never refused: nothing begins by itself from here on, until a person says so.',
+    body: requests.countdown,
+    bodyIsOptional: true,
+    answer: json(answers.countdownEnded, 'It does not begin, or is ended.'),
+    form: redirect('/'),
+  },
+  'POST /api/lieferung/automatik': {
+    id: 'release',
+    body: requests.release,
+    bodyIsOptional: true,
+    ...personAtDelivery,
+    refusals: [...sayRun, 'MOTION_REFUSED'],
+  },
 
   'POST /api/pose': {
     id: 'setPose',

@@ -27,6 +27,8 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
   let hold: DeliveryView['hold'] = hasAutomatic ? restarted : null;
   let isAfterRestart = true;
   let count = 0;
+  /** Why what is due does not begin. */
+  let waitsFor: string | null = null;
   /** Since the last end of a run, or the last word of a person. */
   let idleSinceMs = clock.monotonicMs();
   /** The newest runs, as they were seen last. */
@@ -76,6 +78,7 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
 
   /** What would begin by itself now, with nothing against it; null: nothing. */
   function planned(): Plan | null {
+    waitsFor = null;
     if (settings === undefined || hold !== null) return null;
     const { tour, drive } = motion.runs();
     if (isOpenRun(tour) || drive?.state === 'running') return null;
@@ -86,7 +89,8 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
     if (at.length === 0 || (arrival !== null && !isAt(at, arrival.station))) return null;
     const plan = due(snapshot.values.battery);
     if (plan === null || isAt(at, 'station' in plan.target ? plan.target.station : null)) return null;
-    return motion.refusalOfUnattended(plan.target) === null ? plan : null;
+    waitsFor = motion.refusalOfUnattended(plan.target)?.message ?? null;
+    return waitsFor === null ? plan : null;
   }
 
   function due(battery: LiveValues['battery']): Plan | null {
@@ -115,7 +119,7 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
 
   function look(): void {
     if (watching === null) return;
-    const before = JSON.stringify([arrival?.id, queue, countdown.view()?.id, hold, isAfterRestart]);
+    const before = JSON.stringify([arrival?.id, queue, countdown.view()?.id, hold, waitsFor, isAfterRestart]);
     const runs = motion.runs();
     follow('tour', runs.tour);
     follow('drive', runs.drive);
@@ -125,7 +129,8 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
       const plan = starting === null ? planned() : null;
       if (countdown.look(plan) && plan !== null) void begin(plan);
     }
-    if (before !== JSON.stringify([arrival?.id, queue, countdown.view()?.id, hold, isAfterRestart])) changed();
+    if (before !== JSON.stringify([arrival?.id, queue, countdown.view()?.id, hold, waitsFor, isAfterRestart]))
+      changed();
   }
 
   function judgeTrouble(): void {
@@ -207,6 +212,7 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
         isOpen: isOpen && !motion.runs().stop.latched,
         countdown: countdown.view(),
         hold,
+        waitsFor,
         isAfterRestart,
       };
     },

@@ -1,12 +1,11 @@
-import type { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Clock, Log, Service } from '../lifecycle/index.ts';
 import type { DriveRun, DriveTarget, Motion } from '../motion/index.ts';
+import type { DeliveryShown } from '../pages/index.ts';
 import type { Site } from '../site/index.ts';
-import type { deliveryViewSchema } from './view.ts';
 
-export type DeliveryView = DeepReadonly<z.infer<typeof deliveryViewSchema>>;
+export type DeliveryView = DeepReadonly<DeliveryShown>;
 export type HoldCause = NonNullable<DeliveryView['hold']>['cause'];
 export type CountdownKind = NonNullable<DeliveryView['countdown']>['kind'];
 

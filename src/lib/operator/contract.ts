@@ -1,6 +1,7 @@
 /** What the published contract of the routes is generated from. A running gateway uses none of it. */
 
 import { type ErrorCode, errorTable } from '../error/index.ts';
+import { countdownBody, enqueueBody, proceedBody, queuedBody, releaseBody } from './delivery/delivery-handlers.ts';
 import { checkBody, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
 import { logLevelBody } from './log-level.ts';
@@ -30,6 +31,11 @@ export const requestSchemas = {
   end: endBody,
   keepAlive: keepAliveBody,
   seen: seenBody,
+  proceed: proceedBody,
+  enqueue: enqueueBody,
+  queued: queuedBody,
+  countdown: countdownBody,
+  release: releaseBody,
   pose: poseBody,
   trial: trialBody,
   trialKeepAlive: trialKeepAliveBody,

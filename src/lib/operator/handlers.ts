@@ -11,6 +11,7 @@ import { holdOpen } from './connections/connection.ts';
 import { peerOf } from './connections/ip-address.ts';
 import { scopeOf } from './connections/listener.ts';
 import { contractHandlers } from './contract-handlers.ts';
+import { deliveryHandlers } from './delivery/delivery-handlers.ts';
 import { malformed, param, type SharedBody, sendJson, sendPage, sendRefusal, sendShared } from './http/answer.ts';
 import type { Handler } from './http/handler.ts';
 import { refusalOf, refuse } from './http/refusal.ts';
@@ -57,6 +58,7 @@ export function createHandlers(parts: Parts) {
     stop: stopHandlers(parts),
     tours: tourHandlers(parts),
     drives: driveHandlers(parts),
+    delivery: deliveryHandlers(parts),
     pose: poseHandlers(parts),
     trial: trialHandlers(parts),
     evidence: evidenceHandlers(parts),
@@ -151,7 +153,7 @@ function pageHandlers({ site, pageState, sessions, assets }: Parts) {
     surface(request: FastifyRequest, reply: FastifyReply) {
       const { query, viewer } = asked(request, reply);
       const state = pageState();
-      return sendPage(reply, surfacePage({ state, viewer }, readChoice(query.ziel, state.site)));
+      return sendPage(reply, surfacePage({ state, viewer }, readChoice(query.ziel, state.site, state.delivery)));
     },
     service(request: FastifyRequest, reply: FastifyReply) {
       const { query, viewer } = asked(request, reply);

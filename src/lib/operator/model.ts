@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CloudView, LinkPath, PathCheck } from '../cloud/index.ts';
+import type { Delivery } from '../delivery/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
@@ -19,6 +20,8 @@ export interface OperatorOptions {
   readonly site: Site;
   readonly link: ChassisLink;
   readonly motion: Motion;
+  /** Absent: the site file sets up no deliveries. */
+  readonly delivery?: Delivery;
   readonly health: () => GatewayHealth;
   readonly neighbours: () => NeighboursView;
   readonly cloud: () => CloudView;

@@ -2,6 +2,8 @@
  * The face of the gateway: one view model with its schema, texts in German and English, and the components that the server
  * renders and the browser hydrates. It knows no state of the robot but the view model.
  */
+
+export { type DeliveryShown, deliveryViewSchema } from './delivery/delivery-model.ts';
 export {
   type Cause,
   causeSchema,

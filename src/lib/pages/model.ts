@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bases, marks } from '../evidence/fact.ts';
+import { deliveryViewSchema } from './delivery/delivery-model.ts';
 
 /**
  * What the pages show, as plain data: codes with parameters, numbers with their unit in the name, and the texts of others
@@ -284,6 +285,7 @@ export const pageStateSchema = z.strictObject({
   }),
   run: run.nullable(),
   failed: failedRunSchema.nullable().describe('The last run that failed and that no person has seen; null: none.'),
+  delivery: deliveryViewSchema.nullable().exactOptional().describe('Null or absent: deliveries are not set up.'),
   pose: live(z.strictObject({ xM: z.number(), yM: z.number() })),
   heading: live(z.number()).describe('Degrees, counter-clockwise, 0 along +x.'),
   battery: live(z.strictObject({ percent: z.number(), orPercent: z.number().nullable(), status: foreign })),

@@ -59,6 +59,13 @@ export interface Actions extends IncidentActions {
   readonly stop: () => void;
   readonly endRun: () => void;
   readonly pauseTour: () => void;
+  readonly enqueue: (station: string) => void;
+  readonly removeQueued: (id: string) => void;
+  /** What the arrival brought is taken, and nothing comes next. */
+  readonly arrivalOver: (id: string) => void;
+  readonly endCountdown: (id: string) => void;
+  /** Drives may begin by themselves again. */
+  readonly release: () => void;
   /** A person has seen how this run failed. */
   readonly runSeen: (id: string) => void;
   readonly zoom: (factor: number) => void;

@@ -11,7 +11,7 @@ import {
   stopLatchSchema,
   tourRunSchema,
 } from '../../motion/index.ts';
-import { titleSchema } from '../../pages/index.ts';
+import { deliveryViewSchema, titleSchema } from '../../pages/index.ts';
 
 /** Answers of the routes that no command prints as they are. Their handlers load the types only. */
 
@@ -91,6 +91,13 @@ export const answerSchemas = {
   seen: z.strictObject({
     seen: z.literal(true),
     saved: z.boolean().describe('false: it is not on the disk yet, and is tried again; a restart would show it anew.'),
+  }),
+  delivery: z.strictObject({ delivery: deliveryViewSchema.nullable().describe('null: not set up.') }),
+  shown: z.strictObject({ shown: z.literal(true) }),
+  countdownEnded: z.strictObject({
+    ended: z
+      .boolean()
+      .describe('false: nothing was announced, or driving by itself; nothing begins by itself all the same.'),
   }),
   adoption: evidenceAdoptionSchema,
   media: z.strictObject({

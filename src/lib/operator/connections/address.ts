@@ -10,6 +10,11 @@ export function requesterOf(request: Pick<FastifyRequest, 'raw' | 'headers'>): s
   return `${isCommand ? 'gw command' : 'operator surface'}, ${peerAddress(request)}`;
 }
 
+/** Whether a command of gw or a page ordered something. */
+export function orderedBy(request: Pick<FastifyRequest, 'raw' | 'headers'>): 'command' | 'page' {
+  return requesterOf(request).startsWith('gw command') ? 'command' : 'page';
+}
+
 /** The peer address of the socket; IPv4 without the prefix that a dual-stack socket adds. */
 export function peerAddress({ raw }: Pick<FastifyRequest, 'raw'>): string {
   return scopeOf(raw) === 'local' ? 'a command on the gateway' : plainAddress(raw.socket?.remoteAddress ?? 'unknown');

@@ -4,7 +4,7 @@ import { chosenPose, frameNow } from '../../motion/index.ts';
 import { orderEnd, setPosePage } from '../../pages/index.ts';
 import { titleOf } from '../../site/index.ts';
 import type { Answer } from '../answers/answers.ts';
-import { peerAddress, requesterOf } from '../connections/address.ts';
+import { orderedBy, peerAddress, requesterOf } from '../connections/address.ts';
 import { isForm, malformed, sendJson, sendPage, sendRefusal } from '../http/answer.ts';
 import { type Refusal, refusalOf, refuse } from '../http/refusal.ts';
 import type { Parts } from '../parts.ts';
@@ -52,7 +52,7 @@ const although = z
   ])
   .optional();
 /** The state that the person saw, by its id; absent from commands, and from a page without script. */
-const seen = z.string().max(64).optional();
+export const seen = z.string().max(64).optional();
 export const tourBody = z.strictObject({ tour: z.string().min(1).max(64), keepAlive, although, seen });
 
 /** The order names its tour, so that no other one is continued by it. */
@@ -62,7 +62,7 @@ export const resumeBody = z.strictObject({ tour: z.string().min(1).max(64), alth
 const MAX_SEEN_AGE_MS = 2_000;
 
 /** The refusal of an order by a state that no longer holds; null where it was current, or where the client names none. */
-function refuseOutdated({ stateAgeMs }: Parts, id: string | undefined): Refusal | null {
+export function refuseOutdated({ stateAgeMs }: Parts, id: string | undefined): Refusal | null {
   if (id === undefined) return null;
   const ageMs = stateAgeMs(id);
   return ageMs !== null && ageMs <= MAX_SEEN_AGE_MS ? null : refuse('STATE_OUTDATED');
@@ -79,7 +79,7 @@ function idIn(request: FastifyRequest): string | undefined {
  * Whether this client may start tours and drives; `operator.tourNeedsSignIn` requires a session, and so does passing an
  * alert.
  */
-function isAllowed({ site, sessions }: Parts, request: FastifyRequest, passed: readonly number[] = []): boolean {
+export function isAllowed({ site, sessions }: Parts, request: FastifyRequest, passed: readonly number[] = []): boolean {
   return (!site.operator.tourNeedsSignIn && passed.length === 0) || sessions.has(request.raw);
 }
 
@@ -95,7 +95,7 @@ export function tourHandlers(parts: Parts) {
     const outdated = refuseOutdated(parts, seen);
     if (outdated !== null) return () => sendRefusal(request, reply, outdated);
     try {
-      const run = await motion.startTour(tour, options);
+      const run = await motion.startTour(tour, { ...options, by: orderedBy(request) });
       log.info({ audit: true, address: peerAddress(request), tour, although: options.although }, 'tour started');
       return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run }));
     } catch (error) {
@@ -189,7 +189,7 @@ export function driveHandlers(parts: Parts) {
       const outdated = refuseOutdated(parts, seen);
       if (outdated !== null) return () => sendRefusal(request, reply, outdated);
       try {
-        const run = await motion.startDrive(target, { keepAlive, although });
+        const run = await motion.startDrive(target, { keepAlive, although, by: orderedBy(request) });
         log.info({ audit: true, address: peerAddress(request), target, although }, 'drive started');
         return () => (isForm(request) ? reply.redirect('/', 303) : sendJson(reply.code(202), { run }));
       } catch (error) {

@@ -17,7 +17,7 @@ const isBesidePose: Readonly<Record<ChassisPart, boolean>> = {
 const allButPose = (Object.keys(isBesidePose) as ChassisPart[]).filter((part) => isBesidePose[part]);
 
 export interface LivePagesOptions
-  extends Pick<OperatorOptions, 'site' | 'link' | 'motion' | 'clock' | 'health' | 'neighbours'> {
+  extends Pick<OperatorOptions, 'site' | 'link' | 'motion' | 'delivery' | 'clock' | 'health' | 'neighbours'> {
   readonly cloud: () => Parts['cloud'];
   readonly support: () => Parts['support'];
   readonly failedDrive: Pick<FailedDrive, 'subscribe'>;
@@ -51,6 +51,7 @@ export function createLivePages(options: LivePagesOptions): LivePages {
   const partsNow = (): Parts => ({
     snapshot: link.snapshot(),
     motion: motion.status(),
+    delivery: options.delivery?.view() ?? null,
     health: options.health(),
     cloud: options.cloud(),
     support: options.support(),
@@ -62,6 +63,7 @@ export function createLivePages(options: LivePagesOptions): LivePages {
     const subscriptions = new DisposableStack();
     subscriptions.use(link.subscribe(listener, allButPose));
     subscriptions.use(motion.subscribe(listener));
+    if (options.delivery !== undefined) subscriptions.use(options.delivery.subscribe(listener));
     subscriptions.use(failedDrive.subscribe(listener));
     return subscriptions;
   };

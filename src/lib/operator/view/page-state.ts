@@ -122,7 +122,7 @@ function siteView(
 type Changing = Omit<PageState, 'id' | 'build' | 'time' | 'timeZone' | 'clock' | 'site' | 'screen'>;
 
 function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'>, site: Site): Changing {
-  const { snapshot, motion, health, support, neighbours } = parts;
+  const { snapshot, motion, delivery = null, health, support, neighbours } = parts;
   const { link, values, identity } = snapshot;
   const { stop } = motion;
   const headline = headlineOf(snapshot, motion, health, run, failed);
@@ -163,6 +163,7 @@ function stateOf(parts: Parts, { run, failed }: Pick<PageState, 'run' | 'failed'
     },
     run,
     failed,
+    ...(delivery !== null && { delivery: { ...delivery, queue: [...delivery.queue] } }),
     ...posedOf(snapshot),
     battery: live(
       values.battery,

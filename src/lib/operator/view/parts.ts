@@ -1,5 +1,6 @@
 import type { ChassisSnapshot } from '../../chassis/index.ts';
 import type { CloudView } from '../../cloud/index.ts';
+import type { DeliveryView } from '../../delivery/index.ts';
 import type { MotionStatus } from '../../motion/index.ts';
 import type { Cell, LabelCode, Lamp, LampId, WordCode } from '../../pages/index.ts';
 import type { SupportView } from '../../tunnel/index.ts';
@@ -16,6 +17,8 @@ export interface CloudNow {
 export interface Parts {
   readonly snapshot: ChassisSnapshot;
   readonly motion: MotionStatus;
+  /** Null or absent: not set up. */
+  readonly delivery?: DeliveryView | null;
   readonly health: GatewayHealth;
   readonly cloud: CloudNow;
   readonly support: SupportView;

@@ -1,3 +1,4 @@
+import { Countdown } from '../delivery/countdown.tsx';
 import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { Incidents } from '../incident/incidents.tsx';
 import type { Cell, Lamp } from '../model.ts';
@@ -17,6 +18,7 @@ export function Service(props: Props) {
       <Header site={state.site.title ?? state.site.name} kind="service" t={t} viewer={viewer} />
       <Banners t={t} viewer={viewer} />
       <Truth {...props} isTechnical />
+      <Countdown {...props} />
       <main>
         <Support {...props} />
         <nav class="lamps" aria-label={t.ui.lamps}>

@@ -8,7 +8,7 @@ const SHIFT_PX = 4;
 
 /** Whether the robot or a person needs a bright page now: it drives, is stopped, or something must be seen. */
 export function needsLight(
-  { standing, stop, run, failed, headline, alerts }: PageState,
+  { standing, stop, run, failed, headline, alerts, delivery }: PageState,
   ui: Pick<Interaction, 'stop'>,
 ): boolean {
   const isUnderWay = run?.state === 'running' || run?.state === 'paused';
@@ -19,6 +19,7 @@ export function needsLight(
     ui.stop !== null ||
     isUnderWay ||
     failed !== null ||
+    (delivery != null && (delivery.countdown !== null || delivery.arrival !== null)) ||
     headline.level === 'bad' ||
     hasAlert
   );

@@ -1,3 +1,4 @@
+import { Enqueue, mayEnqueue } from '../delivery/queue.tsx';
 import { noteText } from '../texts/catalogue.ts';
 import { isFreeFor, mayGo, type Props } from '../ui.ts';
 import { type Choice, orderPath } from '../viewer.ts';
@@ -38,6 +39,11 @@ export function Sheet(props: Props) {
         </h2>
         {choice.kind === 'dock' ? (
           <input type="hidden" name="dock" value="true" />
+        ) : choice.kind === 'next' ? (
+          <>
+            <input type="hidden" name="arrival" value={choice.arrival ?? ''} />
+            <input type="hidden" name="next" value={choice.id} />
+          </>
         ) : (
           <input type="hidden" name={choice.kind === 'station' ? 'station' : 'tour'} value={choice.name} />
         )}
@@ -46,7 +52,7 @@ export function Sheet(props: Props) {
             {t.refusals[order.code] ?? t.ui.notPossible}
           </p>
         )}
-        {!goes && order === null && <Why {...props} choice={choice} />}
+        {!goes && order === null && !mayEnqueue(props, choice) && <Why {...props} choice={choice} />}
         {passes && order === null && (
           <label>
             {t.ui.alertNumbers}
@@ -70,6 +76,7 @@ export function Sheet(props: Props) {
                     : t.ui.go}
             </button>
           )}
+          <Enqueue {...props} choice={choice} />
           {ui.act === null ? (
             <a class="button" href="/">
               {t.ui.goBack}
@@ -105,5 +112,6 @@ export function Sheet(props: Props) {
 /** Only alerts keep the robot, and the person is signed in. */
 function mayPass(props: Props, choice: Choice): boolean {
   const { state, viewer, ui } = props;
+  if (choice.kind === 'next') return false;
   return viewer.signedIn && !ui.isSilent && state.gate.passable.length > 0 && isFreeFor(choice, props);
 }

@@ -1,3 +1,5 @@
+import { Arrival } from '../delivery/arrival.tsx';
+import { Countdown } from '../delivery/countdown.tsx';
 import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { MapView } from '../map/map-view.tsx';
 import type { Props } from '../ui.ts';
@@ -19,6 +21,7 @@ export function Surface(props: Props) {
       <Truth {...props}>
         <Contact {...props} />
       </Truth>
+      <Countdown {...props} />
       <main>
         <div class="content">
           <div class="left">
@@ -26,6 +29,7 @@ export function Surface(props: Props) {
             <Values {...props} />
           </div>
           <div class="right">
+            <Arrival {...props} />
             <Orders {...props} />
           </div>
         </div>

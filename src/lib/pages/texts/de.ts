@@ -1,6 +1,7 @@
 import { basisWordsDe } from '../../evidence/fact.ts';
 import type { Run } from '../model.ts';
 import { deLabels, deUi, deWords, modes } from './de-words.ts';
+import { deDelivery } from './delivery.ts';
 import type { Format } from './format.ts';
 import { deIncident } from './incident.ts';
 import { deMedia } from './media.ts';
@@ -221,6 +222,8 @@ export const de: Texts = {
     TOUR_NOT_PAUSED: 'Diese Tour ist nicht in Pause.',
     TOUR_UNKNOWN: 'Diese Tour gibt es nicht.',
     STATION_UNKNOWN: 'Diese Station gibt es nicht.',
+    QUEUE_CLOSED: 'Es fährt gerade nichts, und keine Lieferung wartet.',
+    QUEUE_FULL: 'Die Warteschlange ist voll.',
     STATE_OUTDATED: 'Der Stand auf dieser Seite war veraltet. Bitte den jetzigen Stand ansehen und noch einmal wählen.',
     NOT_CONFIRMED: 'Angefordert, aber noch nicht bestätigt. Den Stand zeigt die Seite „Technik“.',
     NOT_SIGNED_IN: 'Dafür ist eine Anmeldung erforderlich.',
@@ -296,10 +299,12 @@ export const de: Texts = {
       : {
           tour: `Tour ${label} starten?`,
           resume: `Tour ${label} fortsetzen?`,
+          next: `${label} anfahren?`,
           station: `${label} anfahren?`,
         }[kind],
   ui: deUi,
   service: deService,
   media: deMedia,
   incident: deIncident,
+  delivery: deDelivery,
 };

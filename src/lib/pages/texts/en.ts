@@ -1,4 +1,5 @@
 import type { Run } from '../model.ts';
+import { enDelivery } from './delivery.ts';
 import { enLabels, enUi, enWords, modes } from './en-words.ts';
 import type { Format } from './format.ts';
 import { enIncident } from './incident.ts';
@@ -227,6 +228,8 @@ export const en: Texts = {
     TOUR_NOT_PAUSED: 'This tour is not paused.',
     TOUR_UNKNOWN: 'There is no such tour.',
     STATION_UNKNOWN: 'There is no such station.',
+    QUEUE_CLOSED: 'Nothing is running, and no delivery waits.',
+    QUEUE_FULL: 'The queue is full.',
     STATE_OUTDATED: 'The state on this page was outdated. Please look at the present state and choose again.',
     NOT_CONFIRMED: "Requested, and not confirmed yet. The page 'Service' shows the state.",
     NOT_SIGNED_IN: 'This needs a sign-in.',
@@ -295,10 +298,12 @@ export const en: Texts = {
       : {
           tour: `Start tour ${label}?`,
           resume: `Continue tour ${label}?`,
+          next: `Drive to ${label}?`,
           station: `Drive to ${label}?`,
         }[kind],
   ui: enUi,
   service: enService,
   media: enMedia,
   incident: enIncident,
+  delivery: enDelivery,
 };

@@ -1,6 +1,7 @@
 import type { doubts, headlineCodes, LampId, lampLevels, Note, PageState, Run, staleReasons } from '../model.ts';
 import type { Choice } from '../viewer.ts';
 import type { deLabels, deUi, deWords } from './de-words.ts';
+import type { deDelivery } from './delivery.ts';
 import type { Format } from './format.ts';
 import type { deIncident } from './incident.ts';
 import type { deMedia } from './media.ts';
@@ -41,4 +42,5 @@ export interface Texts {
   readonly service: Readonly<typeof deService>;
   readonly media: Readonly<typeof deMedia>;
   readonly incident: Readonly<typeof deIncident>;
+  readonly delivery: Readonly<typeof deDelivery>;
 }

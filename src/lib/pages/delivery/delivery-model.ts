@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Published shape of the deliveries; the text of a `describe` is published with it. */
+/** What the pages and other clients are shown of deliveries; the text of a `describe` is published with it. */
 
 export const holdCauses = [
   'restart',
@@ -17,6 +17,7 @@ export const holdCauses = [
   'person',
 ] as const;
 
+export const countdownKinds = ['next', 'return', 'idle'] as const;
 const station = z.string().nullable().describe('Null for the dock.');
 const queued = z.strictObject({ id: z.string(), station: z.string() });
 
@@ -30,7 +31,7 @@ export const deliveryViewSchema = z.strictObject({
   countdown: z
     .strictObject({
       id: z.string(),
-      kind: z.enum(['next', 'return', 'idle']),
+      kind: z.enum(countdownKinds),
       station,
       leftMs: z.number().nonnegative().describe('It only runs while a page says that it shows it.'),
     })
@@ -40,5 +41,12 @@ export const deliveryViewSchema = z.strictObject({
     .strictObject({ cause: z.enum(holdCauses), reason: z.string().describe('For the technician, in English.') })
     .nullable()
     .describe('Why nothing begins by itself until a person says so. Null: it may, or nothing is set to.'),
+  waitsFor: z
+    .string()
+    .nullable()
+    .describe(
+      'Why what is due to begin by itself does not, for the technician, in English. Null: nothing waits for it.',
+    ),
   isAfterRestart: z.boolean().describe('The gateway has restarted, and no person has ordered anything since.'),
 });
+export type DeliveryShown = z.infer<typeof deliveryViewSchema>;
