@@ -30,7 +30,7 @@ interface Page {
 
 /** The operator surface has nothing of this. */
 const noService = {
-  ...{ openLog: () => {}, editPose: () => {}, setPose: () => {} },
+  ...{ openLog: () => {}, openDays: () => {}, editPose: () => {}, setPose: () => {} },
   ...{ openIncidents: () => {}, showIncident: () => {}, seek: () => {}, play: () => {} },
 };
 

@@ -38,6 +38,7 @@ export const resultSchemas: Readonly<Record<string, () => Promise<ZodType>>> = {
   'heartbeat key new': async () => (await import('../lib/toolkit/heartbeat/heartbeat.result.ts')).heartbeatKeySchema,
   'heartbeat send': async () => (await import('../lib/toolkit/heartbeat/heartbeat.result.ts')).heartbeatSendSchema,
   'heartbeat sniff': async () => (await import('../lib/toolkit/heartbeat/heartbeat.result.ts')).heartbeatSniffSchema,
+  deliveries: async () => (await import('../lib/toolkit/gateway/deliveries.result.ts')).deliveriesSchema,
   'incident export': async () => (await import('../lib/toolkit/incident/incident.result.ts')).exportedIncidentSchema,
   'incident list': async () => (await import('../lib/toolkit/incident/incident.result.ts')).incidentsSchema,
   'incident show': async () => (await import('../lib/toolkit/incident/incident.result.ts')).shownIncidentSchema,

@@ -288,7 +288,7 @@ async function play(rules: Rules, steps: readonly Step[]): Promise<Line[]> {
         change({ isConnected: true });
         break;
       case 'other-map':
-        change({ map: 'u2' }, 'map');
+        change({ map: index === 0 ? 'u2' : 'u3' }, 'map');
         break;
       case 'map':
         change({ map: 'u1' });

@@ -49,7 +49,9 @@ function unordered(before: readonly Line[], order: Of<'order'>): string | null {
   const act = before.findLast((line) => line.what === 'act' || line.what === 'act-over');
   if (act?.what !== 'act') return 'no person acts at this moment';
   if (act.act !== 'start' && act.act !== 'proceed') return `a person only did: ${act.act}`;
-  return act.means === order.station ? null : `the person meant ${act.means}`;
+  if (act.means !== order.station) return `the person meant ${act.means}`;
+  const [first] = queueOf(before);
+  return act.act === 'start' || first === order.station ? null : `the queue has ${first} first`;
 }
 
 function unannounced(before: readonly Line[], order: Of<'order'>, rules: Rules): string | null {

@@ -78,7 +78,8 @@ export function createWorld(delivery: object) {
   };
   const status = (): MotionStatus => ({
     gate: { open: !robot.fault && !robot.stop && robot.isConnected, reasons: robot.fault ? ['a fault'] : [] },
-    frame: robot.map === 'u1' ? null : { code: 'other-map', map: robot.map, measured: 'ground', reason: 'other map' },
+    // Of u2 a site file may have places too.
+    frame: robot.map !== 'u3' ? null : { code: 'other-map', map: robot.map, measured: 'ground', reason: 'other map' },
     standstill: { verdict: robot.drive?.state === 'running' ? 'moves' : robot.standing, reason: '', isOwed: false },
     poseAlarm: robot.alarm ? { reason: 'wrong', since: null } : null,
     poseAlarmTrouble: null,

@@ -2,7 +2,8 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeliveryView } from '../../src/lib/delivery/index.ts';
-import { type Story, startStory } from './story.ts';
+import { listDeliveries } from '../../src/lib/toolkit/gateway/deliveries.ts';
+import { context, type Story, startStory } from './story.ts';
 
 let story: Story;
 type Answer = { readonly delivery: DeliveryView; readonly error?: { readonly code: string } };
@@ -81,6 +82,13 @@ it('a delivery arrives, the next one of the queue begins as announced, the robot
   await post('/api/lieferung/automatik');
   await shownUntil(({ arrival }) => arrival === null);
   expect((await drive()).run).toMatchObject({ station: null, by: 'itself', state: 'running' });
+
+  const listed = await story.during(listDeliveries(await story.toolkit(), { since: '1d' }, context()));
+  expect(listed.deliveries.map(({ kind, name, by, result }) => [kind, name, by, result])).toEqual([
+    ['dock', null, 'itself', 'running'],
+    ['drive', 'B', 'itself', 'succeeded'],
+    ['drive', 'A', 'page', 'succeeded'],
+  ]);
 
   // STOP on the way: it is held, also when the stop is cleared.
   await post('/api/stopp', { reason: 'drill' });

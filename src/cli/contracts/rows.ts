@@ -9,7 +9,7 @@ import {
   requestSchemas as requests,
   settingsSchema,
 } from '../../lib/operator/index.ts';
-import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
+import { deliveryListSchema, incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
 import { sessionListSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
@@ -239,6 +239,12 @@ export const contracts: Readonly<Record<string, Contract>> = {
   },
   'POST /api/fahrt/lebenszeichen': { id: 'keepDrive', ...keepAlive },
 
+  'GET /api/lieferungen': {
+    id: 'listDeliveries',
+    query: requests.daysQuery,
+    answer: json(deliveryListSchema, 'Each tour and drive that began since then, the newest first.'),
+    refusals: ['FILE_UNREADABLE'],
+  },
   'GET /api/lieferung': { id: 'getDelivery', answer: json(answers.delivery, 'Arrival, queue and countdown.') },
   'POST /api/lieferung/weiter': {
     id: 'proceed',

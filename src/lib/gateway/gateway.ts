@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { createChassisLink } from '../chassis/index.ts';
 import type { Cloud } from '../cloud/index.ts';
-import { createDelivery } from '../delivery/index.ts';
+import { createDayList, createDelivery } from '../delivery/index.ts';
 import { asGwError } from '../error/index.ts';
 import { createEvidenceWatch, readAtStart } from '../evidence/index.ts';
 import type { Fleet, FleetOptions } from '../fleet/index.ts';
@@ -113,6 +113,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
   const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const delivery = site.delivery === undefined ? null : createDelivery({ site, link, motion, clock, log });
+  const { stateDir, chassis } = site;
+  const dayList = createDayList({ stateDir, serial: chassis.serial, motion, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
   const reserveBytes = site.disk.reserveMb * MB;
   using starting = new DisposableStack();
@@ -190,6 +192,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     contractsDir: options.contractsDir,
     hostName: hostname(),
     journal,
+    dayList,
     ...(delivery !== null && { delivery }),
     ...(options.logSetting && { logSetting: options.logSetting }),
   });
@@ -198,6 +201,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       link,
       motion,
       evidence,
+      dayList,
       ...(delivery === null ? [] : [delivery]),
       ...(fleet === null ? [] : [fleet]),
       operator,

@@ -1,7 +1,14 @@
 /** What the published contract of the routes is generated from. A running gateway uses none of it. */
 
 import { type ErrorCode, errorTable } from '../error/index.ts';
-import { countdownBody, enqueueBody, proceedBody, queuedBody, releaseBody } from './delivery/delivery-handlers.ts';
+import {
+  countdownBody,
+  daysQuery,
+  enqueueBody,
+  proceedBody,
+  queuedBody,
+  releaseBody,
+} from './delivery/delivery-handlers.ts';
 import { checkBody, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
 import { logLevelBody } from './log-level.ts';
@@ -22,6 +29,7 @@ import { pageQuery } from './view/asked.ts';
 export const requestSchemas = {
   pageQuery,
   sessionsQuery,
+  daysQuery,
   mapQuery,
   signIn: signInBody,
   stop: stopBody,

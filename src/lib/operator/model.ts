@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ChassisLink } from '../chassis/index.ts';
 import type { CloudView, LinkPath, PathCheck } from '../cloud/index.ts';
-import type { Delivery } from '../delivery/index.ts';
+import type { DayList, Delivery } from '../delivery/index.ts';
 import type { DeepReadonly } from '../json/index.ts';
 import type { Clock, Log } from '../lifecycle/index.ts';
 import type { Motion } from '../motion/index.ts';
@@ -22,6 +22,8 @@ export interface OperatorOptions {
   readonly motion: Motion;
   /** Absent: the site file sets up no deliveries. */
   readonly delivery?: Delivery;
+  /** What the robot drove, for the manager; absent in tests. */
+  readonly dayList?: Pick<DayList, 'list'>;
   readonly health: () => GatewayHealth;
   readonly neighbours: () => NeighboursView;
   readonly cloud: () => CloudView;

@@ -328,6 +328,7 @@ export const routes: readonly Route[] = [
     handler: 'drives.keepAlive',
   },
 
+  { method: 'GET', path: '/api/lieferungen', ...personal, meaning: 'What the robot drove', handler: 'delivery.days' },
   { method: 'GET', path: '/api/lieferung', ...onSite, meaning: 'Arrival, queue, countdown', handler: 'delivery.read' },
   {
     method: 'POST',

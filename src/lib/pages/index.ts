@@ -3,6 +3,12 @@
  * renders and the browser hydrates. It knows no state of the robot but the view model.
  */
 
+export {
+  type DeliveryList,
+  deliveryListSchema,
+  type ListedDelivery,
+  listedDeliverySchema,
+} from './delivery/day-list.ts';
 export { type DeliveryShown, deliveryViewSchema } from './delivery/delivery-model.ts';
 export {
   type Cause,

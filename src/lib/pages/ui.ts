@@ -1,3 +1,4 @@
+import type { DaysView } from './delivery/days.tsx';
 import { type IncidentActions, type IncidentsView, noIncidents } from './incident/incidents-view.ts';
 import type { LastHour } from './last-hour.ts';
 import type { MapModel } from './map/map-model.ts';
@@ -44,6 +45,7 @@ export interface Interaction {
   /** For the technician. */
   readonly lastHour: LastHour | 'loading' | 'none';
   readonly log: LogView;
+  readonly days: DaysView;
   readonly pose: PoseDraft;
   readonly incidents: IncidentsView;
   /** null: rendered by the server. */
@@ -71,6 +73,7 @@ export interface Actions extends IncidentActions {
   readonly zoom: (factor: number) => void;
   readonly follow: () => void;
   readonly openLog: (isOpen: boolean) => void;
+  readonly openDays: (isOpen: boolean) => void;
   readonly editPose: (change: Partial<PoseFields>) => void;
   readonly setPose: () => void;
 }
@@ -90,6 +93,7 @@ export const still: Interaction = {
   isFollowing: false,
   lastHour: 'loading',
   log: { state: 'closed' },
+  days: { state: 'closed' },
   pose: noPose,
   incidents: noIncidents,
   act: null,

@@ -23,6 +23,7 @@ export const stateOwners: Readonly<Record<string, 'robot' | 'gateway' | 'closes-
   'cloud-link.json': 'robot',
   'cloud-seen.json': 'robot',
   'cloud-shadow.json': 'robot',
+  deliveries: 'robot',
   'failed-drive.json': 'robot',
   incidents: 'robot',
   support: 'robot',

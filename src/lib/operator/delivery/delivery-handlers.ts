@@ -19,6 +19,16 @@ export const proceedBody = z.strictObject({ arrival: seenId, next: seenId, seen 
 export const enqueueBody = z.strictObject({ station: z.string().min(1).max(64), seen });
 export const queuedBody = z.strictObject({ id });
 export const countdownBody = z.looseObject({ id: z.string().max(200) });
+/** Days, or hours, before now; or a day or a moment, by the time zone of the gateway where it names none. */
+export const daysQuery = z.object({
+  seit: z
+    .string()
+    .regex(/^(?:\d{1,3}[dh]|\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?)$/)
+    .optional()
+    .describe('24h, 7d, 2026-11-30 or 2026-11-30T08:00; absent: a day.'),
+});
+const MAX_LISTED = 5_000;
+
 export const releaseBody = z.strictObject({ seen });
 
 /** Deliveries: what persons say, and what pages say of the countdown. The rules are those of the module `delivery`. */
@@ -82,6 +92,20 @@ export function deliveryHandlers(parts: Parts) {
         return answer(request, reply);
       }),
 
+    async days(request: FastifyRequest, reply: FastifyReply) {
+      const query = daysQuery.safeParse(request.query);
+      const since = query.success ? sinceOf(query.data.seit ?? '1d', parts.clock.wall()) : null;
+      if (!query.success) return () => sendRefusal(request, reply, malformed(query.error));
+      if (since === null || parts.dayList === undefined)
+        return () => sendRefusal(request, reply, refuse('BAD_REQUEST'));
+      try {
+        const list = await parts.dayList.list(since, MAX_LISTED);
+        return () => sendJson(reply, list, true);
+      } catch (error) {
+        return () => sendRefusal(request, reply, refusalOf(error));
+      }
+    },
+
     async remove(request: FastifyRequest, reply: FastifyReply) {
       const body = queuedBody.safeParse(request.body);
       if (!body.success) return () => sendRefusal(request, reply, malformed(body.error));
@@ -112,4 +136,15 @@ export function deliveryHandlers(parts: Parts) {
           : sendJson(reply, { ended: ended === true } satisfies Answer<'countdownEnded'>);
     },
   };
+}
+
+/** null: no such day. */
+export function sinceOf(text: string, now: Date): Date | null {
+  const span = /^(\d+)([dh])$/.exec(text);
+  const at =
+    span === null
+      ? // A day without a time is one of the time zone of the gateway, as its nights are.
+        new Date(text.length === 10 ? `${text}T00:00` : text)
+      : new Date(now.getTime() - Number(span[1]) * (span[2] === 'd' ? 24 : 1) * 3_600_000);
+  return Number.isNaN(at.getTime()) ? null : at;
 }

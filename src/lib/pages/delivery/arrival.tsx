@@ -12,7 +12,7 @@ export function Arrival(props: Props) {
   const isIdle = arrival === null && queue.length === 0;
   if (isIdle && hold === null && waitsFor === null && !isAfterRestart) return null;
   return (
-    <section class="delivery" aria-labelledby="delivery-title">
+    <section class="delivery" aria-labelledby="delivery-title" data-waits={isIdle ? undefined : ''}>
       <h2 id="delivery-title">{t.delivery.title}</h2>
       {arrival !== null && (
         <p class="arrived" role="status">

@@ -1,4 +1,5 @@
 import { Countdown } from '../delivery/countdown.tsx';
+import { Days } from '../delivery/days.tsx';
 import { Banners, Header, StopBar, Truth } from '../document.tsx';
 import { Incidents } from '../incident/incidents.tsx';
 import type { Cell, Lamp } from '../model.ts';
@@ -40,6 +41,7 @@ export function Service(props: Props) {
         {state.lamps.map((lamp) => (
           <LampSection key={lamp.id} lamp={lamp} {...props} />
         ))}
+        <Days {...props} />
         <Log {...props} />
       </main>
       {!viewer.readOnly && (

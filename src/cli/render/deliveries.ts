@@ -1,0 +1,63 @@
+import chalk from 'chalk';
+import { plural } from '../../lib/text/index.ts';
+import type { Deliveries } from '../../lib/toolkit/gateway/deliveries.result.ts';
+import { printable, renderTable } from '../output.ts';
+
+type Delivery = Deliveries['deliveries'][number];
+
+/** `gw deliveries` */
+export function renderDeliveries({ deliveries, more, unreadable, lost, trouble }: Deliveries): string {
+  const troubles = [
+    ...(trouble === null ? [] : [`The list cannot be written now: ${printable(trouble)}`]),
+    ...(lost === 0 ? [] : [`${plural(lost, 'line')} NOT WRITTEN since the gateway started.`]),
+    ...(unreadable === 0 ? [] : [`${plural(unreadable, 'line')} of the list cannot be read.`]),
+    ...(more === 0 ? [] : [`${more} older ones are not listed: name a later --since.`]),
+  ].map((line) => chalk.yellow(line));
+  if (deliveries.length === 0) return ['No drive began since then.', ...troubles].join('\n');
+  const failed = deliveries.filter(({ result }) => result === 'failed' || result === 'not-known').length;
+  return [
+    `${plural(deliveries.length, 'drive')}, newest first; ${failed === 0 ? 'none failed' : `${failed} failed, or it is not known how they ended`}.`,
+    ...troubles,
+    '',
+    renderTable(
+      ['begun', 'ended', 'to', 'ordered by', 'result'],
+      deliveries.map((one) => [
+        localTime(one.begunAt, one.timeZone),
+        one.endedAt === null ? '-' : localTime(one.endedAt, one.timeZone),
+        printable(goalOf(one)),
+        one.by ?? 'not known',
+        `${one.result}${one.reason === null ? '' : `: ${printable(one.reason)}`}`,
+      ]),
+    ),
+  ].join('\n');
+}
+
+const columns = ['begun', 'ended', 'time_zone', 'kind', 'name', 'ordered_by', 'result', 'reason'] as const;
+
+/** The same as CSV (RFC 4180), with times in UTC. */
+export function deliveriesCsv({ deliveries }: Deliveries): string {
+  const rows = deliveries.map((one) =>
+    [one.begunAt, one.endedAt, one.timeZone, one.kind, one.name, one.by, one.result, one.reason].map(cell).join(','),
+  );
+  return [columns.join(','), ...rows].map((row) => `${row}\r\n`).join('');
+}
+
+/** A text that a spreadsheet would calculate is one of a program here: it stays a text. */
+function cell(value: string | null): string {
+  const text = value ?? '';
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+function goalOf({ kind, name }: Delivery): string {
+  if (kind === 'dock') return 'the dock';
+  return kind === 'tour' ? `tour ${name}` : (name ?? '');
+}
+
+function localTime(utc: string, timeZone: string): string {
+  try {
+    return new Date(utc).toLocaleString('sv-SE', { timeZone });
+  } catch {
+    return `${utc} (UTC)`;
+  }
+}
