@@ -17,7 +17,7 @@ export function deliveries(state: () => PageState) {
       endCountdown: (id) => post('ansage/ende', { id }),
       release: () => post('automatik', { seen: state().id }),
     } satisfies Partial<Actions>,
-    /** A hidden page shows it to nobody. */
+    /** A hidden page does not show it. */
     painted(isSilent: boolean): void {
       const countdown = state().delivery?.countdown;
       const now = performance.now();

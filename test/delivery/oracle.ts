@@ -105,7 +105,7 @@ function unannounced(before: readonly Line[], order: Of<'order'>, rules: Rules):
 }
 
 /** What persons put, less what they removed, what began, and what a stop or a restart has cleared. */
-export function queueOf(before: readonly Line[]): readonly string[] {
+function queueOf(before: readonly Line[]): readonly string[] {
   const cleared = before.findLastIndex((line) => line.what === 'cleared');
   const queue: { id: string; station: string }[] = [];
   let act = '';

@@ -8,7 +8,7 @@ export const COUNTDOWN_MS = 10_000;
 export const TICK_MS = 500;
 
 /** An order that the chassis received. */
-export interface SeenOrder {
+interface SeenOrder {
   readonly atMs: number;
   /** null: the dock. */
   readonly station: string | null;
@@ -22,7 +22,7 @@ const places: Record<string, { xM: number; yM: number }> = {
 };
 const dockPlace = { xM: 0, yM: 9 };
 
-export const siteWith = (delivery: object) =>
+const siteWith = (delivery: object) =>
   siteSchema.parse({
     name: 'bench',
     chassis: { host: '127.0.0.1', serial: 'SN0001' },

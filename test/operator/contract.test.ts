@@ -6,6 +6,7 @@ import { openApi } from '../../src/cli/contracts/openapi.ts';
 import { GwError } from '../../src/lib/error/index.ts';
 import { routes } from '../../src/lib/operator/index.ts';
 import { connectedView } from '../cloud/views.ts';
+import { createWorld } from '../delivery/world.ts';
 import { isFull } from '../properties.ts';
 import { type Asked, document, expectDescribed, fault, operations, send } from './openapi.ts';
 import { PASSWORD, signIn, startServer, type TestServer } from './server.ts';
@@ -32,6 +33,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   ...{ pauseTour: { id: 'r1' }, continueTour: { tour: 'breakfast' }, endTour: { id: 'r1' }, keepTour: { id: 'r1' } },
   ...{ startDrive: { station: 'A' }, endDrive: { id: 'd1' }, keepDrive: { id: 'd1' } },
   seeRun: { id: 'd1' },
+  ...{ proceed: { arrival: 'd1', next: null }, enqueue: { station: 'B' }, removeQueued: { id: 'q1' } },
+  ...{ showCountdown: { id: 'c1' }, endCountdown: { id: 'c1' }, release: {} },
   ...{ setPose: { xM: 1, yM: 2, yawDeg: 90 }, startTrial: { kind: 'stop', who: 'A. Person', conditions } },
   keepTrial: { id: 't1' },
 };
@@ -47,14 +50,22 @@ async function startPeer() {
 
 /** A gateway on which every operation succeeds. */
 async function startWhole(peerUrl: string) {
-  return startServer({
+  const world = createWorld({ return: { afterMinutes: 1 } });
+  await world.restart();
+  await world.motion.startDrive({ station: 'A' }, { by: 'page' });
+  world.end('succeeded');
+  const list = { timeZone: 'UTC', deliveries: [], more: 0, unreadable: 0, lost: 0, trouble: null };
+  const server = await startServer({
     ...{ password: true, incident: true, voiceUrl: peerUrl, buildingUrl: peerUrl },
     more: {
       cloud: () => connectedView,
       checkCloudPath: async (path) => ({ path, step: null, outcome: { verdict: 'ok', detail: 'CONNACK accepted' } }),
       support: standInSupport(runningSupport),
+      delivery: world.delivery(),
+      dayList: { list: async () => list },
     },
   });
+  return Object.assign(server, { world });
 }
 
 describe('the OpenAPI document', () => {
@@ -111,6 +122,7 @@ describe('every operation of the OpenAPI document', () => {
         const { id, kind, station, outcome } = await server.motion.startDrive({ station: 'A' });
         server.motion.set({ drive: { id, kind, station, outcome, state: 'failed', reason: 'x' } });
       }
+      if (operationId === 'enqueue') await server.world.motion.startDrive({ station: 'A' }, { by: 'page' });
       // The file of the sample was deleted by another operation.
       if (operationId === 'deleteMediaForm') {
         const again = { headers: { ...upload.headers, cookie }, body: upload.body };

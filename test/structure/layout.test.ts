@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  * version).
  */
 const elsewhere: Readonly<Record<string, string>> = {
+  deliveries: 'toolkit/gateway/deliveries.ts',
   'checklist/list': 'toolkit/checklist/run.ts',
   'checklist/show': 'toolkit/checklist/run.ts',
   demo: 'toolkit/demo/demo.ts',

@@ -8,6 +8,7 @@ const ofTheDaemon = [
   'gateway',
   'operator',
   'incident',
+  'delivery',
   'motion',
   'fleet',
   'chassis',
@@ -51,6 +52,8 @@ const allowed = {
   'tunnel/link/serve-socket.ts': 'the payload of a ping, as a common proxy sends it',
   'tunnel/records/records.ts': 'the time in a record, and names of damaged files; the order of records is their number',
   'tunnel/session/recording/outcomes.ts': 'when a notification was refused, on the page',
+  'delivery/day-list.ts': 'when a drive began and ended, in the list for the manager; nothing is removed by it',
+  'operator/delivery/delivery-handlers.ts': 'which part of that list is shown',
   'operator/journal.ts': 'the time of a log event',
 };
 

@@ -23,7 +23,7 @@ import {
   SESSION_COOKIE,
   settingsSchema,
 } from '../../lib/operator/index.ts';
-import { incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
+import { deliveryListSchema, deliveryViewSchema, incidentListSchema, lastHourSchema } from '../../lib/pages/index.ts';
 import { chassisStateSchema } from '../../lib/toolkit/chassis/watch.result.ts';
 import { gatewayLogSchema } from '../../lib/toolkit/gateway/gateway.result.ts';
 import { sessionListSchema } from '../../lib/toolkit/tunnel/tunnel.result.ts';
@@ -38,7 +38,7 @@ const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 const suffixed = (schemas: Readonly<Record<string, ZodType>>, end: string) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${capital(name)}${end}`, schema]));
 
-const { pageQuery, sessionsQuery, mapQuery, ...bodies } = requestSchemas;
+const { pageQuery, sessionsQuery, daysQuery, mapQuery, ...bodies } = requestSchemas;
 /** Shapes that the document names; whatever is part of another one is referred to there. */
 const answered: Readonly<Record<string, ZodType>> = {
   Error: errorBodySchema,
@@ -50,6 +50,8 @@ const answered: Readonly<Record<string, ZodType>> = {
   Incidents: incidentListSchema,
   Log: gatewayLogSchema,
   LogLevel: logLevelSchema,
+  Delivery: deliveryViewSchema,
+  Deliveries: deliveryListSchema,
   Support: supportViewSchema,
   SupportSessions: sessionListSchema,
   ChassisState: chassisStateSchema,

@@ -11,7 +11,7 @@ export interface Countdown {
   end(): void;
 }
 
-/** Project decision: a page says each second that it shows the countdown. Without that it is announced to nobody. */
+/** Project decision: a page says each second that it shows the countdown. Without that it is not announced. */
 const SHOWN_MS = 2_500;
 
 /**

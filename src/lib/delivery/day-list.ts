@@ -6,7 +6,7 @@ import type { DeliveryList, ListedDelivery } from '../pages/index.ts';
 import { appendLines, readDays } from './day-files.ts';
 import { type DayLine, listOf } from './day-lines.ts';
 
-export const DAY_LIST_FOLDER = 'deliveries';
+const DAY_LIST_FOLDER = 'deliveries';
 /** What could not be written is tried again after this time; so many lines wait at most. Project decisions. */
 const RETRY_MS = 2_000;
 const MAX_WAITING = 1_000;

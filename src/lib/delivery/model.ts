@@ -7,7 +7,7 @@ import type { Site } from '../site/index.ts';
 
 export type DeliveryView = DeepReadonly<DeliveryShown>;
 export type HoldCause = NonNullable<DeliveryView['hold']>['cause'];
-export type CountdownKind = NonNullable<DeliveryView['countdown']>['kind'];
+type CountdownKind = NonNullable<DeliveryView['countdown']>['kind'];
 
 /** A movement that may begin by itself. */
 export interface Plan {
@@ -18,7 +18,7 @@ export interface Plan {
 }
 
 /** What a person saw when continuing: the ids of the arrival that waits and of the next station; null: none. */
-export interface SeenNext {
+interface SeenNext {
   readonly arrival: string | null;
   readonly next: string | null;
 }

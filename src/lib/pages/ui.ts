@@ -1,4 +1,4 @@
-import type { DaysView } from './delivery/days.tsx';
+import type { DaysView } from './delivery/day-list.ts';
 import { type IncidentActions, type IncidentsView, noIncidents } from './incident/incidents-view.ts';
 import type { LastHour } from './last-hour.ts';
 import type { MapModel } from './map/map-model.ts';

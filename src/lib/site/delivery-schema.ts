@@ -16,7 +16,7 @@ export const delivery = z
       })
       .optional()
       .meta({
-        description: 'The return after an arrival that nobody answered, with an empty queue. Absent: it waits there.',
+        description: 'The return after an arrival without an answer, with an empty queue. Absent: it waits there.',
         example: { afterMinutes: 10 },
       }),
     idle: z

@@ -7,7 +7,8 @@ import { SERIAL } from '../stand-ins.ts';
 const OTHER = 'OTHER-0002';
 /** Stops, ends, or takes access away. */
 const ends = 'DELETE /api/touren/lauf|POST /api/touren/lauf/pause|DELETE /api/fahrt|POST /api/fahrt/ende';
-const away = 'DELETE /api/versuch|DELETE /api/wartung/sitzung|POST /api/wartung/sitzung/ende|DELETE /api/anmeldung';
+const away =
+  'POST /api/lieferung/ansage/ende|DELETE /api/versuch|DELETE /api/wartung/sitzung|POST /api/wartung/sitzung/ende|DELETE /api/anmeldung';
 const forAny = `POST /api/stopp|${ends}|${away}`.split('|');
 
 describe('a request that is meant for another robot', () => {
@@ -24,6 +25,9 @@ describe('a request that is meant for another robot', () => {
     ['POST', '/api/touren/lauf/weiter', { tour: 'breakfast' }],
     ['POST', '/api/fahrt', { station: 'A' }],
     ['POST', '/api/fahrt', { dock: true }],
+    ['POST', '/api/lieferung/weiter', { arrival: 'd1', next: 'q1' }],
+    ['POST', '/api/lieferung/warteschlange', { station: 'A' }],
+    ['POST', '/api/lieferung/automatik', {}],
     ['POST', '/api/pose', { xM: 0, yM: 0, yawDeg: 0 }],
     ['POST', '/api/versuch', { kind: 'stop', who: 'J. Doe', conditions: { unattended: true } }],
     ['DELETE', '/api/stopp', undefined],
@@ -60,6 +64,8 @@ describe('a request that is meant for another robot', () => {
       'POST /api/cloud/pruefung',
       'POST /api/protokolle/stufe',
       'POST /api/fahrt/gesehen',
+      'POST /api/lieferung/warteschlange/entfernen',
+      'POST /api/lieferung/ansage',
       'POST /api/medien',
       'DELETE /api/medien/:name',
       'POST /api/medien/:name/loeschen',

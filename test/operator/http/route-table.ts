@@ -17,7 +17,7 @@ export const specifiedRoutes = [
 /** Further routes of gw, by their answers on the full socket and on the read-only one. */
 const ownRoutes: readonly (readonly [full: number, readOnly: number, method: string, paths: string])[] = [
   [200, 403, 'GET', '/medien /metrics /api/cloud /api/openapi.json /api/asyncapi.json /api/touren /api/touren/lauf'],
-  [200, 403, 'GET', '/api/fahrt /api/stopp'],
+  [200, 403, 'GET', '/api/fahrt /api/stopp /api/lieferung'],
   [200, 403, 'DELETE', '/api/touren/lauf /api/fahrt'],
   [200, 403, 'POST', '/api/fahrt/ende /api/stopp'],
   [200, 200, 'GET', '/api/chassis/state /api/chassis/maps /api/chassis/maps/7 /api/health /api/verlauf'],
@@ -35,7 +35,11 @@ const ownRoutes: readonly (readonly [full: number, readOnly: number, method: str
   [409, 403, 'DELETE', '/api/wartung/sitzung'],
   [409, 403, 'POST', '/api/wartung/sitzung/ende /api/touren/lauf/pause'],
   [400, 403, 'POST', '/api/fahrt /api/touren/lauf/weiter /api/touren/lauf/lebenszeichen /api/fahrt/lebenszeichen'],
-  [400, 403, 'POST', '/api/fahrt/gesehen'],
+  [400, 403, 'POST', '/api/fahrt/gesehen /api/lieferung/warteschlange /api/lieferung/warteschlange/entfernen'],
+  [400, 403, 'POST', '/api/lieferung/ansage'],
+  [409, 403, 'POST', '/api/lieferung/weiter /api/lieferung/automatik'],
+  [200, 403, 'POST', '/api/lieferung/ansage/ende'],
+  [401, 401, 'GET', '/api/lieferungen'],
   [303, 403, 'POST', '/api/abmeldung'],
   [404, 404, 'GET', '/api/chassis/maps/99'],
 ];

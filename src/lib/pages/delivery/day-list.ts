@@ -27,3 +27,10 @@ export const deliveryListSchema = z.strictObject({
   trouble: z.string().nullable().describe('Why the list cannot be written now; null: it can.'),
 });
 export type DeliveryList = z.infer<typeof deliveryListSchema>;
+
+/** What the page has of the list. */
+export type DaysView =
+  | { readonly state: 'closed' }
+  | { readonly state: 'loading' }
+  | { readonly state: 'refused'; readonly code: string }
+  | { readonly state: 'shown'; readonly list: DeliveryList };

@@ -1,12 +1,5 @@
 import type { Props } from '../ui.ts';
-import type { DeliveryList, ListedDelivery } from './day-list.ts';
-
-/** What the page has of the list. */
-export type DaysView =
-  | { readonly state: 'closed' }
-  | { readonly state: 'loading' }
-  | { readonly state: 'refused'; readonly code: string }
-  | { readonly state: 'shown'; readonly list: DeliveryList };
+import type { ListedDelivery } from './day-list.ts';
 
 /** The drives of the last week, for signed-in persons on site; loaded when it is opened. */
 export function Days(props: Props) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What the pages and other clients are shown of deliveries; the text of a `describe` is published with it. */
 
-export const holdCauses = [
+const holdCauses = [
   'restart',
   'stop',
   'failed',
@@ -17,7 +17,7 @@ export const holdCauses = [
   'person',
 ] as const;
 
-export const countdownKinds = ['next', 'return', 'idle'] as const;
+const countdownKinds = ['next', 'return', 'idle'] as const;
 const station = z.string().nullable().describe('Null for the dock.');
 const queued = z.strictObject({ id: z.string(), station: z.string() });
 

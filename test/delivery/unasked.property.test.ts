@@ -73,7 +73,10 @@ const settings = fc.record({
 /** Begun by themselves, over all stories: a property over robots that never begin would hold for nothing. */
 const begun = new Map<string, number>();
 
-it('no movement begins that nobody asked for, whatever happens', { tags: ['property'], timeout: 900_000 }, async () => {
+it('no movement begins that no person asked for, whatever happens', {
+  tags: ['property'],
+  timeout: 900_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(settings, story, async (set, steps) => {
       const rules: Rules = {
