@@ -12,7 +12,7 @@ export default class DeliveriesCommand extends GwCommand<Deliveries> {
     'Each tour and drive of the last ninety days on which the robot drove, by the clock of the gateway; no names of persons. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. Exits with 1 when a part of the list could not be read or written.';
   static override examples = [
     '<%= config.bin %> deliveries',
-    '<%= config.bin %> deliveries --since 7d --format csv > deliveries.csv',
+    '<%= config.bin %> deliveries --since 7d --format csv',
     '<%= config.bin %> deliveries --since 2026-11-01 --host robot-7.local --password-file device-password.txt --json',
   ];
   static override flags = {

@@ -332,6 +332,7 @@ async function play(rules: Rules, steps: readonly Step[]): Promise<Line[]> {
         change({ at: { xM: 3, yM: 3 } });
         break;
       case 'push-back':
+        // To another place that it knows.
         change({ at: { xM: 1, yM: 0.2 } });
         break;
       case 'standing-not-known':

@@ -3,7 +3,7 @@ import { GwError } from '../error/index.ts';
 import { type DriveRun, isOpenRun, type TourRun } from '../motion/index.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
 import type { Delivery, DeliveryOptions, DeliveryView, HoldCause, Plan } from './model.ts';
-import { isAt, placesOfRest } from './place.ts';
+import { isAt, isMovedFrom, placesOfRest } from './place.ts';
 import { troubleIn } from './trouble.ts';
 
 /** Project decision: what staff keep in mind, and one look at the tablet shows. */
@@ -124,6 +124,10 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
     follow('tour', runs.tour);
     follow('drive', runs.drive);
     if (runs.stop.latched) [queue, arrival] = [[], null];
+    if (arrival !== null && isMovedFrom(arrival.station, site, motion.status(), link.snapshot())) {
+      arrival = null;
+      holdFor('gate', 'The robot was moved from where it had arrived.');
+    }
     if (hasAutomatic) {
       judgeTrouble();
       const plan = starting === null ? planned() : null;
@@ -189,7 +193,6 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
       [hold, isAfterRestart] = [hasAutomatic ? restarted : null, true];
       if (settings === undefined) return;
       watching.use(motion.subscribe(look));
-      if (!hasAutomatic) return;
       watching.use(link.subscribe(look, ['link', 'planning', 'wheels', 'positioning', 'alerts', 'map', 'standing']));
       watching.use(clock.every(LOOK_MS, look));
       look();

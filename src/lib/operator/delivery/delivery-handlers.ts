@@ -96,10 +96,11 @@ export function deliveryHandlers(parts: Parts) {
       const query = daysQuery.safeParse(request.query);
       const since = query.success ? sinceOf(query.data.seit ?? '1d', parts.clock.wall()) : null;
       if (!query.success) return () => sendRefusal(request, reply, malformed(query.error));
-      if (since === null || parts.dayList === undefined)
-        return () => sendRefusal(request, reply, refuse('BAD_REQUEST'));
+      if (since === null) return () => sendRefusal(request, reply, refuse('BAD_REQUEST', { message: 'No such day.' }));
+      const { dayList } = parts;
+      if (dayList === undefined) return () => sendRefusal(request, reply, refuse('NOT_FOUND'));
       try {
-        const list = await parts.dayList.list(since, MAX_LISTED);
+        const list = await dayList.list(since, MAX_LISTED);
         return () => sendJson(reply, list, true);
       } catch (error) {
         return () => sendRefusal(request, reply, refusalOf(error));
