@@ -50,9 +50,11 @@ describe('gw serve', () => {
     await using serve = startGw(['serve', '--site', robot.site]);
     await serve.untilOutput('ready');
     const lines = serve.stdout().trim().split('\n');
-    expect(lines.map((line) => line.split(' ')[0])).toEqual(['chassis', 'motion', 'evidence', 'operator', 'ready']);
-    expect(lines[3]).toContain(`:${robot.operatorPort}`);
-    expect(lines[3]).toContain(`127.0.0.1:${READ_ONLY_PORT}`);
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      ...['chassis', 'day-list', 'motion', 'evidence', 'operator', 'ready'],
+    ]);
+    expect(lines[4]).toContain(`:${robot.operatorPort}`);
+    expect(lines[4]).toContain(`127.0.0.1:${READ_ONLY_PORT}`);
     for (const line of serve.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
 
     const { code } = await serve.end('SIGTERM');

@@ -199,9 +199,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const supervisor = createSupervisor(
     [
       link,
+      // Ends after motion, so that it has the end of a drive that is cancelled for the shutdown.
+      dayList,
       motion,
       evidence,
-      dayList,
       ...(delivery === null ? [] : [delivery]),
       ...(fleet === null ? [] : [fleet]),
       operator,
