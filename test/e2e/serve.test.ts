@@ -44,6 +44,9 @@ async function post(port: number, path: string, body: object, method = 'POST') {
   });
 }
 
+const motionIn = <S extends { readonly name: string }>(services: readonly S[]) =>
+  services.find(({ name }) => name === 'motion');
+
 describe('gw serve', () => {
   it('prints one line per service and ready, logs to stderr, and ends with 0 on SIGTERM', async () => {
     await using robot = await startRobot();
@@ -85,12 +88,13 @@ describe('gw serve', () => {
     for (const port of [robot.operatorPort, READ_ONLY_PORT]) {
       const answer = await until(
         () => health(port),
-        ({ services }) => services[1]?.detail === 'gate open',
+        ({ services }) => motionIn(services)?.detail === 'gate open',
       );
       expect(answer).toMatchObject({
         status: 'ok',
         services: [
           { name: 'chassis', status: 'running', detail: `connected: 127.0.0.1:${robot.chassisPort}` },
+          { name: 'day-list', status: 'running' },
           { name: 'motion', status: 'running', detail: 'gate open' },
           { name: 'evidence', status: 'running' },
           { name: 'operator', status: 'running' },
@@ -103,11 +107,12 @@ describe('gw serve', () => {
       serial: 'SIM-0001',
       ports: { operator: robot.operatorPort, readOnly: READ_ONLY_PORT },
     });
-    expect(events.slice(-6).map((event) => ('service' in event ? event.service : event.event))).toEqual([
+    expect(events.slice(-7).map((event) => ('service' in event ? event.service : event.event))).toEqual([
       'stopping',
       'operator',
       'evidence',
       'motion',
+      'day-list',
       'chassis',
       'ended',
     ]);
@@ -118,12 +123,12 @@ describe('gw serve', () => {
     await using serve = await startServe(robot.site);
     await until(
       () => health(robot.operatorPort),
-      ({ services }) => services[1]?.detail === 'gate open',
+      ({ services }) => motionIn(services)?.detail === 'gate open',
     );
     expect((await post(robot.operatorPort, '/api/touren/lauf', { tour: 'demo' })).status).toBe(202);
     await until(
       () => health(robot.operatorPort),
-      ({ services }) => services[1]?.detail.startsWith('tour demo') === true,
+      ({ services }) => motionIn(services)?.detail.startsWith('tour demo') === true,
     );
     const { code } = await serve.end(signal);
     expect(code).toBe(0);
