@@ -38,6 +38,7 @@ export function createWorld(delivery: object) {
   let nowMs = 1_000_000;
   let wallMs = 0;
   let count = 0;
+  let lives = -1;
   const timers = new Set<() => void>();
   const listeners = new Set<() => void>();
   const robot = {
@@ -66,7 +67,8 @@ export function createWorld(delivery: object) {
       return { [Symbol.dispose]: () => void timers.delete(fn) };
     },
     after: () => ({ [Symbol.dispose]: () => {} }),
-    random: () => 0.5,
+    // Another one in each process.
+    random: () => Math.max(0, lives) / 2 ** 20,
   };
   const changed = () => {
     for (const listener of [...listeners]) listener();
@@ -146,6 +148,7 @@ export function createWorld(delivery: object) {
     delivery: () => made as Delivery,
     /** A new process of the gateway; of the one before nothing is left, as after a kill. */
     async restart() {
+      lives += 1;
       timers.clear();
       listeners.clear();
       if (robot.drive?.state === 'running') robot.unowned = true;

@@ -1,7 +1,7 @@
 import type { LiveValues } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { type DriveRun, isOpenRun, type TourRun } from '../motion/index.ts';
-import { type Countdown, createCountdown } from './countdown.ts';
+import { type Countdown, createCountdown, firstNumber } from './countdown.ts';
 import type { Delivery, DeliveryOptions, DeliveryView, HoldCause, Plan } from './model.ts';
 import { isAt, isMovedFrom, placesOfRest } from './place.ts';
 import { troubleIn } from './trouble.ts';
@@ -26,7 +26,7 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
   let queue: DeliveryView['queue'] = [];
   let hold: DeliveryView['hold'] = hasAutomatic ? restarted : null;
   let isAfterRestart = true;
-  let count = 0;
+  let count = firstNumber(clock);
   /** Why what is due does not begin. */
   let waitsFor: string | null = null;
   /** Since the last end of a run, or the last word of a person. */

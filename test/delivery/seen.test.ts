@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { COUNTDOWN_MS, createWorld, TICK_MS } from './world.ts';
+
+it('what a page saw before a restart of the gateway names no station and no countdown after it', async () => {
+  const world = createWorld({ idle: { afterMinutes: 1 } });
+  const failWith = async (station: string) => {
+    await world.restart();
+    world.robot.unowned = false;
+    await world.motion.startDrive({ station: 'A' }, { by: 'page' });
+    const entry = world.delivery().enqueue(station);
+    world.end('failed');
+    return entry;
+  };
+  const seen = await failWith('B');
+  const now = await failWith('C');
+  const orders = world.robot.orders.length;
+  expect(await world.delivery().proceed({ arrival: null, next: seen.id }, 'page')).toBe('outdated');
+  expect([world.delivery().remove(seen.id), world.delivery().view()?.queue]).toEqual([false, [now]]);
+  expect(world.robot.orders).toHaveLength(orders);
+
+  const countdowns: (string | undefined)[] = [];
+  for (let life = 0; life < 2; life += 1) {
+    await world.restart();
+    world.delivery().release();
+    for (let ms = 0; ms < 61_000; ms += TICK_MS) await world.tick();
+    countdowns.push(world.delivery().view()?.countdown?.id);
+  }
+  expect(countdowns[0]).toBeTypeOf('string');
+  expect(countdowns[1]).not.toBe(countdowns[0]);
+});
+
+it.each([1_500, 2_400, 600_000])(
+  'after %i ms in which the gateway read no touch, the countdown begins anew',
+  async (ms) => {
+    const world = createWorld({ idle: { afterMinutes: 1 } });
+    await world.restart();
+    world.delivery().release();
+    for (let waited = 0; waited < 60_500; waited += TICK_MS) await world.tick();
+    const show = () => world.delivery().shown(world.delivery().view()?.countdown?.id ?? '');
+    show();
+    while ((world.delivery().view()?.countdown?.leftMs ?? 0) > 1_000) {
+      await world.tick();
+      show();
+    }
+    world.freeze(ms);
+    await world.tick();
+    show();
+    expect([world.robot.orders, world.delivery().view()?.countdown?.leftMs]).toEqual([[], COUNTDOWN_MS]);
+  },
+);
