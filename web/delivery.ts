@@ -9,22 +9,45 @@ const SAY_MS = 800;
 /** What a person does to deliveries besides the question, and the word of this page that it shows a countdown. */
 export function deliveries(state: () => PageState) {
   let saidAt = Number.NEGATIVE_INFINITY;
+  /** Of the countdown that a person has touched; and while the gateway has not answered that. */
+  let touched: string | null = null;
+  let owed: string | null = null;
+  let isEnding = false;
   const post = (path: string, body: object) => void send('POST', `/api/lieferung/${path}`, body, ORDER_MS);
+
+  /** Sent again with each state until it is answered, also when the drive has begun meanwhile: it ends that one too. */
+  async function end(id: string): Promise<void> {
+    [touched, owed] = [id, id];
+    if (isEnding) return;
+    isEnding = true;
+    const answer = await send('POST', '/api/lieferung/ansage/ende', { id }, ORDER_MS);
+    isEnding = false;
+    if (answer?.ok === true && owed === id) owed = null;
+  }
+
   return {
     acts: {
       arrivalOver: (arrival) => post('weiter', { arrival, seen: state().id }),
       removeQueued: (id) => post('warteschlange/entfernen', { id }),
-      endCountdown: (id) => post('ansage/ende', { id }),
+      endCountdown: (id) => void end(id),
       release: () => post('automatik', { seen: state().id }),
     } satisfies Partial<Actions>,
-    /** A hidden page does not show it. */
+    /** A page that is hidden, on which the touch would not be felt, or that a person has touched, does not show it. */
     painted(isSilent: boolean): void {
+      if (owed !== null) return void end(owed);
       const countdown = state().delivery?.countdown;
       const now = performance.now();
       if (countdown == null || isSilent || document.visibilityState !== 'visible' || now - saidAt < SAY_MS) return;
-      if (document.querySelector('.countdown') === null) return;
+      if (touched === countdown.id || !isTouchable(document.querySelector('.countdown button'))) return;
       saidAt = now;
       post('ansage', { id: countdown.id });
     },
   };
+}
+
+/** Whether its middle is on the screen, with nothing over it. */
+function isTouchable(button: Element | null): boolean {
+  if (button === null) return false;
+  const { left, right, top, bottom } = button.getBoundingClientRect();
+  return button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
 }

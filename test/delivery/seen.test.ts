@@ -48,3 +48,25 @@ it.each([1_500, 2_400, 600_000])(
     expect([world.robot.orders, world.delivery().view()?.countdown?.leftMs]).toEqual([[], COUNTDOWN_MS]);
   },
 );
+
+it('a touch that arrives after the start ends the drive that this countdown announced, and no other one', async () => {
+  const world = createWorld({ idle: { afterMinutes: 1 } });
+  await world.restart();
+  world.delivery().release();
+  let id = '';
+  for (let ms = 0; ms < 80_000 && world.robot.orders.length === 0; ms += TICK_MS) {
+    id = world.delivery().view()?.countdown?.id ?? id;
+    world.delivery().shown(id);
+    await world.tick();
+  }
+  expect(world.robot.drive).toMatchObject({ by: 'itself', state: 'running' });
+  expect(await world.delivery().endCountdown('page', 'of-another')).toBe(false);
+  expect(world.robot.drive).toMatchObject({ state: 'running' });
+  expect(await world.delivery().endCountdown('page', id)).toBe(true);
+  expect(world.robot.drive).toMatchObject({ state: 'stopped' });
+  expect(world.delivery().view()?.hold).toMatchObject({ cause: 'person' });
+
+  await world.motion.startDrive({ station: 'B' }, { by: 'page' });
+  expect(await world.delivery().endCountdown('page', id)).toBe(false);
+  expect(world.robot.drive).toMatchObject({ station: 'B', state: 'running' });
+});

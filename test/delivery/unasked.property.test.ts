@@ -32,28 +32,43 @@ const step = fc.oneof(
     ] as const
   ).map((name) => ({ weight: 1, arbitrary: fc.record({ do: fc.constant(name), page }) })),
 );
+/** While a countdown may be shown: what must not let it continue. */
+const during = fc.oneof(
+  fc.constant([]),
+  fc
+    .constantFrom('touch', 'late-touch', 'remove', 'brief-link', 'brief-stop', 'low')
+    .map((name) => [{ do: name, page: 0 }]),
+  // No page is looked at; what is due stays due.
+  fc.integer({ min: 8, max: 80 }).map((ticks) => [
+    { do: 'sleep', page: 0 },
+    { do: 'long-wait', ticks },
+    { do: 'wake', page: 0 },
+  ]),
+);
 /** A day as it is meant to be, with something in between at any moment of it. */
 const day = fc
   .record({
     between: fc.array(step, { maxLength: 2 }),
     at: fc.nat(8),
     page,
-    stations: fc.tuple(station, station),
+    stations: fc.tuple(station, station, station),
     puts: fc.boolean(),
     ticks: fc.integer({ min: 20, max: 240 }),
     proceeds: fc.boolean(),
+    during,
   })
-  .map(({ between, at, page: by, stations: [first, second], puts, ticks, proceeds }) => {
+  .map(({ between, at, page: by, stations: [first, second, third], puts, ticks, proceeds, during: late }) => {
     const steps: Step[] = [
       ...[
         { do: 'allow', page: by },
         { do: 'start', page: by, station: first },
         { do: 'wait', ticks: 1 },
       ],
-      ...(puts ? [{ do: 'put', page: by, station: second }] : []),
+      ...(puts ? [second, third] : []).map((one) => ({ do: 'put', page: by, station: one })),
       ...[{ do: 'arrive' }, { do: 'wait', ticks: 1 }],
       ...(proceeds ? [{ do: 'proceed', page: by }] : []),
-      ...[{ do: 'long-wait', ticks }, { do: 'arrive' }, { do: 'long-wait', ticks }],
+      ...[{ do: 'long-wait', ticks }, ...late, { do: 'long-wait', ticks: 40 }],
+      ...[{ do: 'arrive' }, { do: 'long-wait', ticks }, ...late, { do: 'long-wait', ticks: 40 }],
     ];
     return steps.toSpliced(Math.min(at, steps.length), 0, ...between);
   });

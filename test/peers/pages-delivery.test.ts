@@ -122,6 +122,56 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
     expect(fed.orders().length).toBeLessThanOrEqual(3);
   });
 
+  it('a page on which the countdown is scrolled away or covered does not say that it shows it', async () => {
+    await using fed = await openFed(browser, { viewport: { width: 844, height: 390 } });
+    const { page } = fed;
+    await fed.open('/service');
+    await fed.feed(showing({ countdown }));
+    await until(fed.orders, (orders) => orders.length > 0);
+    const said = fed.orders().length;
+    const cover = "document.body.append(Object.assign(document.createElement('div'), { id: 'cover' }));";
+    await page.evaluate(`${cover} document.getElementById('cover').style = 'position:fixed;inset:0;z-index:99'`);
+    await fed.hold(showing({ countdown }), 4_000);
+    expect(fed.orders()).toHaveLength(said);
+    await page.evaluate("document.getElementById('cover').remove()");
+    await page.evaluate("document.querySelector('.countdown').style.marginTop = '-2000px'");
+    await fed.hold(showing({ countdown }), 4_000);
+    expect(fed.orders()).toHaveLength(said);
+    await page.evaluate("document.querySelector('.countdown').style.marginTop = ''");
+    await fed.hold(showing({ countdown }), 1_000);
+    await until(fed.orders, (orders) => orders.length > said);
+  });
+
+  it('a touch that did not arrive is sent again, and the page no longer says that it shows the countdown', async () => {
+    await using fed = await openFed(browser);
+    const { page } = fed;
+    await fed.open();
+    await fed.feed(showing({ countdown }));
+    await until(fed.orders, (orders) => orders.length === 1);
+    await page.route('**/api/lieferung/ansage/ende', (route) => route.abort());
+    await page.locator('.countdown button').click();
+    await until(fed.orders, (orders) => orders.length === 2);
+    await fed.hold(showing({ countdown }), 2_000);
+    await until(fed.orders, (orders) => orders.length >= 3);
+    expect(new Set(fed.orders().slice(1))).toEqual(new Set(['/api/lieferung/ansage/ende {"id":"c7"}']));
+    // Another page has shown it to its end.
+    const before = fed.orders().length;
+    await fed.hold(showing({}, driving), 2_000);
+    await until(fed.orders, (orders) => orders.length > before);
+    await page.unroute('**/api/lieferung/ansage/ende');
+    const answered = page.waitForResponse('**/api/lieferung/ansage/ende');
+    await fed.hold(showing({}, driving), 2_000);
+    await answered;
+    await fed.advance(50);
+    const sent = fed.orders().length;
+    await fed.hold(showing({}), 3_000);
+    expect(fed.orders()).toHaveLength(sent);
+    expect(fed.orders().at(-1)).toBe('/api/lieferung/ansage/ende {"id":"c7"}');
+    // Another one is another announcement.
+    await fed.feed(showing({ countdown: { ...countdown, id: 'c8' } }));
+    await until(fed.orders, (orders) => orders.at(-1) === '/api/lieferung/ansage {"id":"c8"}');
+  });
+
   it('why nothing begins by itself stays until a person allows it', async () => {
     await using fed = await openFed(browser);
     const { page, t } = fed;
