@@ -42,7 +42,7 @@ export const strictCommands: Readonly<Record<string, string>> = {
   demo: 'its robot is simulated, so every step of its checklist has to be ok',
   'evidence verify': 'a trial: a fact that is not decided is not recorded as verified',
   'heartbeat send': 'an order',
-  deliveries: 'a part of the list that could not be read or written is missing',
+  deliveries: 'a part of the list that could not be read or written, or is left out, is missing',
   'incident list': 'an incident that could not be kept or read is lost or damaged',
   'kiosk lock': 'an order: a port that is not verified as closed by the tablet itself counts as open',
   'map list': 'an entry that cannot be read is a damaged map',

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { GwCommand, type Outcome } from '../cli/command.ts';
 import { gatewayFlags, noPagerFlag } from '../cli/flags.ts';
-import { deliveriesCsv, renderDeliveries } from '../cli/render/deliveries.ts';
+import { deliveriesCsv, gapsOf, renderDeliveries } from '../cli/render/deliveries.ts';
 import { passwordFileFlag, readDevicePassword } from '../cli/secrets.ts';
 import { GwError } from '../lib/error/index.ts';
 import type { Deliveries } from '../lib/toolkit/gateway/deliveries.result.ts';
@@ -9,7 +9,7 @@ import type { Deliveries } from '../lib/toolkit/gateway/deliveries.result.ts';
 export default class DeliveriesCommand extends GwCommand<Deliveries> {
   static override summary = 'List what the robot drove: when, where to, ordered by whom, and how it ended.';
   static override description =
-    'Each tour and drive of the last ninety days on which the robot drove, by the clock of the gateway; no names of persons. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. Exits with 1 when a part of the list could not be read or written.';
+    'Each tour and drive of the last ninety days on which the robot drove, by the clock of the gateway; no names of persons. --password-file signs in with the device password; without it the command runs as root or the user of `gw serve`, on the gateway or by the login of --via. Exits with 1 when a part of the list could not be read or written, or is left out.';
   static override examples = [
     '<%= config.bin %> deliveries',
     '<%= config.bin %> deliveries --since 7d --format csv',
@@ -40,7 +40,10 @@ export default class DeliveriesCommand extends GwCommand<Deliveries> {
     const password = await readDevicePassword(flags['password-file']);
     const { listDeliveries } = await import('../lib/toolkit/gateway/deliveries.ts');
     const data = await this.call(flags, listDeliveries, { host, password, since });
-    return { data, ok: data.unreadable === 0 && data.lost === 0 && data.trouble === null };
+    const gaps = gapsOf(data);
+    // The rows themselves have no place for them.
+    if (this.#isCsv) for (const gap of gaps) this.warn(gap);
+    return { data, ok: gaps.length === 0 };
   }
 
   protected override isDocument(): boolean {

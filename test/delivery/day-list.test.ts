@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deliveriesCsv, renderDeliveries } from '../../src/cli/render/deliveries.ts';
+import { deliveriesCsv, gapsOf, renderDeliveries } from '../../src/cli/render/deliveries.ts';
 import { appendLines, parseDayLine, readDays } from '../../src/lib/delivery/day-files.ts';
 import type { DayLine } from '../../src/lib/delivery/day-lines.ts';
 import { createDayList } from '../../src/lib/delivery/index.ts';
@@ -106,6 +106,27 @@ describe('the list of deliveries', () => {
     await writeFile(path, `${await readFile(path, 'utf8')}${' '.repeat(256 * 1024 - 300)}\n`);
     expect(await appendLines(dir, [begun('d2'), begun('d3', '2026-02-01T00:00:00.000Z')])).toBe(1);
     expect((await readDays(dir, 'SN0001')).lines.map(({ id }) => id)).toEqual(['d1', 'd3']);
+    // The next process knows of it too, where that day is asked for.
+    expect((await readDays(dir, 'SN0001', '2026-01-31')).full).toBe(1);
+    expect((await readDays(dir, 'SN0001', '2026-02-01')).full).toBe(0);
+  });
+
+  it('keeps what was written just now, also by a clock that is years behind', async () => {
+    const day = (index: number) => new Date(Date.UTC(2026, 0, 1 + index)).toISOString();
+    for (let index = 0; index < 90; index += 1) await appendLines(dir, [begun(`d${index}`, day(index))]);
+    await appendLines(dir, [begun('behind', '1970-01-01T00:00:10.000Z')]);
+    expect((await readDays(dir, 'SN0001')).lines.map(({ id }) => id)).toContain('behind');
+    await appendLines(dir, [begun('later', day(89))]);
+    expect(await readdir(dir)).toHaveLength(90);
+  });
+
+  it('a damaged line of a day that is not asked for is no gap of those that are', async () => {
+    const days = join(dir, 'deliveries');
+    await appendLines(days, [begun('d1'), begun('d2', '2026-02-01T12:00:00.000Z')]);
+    await appendFile(join(days, '2026-01-31.jsonl'), `{"format":"gw/deli${' '.repeat(255 * 1024)}`);
+    const { list } = open();
+    expect(await list.list(new Date('2026-02-01T00:00:00Z'), 100)).toMatchObject({ unreadable: 0, lost: 0 });
+    expect(await list.list(new Date('2026-01-31T00:00:00Z'), 100)).toMatchObject({ unreadable: 1, lost: 1 });
   });
 
   it('reads any bytes without an error, and only whole lines', { tags: ['property'] }, () => {
@@ -150,5 +171,13 @@ describe('the list of deliveries', () => {
     expect(text.split('\n')[0]).toBe('1 drive, newest first; 1 failed, or it is not known how they ended.');
     expect(text).toContain('2026-01-31 13:00:00');
     expect(renderDeliveries({ ...list, deliveries: [], lost: 2 })).toContain('2 lines NOT WRITTEN');
+  });
+
+  it('a list of which older ones are left out is not complete, and says so beside a CSV too', () => {
+    const whole = { timeZone: 'UTC', deliveries: [], more: 0, unreadable: 0, lost: 0, trouble: null };
+    expect(gapsOf(whole)).toEqual([]);
+    for (const gap of [{ more: 1 }, { unreadable: 1 }, { lost: 1 }, { trouble: 'The disk is full.' }]) {
+      expect([gap, gapsOf({ ...whole, ...gap }).length]).toEqual([gap, 1]);
+    }
   });
 });

@@ -70,3 +70,26 @@ it('a touch that arrives after the start ends the drive that this countdown anno
   expect(await world.delivery().endCountdown('page', id)).toBe(false);
   expect(world.robot.drive).toMatchObject({ station: 'B', state: 'running' });
 });
+
+it('another station than the announced one is announced anew, for the whole time', async () => {
+  const world = createWorld({ nextAfterSeconds: 10 });
+  await world.restart();
+  world.delivery().release();
+  await world.motion.startDrive({ station: 'A' }, { by: 'page' });
+  const [first] = ['B', 'C'].map((station) => world.delivery().enqueue(station).id);
+  world.end('succeeded');
+  const tick = async () => {
+    world.delivery().shown(world.delivery().view()?.countdown?.id ?? '');
+    await world.tick();
+  };
+  for (let count = 0; count < 80 && world.delivery().view()?.countdown == null; count += 1) await tick();
+  for (let count = 0; count < 18; count += 1) await tick();
+  const before = world.delivery().view()?.countdown;
+  expect(before).toMatchObject({ station: 'B' });
+  world.delivery().remove(first ?? '');
+  const after = world.delivery().view()?.countdown;
+  expect(after).toMatchObject({ station: 'C', leftMs: COUNTDOWN_MS });
+  expect(after?.id).not.toBe(before?.id);
+  for (let count = 0; count < 4; count += 1) await tick();
+  expect(world.robot.orders).toHaveLength(1);
+});

@@ -5,14 +5,22 @@ import { printable, renderTable } from '../output.ts';
 
 type Delivery = Deliveries['deliveries'][number];
 
-/** `gw deliveries` */
-export function renderDeliveries({ deliveries, more, unreadable, lost, trouble }: Deliveries): string {
-  const troubles = [
+/** What the list does not have; none: it is complete. */
+export function gapsOf({ more, unreadable, lost, trouble }: Deliveries): string[] {
+  return [
     ...(trouble === null ? [] : [`The list cannot be written now: ${printable(trouble)}`]),
-    ...(lost === 0 ? [] : [`${plural(lost, 'line')} NOT WRITTEN since the gateway started.`]),
+    ...(lost === 0
+      ? []
+      : [`${plural(lost, 'line')} NOT WRITTEN, or more: since the gateway started, or on a full day.`]),
     ...(unreadable === 0 ? [] : [`${plural(unreadable, 'line')} of the list cannot be read.`]),
     ...(more === 0 ? [] : [`${more} older ones are not listed: name a later --since.`]),
-  ].map((line) => chalk.yellow(line));
+  ];
+}
+
+/** `gw deliveries` */
+export function renderDeliveries(data: Deliveries): string {
+  const { deliveries } = data;
+  const troubles = gapsOf(data).map((line) => chalk.yellow(line));
   if (deliveries.length === 0) return ['No drive began since then.', ...troubles].join('\n');
   const failed = deliveries.filter(({ result }) => result === 'failed' || result === 'not-known').length;
   return [

@@ -11,6 +11,8 @@ import { type DayLine, dayLineSchema } from './day-lines.ts';
  */
 const MAX_DAYS = 90;
 const MAX_DAY_BYTES = 256 * 1024;
+/** So near to its limit a day may have taken no more. */
+const NEARLY_FULL_BYTES = 4 * 1024;
 const DAY_FILE = /^\d{4}-\d{2}-\d{2}\.jsonl$/;
 const MODE = { file: 0o600, folder: 0o700 };
 
@@ -28,7 +30,9 @@ export async function appendLines(dir: string, lines: readonly DayLine[]): Promi
       if (!isKept) leftOut += ofDay.length;
     }
     const days = await dayFiles(dir);
-    for (const old of days.slice(0, -MAX_DAYS)) await rm(join(dir, old));
+    const written = new Set(lines.map(({ at }) => `${at.slice(0, 10)}.jsonl`));
+    // Also by a clock that is years behind what was written just now is kept, until the next one.
+    for (const old of days.slice(0, -MAX_DAYS)) if (!written.has(old)) await rm(join(dir, old));
     return leftOut;
   } catch (cause) {
     if (cause instanceof GwError) throw cause;
@@ -57,30 +61,36 @@ async function append(dir: string, name: string, text: string): Promise<boolean>
   return true;
 }
 
-/** All readable lines of this robot, oldest first, and how much could not be read. Throws FILE_UNREADABLE for the folder. */
+/**
+ * All readable lines of this robot, oldest first; and of the days from `since` (2026-01-31) on how much could not be read, and
+ * how many are full. Throws FILE_UNREADABLE for the folder.
+ */
 export async function readDays(
   dir: string,
   serial: string,
-): Promise<{ readonly lines: readonly DayLine[]; readonly unreadable: number }> {
+  since = '',
+): Promise<{ readonly lines: readonly DayLine[]; readonly unreadable: number; readonly full: number }> {
   const lines: DayLine[] = [];
-  let unreadable = 0;
+  let [unreadable, full] = [0, 0];
   const names = await dayFiles(dir).catch((cause: NodeJS.ErrnoException) => {
     throw new GwError('FILE_UNREADABLE', `${dir} cannot be read (${cause.code ?? 'unknown reason'}).`, { cause });
   });
   for (const name of names) {
+    const isAsked = name.slice(0, 10) >= since;
     const bytes = await readWhole(join(dir, name), MAX_DAY_BYTES).catch(() => null);
     if (bytes === null) {
-      unreadable += 1;
+      if (isAsked) unreadable += 1;
       continue;
     }
+    if (isAsked && bytes.length > MAX_DAY_BYTES - NEARLY_FULL_BYTES) full += 1;
     for (const text of Buffer.from(bytes).toString('utf8').split('\n')) {
       if (text === '') continue;
       const line = parseDayLine(text);
-      if (line === null) unreadable += 1;
+      if (line === null) unreadable += isAsked ? 1 : 0;
       else if (line.serial === serial) lines.push(line);
     }
   }
-  return { lines, unreadable };
+  return { lines, unreadable, full };
 }
 
 /** null: it is not a whole line of this format. Never throws. */

@@ -105,7 +105,7 @@ export function createDayList({ stateDir, serial, motion, clock, log }: Options)
       await orAfter(clock, HUNG_MS, write());
     },
     async list(since, limit) {
-      const { lines, unreadable } = await readDays(dir, serial);
+      const { lines, unreadable, full } = await readDays(dir, serial, since.toISOString().slice(0, 10));
       const { tour, drive } = motion.runs();
       const open = [tour, drive].filter((run) => run !== null && isOpenRun(run)).map((run) => run?.id);
       const all = listOf([...lines, ...waiting], (id) => open.includes(id)).filter(
@@ -116,7 +116,8 @@ export function createDayList({ stateDir, serial, motion, clock, log }: Options)
         deliveries: all.slice(0, limit),
         more: Math.max(0, all.length - limit),
         unreadable,
-        lost,
+        // Of a day that was full before this start nothing else is known.
+        lost: Math.max(lost, full),
         trouble,
       };
     },

@@ -23,7 +23,10 @@ export const deliveryListSchema = z.strictObject({
   deliveries: z.array(listedDeliverySchema).describe('The newest first.'),
   more: z.int().nonnegative().describe('Older ones that are not listed.'),
   unreadable: z.int().nonnegative().describe('Lines and files of the list that cannot be read.'),
-  lost: z.int().nonnegative().describe('Lines that were not written since the gateway started.'),
+  lost: z
+    .int()
+    .nonnegative()
+    .describe('Lines that were not written since the gateway started; at least one for each day that is full.'),
   trouble: z.string().nullable().describe('Why the list cannot be written now; null: it can.'),
 });
 export type DeliveryList = z.infer<typeof deliveryListSchema>;
