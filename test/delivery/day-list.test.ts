@@ -10,6 +10,8 @@ import { createDayList } from '../../src/lib/delivery/index.ts';
 import { silentLog } from '../../src/lib/lifecycle/index.ts';
 import type { DriveRun } from '../../src/lib/motion/index.ts';
 import { sinceOf } from '../../src/lib/operator/delivery/delivery-handlers.ts';
+import { titleOf } from '../../src/lib/site/index.ts';
+import type { Title } from '../../src/lib/text/index.ts';
 import { createFakeClock } from '../lifecycle/fake-clock.ts';
 import { runs } from '../properties.ts';
 
@@ -29,7 +31,12 @@ const ended = (id: string, at = NOON): DayLine => ({
 });
 
 /** A gateway whose motion shows this run. */
-function open(serial = 'SN0001') {
+function open(serial = 'SN0001', titles: Partial<Record<'A' | 'lunch', Title>> = {}) {
+  const site = {
+    ...{ stateDir: dir, chassis: { serial } },
+    stations: { A: { xM: 1, yM: 0, yawDeg: 0, ...titleOf({ title: titles.A }) } },
+    tours: { lunch: { stations: ['A'], ...titleOf({ title: titles.lunch }) } },
+  };
   let drive: DriveRun | null = null;
   let listener = () => {};
   const clock = createFakeClock({ wall: new Date(NOON) });
@@ -40,7 +47,7 @@ function open(serial = 'SN0001') {
       return { [Symbol.dispose]: () => {} };
     },
   };
-  const list = createDayList({ stateDir: dir, serial, motion, clock, log: silentLog });
+  const list = createDayList({ site, motion, clock, log: silentLog });
   return {
     list,
     clock,
@@ -79,6 +86,31 @@ describe('the list of deliveries', () => {
       ['d1', 'failed'],
     ]);
     expect((await open('SN0002').read()).deliveries).toEqual([]);
+  });
+
+  it('names the station as it was named then, beside its key', async () => {
+    const before = open('SN0001', { A: { de: 'Küche', en: '=Kitchen' } });
+    await before.start();
+    before.shows({ state: 'succeeded' });
+    await before.list.stop();
+    const after = open('SN0001', { A: 'غرفة ٢٠٤' });
+    await after.start();
+    after.shows({ id: 'd2', state: 'succeeded' });
+    const list = await after.read();
+    expect(list.deliveries).toMatchObject([
+      { id: 'd2', name: 'A', title: 'غرفة ٢٠٤' },
+      { id: 'd1', name: 'A', title: { de: 'Küche', en: '=Kitchen' } },
+    ]);
+    const rows = deliveriesCsv(list).split('\r\n');
+    expect(rows.map((row) => row.split(',').slice(3, 6).join())).toEqual([
+      'kind,name,title',
+      'drive,A,غرفة ٢٠٤',
+      "drive,A,'=Kitchen",
+      '',
+    ]);
+    expect(renderDeliveries(list)).toContain('\u2068غرفة ٢٠٤\u2069 (A)');
+    expect(renderDeliveries(list)).toContain('=Kitchen (A)');
+    await after.list.stop();
   });
 
   it('goes on after an end that a crash has cut off, and counts what cannot be read', async () => {
@@ -165,7 +197,7 @@ describe('the list of deliveries', () => {
       deliveries: [{ ...common, name: '=1+1, "A"', result: 'failed' as const, reason: 'blocked' }],
     };
     expect(deliveriesCsv(list).split('\r\n')[1]).toBe(
-      `${NOON},${NOON},Europe/Berlin,drive,"'=1+1, ""A""",page,failed,blocked`,
+      `${NOON},${NOON},Europe/Berlin,drive,"'=1+1, ""A""","'=1+1, ""A""",page,failed,blocked`,
     );
     const text = renderDeliveries(list);
     expect(text.split('\n')[0]).toBe('1 drive, newest first; 1 failed, or it is not known how they ended.');

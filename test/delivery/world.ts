@@ -22,7 +22,7 @@ const places: Record<string, { xM: number; yM: number }> = {
 };
 const dockPlace = { xM: 0, yM: 9 };
 
-const siteWith = (delivery: object) =>
+const siteWith = (delivery: object, more: object) =>
   siteSchema.parse({
     name: 'bench',
     chassis: { host: '127.0.0.1', serial: 'SN0001' },
@@ -30,11 +30,12 @@ const siteWith = (delivery: object) =>
     stations: places,
     dock: { ...dockPlace, yawDeg: 0 },
     delivery: { countdownSeconds: COUNTDOWN_MS / 1_000, ...delivery },
+    ...more,
   });
 
 /** A robot and its motion in a few lines. Its gate refuses only a second order, so that nothing but the delivery itself holds one back. */
-export function createWorld(delivery: object) {
-  const site = siteWith(delivery);
+export function createWorld(delivery: object, more: object = {}) {
+  const site = siteWith(delivery, more);
   let nowMs = 1_000_000;
   let wallMs = 0;
   let count = 0;

@@ -59,6 +59,36 @@ describe('the pages name places for people', () => {
     expect(stateTexts(tour).run).toContain(`tour Lunch (lunch) · station 2 of 2 (${isolatedRoom} (z204))`);
   });
 
+  it('in the arrival, the queue and the countdown of deliveries, also of a station of another map', () => {
+    const delivery: NonNullable<PageState['delivery']> = {
+      arrival: { id: 'd1', station: 'k1', title: kitchen, forMs: 0 },
+      queue: [
+        { id: 'q1', station: 'else', title: 'غرفة ٣' },
+        { id: 'q2', station: 'k1', title: kitchen },
+        { id: 'q3', station: 'plain' },
+      ],
+      countdown: { id: 'c1', kind: 'next', station: 'else', title: 'غرفة ٣', leftMs: 9_000 },
+      ...{ isOpen: true, hold: null, waitsFor: null, isAfterRestart: false },
+    };
+    const state: PageState = { ...named, delivery };
+    const { t } = textsOf('de', 'UTC');
+    const html = surfacePage({ state, viewer }, { kind: 'next', name: 'else', id: 'q1', arrival: 'd1' });
+    const room = '\u2068غرفة ٣\u2069';
+    expect(textOf(html).split('\n')).toEqual(
+      expect.arrayContaining([
+        ...[t.delivery.arrived('Küche'), t.delivery.next(room), 'Küche', 'plain', t.delivery.proceedTo(room)],
+        ...[t.delivery.begins.next(room), `${room} anfahren?`],
+      ]),
+    );
+    expect(html).toContain(`aria-label="${t.delivery.removeStation('Küche')}"`);
+    expect(html).toContain('<input type="hidden" name="next" value="q1"/>');
+    expect(textOf(html)).not.toMatch(/\bk1\b|\belse\b/);
+    expect(textOf(servicePage({ state, viewer }))).toContain(t.delivery.begins.next(`${room} (else)`));
+    const choice = { kind: 'next', name: 'else', id: 'q1', arrival: 'd1' } as const;
+    const renamed = { ...delivery, queue: [{ id: 'q1', station: 'else', title: 'Bar' }] };
+    expect(situationOf({ ...state, delivery: renamed }, choice)).not.toBe(situationOf(state, choice));
+  });
+
   it('in the causes of an incident, for commands with the key', () => {
     const cause = {
       code: 'move-failed',

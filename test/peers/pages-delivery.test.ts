@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
       }
       await page.locator('a.proceed').click();
       await fed.advance(600);
-      expect(await page.locator('#sheet-title').textContent()).toBe(t.ask({ kind: 'station', name: 'B' }));
+      expect(await page.locator('#sheet-title').textContent()).toBe(t.ask({ kind: 'station', name: 'B' }, 'B'));
       expect(fed.orders()).toEqual([]);
       await page.locator('.sheet .go').click();
       await until(fed.orders, (orders) => orders.length > 0);

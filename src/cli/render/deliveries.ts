@@ -1,5 +1,5 @@
 import chalk from 'chalk';
-import { plural } from '../../lib/text/index.ts';
+import { plural, titleAndKey, titleIn } from '../../lib/text/index.ts';
 import type { Deliveries } from '../../lib/toolkit/gateway/deliveries.result.ts';
 import { printable, renderTable } from '../output.ts';
 
@@ -40,12 +40,18 @@ export function renderDeliveries(data: Deliveries): string {
   ].join('\n');
 }
 
-const columns = ['begun', 'ended', 'time_zone', 'kind', 'name', 'ordered_by', 'result', 'reason'] as const;
+const columns = ['begun', 'ended', 'time_zone', 'kind', 'name', 'title', 'ordered_by', 'result', 'reason'] as const;
 
 /** The same as CSV (RFC 4180), with times in UTC. */
 export function deliveriesCsv({ deliveries }: Deliveries): string {
   const rows = deliveries.map((one) =>
-    [one.begunAt, one.endedAt, one.timeZone, one.kind, one.name, one.by, one.result, one.reason].map(cell).join(','),
+    [
+      ...[one.begunAt, one.endedAt, one.timeZone, one.kind, one.name],
+      one.title === undefined ? one.name : titleIn(one.title, 'en'),
+      ...[one.by, one.result, one.reason],
+    ]
+      .map(cell)
+      .join(','),
   );
   return [columns.join(','), ...rows].map((row) => `${row}\r\n`).join('');
 }
@@ -57,9 +63,9 @@ function cell(value: string | null): string {
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-function goalOf({ kind, name }: Delivery): string {
-  if (kind === 'dock') return 'the dock';
-  return kind === 'tour' ? `tour ${name}` : (name ?? '');
+function goalOf({ kind, name, title }: Delivery): string {
+  if (name === null) return 'the dock';
+  return `${kind === 'tour' ? 'tour ' : ''}${titleAndKey(name, title)}`;
 }
 
 function localTime(utc: string, timeZone: string): string {

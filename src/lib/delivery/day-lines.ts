@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../json/index.ts';
 import { type ListedDelivery, listedDeliverySchema } from '../pages/index.ts';
+import { titleOf } from '../site/index.ts';
 
 /** Lines of the files, and the list that is made of them. */
 
-const { kind, by } = listedDeliverySchema.shape;
+const { kind, title, by } = listedDeliverySchema.shape;
 
 const about = {
   format: z.literal('gw/delivery/1'),
@@ -15,7 +16,7 @@ const about = {
 };
 
 export const dayLineSchema = z.discriminatedUnion('what', [
-  z.strictObject({ ...about, what: z.literal('begun'), kind, name: z.string().max(200).nullable(), by }),
+  z.strictObject({ ...about, what: z.literal('begun'), kind, name: z.string().max(200).nullable(), title, by }),
   z.strictObject({
     ...about,
     what: z.literal('ended'),
@@ -31,10 +32,11 @@ export function listOf(lines: readonly DayLine[], isOpen: (id: string) => boolea
   for (const line of lines) {
     const begun = found.get(line.id);
     if (line.what === 'begun') {
-      const { id, kind, name, by, at: begunAt, timeZone } = line;
+      const { id, kind, name, title, by, at: begunAt, timeZone } = line;
+      const goal = { kind, name, ...titleOf({ title }) };
       const result = isOpen(id) ? 'running' : 'not-known';
       if (begun === undefined)
-        found.set(id, { id, kind, name, by, begunAt, endedAt: null, timeZone, result, reason: null });
+        found.set(id, { id, ...goal, by, begunAt, endedAt: null, timeZone, result, reason: null });
     } else if (begun !== undefined) {
       found.set(line.id, { ...begun, endedAt: line.at, result: line.result, reason: line.reason });
     }

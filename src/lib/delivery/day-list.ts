@@ -3,6 +3,7 @@ import { asGwError } from '../error/index.ts';
 import { type Clock, type Log, orAfter, type Service } from '../lifecycle/index.ts';
 import { type DriveRun, isOpenRun, type Motion, type TourRun } from '../motion/index.ts';
 import type { DeliveryList, ListedDelivery } from '../pages/index.ts';
+import { type Site, titleOf } from '../site/index.ts';
 import { appendLines, readDays } from './day-files.ts';
 import { type DayLine, listOf } from './day-lines.ts';
 
@@ -20,8 +21,7 @@ export interface DayList extends Service {
 }
 
 interface Options {
-  readonly stateDir: string;
-  readonly serial: string;
+  readonly site: Pick<Site, 'stateDir' | 'stations' | 'tours'> & { readonly chassis: Pick<Site['chassis'], 'serial'> };
   readonly motion: Pick<Motion, 'runs' | 'subscribe'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,8 +31,9 @@ interface Options {
  * A line when a run begins and one when it ends, so that one whose gateway ended is in the list, and is said not to be known.
  * Times are of the wall clock, with its zone, for people alone.
  */
-export function createDayList({ stateDir, serial, motion, clock, log }: Options): DayList {
-  const dir = join(stateDir, DAY_LIST_FOLDER);
+export function createDayList({ site, motion, clock, log }: Options): DayList {
+  const { serial } = site.chassis;
+  const dir = join(site.stateDir, DAY_LIST_FOLDER);
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   let waiting: DayLine[] = [];
   let lost = 0;
@@ -57,7 +58,7 @@ export function createDayList({ stateDir, serial, motion, clock, log }: Options)
     seen.set(run.id, what);
     const about = { format: 'gw/delivery/1', serial, id: run.id, at: clock.wall().toISOString(), timeZone } as const;
     if (waiting.length >= MAX_WAITING) lost += 1;
-    else if (what === 'begun') waiting.push({ ...about, what, ...goalOf(run), by: run.by ?? null });
+    else if (what === 'begun') waiting.push({ ...about, what, ...goalOf(run, site), by: run.by ?? null });
     else if (!isOpenRun(run)) {
       const result = run.state === 'succeeded' || run.state === 'failed' ? run.state : 'stopped';
       waiting.push({ ...about, what, result, reason: run.reason?.slice(0, MAX_REASON) ?? null });
@@ -125,7 +126,16 @@ export function createDayList({ stateDir, serial, motion, clock, log }: Options)
   };
 }
 
-function goalOf(run: TourRun | DriveRun): Pick<ListedDelivery, 'kind' | 'name'> {
-  if ('tour' in run) return { kind: 'tour', name: run.tour };
-  return { kind: run.kind === 'dock' ? 'dock' : 'drive', name: run.station };
+/** With the title of that time. */
+function goalOf(
+  run: TourRun | DriveRun,
+  { stations, tours }: Pick<Site, 'stations' | 'tours'>,
+): Pick<ListedDelivery, 'kind' | 'name' | 'title'> {
+  if ('tour' in run) return { kind: 'tour', name: run.tour, ...titleOf(tours[run.tour]) };
+  const { station } = run;
+  return {
+    kind: run.kind === 'dock' ? 'dock' : 'drive',
+    name: station,
+    ...(station !== null && titleOf(stations[station])),
+  };
 }

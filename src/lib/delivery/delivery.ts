@@ -1,6 +1,7 @@
 import type { LiveValues } from '../chassis/index.ts';
 import { GwError } from '../error/index.ts';
 import { type DriveRun, isOpenRun, type TourRun } from '../motion/index.ts';
+import { titleOf } from '../site/index.ts';
 import { type Countdown, createCountdown, firstNumber } from './countdown.ts';
 import type { Delivery, DeliveryOptions, DeliveryView, HoldCause, Plan } from './model.ts';
 import { isAt, isMovedFrom, placesOfRest } from './place.ts';
@@ -38,6 +39,11 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
   let starting: Plan | 'person' | null = null;
   let own: { readonly countdownId: string; readonly runId: string; readonly plan: Plan } | null = null;
   const countdown: Countdown = createCountdown(clock, (settings?.countdownSeconds ?? 0) * 1_000);
+
+  const titled = <T extends { readonly station: string | null }>(one: T) => ({
+    ...one,
+    ...(one.station !== null && titleOf(site.stations[one.station])),
+  });
 
   function changed(): void {
     for (const listener of [...listeners]) listener();
@@ -208,12 +214,14 @@ export function createDelivery({ site, link, motion, clock, log }: DeliveryOptio
     view() {
       if (settings === undefined) return null;
       const { tour, drive } = motion.runs();
+      const shown = countdown.view();
       const isOpen = isOpenRun(tour) || drive?.state === 'running' || arrival !== null || queue.length > 0;
       return {
-        arrival: arrival && { id: arrival.id, station: arrival.station, forMs: clock.monotonicMs() - arrival.sinceMs },
-        queue,
+        arrival:
+          arrival && titled({ id: arrival.id, station: arrival.station, forMs: clock.monotonicMs() - arrival.sinceMs }),
+        queue: queue.map(titled),
         isOpen: isOpen && !motion.runs().stop.latched,
-        countdown: countdown.view(),
+        countdown: shown && titled(shown),
         hold,
         waitsFor,
         isAfterRestart,

@@ -49,7 +49,7 @@ export interface Delivery extends Service {
 }
 
 export interface DeliveryOptions {
-  readonly site: Pick<Site, 'delivery' | 'stations' | 'dock' | 'maps'>;
+  readonly site: Pick<Site, 'delivery' | 'chassis' | 'stations' | 'dock' | 'maps'>;
   readonly link: Pick<ChassisLink, 'snapshot' | 'subscribe'>;
   readonly motion: Pick<Motion, 'status' | 'runs' | 'startDrive' | 'endDrive' | 'refusalOfUnattended' | 'subscribe'>;
   readonly clock: Clock;

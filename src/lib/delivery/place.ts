@@ -1,11 +1,11 @@
 import type { ChassisSnapshot } from '../chassis/index.ts';
-import { type DriveTarget, frameNow, type MotionStatus } from '../motion/index.ts';
-import { mapOfPlace, type PlaceMap, type Site } from '../site/index.ts';
+import { type DriveTarget, type MotionStatus, outOfFrame } from '../motion/index.ts';
+import { mapOfPlace, type Site } from '../site/index.ts';
 
 /** Project decision: a robot at rest so near to a place of the site file is there. Wider than an arrival, whose pose may be corrected. */
 const AT_PLACE_M = 0.5;
 
-type Places = Pick<Site, 'stations' | 'dock' | 'maps'>;
+type Places = Pick<Site, 'chassis' | 'stations' | 'dock' | 'maps'>;
 type Seen = [status: Pick<MotionStatus, 'standstill'>, snapshot: Pick<ChassisSnapshot, 'values'>];
 interface Place {
   readonly xM: number;
@@ -31,20 +31,16 @@ export function isMovedFrom(station: string, site: Places, ...seen: Seen): boole
   return place !== undefined && restsAt(place, site, ...seen) === false;
 }
 
-/** null: not known, or on another map. */
+/** null: not known, on another map, or in coordinates of another robot. */
 function restsAt(place: Place, site: Places, { standstill }: Seen[0], { values }: Seen[1]): boolean | null {
   const { pose, map } = values;
   if (standstill.verdict !== 'stands' || standstill.isOwed) return null;
   if (pose.status !== 'received' || pose.stale || map.status !== 'received' || map.stale) return null;
-  if (!isSame(mapOfPlace(site, place), frameNow(values))) return null;
+  if (outOfFrame(mapOfPlace(site, place), values) !== null) return null;
   return Math.hypot(place.xM - pose.value.xM, place.yM - pose.value.yM) <= AT_PLACE_M;
 }
 
 /** Whether it is one of these places; null is the dock. */
 export function isAt(places: readonly DriveTarget[], station: string | null): boolean {
   return places.some((place) => ('station' in place ? place.station : null) === station);
-}
-
-function isSame(one: PlaceMap | null, other: PlaceMap | null): boolean {
-  return one !== null && other !== null && one.uid === other.uid && one.version === other.version;
 }

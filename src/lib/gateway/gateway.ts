@@ -113,8 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const trialStore = createTrialStore({ path: site.evidenceFile, log, ledger: evidence });
   const motion = createMotion({ link, site, evidence, trialStore, clock, log });
   const delivery = site.delivery === undefined ? null : createDelivery({ site, link, motion, clock, log });
-  const { stateDir, chassis } = site;
-  const dayList = createDayList({ stateDir, serial: chassis.serial, motion, clock, log });
+  const dayList = createDayList({ site, motion, clock, log });
   const fleet = await openFleet(site, { state: () => coarseState(link, motion), clock, log });
   const reserveBytes = site.disk.reserveMb * MB;
   using starting = new DisposableStack();

@@ -2,7 +2,7 @@
 export { poseTolerance } from './arrival.ts';
 export { cancelAtChassis } from './cancel-at-chassis.ts';
 export { factsOfOrder, type ReliableFactId } from './gate.ts';
-export { frameNow } from './map-frame.ts';
+export { frameNow, outOfFrame } from './map-frame.ts';
 export type * from './model.ts';
 export { createMotion } from './motion.ts';
 export type { OrderLimits } from './orders.ts';

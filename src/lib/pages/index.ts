@@ -34,7 +34,6 @@ export {
   lampLevels,
   pageStateSchema,
   posedSchema,
-  titleSchema,
 } from './model.ts';
 export {
   mediaPage,
@@ -50,4 +49,5 @@ export { orderEnd } from './service/pose-draft.ts';
 export { languageOf } from './texts/catalogue.ts';
 export { stateTexts } from './texts/state-texts.ts';
 export type { LabelCode, WordCode } from './texts/texts.ts';
+export { titleSchema } from './title-schema.ts';
 export { readChoice, type Viewer } from './viewer.ts';

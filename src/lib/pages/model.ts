@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bases, marks } from '../evidence/fact.ts';
 import { deliveryViewSchema } from './delivery/delivery-model.ts';
+import { titleSchema } from './title-schema.ts';
 
 /**
  * What the pages show, as plain data: codes with parameters, numbers with their unit in the name, and the texts of others
@@ -14,10 +15,6 @@ const foreign = z.string().describe('Text of another program or person, unchange
 
 const condition = (state: readonly string[]) => z.enum(state as [string, ...string[]]);
 
-const oneTitle = z.string();
-export const titleSchema = z
-  .union([oneTitle, z.strictObject({ de: oneTitle, en: oneTitle })])
-  .describe('Name for people, as the site file has it. Beside a `name`, which is a key; absent: that is shown.');
 const title = titleSchema.exactOptional();
 
 /** One sentence for a person: its code, and what it names. */

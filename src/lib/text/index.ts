@@ -22,6 +22,7 @@ export {
   MAX_TITLE_LENGTH,
   searchText,
   type Title,
+  titleAndKey,
   titleForms,
   titleIn,
   titleMark,

@@ -5,6 +5,12 @@ export function titleIn(title: Title, language: 'de' | 'en'): string {
   return typeof title === 'string' ? title : title[language];
 }
 
+/** A name for technicians in the middle of a sentence: with the key, which commands take. */
+export function titleAndKey(key: string, title: Title | undefined): string {
+  const shown = titleIn(title ?? key, 'en');
+  return shown === key ? key : `${isolated(shown)} (${key})`;
+}
+
 /** Every form of a title that some page shows. */
 export function titleForms(title: Title): readonly string[] {
   return typeof title === 'string' ? [title] : [title.de, title.en];

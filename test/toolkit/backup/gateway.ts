@@ -62,6 +62,7 @@ const FILES: Readonly<Record<string, string>> = {
   'state/adb/adbkey': 'secret-adb',
   'state/local/left': 'of the running process',
   'state/incidents/one.jsonl': '{"incident":1}\n{"half',
+  'state/deliveries/2026-11-29.jsonl': '{"format":"gw/delivery/1"}\n',
   'state/support/head.json': '{"seq":1}',
   'state/support/sessions.jsonl': '{"seq":1}\n',
   'state/records/premises.json': '{"record":1}',

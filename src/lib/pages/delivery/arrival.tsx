@@ -4,7 +4,7 @@ import { Queue } from './queue.tsx';
 
 /** The arrival that waits for a person, the queue, and why nothing begins by itself. Nothing here moves the robot by one touch. */
 export function Arrival(props: Props) {
-  const { state, viewer, ui, t } = props;
+  const { state, viewer, ui, t, f } = props;
   const { delivery } = state;
   if (delivery == null || ui.isSilent) return null;
   const { arrival, queue, hold, waitsFor, isAfterRestart } = delivery;
@@ -16,7 +16,7 @@ export function Arrival(props: Props) {
       <h2 id="delivery-title">{t.delivery.title}</h2>
       {arrival !== null && (
         <p class="arrived" role="status">
-          <strong>{t.delivery.arrived(arrival.station)}</strong>
+          <strong>{t.delivery.arrived(f.named(arrival.station, arrival.title))}</strong>
         </p>
       )}
       <Queue {...props} />
@@ -43,7 +43,7 @@ export function Arrival(props: Props) {
 }
 
 /** With a next station the first of two touches: it opens the question. Without one it only says that the arrival is over. */
-function Proceed({ state, ui, t }: Props) {
+function Proceed({ state, ui, t, f }: Props) {
   const { arrival, queue } = state.delivery ?? { arrival: null, queue: [] };
   const [next] = queue;
   if (next !== undefined) {
@@ -58,7 +58,7 @@ function Proceed({ state, ui, t }: Props) {
           ui.act.choose(choice);
         }}
       >
-        {t.delivery.proceedTo(next.station)}
+        {t.delivery.proceedTo(f.named(next.station, next.title))}
       </a>
     );
   }

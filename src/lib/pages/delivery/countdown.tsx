@@ -4,11 +4,13 @@ import type { Props } from '../ui.ts';
 export function Countdown({ state, viewer, ui, t, f }: Props) {
   const countdown = state.delivery?.countdown;
   if (countdown == null || ui.isSilent) return null;
-  const { id, kind, station, leftMs } = countdown;
+  const { id, kind, station, title, leftMs } = countdown;
   return (
     <section class="countdown" aria-labelledby="countdown-title">
       <p role="alert">
-        <strong id="countdown-title">{t.delivery.begins[kind](station)}</strong>
+        <strong id="countdown-title">
+          {t.delivery.begins[kind](station === null ? null : f.named(station, title))}
+        </strong>
       </p>
       {/* Not announced each second. */}
       <p class="seconds" aria-hidden="true">

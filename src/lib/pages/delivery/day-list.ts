@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { titleSchema } from '../title-schema.ts';
 
 /** What the robot drove, for the manager. */
 
 export const listedDeliverySchema = z.strictObject({
   id: z.string().describe('Of its run.'),
   kind: z.enum(['drive', 'dock', 'tour']),
-  name: z.string().nullable().describe('Of the station or the tour; null for the dock.'),
+  name: z.string().nullable().describe('Key of the station or the tour; null for the dock.'),
+  title: titleSchema.exactOptional(),
   by: z.enum(['page', 'command', 'itself']).nullable().describe('itself: announced by a countdown. null: not known.'),
   begunAt: z.iso.datetime().describe('UTC, by the wall clock of the gateway.'),
   endedAt: z.iso.datetime().nullable().describe('Null while it runs, and where the gateway ended first.'),

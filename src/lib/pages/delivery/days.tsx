@@ -52,7 +52,7 @@ function List({ ui: { days }, t, f }: Props) {
                   <time dateTime={one.begunAt}>{f.time(one.begunAt)}</time>
                 </td>
                 <td>{one.endedAt === null ? '–' : f.time(one.endedAt)}</td>
-                <td>{t.delivery.goal[one.kind](one.name ?? '')}</td>
+                <td>{t.delivery.goal[one.kind](one.name === null ? '' : f.named(one.name, one.title))}</td>
                 <td>{one.by === null ? t.ui.notStated : t.delivery.orderedBy[one.by]}</td>
                 <td>
                   {t.delivery.results[one.result]}

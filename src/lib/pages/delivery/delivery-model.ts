@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { titleSchema } from '../title-schema.ts';
 
 /** What the pages and other clients are shown of deliveries; the text of a `describe` is published with it. */
 
@@ -19,11 +20,17 @@ const holdCauses = [
 
 const countdownKinds = ['next', 'return', 'idle'] as const;
 const station = z.string().nullable().describe('Null for the dock.');
-const queued = z.strictObject({ id: z.string(), station: z.string() });
+const title = titleSchema.exactOptional();
+const queued = z.strictObject({ id: z.string(), station: z.string(), title });
 
 export const deliveryViewSchema = z.strictObject({
   arrival: z
-    .strictObject({ id: z.string().describe('Of its drive.'), station: z.string(), forMs: z.number().nonnegative() })
+    .strictObject({
+      id: z.string().describe('Of its drive.'),
+      station: z.string(),
+      title,
+      forMs: z.number().nonnegative(),
+    })
     .nullable()
     .describe('The robot has arrived, and a person is to take what it brings. Null: none waits.'),
   queue: z.array(queued).describe('The next one first. A restart of the gateway forgets it, and a stop clears it.'),
@@ -33,6 +40,7 @@ export const deliveryViewSchema = z.strictObject({
       id: z.string(),
       kind: z.enum(countdownKinds),
       station,
+      title,
       leftMs: z.number().nonnegative().describe('It only runs while a page says that it shows it.'),
     })
     .nullable()

@@ -2,14 +2,14 @@ import type { Props } from '../ui.ts';
 import type { Choice } from '../viewer.ts';
 
 /** The stations that come next, each of which a person may remove. */
-export function Queue({ state, viewer, ui, t }: Props) {
+export function Queue({ state, viewer, ui, t, f }: Props) {
   const queue = state.delivery?.queue ?? [];
   if (queue.length === 0) return null;
   return (
     <ol class="queue" aria-label={t.delivery.queue}>
-      {queue.map(({ id, station }, index) => (
+      {queue.map(({ id, station, title }, index) => (
         <li key={id}>
-          <span>{index === 0 ? t.delivery.next(station) : station}</span>
+          <bdi>{index === 0 ? t.delivery.next(f.named(station, title)) : f.label(station, title)}</bdi>
           {!viewer.readOnly && (
             <form
               method="post"
@@ -21,7 +21,7 @@ export function Queue({ state, viewer, ui, t }: Props) {
               }}
             >
               <input type="hidden" name="id" value={id} />
-              <button type="submit" aria-label={t.delivery.removeStation(station)}>
+              <button type="submit" aria-label={t.delivery.removeStation(f.named(station, title))}>
                 {t.delivery.remove}
               </button>
             </form>

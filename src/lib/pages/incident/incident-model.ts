@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pageStateSchema, poseSchema, titleSchema } from '../model.ts';
+import { pageStateSchema, poseSchema } from '../model.ts';
+import { titleSchema } from '../title-schema.ts';
 
 /**
  * An incident as it is kept: what the pages could have shown in the last minute before it and the seconds after, without the

@@ -16,7 +16,7 @@ export function situationOf(
   const target =
     choice.kind === 'dock'
       ? site.dock
-      : ofStation(choice)
+      : choice.kind === 'station' || choice.kind === 'next'
         ? placeOf(choice.name)
         : (tour?.stations.map((name) => [name, placeOf(name)]) ?? null);
   return JSON.stringify([
@@ -24,15 +24,16 @@ export function situationOf(
     [headline.code, link.kind, stop.latched],
     [gate.isOpen, gate.notes.map(({ code }) => code), gate.passable.map(({ code }) => code)],
     run && [run.kind, run.name, run.state, run.at],
-    choice.kind === 'next' && [delivery?.arrival?.id, delivery?.queue[0]?.id],
+    choice.kind === 'next' && [delivery?.arrival?.id, delivery?.queue[0]],
   ]);
 }
 
 /** The place or tour of a choice by its title; empty for the charging station, which the texts name. */
-export function choiceLabel(choice: Choice, { site: { stations, tours } }: PageState, f: Format): string {
+export function choiceLabel(choice: Choice, { site, delivery }: PageState, f: Format): string {
   if (choice.kind === 'dock') return '';
-  const of: readonly { readonly name: string; readonly title?: Title }[] = ofStation(choice) ? stations : tours;
+  // A station of the queue may be of another map, and not be in the list.
+  if (choice.kind === 'next') return f.named(choice.name, delivery?.queue.find(({ id }) => id === choice.id)?.title);
+  const of: readonly { readonly name: string; readonly title?: Title }[] =
+    choice.kind === 'station' ? site.stations : site.tours;
   return f.named(choice.name, of.find(({ name }) => name === choice.name)?.title);
 }
-
-const ofStation = (choice: Choice) => choice.kind === 'station' || choice.kind === 'next';

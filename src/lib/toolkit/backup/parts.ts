@@ -66,6 +66,7 @@ export const fileKeys: Readonly<Record<string, Kind>> = {
 export const stateKinds: Readonly<Record<string, 'clear' | 'secret' | 'not'>> = {
   ...{ cloud: 'clear', 'cloud-faults.json': 'clear', 'cloud-link.json': 'clear', 'cloud-seen.json': 'clear' },
   ...{ 'cloud-shadow.json': 'clear', 'failed-drive.json': 'clear', incidents: 'clear', support: 'clear' },
+  deliveries: 'clear',
   ...{ 'pose-alarm.json': 'clear', 'stop-latch.json': 'clear', 'checklist-runs': 'clear', 'map-backups': 'clear' },
   ...{ records: 'clear', 'heartbeat-boots.json': 'clear', 'heartbeat-received.json': 'clear', local: 'not' },
   // The key by which the tablet knows this gateway.

@@ -1,14 +1,12 @@
 import { loadSite, type Site } from '../../site/index.ts';
-import { isolated, titleIn } from '../../text/index.ts';
+import { titleAndKey } from '../../text/index.ts';
 
 type Section = 'stations' | 'tours';
 
 /** A station or a tour for a technician: its title and its key, which commands take. */
 export function shownName(site: Pick<Site, Section>, section: Section, key: string): string {
   const entries = site[section];
-  const title = Object.hasOwn(entries, key) ? entries[key]?.title : undefined;
-  const shown = titleIn(title ?? key, 'en');
-  return shown === key ? key : `${isolated(shown)} (${key})`;
+  return titleAndKey(key, Object.hasOwn(entries, key) ? entries[key]?.title : undefined);
 }
 
 /** The same by a site file that is not open yet; of one that cannot be read the key alone, since its errors come later. */
