@@ -71,7 +71,7 @@ function start(root: HTMLElement, { kind, viewer, choice, ...page }: Page): void
   const isService = kind === 'service';
   const map = createMap({ viewer, show });
   const acts = orders();
-  const delivery = deliveries(() => state);
+  const delivery = deliveries(() => state, show);
   const question = createQuestion({ state: () => state, ui: () => ui, show });
   const service = isService ? serviceActs({ state: () => state, ui: () => ui, show }) : null;
   const posing = service === null ? null : createPosing(() => ui, service.acts.editPose);

@@ -142,6 +142,29 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
     await until(fed.orders, (orders) => orders.length > said);
   });
 
+  it('a permission that is refused says so, until the next one is not', async () => {
+    await using fed = await openFed(browser);
+    const { page, t } = fed;
+    await fed.open();
+    const held = showing({ hold: { cause: 'gate', reason: 'A person moves it.' } });
+    await fed.feed(held);
+    const refused = { error: { code: 'MOTION_REFUSED', message: 'The gate is closed.' } };
+    await page.route('**/api/lieferung/automatik', (route) => route.fulfill({ status: 409, json: refused }));
+    await page.getByRole('button', { name: t.delivery.release }).click();
+    await fed.shows(page.locator('.delivery .alarm'));
+    expect(await page.locator('.delivery .alarm').textContent()).toBe(t.refusals.MOTION_REFUSED);
+    await page.unroute('**/api/lieferung/automatik');
+    await page.route('**/api/lieferung/automatik', (route) => route.fulfill({ json: { delivery: null } }));
+    await page.getByRole('button', { name: t.delivery.release }).click();
+    await until(
+      async () => {
+        await fed.advance(50);
+        return await page.locator('.delivery .alarm').count();
+      },
+      (count) => count === 0,
+    );
+  });
+
   it('a touch that did not arrive is sent again, and the page no longer says that it shows the countdown', async () => {
     await using fed = await openFed(browser);
     const { page } = fed;

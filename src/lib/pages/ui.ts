@@ -46,6 +46,8 @@ export interface Interaction {
   readonly lastHour: LastHour | 'loading' | 'none';
   readonly log: LogView;
   readonly days: DaysView;
+  /** Code of the refusal of what was last asked of deliveries beside the question; null: not refused. */
+  readonly deliveryRefused: string | null;
   readonly pose: PoseDraft;
   readonly incidents: IncidentsView;
   /** null: rendered by the server. */
@@ -94,6 +96,7 @@ export const still: Interaction = {
   lastHour: 'loading',
   log: { state: 'closed' },
   days: { state: 'closed' },
+  deliveryRefused: null,
   pose: noPose,
   incidents: noIncidents,
   act: null,

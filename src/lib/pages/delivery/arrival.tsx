@@ -21,6 +21,11 @@ export function Arrival(props: Props) {
       )}
       <Queue {...props} />
       {!viewer.readOnly && !isRunning && !isIdle && <Proceed {...props} />}
+      {ui.deliveryRefused !== null && (
+        <p class="alarm" role="alert">
+          {t.refusals[ui.deliveryRefused] ?? t.ui.notPossible}
+        </p>
+      )}
       {waitsFor !== null && <p class="hint">{t.delivery.waits}</p>}
       {isAfterRestart && <p class="hint">{t.delivery.afterRestart}</p>}
       {hold !== null && (
