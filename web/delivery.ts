@@ -47,7 +47,7 @@ export function deliveries(state: () => PageState, show: (change: Partial<Intera
       if (countdown == null || isSilent || document.visibilityState !== 'visible' || now - saidAt < SAY_MS) return;
       if (touched === countdown.id || !isTouchable(document.querySelector('.countdown button'))) return;
       saidAt = now;
-      void send('POST', '/api/lieferung/ansage', { id: countdown.id }, ORDER_MS);
+      void send('POST', '/api/lieferung/ansage', { id: countdown.id, seen: state().id }, ORDER_MS);
     },
   };
 }

@@ -75,6 +75,25 @@ describe('deliveries over HTTP', () => {
     expect((await ask(server.full, '/api/lieferung')).data.delivery.hold.cause).toBe('person');
   });
 
+  it('a page that shows a countdown by a state that is too old does not count', async () => {
+    await using set = await serve();
+    const { world, post } = set;
+    await post('automatik');
+    await world.motion.startDrive({ station: 'A' }, { by: 'page' });
+    await post('warteschlange', { station: 'B' });
+    world.end('succeeded');
+    const leftMs = () => world.delivery().view()?.countdown?.leftMs ?? Number.NaN;
+    for (let tick = 0; tick < 80 && Number.isNaN(leftMs()); tick += 1) await world.tick();
+    const id = world.delivery().view()?.countdown?.id;
+    const leftAfter = async (body: object) => {
+      const answer = await post('ansage', body);
+      for (let tick = 0; tick < 4; tick += 1) await world.tick();
+      return [answer.status, leftMs()];
+    };
+    expect(await leftAfter({ id, seen: 'long-ago' })).toEqual([409, 10_000]);
+    expect(await leftAfter({ id })).toEqual([200, 8_000]);
+  });
+
   it('what leads to a drive needs a session where a drive does; what ends one never', async () => {
     await using set = await serve({ password: true, tourNeedsSignIn: true });
     const { post, server } = set;

@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
         }
         await until(fed.orders, (orders) => orders.length > 0);
         await fed.hold(showing({ countdown }), 2_000);
-        expect(fed.orders()).toEqual(Array(3).fill('/api/lieferung/ansage {"id":"c7"}'));
+        expect(fed.orders()).toEqual(Array(3).fill('/api/lieferung/ansage {"id":"c7","seen":"p-1"}'));
         await page.locator('.countdown button').click();
         await until(fed.orders, (orders) => orders.length > 3);
         expect(fed.orders()[3]).toBe('/api/lieferung/ansage/ende {"id":"c7"}');
@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
     expect(fed.orders().at(-1)).toBe('/api/lieferung/ansage/ende {"id":"c7"}');
     // Another one is another announcement.
     await fed.feed(showing({ countdown: { ...countdown, id: 'c8' } }));
-    await until(fed.orders, (orders) => orders.at(-1) === '/api/lieferung/ansage {"id":"c8"}');
+    await until(fed.orders, (orders) => orders.at(-1) === '/api/lieferung/ansage {"id":"c8","seen":"p-1"}');
   });
 
   it('why nothing begins by itself stays until a person allows it', async () => {

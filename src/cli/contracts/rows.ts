@@ -269,8 +269,9 @@ export const contracts: Readonly<Record<string, Contract>> = {
   'POST /api/lieferung/ansage': {
     id: 'showCountdown',
     description: 'The countdown goes on only while a page sends this every 2.5 s.',
-    body: requests.countdown,
+    body: requests.shown,
     answer: json(answers.shown, 'It counts as shown.'),
+    refusals: ['STATE_OUTDATED'],
   },
   'POST /api/lieferung/ansage/ende': {
     id: 'endCountdown',

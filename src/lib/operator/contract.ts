@@ -8,6 +8,7 @@ import {
   proceedBody,
   queuedBody,
   releaseBody,
+  shownBody,
 } from './delivery/delivery-handlers.ts';
 import { checkBody, mapQuery, trialBody, trialKeepAliveBody } from './handlers.ts';
 import { type RefusalCode, refusalTable, statusOfError } from './http/refusal.ts';
@@ -43,6 +44,7 @@ export const requestSchemas = {
   enqueue: enqueueBody,
   queued: queuedBody,
   countdown: countdownBody,
+  shown: shownBody,
   release: releaseBody,
   pose: poseBody,
   trial: trialBody,

@@ -19,6 +19,7 @@ export const proceedBody = z.strictObject({ arrival: seenId, next: seenId, seen 
 export const enqueueBody = z.strictObject({ station: z.string().min(1).max(64), seen });
 export const queuedBody = z.strictObject({ id });
 export const countdownBody = z.looseObject({ id: z.string().max(200) });
+export const shownBody = z.looseObject({ id: z.string().max(200), seen });
 /** Days, or hours, before now; or a day or a moment, by the time zone of the gateway where it names none. */
 export const daysQuery = z.object({
   seit: z
@@ -118,8 +119,11 @@ export function deliveryHandlers(parts: Parts) {
     },
 
     shown(request: FastifyRequest, reply: FastifyReply) {
-      const body = countdownBody.safeParse(request.body);
+      const body = shownBody.safeParse(request.body);
       if (!body.success) return sendRefusal(request, reply, malformed(body.error));
+      // One that waited on its way says what was shown then.
+      const outdated = refuseOutdated(parts, body.data.seen);
+      if (outdated !== null) return sendRefusal(request, reply, outdated);
       parts.delivery?.shown(body.data.id);
       return sendJson(reply, { shown: true } satisfies Answer<'shown'>);
     },
