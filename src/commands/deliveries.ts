@@ -21,7 +21,7 @@ export default class DeliveriesCommand extends GwCommand<Deliveries> {
     since: Flags.string({
       summary: 'Hours (24h) or days (7d) before now, or a day (2026-11-30) in the time zone of the gateway.',
       default: '1d',
-      helpValue: 'TIME',
+      helpValue: 'DAY',
     }),
     format: Flags.option({ summary: 'table or csv.', options: ['table', 'csv'] as const, default: 'table' as const })(),
     'no-pager': noPagerFlag,
