@@ -132,6 +132,7 @@ describe.skipIf(!hasBrowser)('deliveries on each screen (Chromium)', () => {
         }
         await until(fed.orders, (orders) => orders.length > 0);
         await fed.hold(showing({ countdown }), 2_000);
+        await until(fed.orders, (orders) => orders.length >= 3);
         expect(fed.orders()).toEqual(Array(3).fill('/api/lieferung/ansage {"id":"c7","seen":"p-1"}'));
         await page.locator('.countdown button').click();
         await until(fed.orders, (orders) => orders.length > 3);

@@ -195,11 +195,9 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       await using fed = await openFed(browser, { language, viewport });
       await fed.open();
       await fed.feed(ready);
-      let answer = () => {};
+      const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
       await fed.page.route('**/api/fahrt', async (route) => {
-        await new Promise<void>((resolve) => {
-          answer = resolve;
-        });
+        await mayAnswer;
         await route.fulfill({ status: 409, json: { error: { code: 'MOTION_REFUSED', message: '' } } });
       });
       await ask(fed);
@@ -214,6 +212,7 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
       await fed.feed(locked);
       await ask(fed, 'B');
       expect(await fed.page.locator('.sheet h2').textContent()).toBe(fed.t.ask({ kind: 'station', name: 'A' }, 'A'));
+      await until(fed.orders, (orders) => orders.length > 0);
       expect(fed.orders()).toEqual(['/api/fahrt {"station":"A","seen":"p-1"}']);
       answer();
       const refusal = fed.page.locator('.sheet [role=alert]');
@@ -247,6 +246,7 @@ describe.skipIf(!hasBrowser)('the question before a drive (Chromium)', () => {
     await fed.page.mouse.down();
     await fed.page.mouse.up();
     await fed.advance(50);
+    await until(fed.orders, (orders) => orders.length > 0);
     expect(fed.orders()).toHaveLength(1);
   });
 
