@@ -162,6 +162,7 @@ describe.skipIf(!hasBrowser)('forty stations and more (Chromium)', () => {
       () => fed.advance(50).then(query),
       (text) => text === '',
     );
+    await orderSent(fed);
     expect(fed.orders()).toEqual(['/api/fahrt {"station":"r206","seen":"p-1"}']);
   });
 
